@@ -1,4 +1,5 @@
-// The catalogue, the collection of diagnostics, and the application of fixes.
+// The catalogue of diagnostics, the collection of those that were reported, and the application of
+// fixes.
 #include "groma/diagnostics.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ std::string_view name_of(Severity severity) {
   return "";
 }
 
+// Returns all entries, in the order of DiagId.
 const std::vector<CatalogueEntry>& catalogue() {
   static const std::vector<CatalogueEntry> entries = {
 #define GROMA_DIAGNOSTIC(enumerator, id, severity, message) \
@@ -33,7 +35,8 @@ const CatalogueEntry& entry_of(DiagId id) { return catalogue()[static_cast<std::
 
 namespace {
 
-// Puts the arguments for the `{}` of a catalogue message; `{{` and `}}` stand for braces.
+// Replaces each `{}` of a catalogue message by an argument; `{{` and `}}` stand for braces.
+// GROMA_CHECK fails if the number of arguments differs from the number of `{}`.
 std::string format_message(std::string_view format, const std::vector<DiagArg>& args) {
   struct Text {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
@@ -58,6 +61,9 @@ std::string format_message(std::string_view format, const std::vector<DiagArg>& 
 
 }  // namespace
 
+// Adds a diagnostic and returns it, so that the caller can attach notes. A duplicate is dropped,
+// and so is anything beyond kMaxErrors errors or kMaxErrors other diagnostics. The caller then gets
+// a dummy.
 Diagnostic& Diagnostics::add(DiagId id, std::optional<Range> range, std::vector<DiagArg> args) {
   const CatalogueEntry& entry = entry_of(id);
   std::size_t& reported = entry.severity == Severity::kError ? errors_reported_ : others_reported_;
@@ -85,6 +91,8 @@ bool Diagnostics::has_errors() const {
                      [](const Diagnostic& d) { return d.severity == Severity::kError; });
 }
 
+// Returns the diagnostics in the order of the text; those without a place come first. A note says
+// so if the limit on errors was reached.
 std::vector<Diagnostic> Diagnostics::sorted() const {
   std::vector<Diagnostic> sorted = diagnostics_;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
@@ -109,6 +117,8 @@ void Diagnostics::clear() {
   errors_reported_ = others_reported_ = 0;
 }
 
+// Adds "did you mean ...?" to a diagnostic, and a fix if the place of the word is known. The fix is
+// certain if only the case of letters differs. Returns false if no candidate is similar.
 bool suggest(Diagnostic& diagnostic, std::string_view word,
              std::span<const std::string_view> candidates, std::optional<Range> place) {
   const auto near = near_names(word, candidates);
@@ -121,6 +131,8 @@ bool suggest(Diagnostic& diagnostic, std::string_view word,
   return true;
 }
 
+// Returns the text with the fixes applied. A fix that overlaps an earlier one is left out.
+// `*applied` receives the number of fixes that were applied.
 std::string apply_fixes(const Source& source, const std::vector<Fix>& fixes, std::size_t* applied) {
   std::vector<Edit> edits;
   *applied = 0;

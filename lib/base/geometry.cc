@@ -1,8 +1,9 @@
-// Boxes of points and the walk through them.
+// Boxes of points, and the iteration over them.
 #include "groma/geometry.h"
 
 namespace groma {
 
+// Returns a box, or nothing if its corners or its volume do not fit in 64 bits.
 std::optional<Rect> Rect::make(const Point& lower, const Point& extents) {
   if (lower.dimensions() != extents.dimensions()) return std::nullopt;
   std::int64_t volume = 1;
@@ -18,6 +19,7 @@ std::optional<Rect> Rect::make(const Point& lower, const Point& extents) {
   return Rect{lower, extents};
 }
 
+// An extent of 0 is tested first because the product of the other extents may overflow.
 std::int64_t Rect::volume() const {
   std::int64_t volume = 1;
   for (std::int64_t extent : extents.coordinates()) {
@@ -35,6 +37,8 @@ bool Rect::contains(const Point& point) const {
   return true;
 }
 
+// Moves to the next point in the box; the last dimension changes fastest. Returns false after the
+// last point, when `*point` is the first again.
 bool next_point(const Rect& rect, Point* point) {
   for (int i = rect.dimensions() - 1; i >= 0; --i) {
     if (++(*point)[i] - rect.lower[i] < rect.extents[i]) return true;

@@ -1,3 +1,5 @@
+// Makes text from outside safe to print: hidden characters and control sequences are escaped, so
+// that a terminal does not obey them.
 #include "groma/harmless.h"
 
 #include <fmt/format.h>
@@ -10,46 +12,48 @@
 namespace groma {
 namespace {
 
+// How tabs and line ends are shown: as spaces, as escapes such as `\n`, or unchanged.
 enum class Blanks { kSpaces, kEscaped, kKept };
 
 bool is_blank(char c) { return c == '\t' || c == '\n' || c == '\r'; }
 
-// The length of what stands at the front of `text` and needs no look: letters, digits, signs,
-// spaces.
+// Returns the length of the printable ASCII at the front of `text`, which needs no check.
 std::size_t plain_length(std::string_view text) {
   const auto end =
       std::find_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; });
   return static_cast<std::size_t>(end - text.begin());
 }
 
+// Appends `\u` and four hexadecimal digits. A character beyond U+FFFF becomes two UTF-16 units, as
+// in JSON.
 void add_escaped(char32_t code, std::string* shown) {
   const auto add = [shown](unsigned unit) {
     fmt::format_to(std::back_inserter(*shown), "\\u{:04x}", unit);
   };
   if (code < 0x10000) return add(code);
-  add(0xD800U + ((code - 0x10000U) >> 10U));  // as JSON has it, in UTF-16
+  add(0xD800U + ((code - 0x10000U) >> 10U));  // the two halves of the UTF-16 pair
   add(0xDC00U + (code & 0x3FFU));
 }
 
-// What stands for a tab or a line end at the front of `text`.
+// Returns the text shown for the tab or line end at the front of `text`.
 std::string_view shown_blank(std::string_view text, Blanks blanks) {
   const char c = text.front();
   if (blanks == Blanks::kSpaces) return " ";
   if (blanks == Blanks::kEscaped) return c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\r";
-  // A carriage return alone would let the text behind it overwrite the text before it.
+  // A carriage return without a line feed would let the next text overwrite the line in a terminal.
   const bool alone = c == '\r' && !text.substr(1).starts_with('\n');
   return alone ? "\\r" : text.substr(0, 1);
 }
 
-// The length of a sequence at the front of `text` that sets colours; 0: there is none.
+// Returns the length of the colour sequence at the front of `text`, or 0 if there is none.
 std::size_t color_length(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);
   return end != text.npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Appends the harmless form of the first characters of `text`, which is not empty. Returns how many
-// bytes of `text` that covers.
+// Appends the harmless form of the first characters of `text`, which must not be empty. Returns how
+// many bytes of `text` were read.
 std::size_t add_front(std::string_view text, Blanks blanks, bool keep_colors, std::string* shown) {
   const std::size_t plain = plain_length(text);
   const std::size_t kept = plain == 0 && keep_colors ? color_length(text) : plain;
@@ -75,6 +79,8 @@ std::size_t add_front(std::string_view text, Blanks blanks, bool keep_colors, st
   return character.length;
 }
 
+// Returns the harmless form of the whole text. A byte that is not UTF-8 becomes `\x` and two
+// digits.
 std::string filtered(std::string_view text, Blanks blanks, bool keep_colors) {
   std::string shown;
   shown.reserve(text.size());
@@ -86,9 +92,10 @@ std::string filtered(std::string_view text, Blanks blanks, bool keep_colors) {
 
 std::string harmless(std::string_view text) { return filtered(text, Blanks::kSpaces, false); }
 
+// Cuts the text to `most_bytes` at a character boundary and appends `...`.
 std::string harmless(std::string_view text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return harmless(text);
-  constexpr std::size_t kMostOfCharacter = 3;  // bytes of a character behind its first
+  constexpr std::size_t kMostOfCharacter = 3;  // UTF-8: bytes of a character after its first
   std::size_t end = most_bytes;
   const std::size_t least = end - std::min(end, kMostOfCharacter);
   while (end > least && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;

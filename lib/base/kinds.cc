@@ -1,4 +1,4 @@
-// Look-up of kinds by their word.
+// Finds processor and memory kinds by their names.
 #include "groma/kinds.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Longest common subsequence between what the common head and tail leave. Mostly few lines change
-// at a time, so the quadratic table is small; beyond its bound all is one change.
+// Computes the difference between two texts, line by line, as a longest common subsequence. The
+// common first and last lines are removed before. Usually few lines differ, so the quadratic table
+// is small. If the table would exceed its limit, all lines between become one change.
 #include "groma/line_edits.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 namespace groma {
 
+// Splits a text into lines, each with its line end.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -17,6 +19,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+// Returns all lines of both texts in order: kept (' '), removed ('-') and added ('+'). `most_cells`
+// limits the table of the subsequence.
 std::vector<LineEdit> line_edits(std::string_view before, std::string_view after,
                                  std::size_t most_cells) {
   const std::vector<std::string_view> a = lines_of(before), b = lines_of(after);

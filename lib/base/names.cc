@@ -1,4 +1,4 @@
-// Interning of names.
+// Interns names: equal names get the same id.
 #include "base/names.h"
 
 #include <cstring>
@@ -7,6 +7,7 @@
 namespace groma {
 namespace {
 
+// Hashes a text eight bytes at a time.
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = seed ^ text.size();
   std::size_t at = 0;
@@ -22,12 +23,15 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
 
 }  // namespace
 
+// The seed is random for each process, so that a crafted text cannot cause many collisions. `*` is
+// always the first name.
 NameTable::NameTable() {
   static const std::uint64_t seed = (std::uint64_t{std::random_device()()} << 32) | 0x9E3779B9U;
   seed_ = seed;
   intern("*");
 }
 
+// Returns the id of a name and adds it if it is new. The text must outlive the table.
 NameId NameTable::intern(std::string_view text) {
   const std::uint64_t hash = hash_text(text, seed_);
   const NameId known = index_.find(hash, [&](std::uint32_t i) { return texts_[i] == text; });
@@ -38,6 +42,7 @@ NameId NameTable::intern(std::string_view text) {
   return id;
 }
 
+// Like intern(), but the table keeps a copy of the text.
 NameId NameTable::own(std::string text) {
   const NameId known = find(text);
   if (known != FlatIndex::kNone) return known;

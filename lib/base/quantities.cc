@@ -1,3 +1,4 @@
+// Quantities for people, such as "1.50 MiB".
 #include "base/quantities.h"
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 
 namespace groma {
 
+// Returns a value in the largest fitting unit with about three significant digits. `step` is the
+// factor between units. A value that would be rounded up to a whole step uses the next unit.
 std::string in_units(double value, double step, std::span<const std::string_view> units) {
   std::size_t unit = 0;
   while (unit + 1 < units.size() && std::abs(value) >= step * 0.9995) {

@@ -9,8 +9,8 @@
 namespace groma {
 namespace {
 
-constexpr std::uint32_t kShownColumns = 100;  // of a source line; the rest is cut
-constexpr std::uint32_t kShownBefore = 40;    // at least, of what stands before the range
+constexpr std::uint32_t kShownColumns = 100;  // of a source line that are shown; the rest is cut
+constexpr std::uint32_t kShownBefore = 40;  // bytes of a long line that are shown before the range
 
 std::string_view color_of(std::string_view label) {
   if (label == "error") return "\x1b[1;31m";
@@ -25,13 +25,13 @@ std::string paint(std::string_view text, std::string_view color, bool on) {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Columns of a text that went through the filter, if each character takes one.
+// Returns the columns of a filtered text, counting one for each character.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
-// The part of a line that is shown around [begin, end), at character boundaries.
+// Returns the part of a long line that is shown around byte `begin`, cut at character boundaries.
 Range window(std::string_view text, Range line, std::uint32_t begin) {
   Range shown = line;
   if (line.end - line.begin <= kShownColumns) return shown;
@@ -42,7 +42,7 @@ Range window(std::string_view text, Range line, std::uint32_t begin) {
   return shown;
 }
 
-// The source line and, under it, `^~~~` below the range.
+// Returns the source line and below it `^~~~` under the range.
 std::string snippet(const Source& source, Range range, std::uint32_t line_number, bool color) {
   const Range line = source.line_at(range.begin);
   const std::uint32_t begin = std::min(range.begin, line.end);
@@ -60,12 +60,12 @@ std::string snippet(const Source& source, Range range, std::uint32_t line_number
                      paint("^" + std::string(width - 1, '~'), color_of("help"), color));
 }
 
-// `file:line:column: label: text` and the snippet, where there is a place.
+// Returns `file:line:column: label: text` and the snippet. Without a range there is only the file.
 std::string entry(const Source& source, std::optional<Range> range, std::string_view label,
                   std::string_view text, std::string_view id, bool color) {
   const std::string painted = paint(fmt::format("{}:", label), color_of(label), color);
   const std::string tail = id.empty() ? "" : fmt::format(" [{}]", id);
-  const std::string shown = harmless(text);  // it may quote the program
+  const std::string shown = harmless(text);  // the message may quote the program
   const std::string name = harmless(source.name());
   if (!range) return fmt::format("{}: {} {}{}\n", name, painted, shown, tail);
   const Position at = source.position(range->begin);
@@ -75,6 +75,8 @@ std::string entry(const Source& source, std::optional<Range> range, std::string_
 
 }  // namespace
 
+// Returns a diagnostic as text for people: the message, the notes and the help. The title of the
+// first fix is shown if there is no other help.
 std::string render(const Source& source, const Diagnostic& diagnostic, bool color) {
   std::string text = entry(source, diagnostic.range, name_of(diagnostic.severity),
                            diagnostic.message, name_of(diagnostic.id), color);

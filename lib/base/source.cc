@@ -1,4 +1,4 @@
-// Reading of program text and the way from byte offsets to lines and columns.
+// Reads program text, and translates byte offsets to lines and columns.
 #include "groma/source.h"
 
 #include <fcntl.h>
@@ -18,9 +18,10 @@ namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+// Positions are kept for the start of every block, so a look-up counts at most one block of text.
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
-// The position behind `piece`, which begins at `position`.
+// Returns the position after `piece`, which begins at `position`. Columns count characters.
 Position behind(Position position, std::string_view piece) {
   const std::size_t line_break = piece.rfind('\n');
   if (line_break != std::string_view::npos) {
@@ -37,7 +38,8 @@ Error unreadable(const std::string& path, const char* why) {
   return {Error::Code::kUnreadable, fmt::format("cannot read `{}`: {}", path, why)};
 }
 
-// The rest of the file, which is closed unless it is standard input.
+// Reads the rest of the file and closes it, except standard input. Fails if the file is a directory
+// or has more than `max_bytes` bytes.
 Result<std::string> read_rest(std::FILE* file, const std::string& path, std::size_t max_bytes) {
   struct stat status {};
   std::string text;
@@ -70,6 +72,8 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   return read_rest(file, path, max_bytes);
 }
 
+// Opens a file without following a link and without waiting for a pipe. Fails if the file is not
+// regular. `what` is a verb for messages, such as "read".
 Result<int> open_regular_file(const std::string& path, const char* what, int flags) {
   const int file = open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (file < 0) {
@@ -107,6 +111,8 @@ Result<Source> Source::read(const std::string& path) {
   return Source(path == "-" ? "<stdin>" : path, std::move(text).value());
 }
 
+// Returns line and column of a byte offset, both from 1. An offset beyond the end counts as the
+// end.
 Position Source::position(std::uint32_t offset) const {
   const std::size_t at = std::min<std::size_t>(offset, text().size());
   const std::size_t block = at / kBlockBytes;
@@ -114,6 +120,7 @@ Position Source::position(std::uint32_t offset) const {
   return behind(data_->blocks[block], text().substr(begin, at - begin));
 }
 
+// The inverse of position(). Returns false if the text has no such line or column.
 bool Source::offset(Position position, std::uint32_t* offset) const {
   std::size_t at = 0;
   for (std::uint32_t line = 1; line < position.line; ++line) {
@@ -121,7 +128,7 @@ bool Source::offset(Position position, std::uint32_t* offset) const {
     if (at == std::string_view::npos) return false;
     ++at;
   }
-  while (at < text().size() && continues_character(text()[at])) ++at;  // stray ones have no column
+  while (at < text().size() && continues_character(text()[at])) ++at;  // not at a column
   for (std::uint32_t column = 1; column < position.column; ++column) {
     if (at >= text().size() || text()[at] == '\n') return false;
     ++at;
@@ -131,6 +138,7 @@ bool Source::offset(Position position, std::uint32_t* offset) const {
   return position.line > 0 && position.column > 0;
 }
 
+// Returns the line around a byte offset, without its line end.
 Range Source::line_at(std::uint32_t offset) const {
   const std::size_t at = std::min<std::size_t>(offset, text().size());
   const std::size_t before = at == 0 ? std::string_view::npos : text().rfind('\n', at - 1);

@@ -1,4 +1,5 @@
-// Near names by edit distance with transpositions, where a difference in case alone counts half.
+// Finds names that are spelled like another, by edit distance with transpositions. A difference in
+// case counts as half an edit.
 #include "groma/spelling.h"
 
 #include <algorithm>
@@ -11,17 +12,19 @@ namespace {
 
 constexpr std::size_t kLongestWord = 64;
 constexpr std::size_t kMostCompared =
-    4096;                 // candidates of a fitting length; later ones are not near
-constexpr int kStep = 2;  // one edit; a change of case costs 1
+    4096;                 // candidates of a suitable length; further ones are ignored
+constexpr int kStep = 2;  // cost of one edit; a change of case costs 1
 
 int lower(char c) { return std::tolower(static_cast<unsigned char>(c)); }
 
+// Returns the cost of replacing one letter by another, in half edits.
 int substitution(char a, char b) {
   if (a == b) return 0;
   return lower(a) == lower(b) ? 1 : kStep;
 }
 
-// Optimal string alignment distance in half edits.
+// Returns the optimal string alignment distance in half edits. Both words must have at most
+// kLongestWord bytes.
 int distance(std::string_view a, std::string_view b) {
   using Row = std::array<int, kLongestWord + 1>;
   Row before{}, last{}, row{};
@@ -41,12 +44,12 @@ int distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// The most half edits between two near words of these lengths.
+// Returns the largest distance, in half edits, at which words of these lengths count as similar.
 int most_edits(std::size_t a, std::size_t b) {
   return kStep * static_cast<int>(std::max<std::size_t>(1, std::max(a, b) / 3));
 }
 
-// Whether a candidate of this length may be near.
+// Returns true if the length of a candidate allows it to be similar. This avoids most comparisons.
 bool may_be_near(std::string_view word, std::string_view candidate) {
   if (candidate.empty() || candidate.size() > kLongestWord) return false;
   const std::size_t longer = std::max(word.size(), candidate.size());
@@ -54,18 +57,18 @@ bool may_be_near(std::string_view word, std::string_view candidate) {
   return kStep * static_cast<int>(longer - shorter) <= most_edits(longer, shorter);
 }
 
-// Half edits from the word to the candidate; nothing if they are not near.
+// Returns the distance in half edits, or nothing if the two are not similar.
 std::optional<int> edits_between(std::string_view word, std::string_view candidate) {
   if (!may_be_near(word, candidate)) return std::nullopt;
   if (same_letters(word, candidate)) return word == candidate ? 0 : 1;
   const int edits = distance(word, candidate);
   const auto longer = static_cast<int>(std::max(word.size(), candidate.size()));
-  const bool all_differ = edits >= kStep * longer;  // one letter and another
+  const bool all_differ = edits >= kStep * longer;  // no letter in common, as in two short words
   const bool near = edits <= most_edits(word.size(), candidate.size()) && !all_differ;
   return near ? std::optional(edits) : std::nullopt;
 }
 
-// The name behind its last `::`; empty if it has none.
+// Returns the part of a name behind its last `::`, or "" if it has none.
 std::string_view without_namespace(std::string_view name) {
   const std::size_t at = name.rfind("::");
   return at == name.npos ? std::string_view() : name.substr(at + 2);
@@ -78,6 +81,8 @@ bool same_letters(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
+// Returns at most `most` similar candidates, the nearest first. A word without `::` is also
+// compared with the last part of candidates such as `ns::name`, which then count half an edit more.
 std::vector<std::string_view> near_names(std::string_view word,
                                          std::span<const std::string_view> candidates,
                                          std::size_t most) {
@@ -105,6 +110,7 @@ std::vector<std::string_view> near_names(std::string_view word,
   return names;
 }
 
+// Returns the names in backticks, such as "`a`, `b` and `c`".
 std::string join_names(std::span<const std::string_view> names, std::string_view conjunction) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -1,7 +1,9 @@
+// Default values for an application that is being read, taken from its regions.
 #include "io/app_defaults.h"
 
 namespace groma {
 
+// Finds the region under every partition, at most kMaxAppPartitionDepth levels down.
 AppDefaults::AppDefaults(const Application& app) {
   std::unordered_map<std::string_view, std::string_view> outer;
   for (const AppRegion& region : app.regions) {
@@ -11,7 +13,7 @@ AppDefaults::AppDefaults(const Application& app) {
   for (const AppPartition& partition : app.partitions) outer.emplace(partition.name, partition.of);
   for (const AppPartition& partition : app.partitions) {
     std::string_view of = partition.of;
-    for (int level = 0; level < kMaxAppPartitionDepth; ++level) {  // circles are found later
+    for (int level = 0; level < kMaxAppPartitionDepth; ++level) {  // a cycle is reported later
       const auto above = outer.find(of);
       if (above == outer.end()) break;
       of = above->second;
@@ -35,6 +37,7 @@ const std::vector<AppField>& AppDefaults::fields(std::string_view of) const {
   return found == nullptr ? one_ : found->fields;
 }
 
+// Returns the size of a field in bytes, or the default size of a field if it is unknown.
 std::int64_t AppDefaults::bytes(std::string_view of, std::string_view field) const {
   const auto fields = bytes_.find(region(of));
   if (fields == bytes_.end()) return AppField{}.bytes;

@@ -1,5 +1,5 @@
-// JSON text to a bounded tree, through nlohmann-json's event interface: nothing is built that
-// passes the bounds, and what goes wrong comes as a call, not as an exception.
+// Reads JSON text into a tree with bounded size. nlohmann-json delivers events; a tree that exceeds
+// a limit is never built, and errors arrive as calls instead of exceptions.
 #include "io/json.h"
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ using nlohmann::json;
 
 constexpr std::size_t kLongestReason = 160;
 
-// nlohmann's "[json...] ... - REASON; last read: '...'; expected X", without what it last read,
-// which can be as long as the file.
+// Returns the reason in a message of nlohmann-json: "[json...] ... - REASON; last read: '...';
+// expected X". The text it last read is left out because it can be as long as the file.
 std::string reason_of(std::string_view what) {
   const std::size_t dash = what.find(" - ");
   const std::size_t bracket = what.find("] ");
@@ -39,8 +39,8 @@ std::string reason_of(std::string_view what) {
   return harmless(reason, kLongestReason);
 }
 
-// Builds the tree. An element under construction is the last of its container, so the pointers in
-// `open_` stay valid: a container does not grow while something in it is open.
+// Builds the tree from events. A value under construction is the last of its container, and a
+// container does not grow while a value in it is open, so the pointers in `open_` stay valid.
 class Builder : public nlohmann::json_sax<json> {
  public:
   Builder(std::string_view text, std::string_view name, std::size_t max_depth)
@@ -64,6 +64,7 @@ class Builder : public nlohmann::json_sax<json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
+  // Accepts a key unless it is a duplicate or exceeds kMaxJsonMembers.
   bool key(std::string& key) override {
     auto& members = std::get<JsonValue::Object>(open_.back()->data);
     const auto same = [&key](const JsonMember& member) { return member.key == key; };
@@ -77,6 +78,7 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
 
+  // Records invalid JSON with line and column. `position` counts bytes from 1.
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& why) override {
     const std::size_t offset = std::min(position == 0 ? 0 : position - 1, text_.size());
@@ -89,7 +91,8 @@ class Builder : public nlohmann::json_sax<json> {
   }
 
  private:
-  // The place for the next value: an element of the open array, the last key's value, or the root.
+  // Returns the place for the next value: a new element of the open array, the value of the last
+  // key, or the root.
   JsonValue* next() {
     if (open_.empty()) return &root_;
     if (auto* array = std::get_if<JsonValue::Array>(&open_.back()->data)) {
@@ -102,6 +105,7 @@ class Builder : public nlohmann::json_sax<json> {
     *next() = std::move(value);
     return true;
   }
+  // Begins an array or an object, unless it would be nested too deeply.
   bool open(JsonValue value) {
     if (open_.size() == max_depth_) {
       return refuse(fmt::format("nested deeper than {}", max_depth_), Error::Code::kTooLarge);
@@ -117,6 +121,8 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
 
+  // Records an error at the current place, as a JSON pointer, and ends the parsing. Errors about
+  // the size of the tree have no place.
   bool refuse(std::string_view message, Error::Code code = Error::Code::kMalformed) {
     std::string pointer;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) pointer += step(*open_[i]);
@@ -125,7 +131,7 @@ class Builder : public nlohmann::json_sax<json> {
               fmt::format("`{}`: {}{}{}", name_, pointer, pointer.empty() ? "" : ": ", message)};
     return false;
   }
-  // From a container to what is open in it.
+  // Returns the part of a JSON pointer that leads from a container to its open value.
   static std::string step(const JsonValue& value) {
     if (const auto* array = value.array()) return fmt::format("/{}", array->size() - 1);
     const std::string key = in_quotes(value.object()->back().key);
@@ -147,6 +153,7 @@ std::string_view type_name(const JsonValue& value) {
   return kNames[value.data.index()];
 }
 
+// Returns the JSON pointer of a place, such as "/nodes/0/count".
 std::string pointer_to(const JsonPlace& place) {
   if (place.parent == nullptr) return {};
   const std::string way = pointer_to(*place.parent);
@@ -154,6 +161,7 @@ std::string pointer_to(const JsonPlace& place) {
   return fmt::format("{}/{}", way, place.key);
 }
 
+// Returns similar names as help, or all names if none is similar.
 std::string help_for(std::string_view word, std::span<const std::string_view> names) {
   const std::vector<std::string_view> near = near_names(word, names);
   if (!near.empty()) return fmt::format("did you mean {}?", join_names(near));
@@ -162,22 +170,27 @@ std::string help_for(std::string_view word, std::span<const std::string_view> na
 
 }  // namespace
 
+// `name` is the file's name for messages.
 Result<JsonValue> parse_json(std::string_view text, std::string_view name, std::size_t max_depth) {
   Builder builder(text, name, max_depth);
   if (!json::sax_parse(text, &builder)) return builder.error();
   return builder.take();
 }
 
+// Returns the text as a JSON string. Invalid UTF-8 becomes U+FFFD; hidden characters are escaped.
 std::string json_string(std::string_view text) {
   return harmless_lines(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
+// Returns the first error; the others follow in its `more`.
 Error JsonReader::error() const {
   Error error = errors_.front();
   error.more.assign(errors_.begin() + 1, errors_.end());
   return error;
 }
 
+// Records an error unless there are enough. `below` is a JSON pointer that continues that of
+// `place`.
 void JsonReader::fail(const JsonPlace& place, std::string_view message, std::string help,
                       std::string_view below) {
   if (full()) return;
@@ -192,6 +205,9 @@ void JsonReader::fail_type(const JsonPlace& place, std::string_view due) {
   fail(place, fmt::format("{} stands where {} is due", type_name(*place.value), due));
 }
 
+// Checks that a value is an object without unknown keys. Returns false only if it is not an object.
+// Objects with unknown keys are remembered: required() then reports nothing, because a misspelt key
+// is probably the missing one.
 bool JsonReader::is_object(const JsonPlace& place, std::span<const std::string_view> keys) {
   const JsonValue::Object* members = place.value->object();
   if (members == nullptr) {
@@ -238,6 +254,8 @@ double JsonReader::number(const JsonPlace& place) {
   return 0;
 }
 
+// Returns a whole number, which may be written as a real number such as 1e9. A real number of 2^53
+// or more is refused because it may have been rounded.
 std::int64_t JsonReader::integer(const JsonPlace& place) {
   constexpr double kExact = 9007199254740992;  // 2^53
   if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) return *whole;
@@ -254,6 +272,8 @@ std::int64_t JsonReader::integer(const JsonPlace& place) {
   return 0;
 }
 
+// Returns the index of a word in `names`, or 0 after reporting an unknown word. `what` describes
+// the words for the message.
 std::size_t JsonReader::word(const JsonPlace& place, std::span<const std::string_view> names,
                              std::string_view what) {
   const std::size_t before = count();
@@ -274,6 +294,7 @@ std::optional<JsonPlace> JsonReader::member(const JsonPlace& place, std::string_
   return std::nullopt;
 }
 
+// Returns the longest part of `pointer` that leads to an existing value below `place`.
 std::string_view JsonReader::existing(const JsonPlace& place, std::string_view pointer) {
   const JsonValue* value = place.value;
   std::size_t end = 0;

@@ -1,4 +1,4 @@
-// load_machine, load_application: what `--machine M` and `--app A` mean.
+// Loads the machine of `--machine M` and the application of `--app A`, from a name or a file.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -12,6 +12,7 @@
 namespace groma {
 namespace {
 
+// Returns true if the text is certainly meant as a file.
 bool looks_like_path(std::string_view spec) {
   return spec == "-" || spec.find('/') != spec.npos || spec.ends_with(".json");
 }
@@ -29,8 +30,9 @@ Result<Machine> read_machine(const std::string& path) {
   return machine_from_json(*text, path == "-" ? "<stdin>" : path);
 }
 
-// Where the values of "a.json:n=4096,steps=10" begin, at their colon; the end where there are none.
-// A colon without values behind it is one where an application stands before it: "cannon:n".
+// Returns the place of the colon before the values in "a.json:n=4096,steps=10", or the end of the
+// text if there are no values. A colon without `=` behind it begins values only if an application
+// stands before it, as in "cannon:n".
 std::size_t begin_of_values(std::string_view spec) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -46,6 +48,8 @@ std::size_t begin_of_values(std::string_view spec) {
              : spec.size();
 }
 
+// Returns a built-in benchmark or reads a file. An unknown name is an error with similar names as
+// help.
 Result<Application> read_application(const std::string& path, const std::function<bool()>& stop) {
   const bool is_path = path.size() <= kLongestPath && looks_like_path(path);
   const Benchmark* const benchmark = is_path ? nullptr : find_benchmark(path);
@@ -65,6 +69,8 @@ Result<Application> read_application(const std::string& path, const std::functio
 
 }  // namespace
 
+// Loads an application and sets its parameters to the values behind the colon. The workload is
+// built once so that values which do not fit are reported here.
 Result<Application> load_application(const std::string& spec, const std::function<bool()>& stop) {
   const std::size_t values = begin_of_values(spec);
   Result<Application> app = read_application(spec.substr(0, values), stop);
@@ -81,6 +87,8 @@ Result<Application> load_application(const std::string& spec, const std::functio
   return app;
 }
 
+// Loads `local`, a file, a preset or a line of parameters, in this order. A file without `.json` or
+// `/` in its name is read only if the text is not a valid machine.
 Result<Machine> load_machine(const std::string& spec) {
   if (spec == "local") return local_machine();
   if (spec.size() <= kLongestPath && looks_like_path(spec)) return read_machine(spec);

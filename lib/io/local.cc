@@ -1,4 +1,4 @@
-// This computer, as hwloc sees it.
+// Describes this computer as a machine, with the help of hwloc.
 #include "io/local.h"
 
 #include <fmt/format.h>
@@ -19,12 +19,13 @@ constexpr unsigned kNvidia = 0x10DE;
 constexpr unsigned kClassVga = 0x0300;
 constexpr unsigned kClass3d = 0x0302;
 
+// The properties of the computer that hwloc reports.
 struct Found {
   std::int64_t cores = 1;
   std::int64_t sockets = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
-  std::int64_t gpu_bytes = 0;  // of the smallest, 0 where nobody says
+  std::int64_t gpu_bytes = 0;  // of the smallest GPU; 0 if unknown
   std::string cpu_model;
 };
 
@@ -32,6 +33,7 @@ std::int64_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   return std::max(0, hwloc_get_nbobjs_by_type(topology, type));
 }
 
+// Returns the number of NUMA nodes with cores and memory. If there is none, the number of packages.
 std::int64_t count_sockets(hwloc_topology_t topology) {
   std::int64_t with_memory = 0;
   hwloc_obj_t node = nullptr;
@@ -42,6 +44,7 @@ std::int64_t count_sockets(hwloc_topology_t topology) {
   return with_memory > 0 ? with_memory : count_of(topology, HWLOC_OBJ_PACKAGE);
 }
 
+// Returns the memory in bytes: from hwloc, otherwise from the system.
 std::int64_t memory_of(hwloc_topology_t topology) {
   const hwloc_uint64_t seen = hwloc_get_root_obj(topology)->total_memory;
   if (seen > 0) return static_cast<std::int64_t>(std::min<hwloc_uint64_t>(seen, INT64_MAX));
@@ -62,7 +65,8 @@ std::int64_t count_pci_gpus(hwloc_topology_t topology) {
   return gpus;
 }
 
-// OS devices that hwloc's plugin for `backend` ("CUDA", "NVML", "OpenCL") has made.
+// Returns true for an OS device that hwloc's plugin for `backend` ("CUDA", "NVML", "OpenCL") made
+// for an NVIDIA GPU.
 bool is_gpu_of(hwloc_obj_t device, std::string_view backend) {
   const char* found = hwloc_obj_get_info_by_name(device, "Backend");
   if (found == nullptr || backend != found) return false;
@@ -71,14 +75,15 @@ bool is_gpu_of(hwloc_obj_t device, std::string_view backend) {
   return vendor != nullptr && std::string_view(vendor).starts_with("NVIDIA");
 }
 
-// In KiB in hwloc.
+// Returns a GPU's memory in bytes, or 0 if unknown. hwloc reports it in KiB.
 std::int64_t device_bytes(hwloc_obj_t device) {
   const char* kib = hwloc_obj_get_info_by_name(device, "CUDAGlobalMemorySize");
   const long long size = kib == nullptr ? 0 : std::strtoll(kib, nullptr, 10);
   return size > 0 && size < (1LL << 40) ? size * 1024 : 0;
 }
 
-// A GPU shows up once with each backend and once as a PCI device: take the one that sees most.
+// Counts the GPUs. A GPU appears once for each backend and once as a PCI device, so the largest of
+// these counts is right. The memory is that of the smallest GPU.
 void find_gpus(hwloc_topology_t topology, Found* found) {
   found->gpus = count_pci_gpus(topology);
   for (const std::string_view backend : {"CUDA", "NVML", "OpenCL"}) {
@@ -102,6 +107,7 @@ std::string cpu_model_of(hwloc_topology_t topology) {
   return model == nullptr ? std::string() : std::string(model).substr(0, 100);
 }
 
+// Reads the topology. Counts are limited so that the machine is valid.
 Found look(hwloc_topology_t topology) {
   Found found;
   found.cores = count_of(topology, HWLOC_OBJ_CORE);
@@ -115,7 +121,7 @@ Found look(hwloc_topology_t topology) {
   return found;
 }
 
-// The default preset's figures with what was found in their place.
+// Returns the figures of the default preset, replaced by the counts and sizes that were found.
 NodeFigures figures_of(const Found& found) {
   constexpr std::string_view kSource = "measured: hwloc";
   NodeFigures figures = default_figures();
@@ -141,6 +147,7 @@ std::string description_of(const Found& found) {
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
+// Returns the topology of this computer, or null if hwloc cannot read it.
 Topology load_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return {nullptr, &hwloc_topology_destroy};

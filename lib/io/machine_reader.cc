@@ -1,4 +1,5 @@
-// machine_from_json: what a file leaves out is taken from the default preset.
+// machine_from_json: reads a machine from JSON. Values that the file leaves out are those of the
+// default preset.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +15,12 @@ namespace {
 
 constexpr std::size_t kLongestDefaultName = 200;
 
+// Returns an element of an array. `list` must outlive the result.
 JsonPlace element(const JsonPlace& list, std::size_t index) {
   return {&(*list.value->array())[index], &list, {}, index};
 }
 
+// Reads one machine and collects all errors.
 class MachineReader {
  public:
   explicit MachineReader(std::string_view name) : name_(name), json_(name_) {}
@@ -25,10 +28,11 @@ class MachineReader {
   Result<Machine> read(const JsonValue& root);
 
  private:
-  // Optional and required members, by type.
+  // Members of an object by type. An optional member has a value `otherwise`; a missing required
+  // one is an error.
   std::int64_t integer_or(const JsonPlace& place, std::string_view key, std::int64_t otherwise);
   double number_or(const JsonPlace& place, std::string_view key, double otherwise);
-  // The bandwidth, which may be left out where there is one to take its place.
+  // Reads the bandwidth. It is required if `otherwise` is 0, because no default exists.
   double rate_or(const JsonPlace& place, double otherwise);
   std::string text_or(const JsonPlace& place, std::string_view key, std::string otherwise);
   std::int64_t required_integer(const JsonPlace& place, std::string_view key);
@@ -46,7 +50,7 @@ class MachineReader {
   Affinity read_affinity(const JsonPlace& place, const NodeType& node);
   Channel read_channel(const JsonPlace& place, const std::vector<Channel>& defaults);
 
-  // Reads the list `key` item by item, or takes `otherwise`.
+  // Reads the list `key` item by item. Returns `otherwise` if there is no such list.
   template <typename Item, typename Read>
   std::vector<Item> list_or(const JsonPlace& node, std::string_view key,
                             std::vector<Item> otherwise, const Read& read);
@@ -111,6 +115,7 @@ std::vector<Item> MachineReader::list_or(const JsonPlace& node, std::string_view
   return items;
 }
 
+// Reads the processors of one kind: kind and count are required.
 ProcessorGroup MachineReader::read_processors(const JsonPlace& place) {
   if (!json_.is_object(place, keys::kProcessorKeys)) return {};
   const ProcKind kind = required_processor(place, keys::kKind);
@@ -121,6 +126,7 @@ ProcessorGroup MachineReader::read_processors(const JsonPlace& place) {
   return group;
 }
 
+// Reads the memories of one kind. `counts` decides the default count and capacity.
 MemoryGroup MachineReader::read_memory(const JsonPlace& place, const NodeCounts& counts) {
   if (!json_.is_object(place, keys::kMemoryKeys)) return {};
   MemoryGroup group = make_memory(figures_, counts, required_memory(place, keys::kKind));
@@ -130,6 +136,7 @@ MemoryGroup MachineReader::read_memory(const JsonPlace& place, const NodeCounts&
   return group;
 }
 
+// Reads an affinity. There are defaults only if the processor kind can address the memory kind.
 Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& node) {
   if (!json_.is_object(place, keys::kAffinityKeys)) return {};
   const std::size_t before = json_.count();
@@ -143,6 +150,8 @@ Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& no
   return affinity;
 }
 
+// Reads a channel. The defaults are those of the last channel in `defaults` that joins the same
+// memories in the same scope.
 Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Channel>& defaults) {
   if (!json_.is_object(place, keys::kChannelKeys)) return {};
   const std::size_t before = json_.count();
@@ -167,6 +176,8 @@ Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Ch
   return channel;
 }
 
+// Reads one kind of node. Lists that are left out are computed from the processors, so a node
+// without GPU processors gets no GPU memory.
 NodeType MachineReader::read_node(const JsonPlace& place) {
   NodeType node;
   const std::size_t before = json_.count();
@@ -179,7 +190,7 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
   for (const ProcessorGroup& group : node.processors) counts.of(group.kind) = group.count;
   node.memories = list_or(place, keys::kMemories, make_memories(figures_, counts),
                           [&](const JsonPlace& at) { return read_memory(at, counts); });
-  if (json_.failed_since(before)) return node;  // the rest follows from these
+  if (json_.failed_since(before)) return node;  // the defaults of the rest depend on these
   node.affinities = list_or(place, keys::kAffinities, make_affinities(figures_, node),
                             [&](const JsonPlace& at) { return read_affinity(at, node); });
   const std::vector<Channel> channels = make_channels(figures_, node);
@@ -188,7 +199,8 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
   return node;
 }
 
-// One kind of node, and (where `order` does not say it) how many of it there are.
+// Reads one kind of node and its count. `ordered`: the list `order` gives the nodes, so a count is
+// an error.
 void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
   const std::size_t before = json_.count();
   NodeType type = read_node(place);
@@ -212,6 +224,7 @@ void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
   types_.push_back(std::move(type));
 }
 
+// Reads all kinds of nodes, then the list `order` if there is one.
 void MachineReader::read_nodes(const JsonPlace& root) {
   const std::optional<JsonPlace> list = json_.required(root, keys::kNodes);
   const std::optional<JsonPlace> order = JsonReader::member(root, keys::kOrder);
@@ -228,6 +241,7 @@ void MachineReader::read_nodes(const JsonPlace& root) {
   if (order && json_.ok()) read_order(*order);
 }
 
+// Reads the list of nodes, each an index of `nodes`.
 void MachineReader::read_order(const JsonPlace& list) {
   const std::size_t size = json_.array(list).size();
   if (list.value->array() == nullptr) return;
@@ -245,6 +259,7 @@ void MachineReader::read_order(const JsonPlace& list) {
   }
 }
 
+// Reads the whole file. Errors of Machine::make get the file's name.
 Result<Machine> MachineReader::read(const JsonValue& root) {
   const JsonPlace place{&root};
   if (json_.is_object(place, keys::kMachineKeys)) read_nodes(place);

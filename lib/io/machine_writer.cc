@@ -1,4 +1,4 @@
-// machine_to_json: every figure, one line for each group, as a person would write it.
+// machine_to_json: writes every figure of a machine, one line for each group.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace groma {
 namespace {
 
-// One `"key": value`, the value as JSON text.
+// One member of an object, `"key": value`, as JSON text.
 struct Member {
   Member(std::string_view key, double value) : text(fmt::format("\"{}\": {}", key, value)) {}
   Member(std::string_view key, std::int64_t value) : text(fmt::format("\"{}\": {}", key, value)) {}
@@ -58,6 +58,7 @@ std::string object_of(const Channel& channel) {
                  {keys::kLatency, channel.latency_s}});
 }
 
+// Returns a list of groups, one on each line.
 template <typename Item>
 std::string list(std::string_view key, const std::vector<Item>& items) {
   std::string text;
@@ -67,7 +68,7 @@ std::string list(std::string_view key, const std::vector<Item>& items) {
   return fmt::format("      \"{}\": [{}{}]", key, text, text.empty() ? "" : "\n      ");
 }
 
-// `count` is 0 where `order` says it.
+// Returns one kind of node. A `count` of 0 is not written, because `order` then lists the nodes.
 std::string node_text(const NodeType& node, std::int64_t count) {
   std::string text = "    {\n";
   if (count > 0) text += fmt::format("      \"{}\": {},\n", keys::kCount, count);
@@ -78,13 +79,15 @@ std::string node_text(const NodeType& node, std::int64_t count) {
   return text;
 }
 
+// Returns how many nodes have each node type.
 std::vector<std::int64_t> counts_of(const Machine& machine) {
   std::vector<std::int64_t> counts(machine.node_types().size());
   for (const std::uint32_t type : machine.nodes()) ++counts[type];
   return counts;
 }
 
-// Whether counts alone tell the nodes: every type used, all nodes of one type side by side.
+// Returns true if counts alone describe the nodes: every type is used, and the nodes of one type
+// stand side by side in the order of the types.
 bool in_order(const Machine& machine, const std::vector<std::int64_t>& counts) {
   return std::find(counts.begin(), counts.end(), 0) == counts.end() &&
          std::is_sorted(machine.nodes().begin(), machine.nodes().end());
@@ -92,6 +95,7 @@ bool in_order(const Machine& machine, const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
+// Uses counts where they suffice, otherwise a list `order` of all nodes.
 std::string machine_to_json(const Machine& machine) {
   const std::vector<std::int64_t> counts = counts_of(machine);
   const bool ordered = !in_order(machine, counts);

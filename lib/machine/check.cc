@@ -1,4 +1,4 @@
-// The rules of a NodeType, each with the place of what breaks it.
+// The rules that a NodeType must follow. A violation is reported with its place in the description.
 #include "machine/check.h"
 
 #include <fmt/format.h>
@@ -26,12 +26,15 @@ std::string_view scope_name(Channel::Scope scope) {
   return "?";
 }
 
+// Each check returns nothing if the value is valid, otherwise a fault at `path`. `path` is a JSON
+// pointer within the node type, such as "/processors/1/count".
 Found check_count(std::string path, std::int64_t count) {
   if (count >= 1 && count <= kMaxProcessorsPerNode) return std::nullopt;
   return Fault{std::move(path),
                fmt::format("{} is no count (1 to {})", count, kMaxProcessorsPerNode)};
 }
 
+// Some rates may be zero, which means unknown; fill_unknown_rates() replaces them later.
 Found check_rate(std::string path, double rate, bool may_be_zero) {
   if (std::isfinite(rate) && (rate > 0 || (may_be_zero && rate == 0))) return std::nullopt;
   return Fault{std::move(path), fmt::format("{} is no rate (a number above 0)", rate)};
@@ -42,6 +45,8 @@ Found check_latency(std::string path, double latency_s) {
   return Fault{std::move(path), fmt::format("{} is no time (seconds, 0 or more)", latency_s)};
 }
 
+// The number and speed of the processors must be sensible. The sustained fraction is above 0 and at
+// most 1.
 Found check_processors(const ProcessorGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kProcKindCount) {
     return Fault{path + "/kind", "no such processor kind"};
@@ -55,6 +60,7 @@ Found check_processors(const ProcessorGroup& group, const std::string& path) {
   return check_latency(path + "/launch_latency_s", group.launch_latency_s);
 }
 
+// The capacity of all memories of a kind in one node is limited to kMaxNodeBytes.
 Found check_memory(const MemoryGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kMemKindCount || group.kind == MemKind::kVirtual) {
     return Fault{path + "/kind", "VIRTUAL is no memory that a node has"};
@@ -72,6 +78,7 @@ Fault lacks(std::string path, std::string_view kind) {
   return {std::move(path), fmt::format("the node has no {}", kind)};
 }
 
+// An affinity must name a processor kind and a memory kind that the node has.
 Found check_affinity(const NodeType& node, const Affinity& affinity, const std::string& path) {
   if (node.find(affinity.processor) == nullptr) {
     return lacks(path + "/processor", name_of(affinity.processor));
@@ -90,6 +97,7 @@ Found check_channel_name(const std::string& name, const std::string& path) {
   return Fault{path + "/name", fmt::format("a channel's name has 1 to {} bytes", kMaxChannelName)};
 }
 
+// A channel must have a name and connect two memory kinds that the node has.
 Found check_channel(const NodeType& node, const Channel& channel, const std::string& path) {
   if (Found fault = check_channel_name(channel.name, path)) return fault;
   if (node.find(channel.from) == nullptr) return lacks(path + "/from", name_of(channel.from));
@@ -103,6 +111,8 @@ Found check_channel(const NodeType& node, const Channel& channel, const std::str
   return check_latency(path + "/latency_s", channel.latency_s);
 }
 
+// Two items are the same if a node may have only one of them. Channels work in both directions, so
+// their ends may be swapped.
 bool same(const ProcessorGroup& a, const ProcessorGroup& b) { return a.kind == b.kind; }
 bool same(const MemoryGroup& a, const MemoryGroup& b) { return a.kind == b.kind; }
 bool same(const Affinity& a, const Affinity& b) {
@@ -124,8 +134,8 @@ std::string text_of(const Channel& channel) {
                      name_of(channel.from), name_of(channel.to));
 }
 
-// Checks every item, and that none is there twice. Few kinds make few items before the first twin;
-// channels, which have names, are bounded.
+// Checks every item of a list and reports an item that occurs twice. The quadratic comparison is
+// cheap: there are few kinds, so a duplicate comes early, and kMaxChannels limits the channels.
 template <typename Item, typename Check>
 Found check_all(const std::vector<Item>& items, std::string_view list, const Check& check) {
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -141,6 +151,7 @@ Found check_all(const std::vector<Item>& items, std::string_view list, const Che
   return std::nullopt;
 }
 
+// A node has at least one processor and at most kMaxProcessorsPerNode of all kinds together.
 Found check_total(const NodeType& node) {
   if (node.processors.empty()) return Fault{"/processors", "a node has at least one processor"};
   std::int64_t total = 0;
@@ -152,6 +163,8 @@ Found check_total(const NodeType& node) {
 
 }  // namespace
 
+// Checks the parts in the order in which they depend on one another; the first fault ends the
+// check.
 std::optional<Fault> find_fault(const NodeType& node) {
   if (Found fault = check_all(node.processors, "processors", check_processors)) return fault;
   if (Found fault = check_total(node)) return fault;

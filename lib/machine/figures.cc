@@ -1,5 +1,5 @@
-// The presets' figures. A later node is made from the earlier one that it resembles, so that what
-// is not named again is the same figure from the same source.
+// The figures of the machine presets, each with its source. A later node is copied from the earlier
+// one that it resembles, so a figure that is not set again has the same value and source.
 #include "machine/figures.h"
 
 namespace groma {
@@ -11,8 +11,8 @@ constexpr double kGB = 1e9;  // also GB/s
 constexpr double kGigaflops = 1e9;
 constexpr double kTeraflops = 1e12;
 
-// Two E5-2640 v4, 256 GB, four P100: the node of the experiments in Wei et al.,
-// Improving Parallel Program Performance with LLM Optimizers via Agent-System Interfaces.
+// Two E5-2640 v4, 256 GB, four P100. This is the node of the experiments in Wei et al., Improving
+// Parallel Program Performance with LLM Optimizers via Agent-System Interfaces.
 constexpr NodeFigures p100_pcie() {
   return {
       .sockets = {2, "published: Wei et al., Agent-System Interfaces, two Intel E5-2640 v4"},
@@ -102,7 +102,7 @@ constexpr NodeFigures lassen() {
   return node;
 }
 
-// Summit (OLCF): as Lassen with six V100, so two links where Lassen has three, and twice the
+// Summit (OLCF): like Lassen, but with six V100, two links for each instead of three, and twice the
 // memory.
 constexpr NodeFigures summit() {
   NodeFigures node = lassen();
@@ -119,7 +119,7 @@ constexpr NodeFigures summit() {
   return node;
 }
 
-// DGX A100 with 40 GB GPUs, for which there are measurements.
+// DGX A100 with 40 GB GPUs. Measurements exist for this size.
 constexpr NodeFigures a100() {
   NodeFigures node = p100_pcie();
   node.sockets = {2, "published: NVIDIA DGX A100, two AMD EPYC 7742"};

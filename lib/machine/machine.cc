@@ -1,4 +1,4 @@
-// Machine: its checks and look-ups.
+// Construction of a Machine, with the checks of its parts, and the look-ups in it.
 #include "groma/machine.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::size_t kMaxDescriptionBytes = 4096;
-constexpr std::int64_t kMaxMachineBytes = std::int64_t{1} << 62;  // of one memory kind, all nodes
+constexpr std::int64_t kMaxMachineBytes = std::int64_t{1} << 62;  // of one kind, all nodes
 
+// Returns the first item that `wanted` accepts, or null.
 template <typename Item, typename Wanted>
 const Item* find_in(const std::vector<Item>& items, const Wanted& wanted) {
   const auto at = std::find_if(items.begin(), items.end(), wanted);
@@ -24,6 +25,7 @@ const Item* find_in(const std::vector<Item>& items, const Wanted& wanted) {
 
 Error malformed(std::string message) { return {Error::Code::kMalformed, std::move(message)}; }
 
+// Each check returns the first error, or nothing if its part of the machine is valid.
 std::optional<Error> check_texts(const std::string& name, const std::string& description) {
   if (name.empty()) return malformed("a machine has a name");
   if (name.size() > kMaxNameBytes) {
@@ -35,6 +37,7 @@ std::optional<Error> check_texts(const std::string& name, const std::string& des
                                kMaxDescriptionBytes));
 }
 
+// Checks the number of nodes and of node types, and that every node has one of the types.
 std::optional<Error> check_nodes(const std::vector<NodeType>& types,
                                  const std::vector<std::uint32_t>& nodes) {
   if (nodes.empty()) return malformed("a machine has at least one node");
@@ -55,6 +58,7 @@ std::optional<Error> check_nodes(const std::vector<NodeType>& types,
   return std::nullopt;
 }
 
+// Checks every node type and names the one with the fault.
 std::optional<Error> check_types(const std::vector<NodeType>& types) {
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (const std::optional<Fault> fault = find_fault(types[i])) {
@@ -64,7 +68,8 @@ std::optional<Error> check_types(const std::vector<NodeType>& types) {
   return std::nullopt;
 }
 
-// So that nobody who adds up capacities needs more than 64 bits.
+// Limits the bytes of each memory kind over all nodes to kMaxMachineBytes, so that a sum of
+// capacities fits in 64 bits.
 std::optional<Error> check_capacity(const std::vector<NodeType>& types,
                                     const std::vector<std::uint32_t>& nodes) {
   std::array<std::int64_t, kMemKindCount> totals{};
@@ -97,6 +102,7 @@ const Affinity* NodeType::find(ProcKind processor, MemKind memory) const {
   });
 }
 
+// Checks the parts, replaces unknown rates by default ones and builds the machine.
 Result<Machine> Machine::make(std::string name, std::string description,
                               std::vector<NodeType> node_types, std::vector<std::uint32_t> nodes) {
   if (std::optional<Error> error = check_texts(name, description)) return *error;
@@ -113,6 +119,8 @@ Result<Machine> Machine::make(std::string name, std::string description,
   return machine;
 }
 
+// Notes, for each processor kind, the smallest and largest count over the nodes. Node types that no
+// node uses are ignored.
 void Machine::note_extremes() {
   std::vector<bool> used(node_types_.size());
   for (const std::uint32_t type : nodes_) used[type] = true;
@@ -154,6 +162,7 @@ bool Machine::uniform(ProcKind kind) const {
 
 bool Machine::has(ProcKind kind) const { return extremes(kind).largest > 0; }
 
+// A memory without capacity cannot be addressed.
 bool Machine::can_address(std::int64_t node, ProcKind kind, MemKind memory) const {
   const NodeType& type = this->node(node);
   const MemoryGroup* group = type.find(memory);

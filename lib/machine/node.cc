@@ -1,4 +1,4 @@
-// From figures to a node's processors, memories, affinities and channels.
+// Computes a node's processors, memories, affinities and channels from the figures of a preset.
 #include "machine/node.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@ constexpr std::initializer_list<MemKind> kHostKinds = {
 
 std::int64_t whole(const Sourced& figure) { return static_cast<std::int64_t>(figure.value); }
 
+// Returns true for memories that belong to one socket instead of the whole node.
 bool in_one_socket(MemKind kind) {
   return kind == MemKind::kSockmem || kind == MemKind::kRegsockmem;
 }
@@ -21,24 +22,28 @@ std::int64_t count_of(const NodeType& node, ProcKind kind) {
   return group == nullptr ? 0 : group->count;
 }
 
-// The part of a socket that one OMP processor has: all of it, or less where several share it.
+// Returns the fraction of a socket that one OMP processor has: 1, or less if several share it.
 double omp_share(const NodeFigures& figures, std::int64_t omp_count) {
   return std::min(
       1.0, figures.sockets.value / static_cast<double>(std::max<std::int64_t>(1, omp_count)));
 }
 
-// Memory over all sockets, its pages spread evenly: part of it near, the rest over the socket link.
+// Returns the bandwidth to a memory whose pages are spread evenly over all sockets, in bytes/s. One
+// part of the pages is in the near socket; the rest is reached over the socket link. The result is
+// the harmonic mean of `local` and the link, weighted by the pages.
 double spread_bandwidth(const NodeFigures& figures, double local) {
   const double near = 1 / figures.sockets.value;
   const double far = std::min(local, figures.intersocket_bandwidth.value);
   return 1 / (near / local + (1 - near) / far);
 }
 
+// Returns the mean latency to a memory that is spread over all sockets, in seconds.
 double spread_latency(const NodeFigures& figures) {
   const double near = 1 / figures.sockets.value;
   return near * figures.local_latency.value + (1 - near) * figures.remote_latency.value;
 }
 
+// A GPU reaches its own memory directly, and every other memory over the host link (zero-copy).
 Affinity gpu_affinity(const NodeFigures& figures, MemKind memory) {
   if (memory == MemKind::kFbmem) {
     return {ProcKind::kGpu, memory, figures.gpu_bandwidth.value, figures.gpu_latency.value};
@@ -47,7 +52,8 @@ Affinity gpu_affinity(const NodeFigures& figures, MemKind memory) {
           figures.zero_copy_latency.value};
 }
 
-// What the cores behind one processor reach in their own socket.
+// Returns the bandwidth of one processor to the memory of its own socket, in bytes/s. A CPU
+// processor is one core. An OMP processor has several, limited by its share of the socket.
 double local_bandwidth(const NodeFigures& figures, const NodeType& node, ProcKind kind) {
   const double core = figures.core_bandwidth.value;
   if (kind != ProcKind::kOmp) return core;
@@ -56,7 +62,8 @@ double local_bandwidth(const NodeFigures& figures, const NodeType& node, ProcKin
   return std::min(std::max(1.0, cores) * core, figures.socket_bandwidth.value * share);
 }
 
-// GPU to GPU, averaged over all other GPUs: those of the own socket and those of the others.
+// Returns the mean bandwidth from one GPU to the others, in bytes/s: the harmonic mean over the
+// GPUs of its own socket and those of the other sockets.
 double peer_bandwidth(const NodeFigures& figures, std::int64_t gpus) {
   const std::int64_t sockets = whole(figures.sockets);
   const std::int64_t in_socket = (gpus + sockets - 1) / sockets;
@@ -66,7 +73,7 @@ double peer_bandwidth(const NodeFigures& figures, std::int64_t gpus) {
          (near / figures.peer_near_bandwidth.value + far / figures.peer_far_bandwidth.value);
 }
 
-// Collects channels between those memories that the node has.
+// Collects channels. A channel is left out if the node lacks one of its memories or it has no link.
 struct ChannelList {
   const NodeType& node;
   std::vector<Channel> channels;
@@ -86,6 +93,7 @@ void for_host_pairs(const Use& use) {
   }
 }
 
+// Adds the channels between host memories: within a node, and between the sockets.
 void add_host_channels(const NodeFigures& figures, ChannelList* list) {
   for_host_pairs([&](MemKind from, MemKind to) {
     list->add("dram", from, to, Channel::Scope::kLocal, whole(figures.sockets),
@@ -100,6 +108,7 @@ void add_host_channels(const NodeFigures& figures, ChannelList* list) {
   }
 }
 
+// Adds the channels between host and GPU memory, and between GPUs. Each GPU has a link of its own.
 void add_gpu_channels(const NodeFigures& figures, ChannelList* list) {
   const MemoryGroup* framebuffers = list->node.find(MemKind::kFbmem);
   if (framebuffers == nullptr) return;
@@ -113,6 +122,7 @@ void add_gpu_channels(const NodeFigures& figures, ChannelList* list) {
             figures.gpu_copy_latency.value);
 }
 
+// Adds the channels between nodes. The latency is higher if GPU memory is at either end.
 void add_network_channels(const NodeFigures& figures, ChannelList* list) {
   const auto add = [&](MemKind from, MemKind to, const Sourced& latency) {
     list->add(figures.network, from, to, Channel::Scope::kNetwork, whole(figures.ports),
@@ -126,12 +136,16 @@ void add_network_channels(const NodeFigures& figures, ChannelList* list) {
 
 }  // namespace
 
+// A GPU reaches FBMEM and ZCMEM; every other processor reaches everything except FBMEM. VIRTUAL is
+// not a memory.
 bool addressable(ProcKind processor, MemKind memory) {
   if (memory == MemKind::kVirtual) return false;
   if (processor != ProcKind::kGpu) return memory != MemKind::kFbmem;
   return memory == MemKind::kFbmem || memory == MemKind::kZcmem;
 }
 
+// Returns the counts and capacities (bytes) of the preset. `sockets` replaces the preset's number
+// of sockets; the host memory is then divided among these.
 NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t> sockets) {
   NodeCounts counts;
   counts.sockets = sockets.value_or(whole(figures.sockets));
@@ -147,6 +161,8 @@ NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t
   return counts;
 }
 
+// Returns the processors of one kind. An OMP processor has the speed of all its cores, at least
+// one.
 ProcessorGroup make_processors(const NodeFigures& figures, ProcKind kind, std::int64_t count) {
   if (kind == ProcKind::kGpu) {
     return {kind, count, figures.gpu_flops.value, figures.gpu_sustained.value,
@@ -158,6 +174,7 @@ ProcessorGroup make_processors(const NodeFigures& figures, ProcKind kind, std::i
           figures.cpu_start.value};
 }
 
+// Returns the memories of one kind: one for each GPU or socket, otherwise one for the node.
 MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, MemKind kind) {
   const std::int64_t bytes = counts.bytes_of(kind);
   const double all_sockets = figures.sockets.value * figures.socket_bandwidth.value;
@@ -177,6 +194,7 @@ MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, Me
   return {kind, 1, bytes, all_sockets};
 }
 
+// Returns the memories with a capacity. ZCMEM and FBMEM need GPUs.
 std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCounts& counts) {
   std::vector<MemoryGroup> memories;
   for (const MemKind kind :
@@ -188,6 +206,7 @@ std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCou
   return memories;
 }
 
+// Returns how a processor kind reaches a memory kind of its node.
 Affinity make_affinity(const NodeFigures& figures, const NodeType& node, ProcKind processor,
                        MemKind memory) {
   if (processor == ProcKind::kGpu) return gpu_affinity(figures, memory);
@@ -215,6 +234,7 @@ std::vector<Channel> make_channels(const NodeFigures& figures, const NodeType& n
   return std::move(list.channels);
 }
 
+// Builds a node from figures and counts. A count of 0 leaves the kind out.
 NodeType make_node(const NodeFigures& figures, const NodeCounts& counts) {
   NodeType node;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -228,6 +248,7 @@ NodeType make_node(const NodeFigures& figures, const NodeCounts& counts) {
   return node;
 }
 
+// Replaces rates of 0 by those of the default preset. Affinities and channels stay as they are.
 void fill_unknown_rates(NodeType* node) {
   const NodeFigures& figures = default_figures();
   for (ProcessorGroup& group : node->processors) {

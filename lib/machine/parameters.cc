@@ -1,4 +1,4 @@
-// The parameters of presets.
+// The parameters of presets, such as `gpu=2`: their names, meanings and ranges.
 #include "machine/parameters.h"
 
 #include "machine/node.h"
@@ -13,7 +13,8 @@ constexpr Parameter processors(std::string_view name, std::string_view meaning, 
   return {name, meaning, kind, std::nullopt, 0, kMaxProcessorsPerNode};
 }
 constexpr Parameter memory(std::string_view name, std::string_view meaning, MemKind kind) {
-  // A node has these two, as in Realm: the others can be none.
+  // A node always has SYSMEM and a GPU always has FBMEM, like in Realm. Other memories may have
+  // size 0.
   const bool always = kind == MemKind::kSysmem || kind == MemKind::kFbmem;
   return {name, meaning, std::nullopt, kind, always ? 1 : 0, kMostMib};
 }
@@ -37,6 +38,7 @@ constexpr Parameter kParameters[] = {
 
 std::span<const Parameter> parameters() { return kParameters; }
 
+// Returns the parameters with a preset's defaults. Sizes of memories are in MiB.
 std::vector<PresetParameter> preset_parameters(const NodeFigures& figures) {
   const NodeCounts counts = default_counts(figures);
   std::vector<PresetParameter> list;

@@ -1,4 +1,4 @@
-// The list of presets, as people read it.
+// Lists the presets for people: their parameters, and every figure with its unit and source.
 #include <fmt/format.h>
 
 #include <deque>
@@ -12,6 +12,7 @@ namespace {
 
 enum class Unit { kCount, kFraction, kBytes, kBytesPerSecond, kFlopsPerSecond, kSeconds };
 
+// One line of the list: a figure of NodeFigures, its description and its unit.
 struct FigureLine {
   std::string_view what;
   Sourced NodeFigures::*figure;
@@ -58,6 +59,7 @@ constexpr std::size_t kLinkNames = 4;
 static_assert(sizeof(NodeFigures) ==
               std::size(kLines) * sizeof(Sourced) + kLinkNames * sizeof(std::string_view));
 
+// Returns a size in the largest binary unit that gives at least 1, such as "16 GiB".
 std::string bytes_text(double bytes) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
@@ -65,6 +67,7 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.4g} {}", bytes, kUnits[unit]);
 }
 
+// Returns a figure with its unit, to four digits.
 std::string value_text(double value, Unit unit) {
   switch (unit) {
     case Unit::kCount:
@@ -84,13 +87,14 @@ std::string value_text(double value, Unit unit) {
   return fmt::format("{:.4g}", value);
 }
 
-// Presets hand out views; the texts made for them live here, as long as the program. A deque, so
-// that they stay where they are.
+// Owns the texts to which the views of the presets point. It lives as long as the program. A deque
+// does not move its texts when it grows.
 struct PresetList {
   std::deque<std::string> texts;
   std::vector<Preset> presets;
 };
 
+// Builds the list of one preset. Its texts are appended to `texts`.
 Preset make_preset(const PresetEntry& entry, std::deque<std::string>* texts) {
   Preset preset{entry.name, entry.summary, preset_parameters(entry.figures), {}};
   for (const FigureLine& line : kLines) {

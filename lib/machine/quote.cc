@@ -1,4 +1,4 @@
-// Foreign text in messages.
+// Quotes text from outside for messages: filtered and cut to kLongestQuote bytes.
 #include "machine/quote.h"
 
 #include <fmt/format.h>

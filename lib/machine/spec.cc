@@ -1,4 +1,5 @@
-// make_machine: from `NAME:a=1,b=2` or `a=1,b=2` to a machine.
+// make_machine builds a machine from a line such as `NAME:a=1,b=2` or `a=1,b=2`. machine_line
+// writes such a line for a machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +18,10 @@ namespace {
 
 constexpr std::size_t kLongestSpec = 1000;
 
-// A line in its parts. Values stand in the order of parameters().
+// A parsed line. The values are in the order of parameters(); a missing value means the default.
 struct Spec {
   const PresetEntry* preset = nullptr;
-  bool named = false;  // the preset was named, not taken by default
+  bool named = false;  // false: the line names no preset, so the default is used
   std::vector<std::optional<std::int64_t>> values;
 };
 
@@ -34,7 +35,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// "did you mean `a`?", or all that there are.
+// Returns a help text: similar names, or all names if none is similar.
 std::string help_for(std::string_view word, std::span<const std::string_view> names,
                      std::string_view plural) {
   const std::vector<std::string_view> near = near_names(word, names);
@@ -63,6 +64,7 @@ const PresetEntry* find_preset(std::string_view name) {
   return nullptr;
 }
 
+// Returns the value of a decimal number within the range of the parameter.
 std::optional<std::int64_t> to_count(std::string_view text, const Parameter& parameter) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -71,7 +73,7 @@ std::optional<std::int64_t> to_count(std::string_view text, const Parameter& par
   return value;
 }
 
-// One `name=value` into `spec`.
+// Reads one `name=value` into `spec`. A parameter must not occur twice.
 std::optional<Error> read_item(std::string_view item, Spec* spec) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos) {
@@ -92,6 +94,7 @@ std::optional<Error> read_item(std::string_view item, Spec* spec) {
                                in_quotes(value), parameter->least, parameter->most));
 }
 
+// Reads the parameters between commas.
 std::optional<Error> read_items(std::string_view text, Spec* spec) {
   while (true) {
     const std::size_t comma = text.find(',');
@@ -101,6 +104,8 @@ std::optional<Error> read_items(std::string_view text, Spec* spec) {
   }
 }
 
+// Splits a line at its colon. A line without a colon is a preset's name, or parameters if it has a
+// `=`.
 Result<Spec> read_spec(std::string_view text) {
   Spec spec;
   spec.values.resize(parameters().size());
@@ -120,7 +125,8 @@ Result<Spec> read_spec(std::string_view text) {
   return spec;
 }
 
-// The line again, in one way of writing: what messages call the machine.
+// Returns the line in a normal form: no spaces, parameters in the order of the table. Messages call
+// the machine by this name.
 std::string name_of(const Spec& spec) {
   std::string values;
   for (std::size_t i = 0; i < spec.values.size(); ++i) {
@@ -137,6 +143,7 @@ std::string description_of(const Spec& spec) {
   return fmt::format("counts as given, the rest as `{}`", spec.preset->name);
 }
 
+// Builds the machine of a parsed line. All nodes are of one type.
 Result<Machine> build(const Spec& spec) {
   const auto all = parameters();
   const auto sockets =
@@ -158,6 +165,7 @@ Result<Machine> build(const Spec& spec) {
 
 }  // namespace
 
+// Lines of more than kLongestSpec bytes are refused.
 Result<Machine> make_machine(std::string_view spec) {
   if (spec.size() > kLongestSpec) {
     return malformed(fmt::format("the machine {} has {} bytes; at most {}", in_quotes(spec),
@@ -172,6 +180,8 @@ Result<Machine> make_machine(std::string_view spec) {
   return build(*parts);
 }
 
+// Describes a machine as a line for make_machine. Counts are the smallest over all nodes; sockets
+// and sizes are those of node 0. Parameters that do not apply are left out.
 std::string machine_line(const Machine& machine) {
   const NodeType& node = machine.node(0);
   const MemoryGroup* sockets = node.find(MemKind::kSockmem);

@@ -1,3 +1,4 @@
+// Finds what each event of a measured run waited for. causes.h gives the rules.
 #include "profile/causes.h"
 
 #include <algorithm>
@@ -11,12 +12,14 @@ namespace {
 using Event = RunRecord::Event;
 using Use = MeasuredEvent::Use;
 
-constexpr std::size_t kLookedAt = 64;  // of the users of an instance, the latest
+constexpr std::size_t kLookedAt = 64;  // events that are kept for each instance, the latest ones
 
+// Two uses of an instance conflict if they share a field and one of them writes.
 bool conflict(const Use& a, const Use& b) {
   return (a.writes || b.writes) && (a.fields & b.fields) != 0;
 }
 
+// Puts the events of one run in order and finds their causes.
 class Finder {
  public:
   Finder(std::vector<MeasuredEvent> events, std::vector<Launch> launches)
@@ -24,6 +27,8 @@ class Finder {
     std::sort(launches_.begin(), launches_.end());
   }
 
+  // Fills the record: splits launching tasks, sorts all events by start, and finds each one's
+  // cause.
   void find(RunRecord& record) {
     split_launching_tasks();
     std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) {
@@ -51,8 +56,10 @@ class Finder {
     RunTime length() const { return end - begin; }
   };
 
+  // Ends the event of each launching task at its first launch. The rest of its work becomes further
+  // events, which go_on() places.
   void split_launching_tasks() {
-    std::vector<std::pair<std::size_t, RunTime>> launching;  // and when they ended
+    std::vector<std::pair<std::size_t, RunTime>> launching;  // index and original end
     for (std::size_t i = 0; i < events_.size(); ++i) {
       Event& event = events_[i].event;
       end_ = std::max(end_, event.end);
@@ -60,7 +67,7 @@ class Finder {
       if (!is_task(event) || first == launches_.end() || first->task != events_[i].task) continue;
       launching.emplace_back(i, event.end);
       event.end = std::clamp(first->time, event.start, event.end);
-      // What it did itself until then; the rest is the runtime's.
+      // The event is no longer than the task's own work; the runtime took the rest of the time.
       if (events_[i].own > 0) event.end = std::min(event.end, event.start + events_[i].own);
     }
     std::vector<Span> by_end;
@@ -80,11 +87,16 @@ class Finder {
     for (const auto& [task, end] : launching) go_on(task, end, by_end, by_processor);
   }
 
+  // Returns the first launch by the task of event `i`. If there is none, the result is the end or a
+  // launch by another task.
   std::vector<Launch>::const_iterator launches_of(std::size_t i) const {
     return std::lower_bound(launches_.begin(), launches_.end(), Launch{events_[i].task, 0});
   }
 
-  // What task `i` did after its first launch, until its `end`.
+  // Adds the work of the launching task `i` after its first launch as further events. Only the sum
+  // of that work is known, so it goes into the longest gaps before one of the task's launches or
+  // its `end`. A gap ends at a launch and contains no end of another event. The processor must not
+  // have run another task there.
   void go_on(std::size_t i, RunTime end, const std::vector<Span>& by_end,
              const std::unordered_map<std::int32_t, std::vector<Span>>& by_processor) {
     const MeasuredEvent task = events_[i];
@@ -130,7 +142,7 @@ class Finder {
     }
   }
 
-  // Of those before `i`, the one that ended last, after `begin` and by `end`.
+  // Returns the event before `i` that ended last in the time (begin, end], or -1.
   std::int64_t last_ended(RunTime begin, RunTime end, std::int64_t i) const {
     auto before = std::upper_bound(ends_.begin(), ends_.end(),
                                    std::pair(end, std::numeric_limits<std::int64_t>::max()));
@@ -140,10 +152,11 @@ class Finder {
     return -1;
   }
 
+  // Finds the causes of event `i`. All earlier events have been noted.
   void find(std::int64_t i) {
     MeasuredEvent& each = events_[static_cast<std::size_t>(i)];
     Event& event = each.event;
-    // A copy is of the task that wanted it.
+    // A copy counts as mapped together with the task that needed it.
     const auto mapped = each.goes_on ? mapped_.end() : mapped_.find(each.task);
     event.after = last_ended(-1, mapped == mapped_.end() ? each.created : mapped->second, i);
     if (each.goes_on) {
@@ -156,6 +169,7 @@ class Finder {
     note(each, i);
   }
 
+  // Returns the last event on the task's processor if it kept the ready task from starting, or -1.
   std::int64_t holder_of(const Event& task) const {
     const auto found = last_on_.find(task.where);
     if (task.where < 0 || found == last_on_.end()) return -1;
@@ -163,6 +177,9 @@ class Finder {
     return end > task.ready && end <= task.start ? found->second : -1;
   }
 
+  // Returns the event that made event `i` ready: the last one with a conflicting use that ended
+  // between creation and readiness. If there is none, the last event of all that ended in this
+  // time, or -1.
   std::int64_t waited_for(const MeasuredEvent& each, std::int64_t i) const {
     const RunTime created = each.created, ready = each.event.ready;
     std::int64_t last = -1;
@@ -178,6 +195,8 @@ class Finder {
     return last >= 0 || ready <= created ? last : last_ended(created, ready, i);
   }
 
+  // Records event `i` as the last on its processor and as a user of its instances. Of each
+  // instance, at least the latest kLookedAt users are kept.
   void note(const MeasuredEvent& each, std::int64_t i) {
     if (is_task(each.event) && each.event.where >= 0) {
       const auto [last, is_new] = last_on_.emplace(each.event.where, i);
@@ -192,11 +211,11 @@ class Finder {
 
   std::vector<MeasuredEvent> events_;
   std::vector<Launch> launches_;
-  RunTime end_ = 0;                                         // of the run
-  std::unordered_map<std::uint64_t, RunTime> mapped_;       // by task
-  std::unordered_map<std::uint64_t, std::int64_t> first_;   // of its events
-  std::vector<std::pair<RunTime, std::int64_t>> ends_;      // and events
-  std::unordered_map<std::int32_t, std::int64_t> last_on_;  // by processor
+  RunTime end_ = 0;                                         // end of the run
+  std::unordered_map<std::uint64_t, RunTime> mapped_;       // mapping time by task
+  std::unordered_map<std::uint64_t, std::int64_t> first_;   // first event by task
+  std::vector<std::pair<RunTime, std::int64_t>> ends_;      // sorted ends, with event numbers
+  std::unordered_map<std::int32_t, std::int64_t> last_on_;  // last event by processor
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::int64_t, Use>>> users_;
 };
 

@@ -1,4 +1,4 @@
-// Profiles as JSON; docs/commands.md gives the shape.
+// Writes a profile as JSON. docs/commands.md describes the format; times are in ps.
 #include "groma/harmless.h"
 #include "profile/json_text.h"
 #include "profile/lanes.h"
@@ -9,6 +9,7 @@ namespace {
 
 using namespace profile;
 
+// Builds the JSON of one profile.
 class Writer {
  public:
   Writer(const Profile& profile, const ProfileWords& words)
@@ -90,6 +91,8 @@ class Writer {
     return {one.kind, one.node, one.index};
   }
 
+  // Returns the statement that caused a move. 0 is the default mapper (null), a negative number
+  // means unknown.
   Json statement_json(std::int32_t statement) const {
     if (statement == 0) return nullptr;
     if (statement < 0) return {{"statement", nullptr}, {"text", "not known"}, {"place", ""}};
@@ -97,6 +100,8 @@ class Writer {
     return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
   }
 
+  // A move is all copies or reductions of one region between the same kinds of memory, because of
+  // the same statement.
   Json move_json(const Profile::Move& move) const {
     return {{"kind", move.reduction ? "reduction" : "copy"},
             {"region", region_name(record_, move.region)},
@@ -111,6 +116,8 @@ class Writer {
             {"waited_ps", move.waited}};
   }
 
+  // Returns the critical path: its time by activity and reason, its causes, and its longest
+  // segments.
   Json path() const {
     Json json = {{"by_reason", Json::array()}};
     for (std::size_t d = 0; d < profile_.path_time.size(); ++d) {
@@ -141,7 +148,7 @@ class Writer {
     return json;
   }
 
-  // The longest, in order.
+  // Adds the longest kMaxPathSegments segments in the order of time, and the sum of the others.
   void segments(Json& json) const {
     const std::vector<std::size_t> shown = longest_segments(profile_, kMaxPathSegments);
     RunTime left = profile_.total;
@@ -161,6 +168,7 @@ class Writer {
     });
   }
 
+  // Adds the flows between memories. Beyond kMaxProfileFlows, only their sum is written.
   void flows(Json& json) const {
     json["flows"] = Json::array();
     std::int64_t bytes = 0, number = 0;
@@ -190,6 +198,7 @@ profile::Json profile::json_of(const Profile& profile, const ProfileWords& words
   return Writer(profile, words).write();
 }
 
+// Hidden characters in names are escaped, and invalid UTF-8 is replaced.
 std::string to_json(const Profile& profile, const ProfileWords& words) {
   Json json;
   json["profile"] = profile::json_of(profile, words);

@@ -1,3 +1,4 @@
+// Arranges a run as rows of spans that do not overlap, for the HTML page and the trace.
 #include "profile/lanes.h"
 
 #include <algorithm>
@@ -12,11 +13,13 @@ using Event = RunRecord::Event;
 
 bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
+// Builds the lanes of one profile from at most `most` events.
 class Maker {
  public:
   Maker(const Profile& profile, std::size_t most)
       : profile_(profile), record_(*profile.record), most_(most) {}
 
+  // Sorts the spans of each lane by time. Lanes of memories are split where copies overlap.
   Lanes make() {
     lanes_.on_path.resize(record_.events.size());
     for (const Profile::Segment& segment : profile_.path) {
@@ -38,12 +41,15 @@ class Maker {
   }
 
  private:
+  // Limits a time to the length of the run.
   RunTime clip(RunTime time) const { return std::clamp<RunTime>(time, 0, profile_.total); }
   RunTime length(std::int64_t event) const {
     const Event& one = record_.events[static_cast<std::size_t>(event)];
     return std::max<RunTime>(0, clip(one.end) - clip(one.start));
   }
 
+  // Returns the events to draw. If there are too many, those on the critical path come first, then
+  // the longest. Notes how many are left out.
   std::vector<std::int64_t> pick() {
     std::vector<std::int64_t> events(record_.events.size());
     for (std::size_t i = 0; i < events.size(); ++i) events[i] = static_cast<std::int64_t>(i);
@@ -62,11 +68,13 @@ class Maker {
     return events;
   }
 
+  // Returns true if `number` is a valid index; records from outside may contain others.
   template <typename List>
   static bool within(std::int64_t number, const List& list) {
     return number >= 0 && number < static_cast<std::int64_t>(list.size());
   }
 
+  // Adds a span to a lane, which is created if necessary. Empty spans are dropped.
   template <typename Name>
   void put(Lane::Kind kind, std::int64_t node, std::int64_t number, const Name& name, Span span) {
     span.begin = clip(span.begin);
@@ -82,6 +90,8 @@ class Maker {
     lane.spans.push_back(span);
   }
 
+  // Adds an event to its lanes: a task to its processor and to the runtime that mapped it, a copy
+  // to each of its links. A copy without known links goes to the lane of its target memory.
   void add(std::int64_t number) {
     const Event& event = record_.events[static_cast<std::size_t>(number)];
     const Span span{number, event.start, event.end};
@@ -114,8 +124,8 @@ class Maker {
         [&] { return (inside ? "inside " : "into ") + name_of(memory); }, span);
   }
 
-  // Copies inside a memory, or of which no link is known, take none, so some may go at once: a lane
-  // for each, at most kRows.
+  // Copies without known links may overlap, so they are spread over at most kRows lanes without
+  // overlap. Copies that do not fit count as left out.
   void split(const Lane& lane) {
     constexpr std::size_t kRows = 64;
     std::vector<Lane> rows;
@@ -147,6 +157,7 @@ class Maker {
 
 Lanes lanes_of(const Profile& profile, std::size_t most) { return Maker(profile, most).make(); }
 
+// Returns the indices of the longest segments of the critical path, in the order of time.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most) {
   std::vector<std::size_t> segments(profile.path.size());
   for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = i;
@@ -161,6 +172,8 @@ std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t mo
   return segments;
 }
 
+// Returns how many bytes each memory holds over time. The run is divided into `most` parts; of each
+// part only the largest value is kept.
 std::vector<std::vector<Level>> levels_of(const Profile& profile, std::size_t most) {
   const RunRecord& record = *profile.record;
   std::vector<std::vector<Level>> levels(record.memories.size());

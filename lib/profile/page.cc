@@ -1,5 +1,5 @@
-// Profiles as one HTML file. Names are foreign: they reach the page escaped as text, or inside JSON
-// in which no `<` is left.
+// Writes a profile as one HTML file. Names come from outside: they are escaped as text, or are part
+// of JSON in which every `<` is escaped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 using namespace profile;
 
-constexpr std::size_t kRows = 50;          // of each table
+constexpr std::size_t kRows = 50;          // rows of each table
 constexpr std::size_t kMatrixEnds = 24;    // rows and columns of the matrix
-constexpr std::size_t kLevelPoints = 600;  // of each memory's picture
-constexpr std::size_t kPictures = 24;      // memories that have one
+constexpr std::size_t kLevelPoints = 600;  // points in each memory's picture
+constexpr std::size_t kPictures = 24;      // memories that have a picture
 
-// The text of an element, or the value of an attribute in double quotes.
+// Escapes a text for use in an element, or in an attribute value in double quotes.
 std::string escaped(std::string_view text) {
   std::string safe;
   for (char c : harmless(text)) {
@@ -49,7 +49,7 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-// JSON that may stand in a script element: `<` begins no end tag and no comment there.
+// Returns a JSON string for a script element. Without `<`, it cannot begin an end tag or a comment.
 std::string script_json(std::string_view text) {
   std::string json = json_quoted(text);
   std::string safe;
@@ -63,11 +63,13 @@ std::string script_json(std::string_view text) {
   return safe;
 }
 
+// Writes one page, a section in each member function.
 class Page {
  public:
   Page(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {}
 
+  // Returns the page. Its content security policy forbids loading anything from outside.
   std::string write() {
     const std::string title =
         words_.title.empty() ? std::string("A run's profile") : escaped(words_.title);
@@ -102,6 +104,7 @@ class Page {
 
   // ---- Tables
 
+  // Begins a table. The title of a column of numbers begins with `#`.
   void begin(std::string_view id, std::string_view title, std::string_view caption,
              std::initializer_list<std::string_view> columns) {
     put("<h2 id=\"{}\">{}</h2>\n<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
@@ -113,6 +116,7 @@ class Page {
     }
     text_ += "</tr></thead>\n<tbody>\n";
   }
+  // Ends a table that shows at most kRows of `all` rows.
   void end(std::size_t all) {
     text_ += "</tbody></table></div>\n";
     if (all > kRows) put("<p class=\"dim\">And {} more.</p>\n", all - kRows);
@@ -125,12 +129,14 @@ class Page {
   void number_cell(const Value& value) {
     put("<td class=\"n\">{}</td>", value);
   }
+  // Writes two cells: a percentage and a bar.
   void bar_cell(double part) {
     put("<td class=\"n\">{:.1f} %</td><td class=\"barcell\"><span class=\"bar\" "
         "style=\"width:{:.1f}%\"></span></td>",
         100 * part, 100 * std::clamp(part, 0.0, 1.0));
   }
 
+  // Writes the critical path by activity and reason.
   void path() {
     begin(
         "path", "What the time is made of",
@@ -151,6 +157,7 @@ class Page {
     end(0);
   }
 
+  // Writes the causes on the critical path with the most time.
   void causes() {
     begin("causes", "The largest causes on the critical path", "By time.",
           {"what", "why the next waited", "because of", "#times", "#time", "#share", ""});
@@ -171,6 +178,7 @@ class Page {
     end(profile_.path_causes.size());
   }
 
+  // Writes the moves with the most bytes, each with the statement that caused it.
   void moves() {
     begin("moves", "What was moved, and why", "By bytes.",
           {"what", "because of", "#times", "#bytes", "#time of all", "#waited for channels",
@@ -190,6 +198,7 @@ class Page {
     end(profile_.moves.size());
   }
 
+  // Writes the tasks with the most time.
   void tasks() {
     begin("tasks", "Tasks", "By time.",
           {"task", "on", "#runs", "#time", "#mean", "#longest", "#waited for processors", "#share",
@@ -210,6 +219,7 @@ class Page {
     end(profile_.tasks.size());
   }
 
+  // Writes a row for each kind of processor, then a row for each processor that was used.
   void processors() {
     begin("processors", "Processors", "How busy, of the whole time.",
           {"processor", "#runs", "#busy", "#idle", "#share", ""});
@@ -236,6 +246,7 @@ class Page {
     end(profile_.processors.size());
   }
 
+  // Writes how busy each channel was.
   void channels() {
     if (profile_.channels.empty()) return;
     begin("channels", "Channels", "How busy, of the whole time.",
@@ -253,14 +264,18 @@ class Page {
     end(profile_.channels.size());
   }
 
-  // ---- The matrix of memories: each, or those of a kind in a node, or those of a kind
+  // ---- The matrix of memories
 
+  // Returns the name of a memory at a level: 0 for each memory, 1 for the memories of one kind in a
+  // node, 2 for all of one kind.
   std::string end_name(std::int32_t memory, int level) const {
     const auto& one = record_.memories[static_cast<std::size_t>(memory)];
     if (level == 0) return name_of(one);
     return level == 1 ? fmt::format("{} of node {}", one.kind, one.node) : one.kind;
   }
 
+  // Writes the bytes moved between memories as a matrix. Memories are grouped until there are at
+  // most kMatrixEnds rows; a deeper colour means more bytes.
   void matrix() {
     if (profile_.flows.empty()) return;
     std::vector<std::string> ends;
@@ -311,6 +326,7 @@ class Page {
 
   // ---- Memory over time
 
+  // Writes a picture of the content over time for the kPictures fullest memories.
   void pictures() {
     std::vector<const Profile::Memory*> shown;
     for (const Profile::Memory& memory : profile_.memories) {
@@ -341,7 +357,7 @@ class Page {
     return record_.memories[static_cast<std::size_t>(memory.memory)];
   }
 
-  // Its height is the peak.
+  // Draws the bytes in a memory over time as an SVG path. The peak fills the height.
   void picture(const RunRecord::Memory& memory, const std::vector<Level>& levels) {
     put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
@@ -358,6 +374,7 @@ class Page {
 
   // ---- The time line
 
+  // Writes the time line: controls, a canvas and the data for the script.
   void lanes() {
     const Lanes all = lanes_of(profile_, kMaxPageEvents);
     text_ +=
@@ -388,7 +405,8 @@ class Page {
     text_ += "</script>\n";
   }
 
-  // Labels: tasks, copies of regions, reductions of regions, what is not known.
+  // Writes the data of the time line as JSON. The labels are the tasks, the copies of each region,
+  // the reductions of each region, and `?` for the unknown. page_parts.h describes the format.
   void data(const Lanes& all) {
     put("{{\"total\":{},\"labels\":[", profile_.total);
     for (const std::string& name : record_.tasks) put("{},", script_json(name));
@@ -414,6 +432,7 @@ class Page {
     text_ += "]}";
   }
 
+  // Returns the index of an event's label in the list that data() writes.
   std::size_t label_of(std::int64_t event) const {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(event)];
     const std::size_t tasks = record_.tasks.size(), regions = record_.regions.size();
@@ -427,6 +446,7 @@ class Page {
     return tasks + (copy ? 0 : regions) + number(one.region);
   }
 
+  // Writes the lane of the critical path, which has labels of its own.
   void path_lane() {
     text_ += "{\"name\":\"critical path\",\"labels\":[";
     for (std::size_t i = 0; i < profile_.path_time.size(); ++i) {

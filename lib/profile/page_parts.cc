@@ -1,3 +1,4 @@
+// The style sheet and the script of the HTML page. They are the same for every run.
 #include "profile/page_parts.h"
 
 namespace groma::profile {

@@ -1,4 +1,4 @@
-// make_profile: sums over the events, and the walk back over what caused them.
+// make_profile: adds up the events of a run and finds its critical path, from the end backwards.
 #include "groma/profile.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Event = RunRecord::Event;
 using Doing = Profile::Doing;
 using Reason = Profile::Reason;
 
-// A Move's key: region, statement, numbers of kinds of memory, flags.
+// The key of a Move: region, statement, and a word with the two kinds of memory and the flags.
 using MoveKey = std::tuple<std::int32_t, std::int32_t, std::uint32_t>;
 struct MoveHash {
   std::size_t operator()(const MoveKey& key) const {
@@ -28,6 +28,7 @@ struct MoveHash {
   }
 };
 
+// Returns true if `number` is a valid index; records from outside may contain others.
 template <typename List>
 bool within(std::int64_t number, const List& list) {
   return number >= 0 && number < static_cast<std::int64_t>(list.size());
@@ -38,6 +39,7 @@ auto& at(List& list, std::int64_t number) {
   return list[static_cast<std::size_t>(number)];
 }
 
+// Builds the profile of one record.
 class Maker {
  public:
   explicit Maker(std::shared_ptr<const RunRecord> record) : record_(*record) {
@@ -45,6 +47,7 @@ class Maker {
     profile_.total = std::max<RunTime>(0, record_.end);
   }
 
+  // Sums first, then the critical path, then the order of the lists.
   Profile make() {
     number_kinds();
     processors_.resize(record_.processors.size());
@@ -61,6 +64,7 @@ class Maker {
   }
 
  private:
+  // Limits a time to the length of the run.
   RunTime clip(RunTime time) const { return std::clamp<RunTime>(time, 0, profile_.total); }
   RunTime length(const Event& event) const {
     return std::max<RunTime>(0, clip(event.end) - clip(event.start));
@@ -69,6 +73,7 @@ class Maker {
     return std::max<RunTime>(0, clip(event.start) - clip(event.ready));
   }
 
+  // Returns the number of a kind's name; a new name gets the next number.
   std::uint32_t number_of(const std::string& kind) {
     const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
     const auto number = static_cast<std::uint32_t>(found - kinds_.begin());
@@ -76,7 +81,7 @@ class Maker {
     return number;
   }
   void number_kinds() {
-    kinds_ = {std::string()};  // of what is not known
+    kinds_ = {std::string()};  // number 0 stands for an unknown kind
     for (const RunRecord::Processor& p : record_.processors) {
       processor_kinds_.push_back(number_of(p.kind));
     }
@@ -89,6 +94,8 @@ class Maker {
     return within(m, memory_kinds_) ? at(memory_kinds_, m) : 0;
   }
 
+  // Adds a task to the sums of its name and kind, its processor, and the runtime that mapped it. An
+  // event that continues a task does not count as another run.
   void add_task(const Event& event) {
     const RunTime time = length(event);
     const std::int64_t run = event.continues < 0 ? 1 : 0;
@@ -120,7 +127,8 @@ class Maker {
     add(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
   }
 
-  // So far, of a task that is several events; this is not the first.
+  // Returns the time so far of a task that consists of several events. `event` must not be the
+  // first of them.
   RunTime time_of_run(const Event& event) {
     const RunTime first =
         within(event.continues, record_.events) ? length(at(record_.events, event.continues)) : 0;
@@ -129,6 +137,7 @@ class Maker {
     return time;
   }
 
+  // Adds a copy or a reduction to the sums of its move, its memories, its flow and its links.
   void add_copy(const Event& event) {
     const RunTime time = length(event);
     ++(event.kind == Event::Kind::kCopy ? profile_.copies : profile_.reductions);
@@ -161,6 +170,7 @@ class Maker {
     }
   }
 
+  // Returns the index of the move that an event belongs to; creates the move if necessary.
   std::size_t move_of(const Event& event) {
     const bool known =
         within(event.from, record_.memories) && within(event.where, record_.memories);
@@ -188,6 +198,7 @@ class Maker {
     return found->second;
   }
 
+  // Finds the time at which each memory was fullest.
   void watch_memories() {
     std::vector<std::int64_t> used(memories_.size()), most(memories_.size());
     for (const RunRecord::Allocation& each : record_.allocations) {
@@ -200,6 +211,7 @@ class Maker {
     }
   }
 
+  // Adds up the phases of the same name.
   void sum_phases() {
     std::unordered_map<std::int32_t, std::size_t> numbers;
     for (const RunRecord::Phase& phase : record_.phases) {
@@ -214,10 +226,13 @@ class Maker {
 
   // ---- The critical path, from its end
 
+  // Adds a segment to the path, which is built backwards. Empty segments are dropped.
   void push(Doing doing, Reason reason, std::int64_t event, RunTime begin, RunTime end) {
     if (begin < end) profile_.path.push_back({doing, reason, event, begin, end, -1});
   }
 
+  // Walks back from the event that ended last, each time to the event for which the current one
+  // waited, until the start of the run. The time between two events belongs to the runtime.
   void walk() {
     const std::vector<Event>& events = record_.events;
     std::int64_t current = -1;
@@ -228,9 +243,9 @@ class Maker {
       }
     }
     RunTime now = profile_.total;
-    std::int64_t waiting = -1;  // for `current`
+    std::int64_t waiting = -1;  // the event that waited for `current`
     Reason reason = Reason::kEnd;
-    bool start = false;  // `current` is looked at from its start
+    bool start = false;  // true: go on from the start of `current`, not its end
     while (current >= 0) {
       const Event& event = at(events, current);
       const RunTime then = std::min(now, clip(start ? event.start : event.end));
@@ -278,6 +293,8 @@ class Maker {
     return Doing::kReduction;
   }
 
+  // Adds up the segments of the path by cause. A cause is an activity, a reason, and a task or a
+  // move. Segments then refer to the causes in their final order.
   void sum_path() {
     std::unordered_map<std::uint64_t, std::size_t> numbers;
     for (Profile::Segment& segment : profile_.path) {
@@ -307,7 +324,7 @@ class Maker {
     for (Profile::Segment& segment : profile_.path) segment.cause = at(places, segment.cause);
   }
 
-  // The longest first; where each stands now.
+  // Sorts the causes by time, longest first. Returns the new index of each.
   std::vector<std::int32_t> order_causes() {
     std::vector<std::size_t> sorted(profile_.path_causes.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
@@ -324,8 +341,9 @@ class Maker {
     return places;
   }
 
-  // ---- What is listed, and in which order
+  // ---- The lists and their order
 
+  // Sorts the lists and leaves out processors, memories and links that were not used.
   void order() {
     std::stable_sort(profile_.tasks.begin(), profile_.tasks.end(),
                      [](const auto& a, const auto& b) { return a.time > b.time; });
@@ -352,7 +370,7 @@ class Maker {
               [](const auto& a, const auto& b) { return a.node < b.node; });
   }
 
-  // move_order_: where each stands now, for the path.
+  // Sorts the moves by bytes, largest first. move_order_ keeps the new index of each for the path.
   void order_moves() {
     std::vector<std::size_t> sorted(profile_.moves.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
@@ -368,6 +386,7 @@ class Maker {
     profile_.moves = std::move(moves);
   }
 
+  // Lists the used processors, and adds up all processors of each kind.
   void list_processors() {
     std::vector<Profile::Kind> kinds(kinds_.size());
     for (std::size_t p = 0; p < processors_.size(); ++p) {
@@ -394,12 +413,12 @@ class Maker {
 
   const RunRecord& record_;
   Profile profile_;
-  std::vector<std::string> kinds_;  // of processors and memories
+  std::vector<std::string> kinds_;  // names of the kinds of processors and memories
   std::vector<std::uint32_t> processor_kinds_, memory_kinds_;
   std::unordered_map<std::uint64_t, std::size_t> task_numbers_, flow_numbers_;
   std::unordered_map<MoveKey, std::size_t, MoveHash> move_numbers_;
   std::unordered_map<std::int64_t, Profile::Runtime> runtimes_;
-  std::unordered_map<std::int64_t, RunTime> ran_;  // by the first event of a task that has several
+  std::unordered_map<std::int64_t, RunTime> ran_;  // by the first of a task's events
   std::vector<std::size_t> move_order_;
   std::vector<Profile::Processor> processors_;
   std::vector<Profile::Memory> memories_;
@@ -414,6 +433,7 @@ RunTime Profile::path_doing(Doing doing) const {
   return time;
 }
 
+// Returns, for each cause, the time of its segments within the phases of this name.
 std::vector<RunTime> Profile::path_within(const std::string& phase) const {
   std::vector<RunTime> times(path_causes.size());
   for (const RunRecord::Phase& each : record->phases) {
@@ -428,6 +448,8 @@ std::vector<RunTime> Profile::path_within(const std::string& phase) const {
   return times;
 }
 
+// Returns the busiest processor's time divided by the mean of all processors of the kind; 1 if all
+// are idle.
 double Profile::imbalance(const Kind& kind) {
   if (kind.busy <= 0) return 1;
   return static_cast<double>(kind.most) * static_cast<double>(kind.processors) /

@@ -1,3 +1,5 @@
+// Writes a RunRecord as text and reads it back. One description of the fields serves both
+// directions.
 #include "profile/record_text.h"
 
 #include <algorithm>
@@ -14,6 +16,7 @@ constexpr std::string_view kMagic = "groma run 4\n";
 constexpr int kMaxDepth = 2;
 constexpr RunTime kMaxTime = RunTime{1} << 61;  // 26 days
 
+// The order of the fields is the format; a change needs a new number in kMagic.
 template <typename Archive>
 void visit(Archive& archive, Event& event) {
   archive(event.kind);
@@ -36,6 +39,7 @@ void visit(Archive& archive, Event& event) {
   archive(event.continues);
 }
 
+// Names every field of a record, for the Writer and the Reader.
 template <typename Archive>
 void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };
@@ -81,6 +85,7 @@ void visit(Archive& archive, RunRecord& record) {
 
 bool good(RunTime time) { return time >= 0 && time <= kMaxTime; }
 
+// Returns true if an event's times are in order and its causes are earlier events.
 bool good(const Event& event, std::int64_t number) {
   const bool times = good(event.mapping) && good(event.mapped) && good(event.ready) &&
                      good(event.start) && good(event.end);
@@ -89,6 +94,7 @@ bool good(const Event& event, std::int64_t number) {
          event.after < number && event.continues < number;
 }
 
+// Checks the events, the allocations and the phases of a record.
 bool good(const RunRecord& record) {
   for (std::size_t i = 0; i < record.events.size(); ++i) {
     if (!good(record.events[i], static_cast<std::int64_t>(i))) return false;
@@ -105,10 +111,12 @@ bool good(const RunRecord& record) {
 
 std::string text_of(const RunRecord& record) {
   archive::Writer writer(kMagic);
-  visit(writer, const_cast<RunRecord&>(record));  // it only reads
+  visit(writer, const_cast<RunRecord&>(record));  // the Writer only reads the record
   return writer.take();
 }
 
+// Reads a record. Fails on damaged text, on times out of order, and on a cause that comes after its
+// effect.
 Result<RunRecord> run_record_from(std::string_view text) {
   RunRecord record;
   archive::Reader reader(text, kMagic, kMaxDepth);

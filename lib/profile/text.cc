@@ -1,4 +1,4 @@
-// Profiles for a terminal: bars, short, the most important first.
+// Draws a profile for a terminal of 80 columns: short tables with bars, the most important first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,15 +14,15 @@ using namespace profile;
 
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kBar = 20;
-constexpr std::size_t kIndent = 19;  // behind a quantity and its share
+constexpr std::size_t kIndent = 19;  // column after a quantity and its share
 constexpr std::size_t kListed = 5;
-constexpr std::size_t kTaskName = 13;  // of a task's name; its bar is shorter for a longer one
+constexpr std::size_t kTaskName = 13;  // columns of a task's name; a longer name shortens its bar
 constexpr std::size_t kLongTaskName = 20;
 constexpr std::size_t kFewListed = 3;
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The first `width` characters of a name, harmless.
+// Returns the first `width` characters of a name, made harmless. A name that is cut ends with `..`.
 std::string cut(std::string_view text, std::size_t width) {
   std::string shown = harmless(text.substr(0, 4 * width + 4));
   std::size_t characters = 0, end = 0;
@@ -37,7 +37,7 @@ std::string cut(std::string_view text, std::size_t width) {
   return shown.substr(0, end) + "..";
 }
 
-// The name without the namespaces that do not fit in front of it: `cupynumeric::BinaryOpTask` is
+// Removes namespaces from the front of a name until it fits: `cupynumeric::BinaryOpTask` becomes
 // `BinaryOpTask`.
 std::string_view without_namespaces(std::string_view name, std::size_t width) {
   while (name.size() > width) {
@@ -48,6 +48,7 @@ std::string_view without_namespaces(std::string_view name, std::size_t width) {
   return name;
 }
 
+// Returns a text of exactly `width` characters, cut or filled with spaces.
 std::string padded(std::string_view text, std::size_t width) {
   std::string shown = cut(text, width);
   const auto characters = static_cast<std::size_t>(
@@ -56,11 +57,13 @@ std::string padded(std::string_view text, std::size_t width) {
   return shown;
 }
 
+// Returns a fraction as a percentage in five columns.
 std::string percent(double part) {
   if (part > 0 && part < 0.005) return " <1 %";
   return fmt::format("{:3.0f} %", 100 * part);
 }
 
+// Writes one profile, a section in each member function.
 class Writer {
  public:
   Writer(const Profile& profile, const ProfileWords& words, bool color)
@@ -79,6 +82,7 @@ class Writer {
   }
 
  private:
+  // Appends a line without trailing spaces.
   void line(std::string_view words) {
     std::string_view kept = words;
     while (kept.ends_with(' ')) kept.remove_suffix(1);
@@ -89,6 +93,8 @@ class Writer {
     text_ += '\n';
     line(color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
   }
+  // Returns a bar whose length shows a fraction of `longest` columns. `color` is an ANSI colour
+  // code.
   std::string bar(double part, std::string_view color = "36", std::size_t longest = kBar) const {
     const auto length = static_cast<std::size_t>(
         std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(longest)));
@@ -96,8 +102,8 @@ class Writer {
     return color_ && length > 0 ? fmt::format("\x1b[{}m{}\x1b[0m", color, signs) : signs;
   }
 
-  // "..., by a.mapper:8:1: Region * * GPU FBMEM"; without the folders of the file where they would
-  // take the statement's place.
+  // Appends the statement to some words: "...; by a.mapper:8:1: Region * * GPU FBMEM". The folders
+  // of the file are left out if the line would be too long.
   std::string with_statement(const std::string& words, std::int32_t statement) const {
     const std::string by = statement_words(words_, statement);
     std::string whole = words + "; by " + by;
@@ -106,10 +112,12 @@ class Writer {
     return folders == std::string::npos ? whole : words + "; by " + by.substr(folders + 1);
   }
 
+  // Says how many entries of a list are not shown.
   void more(std::size_t all, std::string_view what, std::size_t listed = kListed) {
     if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
   }
 
+  // Writes the title, the time of the run, and the first phases.
   void head() {
     const std::string time = time_words(profile_.total);
     const std::string name = cut(words_.title, kColumns - time.size() - 2);
@@ -122,6 +130,7 @@ class Writer {
     more(profile_.phases.size(), "phases", kFewListed);
   }
 
+  // Writes the critical path: its parts by activity, and its largest causes.
   void path() {
     title("What the time is made of (the critical path)");
     constexpr std::pair<Profile::Doing, std::string_view> kParts[] = {
@@ -154,6 +163,7 @@ class Writer {
     more(profile_.path_causes.size(), "causes");
   }
 
+  // Writes the tasks that took the longest in all.
   void tasks() {
     if (profile_.tasks.empty()) return;
     const std::size_t listed = std::min(kListed, profile_.tasks.size());
@@ -177,6 +187,7 @@ class Writer {
     more(profile_.tasks.size(), "tasks");
   }
 
+  // Writes how busy each kind of processor was, and the busiest runtime.
   void processors() {
     if (profile_.kinds.empty()) return;
     title("Processors, busy of the whole time");
@@ -197,6 +208,7 @@ class Writer {
                      percent(part), bar(part, "32")));
   }
 
+  // Writes the memories that were fullest, as a fraction of their capacity.
   void memories() {
     std::vector<const Profile::Memory*> fullest;
     for (const Profile::Memory& memory : profile_.memories) fullest.push_back(&memory);
@@ -218,6 +230,7 @@ class Writer {
     more(fullest.size(), "memories", kFewListed);
   }
 
+  // Writes the moves with the most bytes, each with the statement that caused it.
   void moves() {
     if (profile_.moves.empty()) return;
     title(fmt::format("Moved: {} by {} copies and {} reductions", bytes_words(profile_.moved_bytes),
@@ -236,6 +249,7 @@ class Writer {
     more(profile_.moves.size(), "causes", kFewListed);
   }
 
+  // Writes the busiest channels.
   void channels() {
     std::vector<const Profile::Channel*> busiest;
     for (const Profile::Channel& channel : profile_.channels) busiest.push_back(&channel);

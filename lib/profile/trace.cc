@@ -1,4 +1,4 @@
-// Profiles in the trace event format.
+// Writes a profile in the trace event format, which Perfetto and Chrome's trace viewer read.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -13,13 +13,14 @@ namespace {
 
 using namespace profile;
 
-constexpr std::size_t kLevels = 2000;       // of each memory
-constexpr std::size_t kAllLevels = 200000;  // of all
+constexpr std::size_t kLevels = 2000;       // points of each memory
+constexpr std::size_t kAllLevels = 200000;  // points of all memories
 constexpr std::int64_t kPathProcess = 0;    // node n is process n + 1
 
-// Microseconds, which the format counts in, to the last picosecond.
+// Returns a time in microseconds, the unit of the format, with all picoseconds.
 std::string micros(RunTime time) { return fmt::format("{}.{:06}", time / 1000000, time % 1000000); }
 
+// Writes one trace. Nodes are processes, and lanes are threads.
 class Writer {
  public:
   Writer(const Profile& profile, const ProfileWords& words)
@@ -32,6 +33,7 @@ class Writer {
     }
   }
 
+  // Returns the trace: names of processes and threads, spans, the critical path, and memory levels.
   std::string write() {
     const Lanes lanes = lanes_of(profile_, kMaxTraceEvents);
     text_ = fmt::format(
@@ -62,6 +64,7 @@ class Writer {
   }
 
  private:
+  // Appends one event of the trace.
   template <typename... Values>
   void event(fmt::format_string<Values...> format, Values&&... values) {
     if (!first_) text_ += ",\n";
@@ -87,12 +90,14 @@ class Writer {
     return names[static_cast<std::size_t>(number)];
   }
 
+  // Returns the words for a statement as JSON. They are made once for each statement.
   const std::string& statement(std::int32_t number) {
     const auto [found, is_new] = statements_.try_emplace(number);
     if (is_new) found->second = json_quoted(statement_words(words_, number));
     return found->second;
   }
 
+  // Appends a span of a lane: a task, the mapping of a task, or a copy.
   void add(const Lane& lane, std::size_t thread, const Span& span) {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(span.event)];
     const bool task = one.kind == RunRecord::Event::Kind::kTask;
@@ -113,6 +118,7 @@ class Writer {
           name_in(tasks_, one.name), statement(one.statement));
   }
 
+  // Appends the longest kMaxTraceEvents segments of the critical path as a process of their own.
   void path() {
     for (std::size_t i : longest_segments(profile_, kMaxTraceEvents)) {
       const Profile::Segment& segment = profile_.path[i];
@@ -126,6 +132,7 @@ class Writer {
     }
   }
 
+  // Appends the content of each memory over time as counters.
   void memories() {
     const auto levels = levels_of(profile_, kLevels);
     std::size_t shown = 0;
@@ -143,7 +150,7 @@ class Writer {
   const Profile& profile_;
   const RunRecord& record_;
   const ProfileWords& words_;
-  std::vector<std::string> tasks_, regions_, points_, memories_;  // quoted
+  std::vector<std::string> tasks_, regions_, points_, memories_;  // as JSON strings
   std::unordered_map<std::int32_t, std::string> statements_;
   std::string text_;
   bool first_ = true;

@@ -1,3 +1,4 @@
+// Quantities and names for people, shared by all forms of a profile.
 #include "profile/words.h"
 
 #include <fmt/format.h>
@@ -44,6 +45,7 @@ std::string_view name_of(Profile::Reason reason) {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
+// Returns why an event is on the critical path.
 std::string_view words_of(Profile::Reason reason) {
   switch (reason) {
     case Profile::Reason::kEnd:
@@ -62,6 +64,7 @@ std::string_view words_of(Profile::Reason reason) {
   return "the next task was launched after it";
 }
 
+// Returns a move such as "copy of rp_shared, SYSMEM to FBMEM". Unknown kinds are `?`.
 std::string words_of(const Profile& profile, const Profile::Move& move) {
   const std::string what = fmt::format("{} of {}", move.reduction ? "reduction" : "copy",
                                        region_name(*profile.record, move.region));
@@ -72,6 +75,7 @@ std::string words_of(const Profile& profile, const Profile::Move& move) {
                      another ? "another " : "", to, move.other_node ? " of another node" : "");
 }
 
+// Returns a cause such as "task step" or "launching and mapping step".
 std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
   const std::string task = cause.task < 0 ? "" : task_name(*profile.record, cause.task);
   if (cause.move >= 0) {
@@ -86,6 +90,7 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
                                                  : fmt::format("launching and mapping {}", what);
 }
 
+// Returns a statement with its place. 0 is the default mapper; a negative number means unknown.
 std::string statement_words(const ProfileWords& words, std::int32_t statement) {
   if (statement == 0) return "the default mapper";
   if (statement < 0) return "the program's own mapper (or unknown)";
@@ -94,6 +99,7 @@ std::string statement_words(const ProfileWords& words, std::int32_t statement) {
   return text.place.empty() ? text.text : fmt::format("{}: {}", text.place, text.text);
 }
 
+// Adds with saturation: an overflow gives the largest or smallest number.
 void add(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) {
     sum = value < 0 ? std::numeric_limits<std::int64_t>::min()

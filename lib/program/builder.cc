@@ -1,4 +1,5 @@
-// From tree to typed code: functions, actions, names. Expressions are in builder_expr.cc.
+// Builds typed code from the syntax tree: functions, actions of the top level, and local names.
+// Expressions are built in builder_expr.cc.
 #include "program/builder.h"
 
 #include <fmt/format.h>
@@ -11,9 +12,9 @@ using syntax::Tree;
 Builder::Builder(const Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags)
     : tree_(tree), definitions_(definitions), data_(data), diags_(diags) {}
 
-// What is never evaluated does not fail: a function that nothing uses, the branch of `?:` that is
-// not taken. The original accepts it, and so does this, with a warning; kBroken fails where it is
-// reached.
+// Reports a diagnostic. An error becomes a warning if the code may never be evaluated: in a
+// function that nothing uses, or in a branch of `?:`. The original language accepts such code. The
+// instruction kBroken fails if it is evaluated after all.
 Diagnostic& Builder::report(DiagId id, Range range, std::vector<DiagArg> args) {
   Diagnostic& diagnostic = diags_.add(id, range, std::move(args));
   last_ = diagnostic;
@@ -29,17 +30,21 @@ Diagnostic& Builder::report(DiagId id, Range range, std::vector<DiagArg> args) {
   return diagnostic;
 }
 
+// Reports that `what` needs one type and found another.
 Diagnostic& Builder::mismatch(Range range, std::string_view what, std::string_view needs,
                               Type found) {
   return report(DiagId::kTypeMismatch, range,
                 {std::string(what), std::string(needs), std::string(describe(found))});
 }
 
+// Returns the expression inside any parentheses.
 Builder::ExprId Builder::bare(ExprId id) const {
   while (expr_of(id).kind == ExprKind::kParen) id = expr_of(id).a;
   return id;
 }
 
+// Builds one function: its parameters and its body up to the first `return`. Statements after it
+// are reported once. A function whose head is broken gets no body.
 void Builder::function(FunctionId id) {
   const syntax::DefStatement& def = *definitions_.defs[id];
   Function& made = data_.functions[id];
@@ -69,6 +74,7 @@ void Builder::function(FunctionId id) {
   while (!locals_.empty()) pop_local();
 }
 
+// Gives each parameter a slot and a type. Reports a name that is used for two parameters.
 void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
   made.parameters = {static_cast<std::uint32_t>(data_.parameters.size()), def.params.count};
   for (const syntax::Param& param : Tree::slice(tree_.params, def.params)) {
@@ -87,6 +93,8 @@ void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
   }
 }
 
+// Builds one statement of a function's body. A `return` also decides the result type of the
+// function.
 void Builder::body_statement(const syntax::Statement& statement, Function& made) {
   if (const auto* node = std::get_if<syntax::AssignStatement>(&statement.node)) {
     assign_local(*node, statement.range);
@@ -102,6 +110,8 @@ void Builder::body_statement(const syntax::Statement& statement, Function& made)
   }
 }
 
+// Builds an assignment in a function. Every assignment gets a slot of its own and hides an earlier
+// variable of the same name; a second assignment is reported because the original ignores it (D12).
 void Builder::assign_local(const syntax::AssignStatement& node, Range range) {
   Action action;
   action.kind = Action::Kind::kAssign;
@@ -118,12 +128,13 @@ void Builder::assign_local(const syntax::AssignStatement& node, Range range) {
   data_.actions.push_back(action);
 }
 
+// Builds a `print` and compares the number of `{}` in its text with the number of values.
 Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
   Action action;
   action.kind = Action::Kind::kPrint;
   action.range = range;
   action.text = static_cast<std::uint32_t>(data_.strings.size());
-  // As it stands, without escapes: the original has none.
+  // The text is used without escapes because the original language has none.
   const std::string_view quoted = tree_.source.text(node.text);
   data_.strings.emplace_back(quoted.size() < 2 ? quoted : quoted.substr(1, quoted.size() - 2));
   std::size_t wanted = 0;
@@ -149,6 +160,8 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
   return action;
 }
 
+// Builds an assignment outside functions. `index` is the position among the globals; its expression
+// can read only earlier globals.
 void Builder::top_assign(const syntax::AssignStatement& node, std::uint32_t index, Range range) {
   current_global_ = index;
   slots_ = 0;
@@ -168,11 +181,13 @@ void Builder::top_print(const syntax::PrintStatement& node, Range range) {
   data_.top_slots = std::max(data_.top_slots, slots_);
 }
 
+// Returns the innermost local variable with this name, or null.
 const Builder::Local* Builder::find_local(NameId name) const {
   const std::uint32_t at = name < last_local_.size() ? last_local_[name] : kNoLocal;
   return at == kNoLocal ? nullptr : &locals_[at];
 }
 
+// Declares a local variable, which hides an earlier one of the same name until pop_local().
 void Builder::push_local(NameId name, std::uint32_t slot, Type type) {
   if (last_local_.empty()) last_local_.assign(tree_.table.size(), kNoLocal);
   locals_.push_back({name, slot, type, last_local_[name]});
@@ -184,7 +199,8 @@ void Builder::pop_local() {
   locals_.pop_back();
 }
 
-// Keeps the first read of its sort, for the message at the statement that binds the function.
+// Remembers that the current function reads this member of its task. Only the first read of each
+// sort is kept, for the message at the statement that binds the function.
 void Builder::note_read(TaskRead Function::*which, const TaskRead& read) {
   if (current_ == nullptr || !read.reads) return;
   TaskRead& known = current_->*which;

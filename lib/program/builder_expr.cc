@@ -1,5 +1,5 @@
-// From tree to typed code: expressions. A type that cannot fit is reported here, once; what depends
-// on values (kAny) is left to the evaluation.
+// Builds typed code from expressions. A type that cannot fit is reported here, once. A value of
+// unknown type (kAny) is checked during evaluation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@ namespace {
 std::string quote(std::string_view text) { return fmt::format("`{}`", text); }
 
 bool is_any(Type type) { return type == Type::kAny; }
+// A processor can stand for a tuple, because it is the pair of its node and index.
 bool is_pair_like(Type type) { return type == Type::kTuple || type == Type::kProcessor; }
 
 std::optional<Method> find_method(std::string_view name) {
@@ -34,6 +35,7 @@ std::optional<Member> find_member(std::string_view name) {
   return std::nullopt;
 }
 
+// Returns the type of a value that a method takes or returns.
 Type value_type(syntax::Operand operand) {
   switch (operand) {
     case syntax::Operand::kNone:
@@ -57,9 +59,11 @@ Type value_type(syntax::Operand operand) {
   return Type::kAny;
 }
 
+// Members from kIpoint on belong to tasks, the earlier ones to machines and tuples.
 bool of_task(Member member) { return member >= Member::kIpoint; }
 
-// Whether a value of that type has that member or method; kAny may have any.
+// Returns true if a value of the type has the member or method. A value of unknown type may have
+// any.
 bool has(Type type, Member member) {
   if (is_any(type)) return true;
   if (type == Type::kTask) return of_task(member);
@@ -73,7 +77,7 @@ bool has(Type type, Method method) {
   return type == receiver || (receiver == Type::kTask && type == Type::kParent);
 }
 
-// All that may stand after `.`, for messages.
+// Returns all members and methods of a type, for messages.
 std::vector<std::string_view> names_after_dot(Type type) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < kMemberCount; ++i) {
@@ -122,13 +126,17 @@ CodeId Builder::make(Op op, Type type, Range range, std::uint32_t a, std::uint32
   return add(code);
 }
 
+// Returns an instruction that fails, when it is evaluated, with the last diagnostic that was
+// reported.
 CodeId Builder::broken(Range range) {
-  // Only what was lowered can be evaluated; of that no more is reported either.
+  // Only a report that was lowered to a warning can be evaluated, and at most kMaxErrors of them
+  // are kept.
   if (data_.failures.size() < kMaxErrors) data_.failures.push_back(last_);
   return make(Op::kBroken, Type::kAny, range,
               static_cast<std::uint32_t>(data_.failures.size() - 1));
 }
 
+// Builds an expression and returns the id of its code. Broken expressions become kBroken.
 CodeId Builder::build(ExprId id) {
   if (id == kNoExpr) return broken({});
   const Expr& expr = expr_of(id);
@@ -181,6 +189,7 @@ CodeId Builder::build(ExprId id) {
   return broken(expr.range);
 }
 
+// Builds the use of a variable. A local hides a global; a function's name alone is not a value.
 CodeId Builder::name(const Expr& expr) {
   if (const Local* local = find_local(expr.a)) {
     return make(Op::kLocal, local->type, expr.range, local->slot);
@@ -202,7 +211,8 @@ CodeId Builder::name(const Expr& expr) {
     return broken(expr.range);
   }
   if (diags_.full()) return broken(expr.range);
-  // A name that is unknown is so everywhere in a function: once is enough.
+  // An unknown name is reported once in a function. A report from inside a branch of `?:` is only a
+  // warning, so the name is reported again outside of branches.
   const bool sure = branches_ == 0;
   for (const auto& [name, was_sure] : unknown_) {
     if (name == expr.a && (was_sure || !sure)) return broken(expr.range);
@@ -222,6 +232,11 @@ CodeId Builder::name(const Expr& expr) {
   return broken(expr.range);
 }
 
+// Builds the elements of a tuple, an index or a call:
+//
+// * `*t` becomes kSplice and a bare `*` becomes kAll.
+// * The value of the option `option_name` is stored in `*option`; another option is an error.
+// * An empty `callee` means that the called function is unknown, so options are not checked.
 List Builder::elements(const Expr& expr, std::string_view option_name, std::string_view callee,
                        CodeId* option) {
   const std::size_t first = pending_.size();
@@ -238,7 +253,7 @@ List Builder::elements(const Expr& expr, std::string_view option_name, std::stri
       pending_.push_back(make(Op::kSplice, type_of(inner), element.range, inner));
     } else if (element.kind == ExprKind::kOption) {
       const CodeId value = build(element.a);
-      if (callee.empty()) continue;  // nobody knows what it takes
+      if (callee.empty()) continue;  // the options of the callee are unknown
       if (!option_name.empty() && text(element.c) == option_name) {
         *option = value;
       } else {
@@ -255,6 +270,7 @@ List Builder::elements(const Expr& expr, std::string_view option_name, std::stri
   return take_pending(first);
 }
 
+// Moves the pending items from `first` on into Data::lists and returns them as a list.
 List Builder::take_pending(std::size_t first) {
   const List list{static_cast<std::uint32_t>(data_.lists.size()),
                   static_cast<std::uint32_t>(pending_.size() - first)};
@@ -264,6 +280,7 @@ List Builder::take_pending(std::size_t first) {
   return list;
 }
 
+// Returns true if the list has a spliced item, so that its length is unknown before evaluation.
 bool Builder::has_splice(List list) const {
   for (std::uint32_t i = 0; i < list.count; ++i) {
     if (data_.code[data_.lists[list.begin + i]].op == Op::kSplice) return true;
@@ -276,6 +293,7 @@ CodeId Builder::tuple(const Expr& expr) {
   return make(Op::kTuple, Type::kTuple, expr.range, list.begin, list.count);
 }
 
+// Builds `tuple(item for variable in range)`. The variable's slot is visible only in `item`.
 CodeId Builder::comprehension(const Expr& expr) {
   const CodeId range = build(expr.b);
   if (!is_any(type_of(range)) && !is_pair_like(type_of(range))) {
@@ -285,11 +303,13 @@ CodeId Builder::comprehension(const Expr& expr) {
   const std::uint32_t slot = slots_++;
   push_local(expr.c, slot, Type::kAny);
   const CodeId item = build(expr.a);
-  // The variable ends here; what its item assigned nothing to needs no care.
+  // The variable's scope ends here. An expression cannot assign, so nothing else needs to be
+  // removed.
   pop_local();
   return make(Op::kComprehension, Type::kTuple, expr.range, item, range, slot);
 }
 
+// Builds `-x` or `!x`. A tuple is negated item by item.
 CodeId Builder::unary(const Expr& expr) {
   const CodeId operand = build(expr.a);
   const Type type = type_of(operand);
@@ -313,6 +333,7 @@ CodeId Builder::unary(const Expr& expr) {
   return add(code);
 }
 
+// Builds `a OP b` for the arithmetic, comparing and logical operators.
 CodeId Builder::binary(const Expr& expr) {
   const CodeId left = build(expr.a);
   const CodeId right = build(expr.b);
@@ -330,6 +351,7 @@ CodeId Builder::binary(const Expr& expr) {
   return add(code);
 }
 
+// Returns the type of an arithmetic operator. A tuple on one side makes the result a tuple.
 Type Builder::arithmetic_type(const Code&, CodeId left, CodeId right, std::string_view sign) {
   bool fits = true;
   for (CodeId side : {left, right}) {
@@ -343,6 +365,8 @@ Type Builder::arithmetic_type(const Code&, CodeId left, CodeId right, std::strin
   return type_of(left) == Type::kInt && type_of(right) == Type::kInt ? Type::kInt : Type::kAny;
 }
 
+// Checks the operands of a comparison or a logical operator; the result is always a bool. Machines,
+// tasks and sets of processors cannot be compared.
 Type Builder::comparison_type(const Code& code, CodeId left, CodeId right, std::string_view sign) {
   if (code.op == Op::kEqual || code.op == Op::kNotEqual) {
     const Type a = type_of(left), b = type_of(right);
@@ -373,6 +397,7 @@ Type Builder::comparison_type(const Code& code, CodeId left, CodeId right, std::
   return Type::kBool;
 }
 
+// Builds `condition ? yes : no`. The result has a known type only if both branches have the same.
 CodeId Builder::conditional(const Expr& expr) {
   const Expr& condition = expr_of(bare(expr.a));
   if (expr_of(expr.c).kind == ExprKind::kConditional) {
@@ -380,7 +405,7 @@ CodeId Builder::conditional(const Expr& expr) {
                {std::string("`?:` groups to the right; the original groups to the left"),
                 std::string("D9")});
   }
-  // What a literal condition rules out is never evaluated, so it cannot be wrong.
+  // A branch that a literal condition excludes is never evaluated, so mistakes in it do not matter.
   if (condition.kind == ExprKind::kBool) return build(condition.a != 0 ? expr.b : expr.c);
   const CodeId test = build(expr.a);
   ++branches_;
@@ -394,6 +419,8 @@ CodeId Builder::conditional(const Expr& expr) {
   return make(Op::kConditional, type, expr.range, test, yes, no);
 }
 
+// Builds an index: one processor of a machine, several processors if an index is a bare `*`, or one
+// item of a tuple. A machine accepts a whole tuple as its index.
 CodeId Builder::index(const Expr& expr) {
   const CodeId base = build(expr.c);
   const List list = elements(expr, "", "", nullptr);
@@ -433,6 +460,8 @@ CodeId Builder::index(const Expr& expr) {
   return add(code);
 }
 
+// Builds a slice of a tuple or a machine. A missing end becomes kNoCode. A literal 0 as the second
+// end is reported because the original takes it for the tuple's end (D3).
 CodeId Builder::slice(const Expr& expr) {
   const CodeId base = build(expr.c);
   const Type type = type_of(base);
@@ -459,7 +488,8 @@ CodeId Builder::slice(const Expr& expr) {
   return make(Op::kSlice, Type::kTuple, expr.range, ends[0], ends[1], base);
 }
 
-// What has no such member: its type, or where that is not known yet, its text.
+// Returns words for the value before a wrong member: its type, or its text if the type is unknown.
+// A text of more than 40 bytes or several lines is "this value".
 std::string Builder::owner_words(CodeId base) const {
   if (!is_any(type_of(base))) return std::string(describe(type_of(base)));
   constexpr std::size_t kLongest = 40;
@@ -468,7 +498,7 @@ std::string Builder::owner_words(CodeId base) const {
   return is_short ? fmt::format("`{}`", text) : "this value";
 }
 
-// Reports that there is no such member; says what there is.
+// Reports that the value has no such member, and lists the members that it has.
 CodeId Builder::no_member(CodeId base, std::string_view spelled, Range focus, Range range) {
   const Type type = type_of(base);
   Diagnostic& diagnostic =
@@ -480,6 +510,8 @@ CodeId Builder::no_member(CodeId base, std::string_view spelled, Range focus, Ra
   return broken(range);
 }
 
+// Builds the reading of a member. Reads of task members are noted, because some are valid only for
+// index launches and others only for single tasks.
 CodeId Builder::member(const Expr& expr) {
   const CodeId base = build(expr.a);
   const Type type = type_of(base);
@@ -512,6 +544,8 @@ CodeId Builder::member(const Expr& expr) {
   return add(code);
 }
 
+// Builds a call of `Machine`, a method or a function. A name that cannot be called is reported,
+// with a suggestion if it looks like a member written as a function.
 CodeId Builder::call(const Expr& expr) {
   const Expr& callee = expr_of(expr.c);
   if (callee.kind == ExprKind::kMachine) return call_machine(expr);
@@ -549,7 +583,8 @@ CodeId Builder::call(const Expr& expr) {
   return broken_call(expr);
 }
 
-// After a mistake about what is called: the arguments may have their own.
+// Builds the arguments after a mistake in the callee, so that mistakes in the arguments are
+// reported too. The failure of the code stays the first mistake.
 CodeId Builder::broken_call(const Expr& expr) {
   const Diagnostic about = last_;
   elements(expr, "", "", nullptr);
@@ -557,6 +592,7 @@ CodeId Builder::broken_call(const Expr& expr) {
   return broken(expr.range);
 }
 
+// Builds a call of a function of the program and checks its arguments against the parameters.
 CodeId Builder::call_function(const Expr& expr, FunctionId id) {
   const std::string_view callee = text(data_.functions[id].name);
   const List args = elements(expr, "", callee, nullptr);
@@ -573,7 +609,7 @@ CodeId Builder::call_function(const Expr& expr, FunctionId id) {
     mismatch(range_of(argument), fmt::format("`{}` of `{}`", text(params[i].name.id), callee),
              describe(wanted), type_of(argument));
   }
-  // What the called function reads of its task, the calling one reads.
+  // The caller counts as reading every member of the task that the called function reads.
   note_read(&Function::index_only, data_.functions[id].index_only);
   note_read(&Function::single_only, data_.functions[id].single_only);
   if (current_ != nullptr && data_.functions[id].reads_name) current_->reads_name = true;
@@ -583,6 +619,7 @@ CodeId Builder::call_function(const Expr& expr, FunctionId id) {
   return made;
 }
 
+// Builds `Machine(KIND)`.
 CodeId Builder::call_machine(const Expr& expr) {
   const List args = elements(expr, "", "Machine", nullptr);
   check_arguments("Machine", args, 1, expr.range);
@@ -596,6 +633,7 @@ CodeId Builder::call_machine(const Expr& expr) {
   return make(Op::kMachine, Type::kMachine, expr.range, kind);
 }
 
+// Builds a method call such as `m.split(0, 2)` and checks its arguments against the table kMethods.
 CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
   const std::string_view spelled = text(callee.c);
   const Range focus{callee.at, callee.range.end};
@@ -635,7 +673,8 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
   return add(code);
 }
 
-// False when it reports; which argument is which is not known then.
+// Returns false after reporting a wrong number of arguments. The caller then does not check the
+// types, because it is not known which argument is missing.
 bool Builder::check_arguments(std::string_view callee, List args, std::size_t wanted, Range range) {
   if (args.count == wanted || has_splice(args)) return true;
   if (unknown_option_) return false;
@@ -647,6 +686,8 @@ bool Builder::check_arguments(std::string_view callee, List args, std::size_t wa
   return false;
 }
 
+// Returns true if a value may have the wanted type: unknown types fit, a processor fits as a tuple,
+// and a task's parent fits as a task.
 bool Builder::fits(CodeId id, Type wanted) const {
   const Type found = type_of(id);
   if (is_any(wanted) || is_any(found) || found == wanted) return true;

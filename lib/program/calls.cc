@@ -1,4 +1,5 @@
-// Depth-first search over calls with a stack of its own, since the text decides how deep it goes.
+// Finds which functions are used, reports recursion, and orders the functions so that callees come
+// first. The depth-first search has its own stack because the program text decides the depth.
 #include "program/calls.h"
 
 #include <fmt/format.h>
@@ -15,11 +16,13 @@ using syntax::Expr;
 using syntax::ExprKind;
 using syntax::Tree;
 
+// A call of a function at one place of the text.
 struct Call {
   FunctionId callee;
   Range range;
 };
 
+// Depth-first search over the calls of all functions.
 class Search {
  public:
   Search(const Tree& tree, const Definitions& definitions, Diagnostics& diags)
@@ -40,12 +43,13 @@ class Search {
   }
 
  private:
-  enum class State : std::uint8_t { kNew, kOpen, kDone };
+  enum class State : std::uint8_t { kNew, kOpen, kDone };  // kOpen: on the stack
   struct Frame {
     FunctionId function;
     std::size_t next_call = 0;
   };
 
+  // Returns the calls of functions among these expressions of the tree.
   std::vector<Call> calls_in(syntax::List exprs) const {
     std::vector<Call> calls;
     for (const Expr& expr : Tree::slice(tree_.exprs, exprs)) {
@@ -58,6 +62,8 @@ class Search {
     return calls;
   }
 
+  // Visits `root` and all functions that it reaches. A call of a function on the stack is
+  // recursion.
   void visit(FunctionId root) {
     stack_ = {{root}};
     state_[root] = State::kOpen;
@@ -80,6 +86,8 @@ class Search {
     }
   }
 
+  // Appends a function after all of its callees. A chain of more than kMaxCallDepth functions is
+  // reported once, at the first function that exceeds the limit.
   void finish(FunctionId function) {
     state_[function] = State::kDone;
     result_.order.push_back(function);
@@ -92,6 +100,7 @@ class Search {
     }
   }
 
+  // depth_ is the number of functions in the longest chain of calls that begins at the function.
   void deepen(FunctionId caller, FunctionId callee) {
     depth_[caller] = std::max(depth_[caller], depth_[callee] + 1);
   }
@@ -100,6 +109,7 @@ class Search {
     return tree_.table.text(definitions_.defs[function]->name.id);
   }
 
+  // Reports a recursive call and names up to five functions of the cycle.
   void report_recursion(const Call& call) {
     if (diags_.full()) return;
     Diagnostic& diagnostic = diags_.report(DiagId::kRecursion, call.range, text(call.callee));
@@ -116,6 +126,7 @@ class Search {
         "every program ends, so no function may call itself (the original allows it: D1)");
   }
 
+  // Marks the functions that a statement or a top-level expression reaches.
   void mark_used() {
     std::vector<FunctionId> open;
     const auto use = [&](FunctionId function) {
@@ -131,11 +142,11 @@ class Search {
       if (symbol.kind == Symbol::Kind::kFunction) {
         use(symbol.index);
       } else if (!std::exchange(used_all, true)) {
-        // A misspelt one: it may mean any of them.
+        // A misspelt function name may mean any function, so all count as used.
         for (FunctionId f = 0; f < calls_.size(); ++f) use(f);
       }
     }
-    std::uint32_t begin = 0;  // expressions between the functions are the top level's
+    std::uint32_t begin = 0;  // the expressions between functions belong to the top level
     for (const syntax::Statement& statement : tree_.statements) {
       const auto* def = std::get_if<syntax::DefStatement>(&statement.node);
       if (def == nullptr) continue;

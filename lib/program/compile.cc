@@ -1,5 +1,5 @@
-// From text to Program: parse, declare names, order calls, build code, fill the tables.
-// Entry point: compile, at the end.
+// Compiles the text of a mapping into a Program: parse, declare names, order calls, build code,
+// fill the tables of statements. Entry point: compile, at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,14 @@ using syntax::Name;
 using syntax::Statement;
 using syntax::Tree;
 
+// Compiles one text. All stages run even after mistakes, so that every mistake is reported.
 class Compiler {
  public:
   Compiler(const Source& source, Diagnostics& diags)
       : diags_(diags), tree_(syntax::parse(source, diags)) {}
 
+  // Runs all stages and returns the data of the program, including what could be built despite
+  // mistakes.
   std::shared_ptr<const Data> run() {
     data_->source = tree_.source;
     data_->code.reserve(tree_.exprs.size());
@@ -52,6 +55,7 @@ class Compiler {
 
   // ------------------------------------------------------------------------------------ names
 
+  // Enters every function and global into the name space of the program.
   void declare() {
     definitions_.symbols.assign(tree_.table.size(), {});
     for (const Statement& statement : tree_.statements) {
@@ -69,6 +73,8 @@ class Compiler {
     }
   }
 
+  // Enters one name. A second definition of a name is reported. A global that is only implied by a
+  // broken statement gives way to any other definition.
   void define(const Name& name, Symbol::Kind kind, std::size_t index) {
     Symbol& symbol = definitions_.symbols[name.id];
     const auto implied = [this](Symbol::Kind of, std::size_t i) {
@@ -90,6 +96,8 @@ class Compiler {
     }
   }
 
+  // Builds the functions, callees first, then the actions of the top level in the order of the
+  // text.
   void build(const std::vector<FunctionId>& order) {
     Builder builder(tree_, definitions_, *data_, diags_);
     for (FunctionId function : order) builder.function(function);
@@ -105,7 +113,8 @@ class Compiler {
 
   // ------------------------------------------------------------------------------------ tables
 
-  // Adds the row, or warns at `range` that an earlier statement decides `what`.
+  // Adds the row of a statement. If its key already has a row, warns at `range` that an earlier
+  // statement decides `what`, and keeps the row in `shadowed`.
   template <typename What>
   void add(Row row, Range range, const What& what) {
     row.statement = origin_;
@@ -123,7 +132,7 @@ class Compiler {
     }
   }
 
-  // "`foo`" or "every task".
+  // Returns a task for messages: "`foo`" or "every task".
   std::string task_words(NameId task) const {
     return task == kStarName ? std::string("every task") : fmt::format("`{}`", text(task));
   }
@@ -132,6 +141,7 @@ class Compiler {
     if ((region & 0x80000000U) != 0) return fmt::format("region {}", region & 0x7FFFFFFFU);
     return fmt::format("`{}`", text(region));
   }
+  // Returns a place for messages, such as " on `GPU`". The place `*` has no words.
   static std::string place_words(const syntax::Place& place) {
     switch (place.kind) {
       case syntax::Place::Kind::kAny:
@@ -144,6 +154,7 @@ class Compiler {
     return "";
   }
 
+  // Copies the kinds of a statement into the row, in order and without duplicates.
   void set_kinds(Row& row, syntax::List words) const {
     for (const syntax::KindWord& word : Tree::slice(tree_.words, words)) {
       const auto end = row.kinds.begin() + row.kind_count;
@@ -169,8 +180,8 @@ class Compiler {
     return which.is_position ? position_key(which.value) : which.value;
   }
 
-  // The row under every pair of a task and a region. `what` of a region of a task is decided
-  // `where`.
+  // Adds the row under every pair of a task and a region. `what` and `where` are words for the
+  // warning: `what` says what the statement decides, `where` at which place.
   void add_regions(Row row, syntax::List names, syntax::List which, std::string_view what,
                    std::string_view where) {
     for (const Name& name : tree_.names_of(names)) {
@@ -218,6 +229,8 @@ class Compiler {
     add_regions(row, node.names, node.which, "the layout", place_words(node.place));
   }
 
+  // Collects the constraints of a Layout statement and notes which properties it names. Warns about
+  // combinations that the original treats differently (D10, D18).
   StatedLayout layout_of(const syntax::LayoutStatement& node) {
     StatedLayout stated;
     LayoutSpec& layout = stated.layout;
@@ -272,11 +285,13 @@ class Compiler {
     return stated;
   }
 
+  // Returns the text from the first to the last constraint. There must be at least one.
   Range node_range(const syntax::LayoutStatement& node) const {
     const auto constraints = Tree::slice(tree_.constraints, node.constraints);
     return {constraints.front().range.begin, constraints.back().range.end};
   }
 
+  // The first of `kinds` holds the scope of the limit.
   void enter(const syntax::InstanceLimitStatement& node) {
     Row row;
     row.key.table = TableId::kInstanceLimit;
@@ -316,6 +331,7 @@ class Compiler {
     }
   }
 
+  // Binds a function to tasks or to a processor kind.
   void enter(const syntax::TaskMapStatement& node) {
     const auto function = mapping_function(node);
     if (!function) return;
@@ -340,7 +356,8 @@ class Compiler {
     }
   }
 
-  // The function that a statement names, when it can serve it.
+  // Returns the function that a statement binds. Reports and returns nothing if there is no such
+  // function or it does not take one task.
   std::optional<FunctionId> mapping_function(const syntax::TaskMapStatement& node) {
     const Symbol symbol = definitions_.symbols[node.function.id];
     const std::string_view name = text(node.function.id);
@@ -375,7 +392,8 @@ class Compiler {
     return symbol.index;
   }
 
-  // A result that is known to be no processor fails at every point; the original finds out there.
+  // Warns if the result of a mapping function is known not to be a processor. Such a function fails
+  // at every point; the original language finds out only there.
   void check_result(const syntax::TaskMapStatement& node, const Function& function) {
     const Type type = function.result;
     if (type == Type::kAny || type == Type::kProcessor || type == Type::kProcessors) return;
@@ -385,6 +403,8 @@ class Compiler {
         .help("index a machine: `m[node, index]`, with `m = Machine(GPU)` or the like");
   }
 
+  // Reports a function bound with the wrong statement: it reads a member that only single tasks
+  // have, or one that only index launches have.
   void check_reads(const syntax::TaskMapStatement& node, const Function& function) {
     const TaskRead& read = node.index ? function.single_only : function.index_only;
     if (!read.reads) return;
@@ -401,7 +421,8 @@ class Compiler {
   void enter(const syntax::ReturnStatement&) {}
   void enter(const syntax::DefStatement&) {}
 
-  // Of all statements together: pairs of long lists multiply. Those named twice count too.
+  // Limit on the pairs of task and region in all statements together, because long lists multiply.
+  // Pairs that are named twice count twice.
   static constexpr std::size_t kMaxPairs = 1'500'000;
 
   Diagnostics& diags_;

@@ -1,4 +1,4 @@
-// The tables' index, and the words for types, methods and members.
+// The index over the rows of statements, and the words for types and members.
 #include "program/data.h"
 
 #include "groma/result.h"
@@ -20,6 +20,7 @@ const Row* Data::find(const Key& key) const {
   return at == FlatIndex::kNone ? nullptr : &rows[at];
 }
 
+// Adds a row and returns null. If the key already has a row, returns that row and adds nothing.
 const Row* Data::add(const Row& row) {
   if (const Row* known = find(row.key)) return known;
   row_index.insert(hash_of(row.key), static_cast<std::uint32_t>(rows.size()));
@@ -27,6 +28,7 @@ const Row* Data::add(const Row& row) {
   return nullptr;
 }
 
+// Returns a type for messages, such as "an integer".
 std::string_view describe(Type type) {
   switch (type) {
     case Type::kAny:

@@ -1,4 +1,4 @@
-// The questions of a Program: which statement decides.
+// The queries of a Program: which statement decides about a task, a region or a place.
 #include "groma/program.h"
 
 #include <fmt/format.h>
@@ -18,14 +18,14 @@ using program::TableId;
 
 namespace {
 
-// A task's or region's name as a key; kNone when the program never mentions it.
+// Returns the key of a task's or region's name; kNone if the program never mentions the name.
 NameId id_of(const program::Data& data, std::string_view name) { return data.names.find(name); }
 
 Origin origin_of(const Row& row) { return {row.statement}; }
 
-// Calls use(task, region) for the keys of a task's region, most specific first, until it returns
-// true: the task by name then `*`, for each the region by position, by its aliases in order, then
-// `*`.
+// Calls one_key(task, region) for the keys of a task's region, most specific first, until it
+// returns true. The task by name comes before `*`. For each of them, the region comes by position,
+// then by its aliases in their order, then as `*`.
 template <typename Use>
 void for_region_keys(const program::Data& data, std::string_view task, const RegionNames& region,
                      const Use& one_key) {
@@ -47,8 +47,8 @@ void for_region_keys(const program::Data& data, std::string_view task, const Reg
   one_key(kStarName, kStarName);
 }
 
-// Calls use(row) for the rows of a task's region in the order of their keys; within one key the
-// places in order, of which only the first that has a row is used.
+// Calls use(row) for the rows of a task's region, most specific key first, until it returns true.
+// For each key, only the first place in `places` that has a row counts.
 template <typename Use>
 void for_region(const program::Data& data, TableId table, std::string_view task,
                 const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
@@ -60,7 +60,8 @@ void for_region(const program::Data& data, TableId table, std::string_view task,
   });
 }
 
-// The first row of: the task by name, the kind, `*`. Each in the places given.
+// Returns the row for the task by name, otherwise the row for `*`, or null. For each of them the
+// places are tried in their order.
 const Row* find_task(const program::Data& data, TableId table, std::string_view task,
                      std::span<const PlaceKey> places) {
   for (NameId id : {id_of(data, task), kStarName}) {
@@ -72,6 +73,8 @@ const Row* find_task(const program::Data& data, TableId table, std::string_view 
   return nullptr;
 }
 
+// Returns the function bound to the task by name, otherwise to the processor kind, otherwise to
+// `*`.
 std::optional<FunctionDecision> find_map(const program::Data& data, TableId table,
                                          std::string_view task, std::optional<ProcKind> kind) {
   const Row* row = nullptr;
@@ -104,6 +107,8 @@ std::optional<TaskDecision> Program::task(std::string_view name) const {
   return decision;
 }
 
+// Returns the memories of all matching statements, most specific first, so that later ones are
+// fallbacks.
 std::vector<MemoryCandidate> Program::memories(std::string_view task, const RegionNames& region,
                                                ProcKind kind) const {
   std::vector<MemoryCandidate> candidates;
@@ -117,6 +122,8 @@ std::vector<MemoryCandidate> Program::memories(std::string_view task, const Regi
   return candidates;
 }
 
+// Returns the layout of the most specific statement. At equal keys, a statement for the memory
+// comes before one for the processor kind, and that before `*`.
 std::optional<LayoutDecision> Program::layout(std::string_view task, const RegionNames& region,
                                               ProcKind kind, MemKind memory) const {
   std::optional<LayoutDecision> decision;
@@ -178,7 +185,8 @@ std::optional<StealDecision> Program::task_steal(std::string_view task, ProcKind
 
 namespace {
 
-// The places of a key in the order in which they count.
+// Returns the places that apply to a query, most specific first. TaskSteal always names a processor
+// kind, so `*` does not apply to it.
 std::vector<PlaceKey> places_of(const MatchQuery& query) {
   std::vector<PlaceKey> places;
   if (query.memory && query.statement == MappingStatement::kLayout) {
@@ -191,6 +199,9 @@ std::vector<PlaceKey> places_of(const MatchQuery& query) {
 
 }  // namespace
 
+// Returns every statement that applies to the query: the one that decides first, then the less
+// specific ones. At most kMaxShadowed statements that an equal key hides are included, marked as
+// shadowed.
 std::vector<Match> Program::matches(const MatchQuery& query) const {
   const program::Data& data = *data_;
   const auto table = static_cast<TableId>(query.statement);
@@ -264,6 +275,7 @@ bool Program::is_mapping_function(FunctionId function) const {
   return type == syntax::ParamType::kTask || type == syntax::ParamType::kAny;
 }
 
+// Returns a hash of the tokens as 16 hexadecimal digits. Comments and white space do not change it.
 std::string mapping_mark(const Program& program) {
   const Source& source = program.source();
   Diagnostics ignored(source);
@@ -272,7 +284,7 @@ std::string mapping_mark(const Program& program) {
   for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
        token = lexer.next()) {
     for (const char c : source.text(token.range)) mark = mix(mark ^ static_cast<unsigned char>(c));
-    mark = mix(mark + 1);  // where one ends
+    mark = mix(mark + 1);  // separates the tokens
   }
   return fmt::format("{:016x}", mark);
 }

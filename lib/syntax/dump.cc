@@ -1,4 +1,5 @@
-// A tree as nested lists, for tests and for looking.
+// Writes a syntax tree as nested lists in parentheses, one line for each statement. Tests compare
+// this form, and it helps when debugging the parser.
 #include <fmt/format.h>
 
 #include "syntax/printer.h"
@@ -6,6 +7,8 @@
 namespace groma::syntax {
 namespace {
 
+// Turns the nodes of one tree into text. Each `inner` returns a statement without its parentheses:
+// a word for the kind of statement, then its parts.
 class Dumper {
  public:
   explicit Dumper(const Tree& tree) : tree_(tree) {}
@@ -81,11 +84,14 @@ class Dumper {
     return fmt::format("def {} ({}){}", text(n.name.id), list, body);
   }
 
+  // The task names of a statement, in parentheses and separated by spaces.
   std::string names(List list) const {
     std::string joined;
     for (const Name& name : tree_.names_of(list)) joined += fmt::format(" {}", text(name.id));
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
+  // The regions of a statement in parentheses. `#2` is the requirement at position 2; anything else
+  // is a region's name.
   std::string which(List list) const {
     std::string joined;
     for (const Which& w : Tree::slice(tree_.which, list)) {
@@ -93,6 +99,7 @@ class Dumper {
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
+  // The processor or memory kinds of a statement, in parentheses and separated by spaces.
   template <typename Kind>
   std::string words(List list) const {
     std::string joined;
@@ -101,6 +108,7 @@ class Dumper {
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
+  // The third word of `Region` and `Layout`: `*`, a processor kind or a memory kind.
   static std::string place(const Place& place) {
     switch (place.kind) {
       case Place::Kind::kAny:
@@ -119,6 +127,8 @@ class Dumper {
     return joined;
   }
 
+  // Returns an expression in prefix form, such as `(+ a 1)`. A missing expression is `-`, a broken
+  // one is `?`. Parentheses of the source are dropped because the nesting shows the order.
   std::string expr(ExprId id) const {
     if (id == kNoExpr) return "-";
     const Expr& e = tree_.exprs[id];

@@ -1,4 +1,4 @@
-// Formatting of a text: parse, then print.
+// Formats the text of a mapping: parses it, then prints the tree. Returns nothing if it has errors.
 #include "groma/syntax.h"
 #include "syntax/parser.h"
 #include "syntax/printer.h"

@@ -1,5 +1,6 @@
-// The table of productions. Words come from token.cc's table and operators from the parser's, so
-// that neither can drift from what is read.
+// The grammar of the language as a table of productions. Reserved words come from the table in
+// token.cc and operators from the parser's, so the grammar cannot differ from what the parser
+// reads.
 #include "syntax/grammar.h"
 
 #include <algorithm>
@@ -27,7 +28,9 @@ using Kind = Item::Kind;
 Item text(std::string_view text) { return {Kind::kText, std::string(text), {}, {}, 0}; }
 Item rule(std::string_view name) { return {Kind::kRule, std::string(name), {}, {}, 0}; }
 Item chars(std::vector<CharRange> ranges) { return {Kind::kChars, {}, std::move(ranges), {}, 0}; }
-// A sequence of sequences is one, a choice of choices too, and one of one item is that item.
+// Builds a compound item and keeps it flat: a sequence inside a sequence, or a choice inside a
+// choice, is replaced by its items. A sequence or choice of one item is that item. `most` is for
+// kUpTo only.
 Item compound(Kind kind, std::vector<Item> items, int most = 0) {
   const bool flat = kind == Kind::kSequence || kind == Kind::kChoice;
   std::vector<Item> parts;
@@ -54,15 +57,17 @@ Item optional(Item item) { return compound(Kind::kOptional, {std::move(item)}); 
 Item many(Item item) { return compound(Kind::kMany, {std::move(item)}); }
 Item some(Item item) { return compound(Kind::kSome, {std::move(item)}); }
 Item up_to(int most, Item item) { return compound(Kind::kUpTo, {std::move(item)}, most); }
+// One or more items with `, ` between them.
 Item list(const Item& item) { return seq(item, many(seq(text(", "), item))); }
 
+// A choice between fixed texts.
 Item texts(const std::vector<std::string>& words) {
   std::vector<Item> items;
   for (const std::string& word : words) items.push_back(text(word));
   return compound(Kind::kChoice, std::move(items));
 }
 
-// The reserved words of one kind.
+// Returns the reserved words of one token kind, in the order of the table.
 std::vector<std::string> words(TokenKind kind) {
   std::vector<std::string> found;
   for (const ReservedWord& word : reserved_words()) {
@@ -71,16 +76,18 @@ std::vector<std::string> words(TokenKind kind) {
   return found;
 }
 
-// The word, of several of one kind the one that the printer writes, and what follows it.
+// A reserved word followed by `after`. If several words have this kind, the first of the table is
+// used; the printer writes that one too.
 Item word(TokenKind kind, std::string_view after = "") {
   return text(words(kind)[0] + std::string(after));
 }
 Item word(StatementKind kind, std::string_view after = " ") {
   return text(std::string(spelling(kind)) + std::string(after));
 }
+// A reserved word between two spaces.
 Item spaced(TokenKind kind) { return text(" " + words(kind)[0] + " "); }
 
-// The words of kinds: all of them, or those of `kinds`.
+// Returns the words of the processor or memory kinds in `kinds`. An empty `kinds` stands for all.
 template <typename Kind>
 std::vector<std::string> kind_words(TokenKind token, const std::vector<Kind>& kinds) {
   std::vector<std::string> all = words(token);
@@ -91,8 +98,8 @@ std::vector<std::string> kind_words(TokenKind token, const std::vector<Kind>& ki
   return all;
 }
 
-// These names as statements write them, those of them that can be written; any where none are
-// named.
+// A choice between task or region names, quoted where necessary. Without names, any name is
+// allowed. Returns nothing if there are names but none of them can be written.
 std::optional<Item> names_of(const std::vector<std::string>& names) {
   if (names.empty()) return rule("path-name");
   std::vector<std::string> written;
@@ -108,7 +115,8 @@ constexpr std::string_view kWordChars =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kInitials = "_abcdefghijklmnopqrstuvwxyz";
 
-// One of `among` (which ascend) that is not in `without`.
+// One character of `among` that is not in `without`. The characters of `among` must be in ascending
+// order.
 Item chars_of(std::string_view among, std::string_view without = "") {
   std::vector<CharRange> ranges;
   for (const char c : among) {
@@ -123,7 +131,7 @@ Item chars_of(std::string_view among, std::string_view without = "") {
   return chars(std::move(ranges));
 }
 
-// The characters that lead from `prefix` towards a reserved word, in ascending order.
+// Returns every character that follows `prefix` in some reserved word, in ascending order.
 std::string next_chars(std::string_view prefix) {
   std::string next;
   for (const ReservedWord& word : reserved_words()) {
@@ -135,9 +143,12 @@ std::string next_chars(std::string_view prefix) {
   return next;
 }
 
-// What may follow `prefix`, the beginning of a reserved word, in a name that is no reserved word: a
-// walk through the tree of the words' letters. A name that has left the tree goes on as it likes;
-// one still in it may end, unless it is a word.
+// Describes the rest of a free name that begins with `prefix`, where `prefix` begins a reserved
+// word. A free name must not be a reserved word, so this walks the prefix tree of the reserved
+// words:
+//
+// * A name that has left the tree continues with any characters.
+// * A name that is still in the tree may end here, unless `prefix` is itself a reserved word.
 Item after(const std::string& prefix) {
   const bool reserved = find_reserved(prefix) != nullptr;
   const std::string next = next_chars(prefix);
@@ -149,7 +160,7 @@ Item after(const std::string& prefix) {
   return reserved ? item : optional(std::move(item));
 }
 
-// A production for each small letter with which a reserved word begins, and one for all names.
+// Adds `free-name` and one production for each small letter with which a reserved word begins.
 void add_free_names(std::vector<Production>& table) {
   std::vector<Item> ways;
   std::vector<Production> by_letter;
@@ -167,6 +178,8 @@ void add_free_names(std::vector<Production>& table) {
   std::move(by_letter.begin(), by_letter.end(), std::back_inserter(table));
 }
 
+// Adds the names of tasks, regions, variables and functions. A path such as `a.b` may contain
+// reserved words; a single word must be free or quoted.
 void add_names(std::vector<Production>& table) {
   const Item separator = one_of(text("."), text("::"));
   const Item path = seq(rule("word"), some(seq(separator, rule("word"))));
@@ -180,6 +193,7 @@ void add_names(std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ statements
 
+// Adds the start of the grammar: lines, comments, and the choice between all statements.
 void add_program(std::vector<Production>& table) {
   const Item blank = optional(text("\n"));
   const Item code = one_of(seq(rule("statement"), rule("end")), rule("function"));
@@ -199,6 +213,7 @@ void add_program(std::vector<Production>& table) {
   table.push_back({"statement", compound(Kind::kChoice, std::move(statements)), false, ""});
 }
 
+// Adds the statements that decide something: `Task`, `Region`, `Layout` and so on.
 void add_decisions(std::vector<Production>& table) {
   const Item names = rule("names");
   const Item which = seq(text(" "), rule("which"));
@@ -224,6 +239,7 @@ void add_decisions(std::vector<Production>& table) {
       seq(names, text(" "), rule("proc"), text(" "), texts(words(TokenKind::kScopeWord))));
 }
 
+// Adds assignments, `print` and functions. The body of a function has at least one `return`.
 void add_functions(std::vector<Production>& table) {
   const Item expr = rule("expr");
   const Item gap = optional(text("\n"));
@@ -254,6 +270,8 @@ void add_functions(std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ their parts
 
+// Adds the parts of statements: names, kinds, layout constraints. `names` narrows the choice to the
+// tasks, regions, kinds and positions that a caller knows.
 void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   const auto add = [&](std::string_view name, Item item) {
     table.push_back({std::string(name), std::move(item), false, ""});
@@ -275,7 +293,7 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   add("proc", texts(places));
   add("mem", texts(memories));
   for (const std::string& memory : memories) {
-    if (memory != name_of(MemKind::kVirtual)) places.push_back(memory);  // it has no layout
+    if (memory != name_of(MemKind::kVirtual)) places.push_back(memory);  // VIRTUAL has no layout
   }
   places.emplace_back("*");
   add("layout-place", texts(places));
@@ -296,8 +314,8 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ expressions
 
-// One production for each binary operators' precedence, loosest first; each operand is the next
-// one.
+// Adds one production for each precedence of binary operators, beginning with the loosest. The
+// operands of each are the next tighter production.
 void add_binary(std::vector<Production>& table) {
   constexpr std::string_view kLevels[] = {"disjunction", "conjunction", "equality", "comparison",
                                           "sum",         "product",     "prefix"};
@@ -313,7 +331,8 @@ void add_binary(std::vector<Production>& table) {
   }
 }
 
-// Members by what follows them. They are no reserved words.
+// Adds the members after a `.`: properties, methods, and methods with a named option. Members are
+// not reserved words.
 void add_members(std::vector<Production>& table) {
   const Item arguments = optional(rule("arguments"));
   std::vector<std::string> plain;
@@ -335,6 +354,7 @@ void add_members(std::vector<Production>& table) {
   table.push_back({"operation", texts(plain), false, ""});
 }
 
+// Adds the expressions without operators: literals, names, calls, tuples and comprehensions.
 void add_primaries(std::vector<Production>& table) {
   const Item expr = rule("expr");
   const Item arguments = optional(rule("arguments"));
@@ -347,7 +367,7 @@ void add_primaries(std::vector<Production>& table) {
                    one_of(rule("integer"), truth, rule("string"), rule("proc"), rule("mem"), name,
                           machine, comprehension, rule("tuple")),
                    false, ""});
-  // In parentheses one expression is itself; one item needs a comma or a `*` to be a tuple.
+  // One expression in parentheses is not a tuple. A tuple of one item needs a comma or a `*`.
   const Item items = seq(text(", "), rule("arguments"));
   const Item contents =
       one_of(seq(expr, optional(one_of(text(","), items))), seq(text("*"), expr, optional(items)));
@@ -356,6 +376,7 @@ void add_primaries(std::vector<Production>& table) {
   table.push_back({"argument", seq(optional(text("*")), expr), false, ""});
 }
 
+// Adds all expressions, from the conditional down to the primaries.
 void add_expressions(std::vector<Production>& table) {
   const Item expr = rule("expr");
   table.push_back({"expr",
@@ -375,14 +396,15 @@ void add_expressions(std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ tokens
 
-constexpr std::size_t kListedPositions = 64;  // more of them are any number
+constexpr std::size_t kListedPositions = 64;  // if a task has more, any number is allowed
 
-// What every decoder takes for a character and a program may hold: no hidden ones.
+// Returns the characters beyond ASCII that a program may contain. Surrogates, U+FFFE, U+FFFF and
+// hidden characters are left out; kHidden is in ascending order.
 std::vector<CharRange> shown_beyond_ascii() {
   std::vector<CharRange> shown;
   for (CharRange rest :
        {CharRange{0x80, 0xD7FF}, CharRange{0xE000, 0xFFFD}, CharRange{0x10000, 0x10FFFF}}) {
-    for (const CharacterRange& hidden : kHidden) {  // in ascending order
+    for (const CharacterRange& hidden : kHidden) {
       if (hidden.last < rest.first || hidden.first > rest.last) continue;
       if (hidden.first > rest.first) shown.push_back({rest.first, hidden.first - 1});
       rest.first = hidden.last + 1;
@@ -392,6 +414,7 @@ std::vector<CharRange> shown_beyond_ascii() {
   return shown;
 }
 
+// Adds integers, positions, strings, quoted names and comments.
 void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   const auto add = [&](std::string_view name, Item item) {
     table.push_back({std::string(name), std::move(item), true, ""});
@@ -417,7 +440,7 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   add("visible", with({{'!', '~'}}));
   add("plain", with({{' ', '!'}, {'#', '['}, {']', '~'}}));
   add("string", seq(quote, many(one_of(rule("plain"), escaped)), quote));
-  // Not "*" alone, which stands for all names.
+  // A quoted name must not be "*" alone because `*` stands for all names.
   const Item no_star = with({{' ', '!'}, {'#', ')'}, {'+', '['}, {']', '~'}});
   const Item in_name = one_of(rule("plain"), simple_escape);
   add("quoted-name",
@@ -429,6 +452,7 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ the table
 
+// Adds to `used` the name of every production that `item` reaches.
 void find_used(const Item& item, const std::vector<Production>& table,
                std::set<std::string>& used) {
   for (const Item& part : item.items) find_used(part, table, used);
@@ -439,7 +463,7 @@ void find_used(const Item& item, const std::vector<Production>& table,
   find_used(found->item, table, used);
 }
 
-// Drops what a narrowed table no longer uses.
+// Removes the productions that the start no longer reaches after the table was narrowed.
 void prune(std::vector<Production>& table) {
   std::set<std::string> used = {table[0].name};
   find_used(table[0].item, table, used);
@@ -452,6 +476,7 @@ void prune(std::vector<Production>& table) {
 
 }  // namespace
 
+// The first production is the start of the grammar.
 std::vector<Production> productions(const GrammarNames& names) {
   std::vector<Production> table;
   add_program(table);

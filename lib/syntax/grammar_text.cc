@@ -1,5 +1,5 @@
-// The table of productions in the notations that people and other tools read. Way in:
-// groma::grammar.
+// Writes the table of productions as EBNF for people, and as GBNF and Lark for decoders. Entry
+// point: groma::grammar.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,13 +19,16 @@ using Kind = Item::Kind;
 
 constexpr std::size_t kColumns = 100;
 
-// How tightly a piece of a right side holds together.
+// How tightly the parts of a right side bind, loosest first. A part that binds more loosely than
+// its surroundings needs parentheses.
 enum Binding { kChoice, kSequence, kAtom };
 
+// Writes a grammar in one of the three notations.
 class Writer {
  public:
   explicit Writer(GrammarFormat format) : format_(format) {}
 
+  // Returns the whole grammar with its headings as comments.
   std::string grammar(const GrammarNames& names) {
     const std::vector<Production> table = syntax::productions(names);
     for (const Production& production : table) {
@@ -51,8 +54,8 @@ class Writer {
     return (gbnf() ? "# " : "// ") + text + "\n";
   }
 
-  // The alternatives of a long production stand on lines of their own, as many on each as fit. GBNF
-  // wants the `|` before a line's end, Lark after it.
+  // Returns one production. A choice longer than kColumns is broken into lines, each with as many
+  // alternatives as fit. GBNF needs the `|` before the line's end, Lark needs it after.
   std::string definition(const Production& production) const {
     const std::string head = name(production.name) + (gbnf() ? " ::= " : lark() ? ": " : " = ");
     const std::string tail = ebnf() ? " ;\n" : "\n";
@@ -73,6 +76,7 @@ class Writer {
     return text + last + tail;
   }
 
+  // Returns an item, in parentheses if it binds more loosely than `outer`.
   std::string write(const Item& item, Binding outer) const {
     switch (item.kind) {
       case Kind::kText:
@@ -90,6 +94,7 @@ class Writer {
     }
   }
 
+  // Returns the parts of a sequence or a choice with `separator` between them.
   std::string joined(const Item& item, std::string_view separator, Binding own,
                      Binding outer) const {
     std::string text;
@@ -100,7 +105,7 @@ class Writer {
     return outer > own ? "(" + text + ")" : text;
   }
 
-  // EBNF's forms.
+  // Returns an optional or repeated item in the notation of EBNF.
   std::string bracketed(const Item& item, Binding outer) const {
     const std::string inner = write(item.items[0], kChoice);
     if (item.kind == Kind::kOptional) return "[ " + inner + " ]";
@@ -110,7 +115,7 @@ class Writer {
     return outer > kSequence ? "(" + some + ")" : some;
   }
 
-  // GBNF's and Lark's.
+  // Returns an optional or repeated item in the notation of GBNF and Lark.
   std::string repeated(const Item& item) const {
     const std::string inner = write(item.items[0], kAtom);
     if (item.kind == Kind::kOptional) return inner + "?";
@@ -118,11 +123,15 @@ class Writer {
     if (item.kind == Kind::kSome) return inner + "+";
     const std::string count = fmt::format("{{0,{}}}", item.most);
     if (gbnf()) return inner + count;
-    // Inside the regular expression: Lark's own form, `~0..17`, is not read by all that read Lark.
+    // The count is written inside the regular expression. Lark's own form, `~0..17`, is not
+    // understood by every tool that reads Lark grammars.
     return inner.substr(0, inner.size() - 1) + count + "/";
   }
 
-  // GBNF has no `_` in names and begins at `root`; Lark no `-`, capitals for terminals, `start`.
+  // Returns the name of a production as the notation requires:
+  //
+  // * GBNF begins at `root` and allows no `_`.
+  // * Lark begins at `start`, allows no `-`, and writes terminals in capitals.
   std::string name(const std::string& name) const {
     if (ebnf()) return name;
     if (gbnf()) return name == start_ ? "root" : name;
@@ -135,7 +144,8 @@ class Writer {
     return text;
   }
 
-  // EBNF has no escape for a quote: a text with both is written in pieces.
+  // Returns a fixed text in quotes. EBNF cannot escape a quote, so a text with both kinds of quotes
+  // is written in pieces.
   std::string quote(const std::string& text) const {
     if (ebnf() && text.find('"') != text.npos && text.find('\'') != text.npos) {
       std::string pieces;
@@ -157,6 +167,8 @@ class Writer {
     return single ? "'" + quoted + "'" : "\"" + quoted + "\"";
   }
 
+  // Returns a bracket expression. EBNF has no such form, so there it is a special sequence, `? ...
+  // ?`.
   std::string one_of(const std::vector<CharRange>& ranges) const {
     std::string text;
     for (const CharRange& range : ranges) {
@@ -168,7 +180,8 @@ class Writer {
     return ebnf() ? "? [" + text + "] ?" : gbnf() ? "[" + text + "]" : "/[" + text + "]/";
   }
 
-  // As in a bracket expression; the escapes are those that GBNF, Python and Rust all know.
+  // Returns a character for use in a bracket expression. Only escapes that GBNF, Python and Rust
+  // all know are used.
   static std::string character(char32_t c) {
     const auto code = static_cast<unsigned>(c);
     if (code > 0xFFFF) return fmt::format("\\U{:08X}", code);
@@ -179,7 +192,7 @@ class Writer {
   }
 
   GrammarFormat format_;
-  std::set<std::string> tokens_;  // names of the productions that are tokens
+  std::set<std::string> tokens_;  // names of the productions that are terminals
   std::string start_;
 };
 

@@ -1,5 +1,5 @@
-// From bytes to tokens. The table of character classes decides; every function leaves at_ behind
-// what it has read.
+// The lexer: turns the bytes of a mapping into tokens, one at a time. Each function moves at_ past
+// the text that it has read. Mistakes become diagnostics and kError tokens.
 #include "syntax/lexer.h"
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@ namespace {
 
 enum CharClass : std::uint8_t { kOther, kSpace, kNewline, kLetter, kDigit };
 
+// Builds the class of each byte. kLetter and kDigit come last, because in_word compares classes.
 constexpr std::array<CharClass, 256> make_classes() {
   std::array<CharClass, 256> classes{};
   for (int c = 0; c < 256; ++c) {
@@ -22,7 +23,8 @@ constexpr std::array<CharClass, 256> make_classes() {
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') classes[i] = kLetter;
     if (c >= '0' && c <= '9') classes[i] = kDigit;
   }
-  // Space, tab, carriage return, and the bell, which the original language takes for white space.
+  // White space is space, tab, carriage return and the bell; the original language includes the
+  // bell.
   for (std::size_t c : {0x20U, 0x09U, 0x0DU, 0x07U}) classes[c] = kSpace;
   classes['\n'] = kNewline;
   return classes;
@@ -35,8 +37,8 @@ bool in_word(char c) { return class_of(c) >= kLetter; }
 
 std::size_t utf8_length(std::string_view text) { return first_character(text).length; }
 
-// Whether the text's last character is a bracket or sign that ends lines of the program; not the
-// `}` of `{}`.
+// Returns true if the last character of `text` is a bracket or sign that often ends a line of a
+// program. The `}` of a placeholder `{}` does not count.
 bool closes_line(std::string_view text) {
   if (text.ends_with("{}")) return false;
   return std::string_view(")]}; \t\r").find(text.back()) != std::string_view::npos;
@@ -48,17 +50,20 @@ Range range_of(std::size_t begin, std::size_t end) {
 
 }  // namespace
 
+// Skips a byte order mark, so that files saved by editors on Windows are read.
 Lexer::Lexer(const Source& source, Diagnostics& diags, std::vector<Comment>* comments)
     : text_(source.text()), diags_(diags), comments_(comments) {
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
 }
 
+// Makes a token from `begin` to at_ and notes whether it is the first of its line.
 Token Lexer::token(TokenKind kind, std::size_t begin, std::uint8_t value) {
   const Token token{kind, value, line_start_, range_of(begin, at_)};
   line_start_ = false;
   return token;
 }
 
+// Returns the next token, or kEnd. Comments, white space and foreign text are skipped on the way.
 Token Lexer::next() {
   while (at_ < text_.size()) {
     const std::size_t begin = at_;
@@ -92,11 +97,13 @@ Token Lexer::next() {
       return token(TokenKind::kError, begin);
     }
   }
-  // A statement may end here, as at a line's end.
+  // The end of the text counts as a line's end, so a statement may end there without `;`.
   line_start_ = true;
   return token(TokenKind::kEnd, text_.size());
 }
 
+// Skips a comment to the end of its line and keeps it, without trailing white space, if the caller
+// asked for comments.
 void Lexer::skip_comment(std::size_t begin) {
   const std::size_t line_end = text_.find('\n', begin);
   at_ = line_end == std::string_view::npos ? text_.size() : line_end;
@@ -107,7 +114,8 @@ void Lexer::skip_comment(std::size_t begin) {
   comments_->push_back({range_of(begin, end), line_start_});
 }
 
-// What other languages know as a comment, and the fence that Markdown puts around a program.
+// Reports and skips text of other notations: a C comment `/* */`, or a Markdown fence and the rest
+// of its line. A C comment that is never closed is skipped up to the end of its line.
 void Lexer::skip_foreign(std::size_t begin) {
   const bool comment = text_[begin] == '/';
   at_ = comment ? text_.find("*/", begin + 2) : std::string_view::npos;
@@ -117,7 +125,7 @@ void Lexer::skip_foreign(std::size_t begin) {
   } else {
     at_ = std::min(text_.find('\n', begin), text_.size());
   }
-  if (!comment && std::exchange(fence_seen_, true)) return;  // the closing one is the same mistake
+  if (!comment && std::exchange(fence_seen_, true)) return;  // reported already
   const std::size_t length = comment ? 2 : 3;
   diags_
       .report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length),
@@ -126,6 +134,7 @@ void Lexer::skip_foreign(std::size_t begin) {
                     : "remove the lines that begin with it; they belong to Markdown");
 }
 
+// Reads a name or a reserved word.
 Token Lexer::word(std::size_t begin) {
   while (at_ < text_.size() && in_word(text_[at_])) ++at_;
   const ReservedWord* reserved = find_reserved(text_.substr(begin, at_ - begin));
@@ -133,6 +142,7 @@ Token Lexer::word(std::size_t begin) {
   return token(reserved->kind, begin, reserved->value);
 }
 
+// Reads an integer. A fraction such as `1.5`, or digits with letters such as `3x`, is one mistake.
 Token Lexer::number(std::size_t begin) {
   while (at_ < text_.size() && class_of(text_[at_]) == kDigit) ++at_;
   const bool fraction =
@@ -148,6 +158,7 @@ Token Lexer::number(std::size_t begin) {
   return token(broken ? TokenKind::kError : TokenKind::kInt, begin);
 }
 
+// Returns true if `print (` stands before `begin`, so that the string there is a text to print.
 bool Lexer::is_print_text(std::size_t begin) const {
   std::string_view before = text_.substr(0, begin);
   const auto strip = [&before] {
@@ -160,6 +171,8 @@ bool Lexer::is_print_text(std::size_t begin) const {
   return before.ends_with("print");
 }
 
+// Reads a string up to its closing quote. The escapes `\"` and `\\` are recognised. A string must
+// end on its line; hidden characters in it are errors.
 Token Lexer::string(std::size_t begin) {
   ++at_;
   while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
@@ -169,7 +182,7 @@ Token Lexer::string(std::size_t begin) {
   }
   std::size_t end = std::min(at_, text_.size());
   const bool open = end == text_.size() || text_[end] == '\n';
-  // The original has no escapes, so a text to print may end in a backslash.
+  // The original language has no escapes, so a text to print may end in a backslash.
   if (open && is_print_text(begin)) end = std::min(text_.find_first_of("\"\n", begin + 1), end);
   const bool hides = report_hidden(begin, end);
   at_ = end;
@@ -177,7 +190,7 @@ Token Lexer::string(std::size_t begin) {
   if (closed) {
     ++at_;
   } else {
-    // The brackets and `;` at the line's end were hardly meant to be in it.
+    // Brackets and `;` at the line's end probably belong to the program, not to the string.
     while (at_ > begin + 1 && closes_line(text_.substr(begin, at_ - begin))) --at_;
     diags_.report(DiagId::kUnterminatedString, range_of(begin, at_))
         .help("close it with `\"` before the end of the line");
@@ -185,6 +198,8 @@ Token Lexer::string(std::size_t begin) {
   return token(closed && !hides ? TokenKind::kString : TokenKind::kError, begin);
 }
 
+// Reads an operator or a bracket. Returns a token of kind kEnd, without moving at_, if there is
+// none.
 Token Lexer::sign(std::size_t begin) {
   const char c = text_[begin];
   const char after = begin + 1 < text_.size() ? text_[begin + 1] : '\0';
@@ -247,8 +262,9 @@ Token Lexer::sign(std::size_t begin) {
   }
 }
 
-// Reports the character at `begin` and skips it with all of its kind that follow at once.
-// `in_text`: it stands in a comment or a string.
+// Reports the character at `begin`, which no token begins with, and skips it. Repetitions that
+// follow at once are part of the same mistake. `in_text`: the character stands in a comment or a
+// string.
 void Lexer::report_unexpected(std::size_t begin, bool in_text) {
   const std::size_t length = utf8_length(text_.substr(begin));
   if (length == 0) {
@@ -286,8 +302,8 @@ void Lexer::report_unexpected(std::size_t begin, bool in_text) {
   }
 }
 
-// Reports the hidden characters and the broken UTF-8 of a comment or a string, which may hold any
-// other character. Returns true if there are some.
+// Reports hidden characters and invalid UTF-8 between `begin` and `end`, in a comment or a string.
+// Returns true if there are any. All other characters are allowed there.
 bool Lexer::report_hidden(std::size_t begin, std::size_t end) {
   const std::string_view text = text_.substr(0, end);
   const std::size_t first = find_hidden(text, begin);
@@ -298,7 +314,8 @@ bool Lexer::report_hidden(std::size_t begin, std::size_t end) {
   return first < end;
 }
 
-// What is part of the same mistake: a text up to its other quote, the rest of a word.
+// Skips text that belongs to the same mistake: a text in foreign quotes up to the closing quote on
+// the same line (at most 200 bytes), or the rest of a word with letters beyond ASCII.
 void Lexer::skip_what_belongs(std::string_view character) {
   constexpr std::size_t kLongest = 200;
   const bool curly = character == "\xE2\x80\x9C";
@@ -315,6 +332,7 @@ void Lexer::skip_what_belongs(std::string_view character) {
   }
 }
 
+// Removes the quotes and replaces `\"` and `\\`; every other character is kept.
 std::string string_value(std::string_view quoted_text) {
   std::string value;
   if (!quoted_text.empty()) quoted_text.remove_prefix(1);
@@ -327,6 +345,7 @@ std::string string_value(std::string_view quoted_text) {
   return value;
 }
 
+// The inverse of string_value.
 std::string quoted(std::string_view value) {
   std::string text = "\"";
   for (char c : value) {
@@ -338,13 +357,16 @@ std::string quoted(std::string_view value) {
 
 namespace {
 
-// Returns true if a string of a program may hold it.
+// Returns true if a string in a program may contain `name`: no hidden characters, tabs or line
+// ends.
 bool is_shown(std::string_view name) {
   return find_hidden(name, 0) == name.size() && name.find_first_of("\t\n\r") == name.npos;
 }
 
 }  // namespace
 
+// Returns a name plain if it is an ordinary word, otherwise in quotes. Returns nothing for the
+// empty name, `*`, and names that a string cannot contain.
 std::optional<std::string> written_name(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

@@ -2,6 +2,7 @@
 
 namespace groma::syntax {
 
+// Returns the call as help texts show it: `split(d, f)`.
 std::string signature_of(const MethodInfo& method) {
   std::string text(method.name);
   text += '(';

@@ -1,4 +1,5 @@
-// Tokens, mistakes and recovery. Entry point: parse, at the end.
+// The parser's common part: reading tokens, reporting mistakes, and recovering after them. Entry
+// point: parse, at the end. parser_impl.h explains the recovery.
 #include "syntax/parser.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 namespace groma::syntax {
 namespace {
 
+// Returns the reserved words of one token kind, as candidates for suggestions.
 std::vector<std::string_view> words_of(TokenKind kind) {
   std::vector<std::string_view> words;
   for (const ReservedWord& word : reserved_words()) {
@@ -21,10 +23,12 @@ std::vector<std::string_view> words_of(TokenKind kind) {
 
 }  // namespace
 
+// Reads the first two tokens: the parser looks one token ahead of the current one.
 Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
     : diags_(diags), lexer_(source, diags, keep_comments ? &tree_.comments : nullptr) {
   tree_.source = source;
-  // Room for an ordinary text of this size, so that the vectors need not grow step by step.
+  // Reserve room for an ordinary text of this size, so that the vectors need not grow step by step.
+  // At most 1 MiB of text is taken into account.
   const std::size_t bytes = std::min<std::size_t>(source.text().size(), std::size_t{1} << 20);
   tree_.exprs.reserve(bytes / 10);
   tree_.lists.reserve(bytes / 40);
@@ -36,6 +40,8 @@ Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
   next_ = lexer_.next();
 }
 
+// Reads all statements. A `}` that closes nothing is a mistake unless its opening brace was part of
+// a mistake that was reported before. A text without statements gives a note.
 Tree Parser::run() {
   while (token_.kind != TokenKind::kEnd) {
     if (token_.kind == TokenKind::kRightBrace) {
@@ -58,6 +64,8 @@ Tree Parser::run() {
   return std::move(tree_);
 }
 
+// Moves on by one token. Once a limit has been passed or enough mistakes have been reported, every
+// further token is the end.
 void Parser::advance() {
   last_end_ = token_.range.end;
   last_kind_ = token_.kind;
@@ -79,7 +87,7 @@ bool Parser::accept(TokenKind kind) {
   return true;
 }
 
-// Reads `kind` or reports that it is missing.
+// Reads a token of the kind and returns true. Otherwise reports that the token is missing.
 bool Parser::expect(TokenKind kind) {
   if (panic_) return false;
   if (accept(kind)) return true;
@@ -87,7 +95,7 @@ bool Parser::expect(TokenKind kind) {
   return false;
 }
 
-// The token in words, for "found ...".
+// Returns the token as a message shows it after "found". Long texts are named, not shown.
 std::string Parser::describe(const Token& token) const {
   if (token.kind == TokenKind::kEnd) return "the end of the file";
   const std::string_view shown = text(token.range);
@@ -96,13 +104,15 @@ std::string Parser::describe(const Token& token) const {
   return token.kind == TokenKind::kInt ? "an integer" : "a long name";
 }
 
-// A token that begins a statement wherever it stands in a line.
+// Returns true if the token begins a statement wherever it stands in a line: a statement word, or a
+// name before `=`.
 bool Parser::begins_statement() const {
   return at(TokenKind::kStatementWord) ||
          (at(TokenKind::kName) && next_.kind == TokenKind::kAssign);
 }
 
-// A misspelt statement word: `task a GPU`. To be asked at a line's start after a mistake.
+// Returns true if the token is probably a misspelt statement word, as in `task a GPU`. Only valid
+// at the start of a line, after a mistake.
 bool Parser::near_statement() const {
   const bool follows = next_.kind == TokenKind::kName || next_.kind == TokenKind::kStar ||
                        next_.kind == TokenKind::kProcWord || next_.kind == TokenKind::kString;
@@ -110,32 +120,36 @@ bool Parser::near_statement() const {
   return near_word(TokenKind::kStatementWord);
 }
 
-// A name that a word of the kind was probably meant by.
+// Returns true if the token is a name that is probably a misspelt word of this kind.
 bool Parser::near_word(TokenKind kind) const {
   return at(TokenKind::kName) && !near_names(text(token_.range), words_of(kind)).empty();
 }
 
-// A word at the very start of a line; what continues a statement is mostly indented.
+// Returns true if a word stands in the first column of a line. The continuation of a statement is
+// usually indented, or follows a comma.
 bool Parser::unindented_word() const {
   const std::uint32_t begin = token_.range.begin;
   return token_.line_start && is_word(token_.kind) && last_kind_ != TokenKind::kComma &&
          (begin == 0 || text({begin - 1, begin}) == "\n");
 }
 
-// How far from its line's start the token stands, in bytes.
+// Returns the distance of the token from the start of its line, in bytes.
 std::size_t Parser::indentation() const {
   const std::string_view before = tree_.source.text().substr(0, token_.range.begin);
   const std::size_t newline = before.rfind('\n');
   return newline == std::string_view::npos ? before.size() : before.size() - newline - 1;
 }
 
-// One at a line's start outside brackets: what is missing before it is one mistake.
+// Returns true if a statement begins at this token, on a line of its own and outside brackets. If
+// something is missing there, the mistake belongs to the statement before.
 bool Parser::at_next_statement() const {
   return token_.line_start && brackets_ == 0 && begins_statement();
 }
 
+// Reports that `what` was expected here. An error token was already reported by the lexer, so the
+// rest of its statement is skipped silently.
 void Parser::report_expected(std::string_view what) {
-  if (at(TokenKind::kError)) {  // the lexer has spoken
+  if (at(TokenKind::kError)) {  // the lexer has reported it
     panic_ = true;
     panic_brackets_ = brackets_;
   }
@@ -145,12 +159,14 @@ void Parser::report_expected(std::string_view what) {
   }
 }
 
+// Reports that the program exceeds one of its limits, and ends the parsing.
 void Parser::report_too_large(std::size_t limit, std::string_view what) {
   report(DiagId::kProgramTooLarge, token_.range, limit, what);
   stopped_ = true;
 }
 
-// The words that could stand for the mistyped one; all of them when none is near.
+// Suggests the candidates that are spelled like the text at `range`. If none is similar, a note
+// lists all.
 void Parser::suggest(Diagnostic& diagnostic, Range range,
                      std::span<const std::string_view> candidates) {
   if (groma::suggest(diagnostic, text(range), candidates, range)) return;
@@ -161,7 +177,8 @@ void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
   suggest(diagnostic, range, words_of(kind));
 }
 
-// A statement word that nothing follows which its statement could begin with: `f(print)`.
+// Returns true if the statement word cannot begin a statement because nothing suitable follows it,
+// as in `f(print)`.
 bool Parser::stands_alone() const {
   if (next_.line_start) return true;
   switch (next_.kind) {
@@ -177,7 +194,9 @@ bool Parser::stands_alone() const {
   }
 }
 
-// Skips to where the next statement can begin.
+// Skips tokens up to a place where the next statement can begin: behind a `;`, at a line that
+// begins a statement, or at a statement word outside the brackets that were open at the mistake.
+// `in_body`: the mistake was in a function.
 void Parser::synchronize(bool in_body) {
   const bool inside = panic_brackets_ > 0;
   int open = panic_brackets_;
@@ -187,7 +206,7 @@ void Parser::synchronize(bool in_body) {
     if (token_.line_start && (begins_statement() || reserved_target() || near_statement())) return;
     if (!in_body && !inside && unindented_word()) return;
     if (token_.line_start && !inside && lacks_assign()) return;
-    // In the middle of a line `Task` may be a parameter's type.
+    // In the middle of a line, `Task` may be the type of a parameter.
     if (at(TokenKind::kStatementWord) && !at_word(StatementKind::kTask) && open <= 0 &&
         !stands_alone() && (in_body || !at_word(StatementKind::kReturn))) {
       return;
@@ -198,10 +217,11 @@ void Parser::synchronize(bool in_body) {
   }
 }
 
-// A statement ends at `;`, before `}`, or at a line's end.
+// Ends a statement at `;`, before `}`, or at a line's end. After a mistake the rest of the
+// statement is skipped instead.
 void Parser::finish_statement(bool in_body) {
   if (after_mistake_ && (at(TokenKind::kRightParen) || at(TokenKind::kRightBracket))) {
-    panic_ = true;  // what the `;` before it tore apart
+    panic_ = true;  // a `;` split the statement, and this is its rest
   }
   recovered_ = panic_;
   brackets_ = 0;

@@ -1,4 +1,5 @@
-// Expressions: precedence climbing over postfix chains.
+// Parses expressions: precedence climbing for binary operators, over chains of postfix operators.
+// The grammar rule of a function stands above it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,17 +8,20 @@
 
 namespace groma::syntax {
 
+// The order is that of enum Operator; `-` and `!` at the end are the prefix operators.
 std::string_view spelling(Operator op) {
   constexpr std::string_view kSpellings[] = {
       "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "-", "!"};
   return kSpellings[static_cast<std::size_t>(op)];
 }
 
+// Returns 1 for the loosest operator, `||`, up to 7 for the prefix operators.
 int precedence(Operator op) {
   constexpr int kPrecedences[] = {1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6, 7, 7};
   return kPrecedences[static_cast<std::size_t>(op)];
 }
 
+// Returns the binary operator that a sign stands for, if there is one.
 std::optional<Operator> binary_operator(TokenKind kind) {
   switch (kind) {
     case TokenKind::kOr:
@@ -51,6 +55,8 @@ std::optional<Operator> binary_operator(TokenKind kind) {
   }
 }
 
+// Appends a node to the tree and returns its id. Returns kNoExpr if a limit is exceeded or after a
+// mistake.
 ExprId Parser::add(Expr expr) {
   if (tree_.exprs.size() >= kMaxExprs) report_too_large(kMaxExprs, "parts of expressions");
   if (expr.height >= kMaxNesting) {
@@ -62,12 +68,15 @@ ExprId Parser::add(Expr expr) {
   return static_cast<ExprId>(tree_.exprs.size() - 1);
 }
 
+// Returns the height of the highest expression in the list, or 0 for an empty list.
 int Parser::height(List list) const {
   int most = 0;
   for (ExprId id : tree_.exprs_of(list)) most = std::max(most, height(id));
   return most;
 }
 
+// Moves the pending items from `first` on into the tree and returns them as a list. Items of an
+// outer list stay pending.
 List Parser::take_pending(std::size_t first) {
   const List list{static_cast<std::uint32_t>(tree_.lists.size()),
                   static_cast<std::uint32_t>(pending_.size() - first)};
@@ -77,7 +86,8 @@ List Parser::take_pending(std::size_t first) {
   return list;
 }
 
-// Reads the bracket that closes the one at `open`.
+// Reads the bracket that closes the one at byte `open`. If it is missing, the report says where the
+// opening bracket is.
 void Parser::close(TokenKind kind, std::uint32_t open) {
   --brackets_;
   if (panic_ || accept(kind)) return;
@@ -91,7 +101,8 @@ void Parser::close(TokenKind kind, std::uint32_t open) {
   }
 }
 
-// expr : or-expr ['?' expr ':' expr], right to left
+// expr : or-expr ['?' expr ':' expr]
+// The conditional groups from right to left.
 ExprId Parser::expression() {
   Level level(*this);
   const ExprId condition = binary(1);
@@ -110,7 +121,8 @@ ExprId Parser::expression() {
   return add(expr);
 }
 
-// The binary operator at the token; `and` and `or` of other languages are read as what they mean.
+// Returns the binary operator at the token, if there is one. The words `and` and `or` of other
+// languages are read as `&&` and `||`; the caller reports them.
 std::optional<Operator> Parser::operator_here() const {
   if (!at(TokenKind::kName)) return binary_operator(token_.kind);
   if (token_.line_start && brackets_ == 0) return std::nullopt;
@@ -120,20 +132,23 @@ std::optional<Operator> Parser::operator_here() const {
   return std::nullopt;
 }
 
-// `not x`; `not` alone is a name like others.
+// Returns true at `not x`, as other languages write `!x`. `not` without an operand is an ordinary
+// name.
 bool Parser::at_not() const {
   if (!at(TokenKind::kName) || text(token_.range) != "not") return false;
   const bool operand = is_word(next_.kind) || next_.kind == TokenKind::kInt;
   return operand && !next_.line_start && next_.kind != TokenKind::kFor;
 }
 
-// The token is a word of other languages for the operator; it is read as that.
+// Reports an operator word of another language, such as `and`. The parser continues as if the sign
+// stood there.
 void Parser::report_operator_word(std::string_view sign) {
   diags_.report(DiagId::kExpectedToken, token_.range, fmt::format("`{}`", sign), describe(token_))
       .fix({fmt::format("write `{}`", sign), {{token_.range, std::string(sign)}}, true});
 }
 
-// Binary operators that bind at least as tightly as `least`, each level left to right.
+// Reads binary operators that bind at least as tightly as `least`. Operators of the same level
+// group from left to right.
 ExprId Parser::binary(int least) {
   ExprId left = unary();
   while (!panic_) {
@@ -153,7 +168,7 @@ ExprId Parser::binary(int least) {
   return panic_ ? kNoExpr : left;
 }
 
-// prefix '-' and '!'
+// unary : ('-' | '!') unary | postfix
 ExprId Parser::unary() {
   if (at_not()) return not_word();
   if (!at(TokenKind::kMinus) && !at(TokenKind::kBang)) return postfix();
@@ -169,7 +184,8 @@ ExprId Parser::unary() {
   return add(expr);
 }
 
-// `not x` binds less tightly than comparisons do.
+// Reads `not x` as `!x` and reports it. `not` binds less tightly than a comparison, so the fix adds
+// parentheses where the operand is a binary expression.
 ExprId Parser::not_word() {
   Level level(*this);
   if (panic_) return kNoExpr;
@@ -206,6 +222,7 @@ ExprId Parser::postfix() {
   return panic_ ? kNoExpr : base;
 }
 
+// Reads the arguments of a call, from `(` on.
 ExprId Parser::call(ExprId callee) {
   const std::uint32_t open = token_.range.begin;
   Expr expr{ExprKind::kCall};
@@ -219,6 +236,7 @@ ExprId Parser::call(ExprId callee) {
   return add(expr);
 }
 
+// Reads `[...]`. A `:` after the first element, or in its place, makes it a slice.
 ExprId Parser::index_or_slice(ExprId base) {
   const std::uint32_t open = token_.range.begin;
   advance();
@@ -239,6 +257,8 @@ ExprId Parser::index_or_slice(ExprId base) {
   return add(expr);
 }
 
+// Reads the rest of a slice, from `:` on. `from` is kNoExpr if the slice begins at the first
+// element.
 ExprId Parser::slice(ExprId base, ExprId from, std::uint32_t open) {
   if (from != kNoExpr &&
       (tree_.exprs[from].kind == ExprKind::kSplice || tree_.exprs[from].kind == ExprKind::kAll)) {
@@ -259,6 +279,7 @@ ExprId Parser::slice(ExprId base, ExprId from, std::uint32_t open) {
   return add(expr);
 }
 
+// Reads the name after a `.`. Reserved words are allowed there.
 ExprId Parser::member(ExprId base) {
   advance();
   if (!is_word(token_.kind) || at_next_statement()) {
@@ -282,6 +303,7 @@ ExprId Parser::element(bool in_call) {
   return expression();
 }
 
+// Reads `*expr`, which splices a tuple, or a bare `*`, which means all.
 ExprId Parser::star_element() {
   Expr expr{ExprKind::kAll};
   expr.range = token_.range;
@@ -298,6 +320,7 @@ ExprId Parser::star_element() {
   return add(expr);
 }
 
+// Reads a named argument of a call: NAME '=' expr.
 ExprId Parser::option() {
   Expr expr{ExprKind::kOption};
   expr.c = tree_.table.intern(text(token_.range));
@@ -312,7 +335,7 @@ ExprId Parser::option() {
   return add(expr);
 }
 
-// Elements up to the closing bracket; the opening one has been read.
+// Reads elements up to the closing bracket. The opening bracket, at byte `open`, has been read.
 List Parser::elements(TokenKind closing, std::uint32_t open, bool in_call) {
   const std::size_t first = pending_.size();
   if (!at(closing)) {
@@ -325,7 +348,9 @@ List Parser::elements(TokenKind closing, std::uint32_t open, bool in_call) {
   return more_elements(first, closing, open, in_call);
 }
 
-// What follows the element that was read; a comma before the closing bracket is fine in a tuple.
+// Reads the elements after the first one, and the closing bracket. `first` is the index of the
+// list's first item in pending_. A comma before the closing bracket is allowed, because a tuple of
+// one item needs it.
 List Parser::more_elements(std::size_t first, TokenKind closing, std::uint32_t open, bool in_call) {
   ++brackets_;
   while (!panic_ && accept(TokenKind::kComma)) {
@@ -342,7 +367,7 @@ List Parser::more_elements(std::size_t first, TokenKind closing, std::uint32_t o
   return panic_ ? List{} : take_pending(first);
 }
 
-// A bare `*` is an index and nothing else.
+// Reports a bare `*` outside `[...]`: only an index can be a bare `*`.
 void Parser::check_star(ExprId id, TokenKind closing) {
   if (panic_ || closing == TokenKind::kRightBracket) return;
   if (tree_.exprs[id].kind != ExprKind::kAll) return;
@@ -351,6 +376,8 @@ void Parser::check_star(ExprId id, TokenKind closing) {
       .help("put a tuple behind it to splice that in");
 }
 
+// Adds an expression that is one token. `a` and `b` depend on the kind; an integer is stored in
+// both, with its low 32 bits in `a`.
 ExprId Parser::leaf(ExprKind kind, std::uint32_t a, std::uint32_t b) {
   Expr expr{kind};
   expr.range = token_.range;
@@ -360,8 +387,8 @@ ExprId Parser::leaf(ExprKind kind, std::uint32_t a, std::uint32_t b) {
   return add(expr);
 }
 
-// primary : INT | bool | NAME | PROC | MEM | STRING | '(' ... ')' | tuple '(' expr for NAME in expr
-// ')'
+// primary : INT | bool | NAME | PROC | MEM | STRING | '(' ... ')'
+//         | tuple '(' expr for NAME in expr ')'
 ExprId Parser::primary() {
   if (panic_) return kNoExpr;
   if (at_next_statement()) {
@@ -407,7 +434,11 @@ ExprId Parser::primary() {
   }
 }
 
-// `(x)` is x; with a comma or a spliced item a tuple; `()` the empty one.
+// Reads an expression in parentheses or a tuple:
+//
+// * `(x)` is `x` itself.
+// * With a comma or a spliced item, as in `(x,)` and `(*t)`, the parentheses hold a tuple.
+// * `()` is the empty tuple.
 ExprId Parser::parenthesized() {
   const std::uint32_t open = token_.range.begin;
   advance();
@@ -448,7 +479,7 @@ ExprId Parser::parenthesized() {
   return add(expr);
 }
 
-// `tuple ( expr for NAME in expr )`; without `for` a call of a function named `tuple`.
+// Reads `tuple ( expr for NAME in expr )`. Without `for`, it is a call of a function named `tuple`.
 ExprId Parser::tuple_or_call() {
   const Token word = token_;
   const std::uint32_t open = next_.range.begin;
@@ -478,6 +509,7 @@ ExprId Parser::tuple_or_call() {
   return add(expr);
 }
 
+// Reads the rest of a comprehension, from `for` on. `item` is the expression for each element.
 ExprId Parser::comprehension(const Token& word, ExprId item, std::uint32_t open) {
   if (tree_.exprs[item].kind == ExprKind::kSplice || tree_.exprs[item].kind == ExprKind::kAll) {
     report(DiagId::kStrayStar, tree_.exprs[item].range);

@@ -1,4 +1,5 @@
-// The parts of statements: names, regions, places, kinds, layout constraints, parameters.
+// Parses the parts of statements: names, regions, places, kinds, layout constraints and parameters.
+// The grammar rule of a function stands above it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 namespace groma::syntax {
 namespace {
 
+// Returns the comparison of an `Align` constraint, or nothing if the token is not a comparison.
 std::optional<AlignOp> align_operator(TokenKind kind) {
   switch (kind) {
     case TokenKind::kEqual:
@@ -31,8 +33,9 @@ std::optional<AlignOp> align_operator(TokenKind kind) {
 
 }  // namespace
 
-// NAMES : '*' | name (',' name)*. A kind that stands directly before `,`, `;` or the end is more
-// likely the kind of a statement whose name was left out (`kind_follows`).
+// NAMES : '*' | name (',' name)*
+// `kind_follows`: the statement's next word is a processor kind. A kind directly before `,`, `;` or
+// the end is then more likely that word, so the name is missing.
 List Parser::names(std::string_view of_what, bool kind_follows) {
   List list{static_cast<std::uint32_t>(tree_.names.size()), 0};
   if (panic_) return list;
@@ -97,7 +100,7 @@ Name Parser::path_name(std::string_view of_what) {
   return name;
 }
 
-// A path with white space or comments inside: the name is what is left without them.
+// Returns the name of a path that has white space or comments inside: its text without them.
 NameId Parser::spaced_path(Range range) {
   std::string joined;
   const Source piece("", std::string(text(range)));
@@ -109,6 +112,8 @@ NameId Parser::spaced_path(Range range) {
   return tree_.table.own(joined);
 }
 
+// Reports a reserved word in the place of a name, and reads it as if it were quoted. Any other
+// token is an ordinary mistake.
 Name Parser::bad_name(std::string_view of_what) {
   Name name;
   name.range = token_.range;
@@ -116,7 +121,7 @@ Name Parser::bad_name(std::string_view of_what) {
     report_expected(fmt::format("the name of a {}", of_what));
     return name;
   }
-  // Go on as though it were quoted.
+  // Continue as if the word were quoted.
   const std::string_view word = text(token_.range);
   if (!panic_) {
     diags_.report(DiagId::kKindAsName, token_.range, word, of_what)
@@ -128,7 +133,7 @@ Name Parser::bad_name(std::string_view of_what) {
   return name;
 }
 
-// The free name of a variable, parameter or function.
+// Reads the name of a variable, parameter or function. A reserved word is a mistake.
 Name Parser::plain_name(std::string_view of_what) {
   Name name;
   name.range = token_.range;
@@ -165,10 +170,11 @@ List Parser::which() {
   return list;
 }
 
+// Reads one region of WHICH: a requirement's position (at most kMaxPosition) or a region's name.
 Which Parser::one_which() {
   if (!at(TokenKind::kInt)) {
-    // A processor kind right before a memory is the statement's third word, so the second, the
-    // region, is missing.
+    // A processor kind directly before a memory is the third word of the statement, so the region,
+    // its second word, is missing.
     const bool left_out = at(TokenKind::kProcWord) && next_.kind == TokenKind::kMemWord;
     if (left_out || at_next_statement() || (!at(TokenKind::kString) && !is_word(token_.kind))) {
       report_expected("a region's name or position, or `*`");
@@ -186,6 +192,7 @@ Which Parser::one_which() {
 }
 
 // PLACE : '*' | PROC | MEM
+// A memory is allowed only if `memory_too`. VIRTUAL cannot have a layout.
 Place Parser::place(bool memory_too) {
   Place place;
   place.word.range = token_.range;
@@ -204,9 +211,11 @@ Place Parser::place(bool memory_too) {
   return place;
 }
 
-// One PROC or MEM. An unknown word in its place is taken for one, so that the rest can be read
-// where it looks like what is due: nothing or a comma after the `last` kinds of a statement,
-// something other than the kind itself after those before them.
+// Reads one PROC or MEM. An unknown word is reported and counts as a kind if the text after it
+// fits, so that the rest of the statement can be read:
+//
+// * For the `last` kinds of a statement, a comma or the end of the statement must follow.
+// * For an earlier kind, something else must follow that is not a kind of the same sort.
 KindWord Parser::kind_word(TokenKind kind, bool last) {
   KindWord word{token_.value, token_.range};
   if (panic_) return word;
@@ -227,7 +236,8 @@ KindWord Parser::kind_word(TokenKind kind, bool last) {
   return word;
 }
 
-// PROC (',' PROC)* and MEM (',' MEM)*
+// kinds : PROC (',' PROC)* | MEM (',' MEM)*
+// Two kinds without a comma are reported with a fix, and reading continues.
 List Parser::word_list(TokenKind kind) {
   List list{static_cast<std::uint32_t>(tree_.words.size()), 0};
   while (!panic_) {
@@ -245,7 +255,8 @@ List Parser::word_list(TokenKind kind) {
   return list;
 }
 
-// constraint : SOA AOS C_order F_order Compact Exact No_Align | Align (== != < <= > >=) INT
+// constraint : SOA | AOS | C_order | F_order | Compact | Exact | No_Align
+//            | Align ('==' | '!=' | '<' | '<=' | '>' | '>=') INT
 List Parser::constraints() {
   List list{static_cast<std::uint32_t>(tree_.constraints.size()), 0};
   while (!panic_) {
@@ -253,7 +264,7 @@ List Parser::constraints() {
       suggest(diags_.report(DiagId::kUnknownConstraint, token_.range, text(token_.range)),
               token_.range, TokenKind::kConstraintWord);
       advance();
-      // What is left may belong to it.
+      // What follows may belong to the unknown word, so only a known continuation is read.
       const bool ends = token_.line_start || at(TokenKind::kSemicolon);
       panic_ = !ends && !at(TokenKind::kName) && !at(TokenKind::kConstraintWord);
       continue;
@@ -273,6 +284,7 @@ List Parser::constraints() {
   return list;
 }
 
+// Reads the comparison and the number of bytes after `Align`. The number must be a power of two.
 void Parser::alignment(Constraint& constraint) {
   const auto op = align_operator(token_.kind);
   if (!op) {
@@ -294,6 +306,7 @@ void Parser::alignment(Constraint& constraint) {
   }
 }
 
+// Reads an integer. Returns 0 after reporting that `what` is missing.
 std::int64_t Parser::integer(std::string_view what) {
   if (panic_) return 0;
   if (!at(TokenKind::kInt)) {
@@ -305,12 +318,13 @@ std::int64_t Parser::integer(std::string_view what) {
   return value;
 }
 
+// Returns the value of an integer's digits. Returns 0 and reports a number that exceeds 64 bits.
 std::int64_t Parser::integer_value(Range range) {
   const std::string_view digits = text(range);
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (status == std::errc()) return value;
-  // Not fatal to the rest of the statement.
+  // This does not set panic_: the rest of the statement is read as usual.
   diags_
       .report(DiagId::kIntegerTooLarge, range,
               digits.size() <= 40 ? std::string(digits) : std::string(digits.substr(0, 37)) + "...")
@@ -318,7 +332,8 @@ std::int64_t Parser::integer_value(Range range) {
   return 0;
 }
 
-// '(' [param (',' param)*] ')'; param : [TYPE] NAME
+// params : '(' [param (',' param)*] ')'
+// param : [TYPE] NAME
 List Parser::params() {
   List list{static_cast<std::uint32_t>(tree_.params.size()), 0};
   const std::uint32_t open = token_.range.begin;

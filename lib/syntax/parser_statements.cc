@@ -1,4 +1,4 @@
-// Statements. The rules of docs/language.md stand as comments over what reads them.
+// Parses statements. The grammar rule of docs/language.md stands above the function that reads it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace groma::syntax {
 namespace {
 
-// What defines a name stays though it is broken, so that the uses of the name are no mistakes.
+// Returns true if a broken statement defines a name. Such a statement stays in the tree without its
+// value, so that uses of the name are not reported as further mistakes.
 bool keep_name(Statement& made) {
   if (auto* assign = std::get_if<AssignStatement>(&made.node)) {
     assign->value = kNoExpr;
@@ -23,6 +24,8 @@ bool keep_name(Statement& made) {
 
 }  // namespace
 
+// Reads one statement and appends it to `into`. A broken statement is kept only if it defines a
+// name. Every call reads at least one token, so the caller's loop ends.
 void Parser::statement(std::vector<Statement>& into, bool in_body) {
   if (++statement_count_ > kMaxStatements) {
     report_too_large(kMaxStatements, "statements");
@@ -32,7 +35,7 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
   const std::uint32_t begin = token_.range.begin;
   if (control_word()) {
     control(into, in_body);
-    if (token_.range.begin == begin) advance();  // always onwards
+    if (token_.range.begin == begin) advance();  // guarantees progress
     return;
   }
   after_mistake_ = recovered_ && !token_.line_start;
@@ -42,23 +45,25 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
   const bool body_read = std::holds_alternative<DefStatement>(made.node) && !panic_;
   made.range = {begin, std::max(begin, last_end_)};
   if (!body_read) finish_statement(in_body);
-  if (token_.range.begin == begin && !at(TokenKind::kRightBrace)) advance();  // always onwards
+  if (token_.range.begin == begin && !at(TokenKind::kRightBrace)) advance();  // guarantees progress
   made.end = std::max(begin, last_end_);
   const bool whole = complete && (body_read || !recovered_);
   if (in_body && !whole) body_broken_ = true;
   if (whole || keep_name(made)) into.push_back(made);
 }
 
+// Reads a statement outside functions. Returns false if there is no valid statement.
 bool Parser::top_statement(Statement& made) {
   if (begins_statement() && at(TokenKind::kName)) return assign(made);
   if (reserved_target()) return assign(made);
   if (!at(TokenKind::kStatementWord)) return unknown_statement(made, false);
   const auto kind = static_cast<StatementKind>(token_.value);
   if (kind == StatementKind::kReturn) {
-    // Of the function before, whose end was missing or lies elsewhere than it seemed.
+    // The `return` belongs to the function before, if that function's end was missing or was found
+    // too early.
     if (expected_braces_ > 0 || body_broken_) panic_ = true;
     report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
-    advance();  // else it would begin the next statement, and so on
+    advance();  // otherwise recovery would stop here again
     return false;
   }
   advance();
@@ -116,7 +121,8 @@ bool Parser::body_statement(Statement& made) {
   return unknown_statement(made, true);
 }
 
-// A function in a function is one mistake, so all of it is read, behind its `def` or the like.
+// Reports a function inside a function as one mistake and reads all of it. `word`: the token is
+// `def`, or a foreign word for it, which must be skipped.
 bool Parser::nested_def(bool word) {
   Level level(*this);
   if (panic_) return false;
@@ -128,19 +134,20 @@ bool Parser::nested_def(bool word) {
   return false;
 }
 
-// A reserved word where an assignment's target is due: `GPU = 3`.
+// Returns true at a reserved word in the place of an assignment's target: `GPU = 3`.
 bool Parser::reserved_target() const {
   return is_word(token_.kind) && next_.kind == TokenKind::kAssign;
 }
 
-// What other languages assign with: `m := x`, `m == x`, `m += x`, `m: int = x`; or nothing.
+// Returns true at an assignment of another language, such as `m := x`, `m == x`, `m += x` or `m:
+// int = x`, or at one without a sign.
 bool Parser::near_assignment() const {
   const bool sign = next_.kind == TokenKind::kColon || next_.kind == TokenKind::kEqual ||
                     binary_operator(next_.kind).has_value();
   return (at(TokenKind::kName) && sign && !next_.line_start) || lacks_assign();
 }
 
-// `m Machine(GPU)`, `m 3`, `m f(3)`.
+// Returns true at an assignment whose `=` is missing: `m Machine(GPU)`, `m 3`, `m f(3)`.
 bool Parser::lacks_assign() const {
   if (!at(TokenKind::kName) || next_.line_start) return false;
   const std::string_view after = text({next_.range.end, next_.range.end + 1});
@@ -150,12 +157,13 @@ bool Parser::lacks_assign() const {
          (call && !near_statement());
 }
 
-// A function without the word `def`: `function f(Task t) {`, `f(Task t) {`.
+// Returns true at a function without the word `def`: `function f(Task t) {`, `f(Task t) {`. The
+// head must be on one line, of at most 1000 bytes.
 bool Parser::near_def() const {
   const bool word = at(TokenKind::kName) || at(TokenKind::kTypeWord);
   const bool two = word && next_.kind == TokenKind::kName && !next_.line_start;
   if (!two && (!at(TokenKind::kName) || next_.kind != TokenKind::kLeftParen)) return false;
-  constexpr std::uint32_t kLongest = 1000;  // of a head on one line
+  constexpr std::uint32_t kLongest = 1000;  // bytes of a head
   std::string_view head =
       text({two ? next_.range.end : next_.range.begin, next_.range.end + kLongest});
   const auto skip = [&head](std::string_view characters) {
@@ -171,6 +179,7 @@ bool Parser::near_def() const {
   return head.starts_with('{') || head.starts_with(':');
 }
 
+// Reports that `def` is missing, with a fix, and reads the function.
 bool Parser::lost_def(Statement& made, bool in_body) {
   const bool two = next_.kind != TokenKind::kLeftParen;
   if (in_body) return nested_def(two);
@@ -185,7 +194,8 @@ bool Parser::lost_def(Statement& made, bool in_body) {
   return def(made);
 }
 
-// Words with which other languages control what follows.
+// Returns true at a control word of other languages: `if`, `else`, `elif`, `while`, `switch` or
+// `for`.
 bool Parser::control_word() const {
   if (next_.kind == TokenKind::kAssign) return false;
   if (!at(TokenKind::kName)) return at(TokenKind::kFor);
@@ -193,8 +203,8 @@ bool Parser::control_word() const {
   return word == "if" || word == "else" || word == "elif" || word == "while" || word == "switch";
 }
 
-// All that they control is read, so that its own mistakes show, and then dropped but for the names
-// that it assigns.
+// Reports a control word and reads the statements under it, so that mistakes in them are reported
+// too. The statements are then dropped, except that the names they assign stay defined.
 void Parser::control(std::vector<Statement>& into, bool in_body) {
   Level level(*this);
   if (!panic_) {
@@ -223,8 +233,8 @@ void Parser::control(std::vector<Statement>& into, bool in_body) {
   if (in_body) body_broken_ = true;
 }
 
-// A condition and what depends on it: a block in braces, or the rest of the line and the lines that
-// are indented deeper.
+// Reads a condition and the statements that depend on it: a block in braces, or the rest of the
+// line and the lines that are indented deeper than `column`.
 void Parser::controlled(std::vector<Statement>& into, bool in_body, std::size_t column) {
   int open = 0;
   advance();
@@ -253,7 +263,8 @@ void Parser::controlled(std::vector<Statement>& into, bool in_body, std::size_t 
   }
 }
 
-// A broken assignment defines its name all the same, so that the uses of the name are no mistakes.
+// Reports a line that begins no statement. If the line looks like a broken assignment, its name
+// stays defined, so that uses of the name are not mistakes.
 bool Parser::unknown_statement(Statement& made, bool in_body) {
   if (at(TokenKind::kError) || after_mistake_) panic_ = true;
   if (!panic_ && near_def()) return lost_def(made, in_body);
@@ -278,9 +289,9 @@ bool Parser::unknown_statement(Statement& made, bool in_body) {
     node.target = {tree_.table.intern(text(token_.range)), token_.range};
     made.node = node;
   };
-  // A name that the line may have been meant to define.
+  // The line may have been meant to define this name.
   if (at(TokenKind::kName) && next_.kind != TokenKind::kLeftParen) take();
-  if (!at(TokenKind::kSemicolon)) advance();  // which ends what is skipped
+  if (!at(TokenKind::kSemicolon)) advance();  // a `;` ends the recovery
   const bool assigns = next_.kind == TokenKind::kAssign && !token_.line_start;
   if (at(TokenKind::kName) && assigns) take();  // `let m = x`, `int m = x`
   return false;
@@ -329,7 +340,8 @@ bool Parser::instance_limit(Statement& made) {
   return true;
 }
 
-// No statement begins with one of these words, so they may stand on the next line.
+// Reads the optional scope of a limit; the default is per processor. No statement begins with one
+// of these words, so they may stand on the next line.
 LimitScope Parser::limit_scope() {
   if (accept(TokenKind::kMachine)) return LimitScope::kMachine;
   const bool same_node =
@@ -362,7 +374,8 @@ bool Parser::collect_memory(Statement& made) {
   return true;
 }
 
-// indexmap : IndexTaskMap (NAMES | PROC) NAME, and singlemap
+// indexmap : IndexTaskMap (NAMES | PROC) NAME
+// singlemap : SingleTaskMap (NAMES | PROC) NAME
 bool Parser::task_map(Statement& made, bool index) {
   TaskMapStatement node;
   node.index = index;
@@ -474,7 +487,8 @@ bool Parser::def(Statement& made) {
   return !node.head_broken;
 }
 
-// The body behind a `{` that is missing or late, so that it is not taken for the program's own.
+// Reads the body of a function whose `{` is missing or comes late, so that its statements are not
+// taken for the program's own. Without any `{`, the body ends at its first `return`.
 void Parser::lost_body(std::vector<Statement>& body) {
   if (skip_to_body()) {
     const Token opening = token_;
@@ -498,7 +512,8 @@ void Parser::lost_body(std::vector<Statement>& body) {
   accept(TokenKind::kSemicolon);
 }
 
-// After a mistake in a function's head: to its `{`, if that comes before the next statement.
+// After a mistake in a function's head, skips to its `{`. Returns false if the next statement
+// begins first.
 bool Parser::skip_to_body() {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace) && !at(TokenKind::kSemicolon)) {
     if (at(TokenKind::kLeftBrace)) return true;
@@ -508,13 +523,16 @@ bool Parser::skip_to_body() {
   return false;
 }
 
-// `Region` and its like never stand in a body, so where they are not indented its brace is missing.
+// Returns true if an unindented statement that is not allowed in functions begins here, such as
+// `Region`. The function's closing brace is then missing.
 bool Parser::leaves_body() const {
   const bool others = at(TokenKind::kStatementWord) && !at_word(StatementKind::kPrint) &&
                       !at_word(StatementKind::kReturn);
   return token_.line_start && others && indentation() == 0;
 }
 
+// Reads the statements of a body up to `}`. If the brace is missing, the report points at
+// `opening`.
 void Parser::braced_body(std::vector<Statement>& body, const Token& opening) {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
     if (leaves_body()) break;
@@ -527,7 +545,8 @@ void Parser::braced_body(std::vector<Statement>& body, const Token& opening) {
   recovered_ = body_broken_ = true;
 }
 
-// The paper's form: up to the first return.
+// Reads a body after `:`, the form of the paper, up to its first `return`. This form gives a
+// warning with a fix that writes braces. A body without `return` is an error.
 void Parser::colon_body(std::vector<Statement>& body, const Token& opening, const Name& name) {
   bool returned = false;
   while (!returned && !at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {

@@ -1,5 +1,5 @@
-// From a tree to formatted text. The tree knows where everything stood; before a word is written,
-// the comments that stood before it are.
+// Writes a tree as formatted text. The tree knows the place of every word in the source; before a
+// word is written, the comments that stood before it are written.
 #include "syntax/printer.h"
 
 #include <algorithm>
@@ -7,10 +7,12 @@
 namespace groma::syntax {
 namespace {
 
+// Formats one tree. The member functions append to out_ in the order of the source.
 class Printer {
  public:
   Printer(const Tree& tree, bool with_comments) : tree_(tree), with_comments_(with_comments) {}
 
+  // Returns the whole program, with the comments after the last statement.
   std::string program() {
     for (const Statement& statement : tree_.statements) print_statement(statement);
     flush_own_lines(static_cast<std::uint32_t>(tree_.source.text().size()) + 1);
@@ -25,15 +27,16 @@ class Printer {
  private:
   std::string_view text(NameId id) const { return tree_.table.text(id); }
 
-  // ------------------------------------------------------------------------------------ layout
+  // ---- layout
 
+  // Begins a new line with the current indentation.
   void line() {
     out_ += '\n';
     out_.append(indent_ * 2, ' ');
     at_line_start_ = true;
   }
 
-  // Writes a word that stood at `begin`, after the comments before it.
+  // Writes a word that stood at byte `begin` of the source, after the comments before it.
   void put(std::uint32_t begin, std::string_view word) {
     flush_inside(begin);
     put(word);
@@ -45,12 +48,14 @@ class Printer {
     at_line_start_ = false;
   }
 
+  // Returns true if a comment that was not written yet begins before byte `offset`.
   bool comment_before(std::uint32_t offset) const {
     return with_comments_ && comment_ < tree_.comments.size() &&
            tree_.comments[comment_].range.begin < offset;
   }
 
-  // Comments in the middle of a statement: each ends its line, what follows is indented.
+  // Writes comments in the middle of a statement. Each comment ends its line, and the rest of the
+  // statement is indented by two more steps.
   void flush_inside(std::uint32_t offset) {
     while (comment_before(offset)) {
       const Comment& comment = tree_.comments[comment_++];
@@ -64,7 +69,7 @@ class Printer {
     }
   }
 
-  // Comments between statements, each on a line of its own.
+  // Writes comments between statements, each on a line of its own.
   void flush_own_lines(std::uint32_t offset) {
     while (comment_before(offset)) {
       const Comment& comment = tree_.comments[comment_++];
@@ -74,7 +79,7 @@ class Printer {
     }
   }
 
-  // Comments that stand on the line on which the last statement ends, with nothing else between.
+  // Writes comments that follow the last statement on its line with only blanks between.
   void flush_trailing() {
     while (comment_before(0xFFFFFFFF) && !tree_.comments[comment_].own_line &&
            only_blanks(last_end_, tree_.comments[comment_].range.begin)) {
@@ -82,7 +87,8 @@ class Printer {
     }
   }
 
-  // Behind the statement on its line; where a comment ends that line already, on one of its own.
+  // Writes a comment behind the statement, on the same line. If another comment already ends that
+  // line, the comment gets a line of its own.
   void append_comment() {
     const Comment& comment = tree_.comments[comment_++];
     const std::size_t step = inside_broken_ ? indent_ - 2 : indent_;
@@ -92,6 +98,7 @@ class Printer {
     last_end_ = comment.range.end;
   }
 
+  // Returns true if only white space of a line stands between two bytes of the source.
   bool only_blanks(std::uint32_t begin, std::uint32_t end) const {
     return begin >= end ||
            tree_.source.text({begin, end}).find_first_not_of(" \t\r\a") == std::string_view::npos;
@@ -103,7 +110,8 @@ class Printer {
     return std::count(between.begin(), between.end(), '\n');
   }
 
-  // Begins a line for what stood at `begin`, keeping one of the blank lines before it.
+  // Begins a line for a word that stood at byte `begin`. One of the blank lines before the word is
+  // kept, except after a `{`.
   void begin_line(std::uint32_t begin) {
     const bool first = out_.empty() || opened_;
     if (!first && newlines(last_end_, begin) > 1) out_ += '\n';
@@ -117,8 +125,9 @@ class Printer {
     at_line_start_ = true;
   }
 
-  // ------------------------------------------------------------------------------------ statements
+  // ---- statements
 
+  // Writes a statement on lines of its own, with the comments around it.
   void print_statement(const Statement& statement) {
     flush_own_lines(statement.range.begin);
     begin_line(statement.range.begin);
@@ -236,6 +245,7 @@ class Printer {
     end_with_semicolon(statement);
   }
 
+  // Writes a function. Each statement of its body is on a line, indented by one step.
   void print_node(const DefStatement& node, const Statement& statement) {
     put("def ");
     put(text(node.name.id));
@@ -271,7 +281,7 @@ class Printer {
     put("}");
   }
 
-  // A comment on the line of the opening brace stays there.
+  // Writes comments that stand on the line of the opening brace; they stay on that line.
   void flush_after_brace(std::uint32_t first_statement) {
     while (comment_before(first_statement) && !tree_.comments[comment_].own_line) {
       const Comment& comment = tree_.comments[comment_++];
@@ -282,14 +292,13 @@ class Printer {
     }
   }
 
-  // A comment between the last word and the `;` follows the `;`.
+  // Writes `;`. A comment between the last word and the `;` moves behind the `;`.
   void end_with_semicolon(const Statement& statement) {
     put(";");
     while (comment_before(statement.end)) append_comment();
   }
 
-  // ------------------------------------------------------------------------------------ their
-  // parts
+  // ---- parts of statements
 
   void print_names(List list) {
     std::string_view separator = " ";
@@ -299,16 +308,18 @@ class Printer {
     }
   }
 
+  // Writes one name of a list. `separator` is ", " for every name except the first.
   void print_name(NameId id, Range range, std::string_view separator) {
     const auto comma = separator.find(',');
     if (comma != std::string_view::npos) put(",");
     flush_inside(range.begin);
     put(" ");
-    // As written: quoted or plain; a path without the white space that may have stood in it.
+    // A quoted name stays quoted. A path loses the white space that may stand inside it.
     const bool quoted_name = tree_.source.text(range).starts_with('"');
     put(quoted_name ? quoted(text(id)) : std::string(text(id)));
   }
 
+  // Writes the regions of a statement: positions and names.
   void print_which(List list) {
     std::string_view separator = " ";
     for (const Which& which : Tree::slice(tree_.which, list)) {
@@ -356,17 +367,17 @@ class Printer {
     }
   }
 
-  // ------------------------------------------------------------------------------------
-  // expressions
+  // ---- expressions
 
-  // Where the leftmost word of an expression stands.
+  // Writes an expression behind `separator`. Comments before its first word come first.
   void print_after(ExprId id, std::string_view separator) {
     flush_inside(tree_.exprs[id].range.begin);
     put(separator);
     print_expr(id, 0);
   }
 
-  // How tightly an expression holds together: 0 conditional, 1-6 binary, 7 prefix, 8 postfix.
+  // Returns how tightly an expression binds: 0 for a conditional, 1 to 6 for binary operators, 7
+  // for prefix operators, 8 for everything else.
   static int tightness(const Expr& expr) {
     switch (expr.kind) {
       case ExprKind::kConditional:
@@ -380,6 +391,7 @@ class Printer {
     }
   }
 
+  // Writes an expression, in parentheses if it binds more loosely than `least`.
   void print_expr(ExprId id, int least) {
     const Expr& expr = tree_.exprs[id];
     flush_inside(expr.range.begin);
@@ -389,6 +401,8 @@ class Printer {
     if (parens) put(")");
   }
 
+  // Writes an expression without parentheses of its own. kParen writes those that stood in the
+  // source.
   void print_bare(const Expr& expr) {
     switch (expr.kind) {
       case ExprKind::kError:
@@ -474,6 +488,7 @@ class Printer {
     }
   }
 
+  // Writes the items of a tuple, a call or an index between two brackets.
   void print_elements(const Expr& expr, std::string_view open, std::string_view close) {
     put(open);
     bool first = true;
@@ -487,6 +502,7 @@ class Printer {
     put(close);
   }
 
+  // A tuple of one item keeps a comma, unless the item is spliced.
   void print_tuple(const Expr& expr) {
     const auto items = tree_.elements(expr);
     const bool needs_comma = items.size() == 1 && tree_.exprs[items[0]].kind != ExprKind::kSplice;
@@ -508,6 +524,7 @@ class Printer {
     print_expr(expr.a, 7);
   }
 
+  // A right operand of the same precedence needs parentheses because operators group from the left.
   void print_binary(const Expr& expr) {
     print_expr(expr.a, precedence(expr.op));
     flush_inside(expr.at);
@@ -521,13 +538,13 @@ class Printer {
   const Tree& tree_;
   bool with_comments_;
   std::string out_;
-  std::size_t comment_ = 0;     // the next one to write
-  std::uint32_t last_end_ = 0;  // in the source, of what was written last
-  std::size_t indent_ = 0;      // in steps of two columns
+  std::size_t comment_ = 0;     // index of the next comment to write
+  std::uint32_t last_end_ = 0;  // end in the source of the last word written
+  std::size_t indent_ = 0;      // indentation in steps of two columns
   bool at_line_start_ = true;
-  bool opened_ = false;             // a `{` was written last: no blank line after it
-  bool inside_broken_ = false;      // a comment has broken the statement that is being written
-  bool comment_ends_line_ = false;  // behind the statement that is being written
+  bool opened_ = false;             // the last word was `{`: no blank line follows
+  bool inside_broken_ = false;      // a comment broke the current statement into lines
+  bool comment_ends_line_ = false;  // a comment already ends the current line
 };
 
 }  // namespace

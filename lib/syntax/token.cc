@@ -1,4 +1,4 @@
-// The table of reserved words and the spelling of signs.
+// The table of reserved words, the lookup in it, and the spelling of signs.
 #include "syntax/token.h"
 
 #include <array>
@@ -66,15 +66,19 @@ constexpr ReservedWord kWords[] = {
     word("Machine", TokenKind::kMachine, 0),
 };
 
-// Open-addressed, filled at compile time; about a third full, so that most free names end at once.
+// The reserved words are found through an open-addressed hash table that is filled at compile time.
+// It is about a fifth full, so the search for a free name mostly ends at the first slot.
 constexpr std::size_t kSlots = 256;
 
+// Hashes the length and three characters of a word. `text` must not be empty.
 constexpr std::size_t slot_of(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(text[i]); };
   return (text.size() * 7 + at(0) * 29 + at(text.size() - 1) * 5 + at(text.size() / 2) * 13) %
          kSlots;
 }
 
+// Builds the table: 0 for an empty slot, otherwise the index in kWords plus 1. Collisions go to the
+// next free slot.
 constexpr std::array<std::uint8_t, kSlots> make_slots() {
   std::array<std::uint8_t, kSlots> slots{};
   for (std::size_t i = 0; i < std::size(kWords); ++i) {
@@ -91,6 +95,7 @@ constexpr std::array<std::uint8_t, kSlots> kSlotTable = make_slots();
 
 std::span<const ReservedWord> reserved_words() { return kWords; }
 
+// Returns the reserved word with this text, or null if the text is free.
 const ReservedWord* find_reserved(std::string_view text) {
   if (text.empty()) return nullptr;
   for (std::size_t at = slot_of(text); kSlotTable[at] != 0; at = (at + 1) % kSlots) {
@@ -100,6 +105,7 @@ const ReservedWord* find_reserved(std::string_view text) {
   return nullptr;
 }
 
+// Returns a sign as it is written. The order of kSigns follows TokenKind from kPlus on.
 std::string_view spelling(TokenKind kind) {
   constexpr std::string_view kSigns[] = {
       "+", "-",  "*",  "/",  "%",  "=",  ",",  ";", "!", "?", ":", "::", ".", "<",
@@ -110,6 +116,7 @@ std::string_view spelling(TokenKind kind) {
 
 namespace {
 
+// Returns the reserved word of a kind and value, or "" if there is none.
 std::string_view word_of(TokenKind kind, std::uint8_t value) {
   for (const ReservedWord& word : kWords) {
     if (word.kind == kind && word.value == value) return word.text;
@@ -132,6 +139,7 @@ std::string_view spelling(ParamType type) {
   return word_of(TokenKind::kTypeWord, static_cast<std::uint8_t>(type));
 }
 
+// Returns the word that selects a scope. A limit per processor is the default and has no word.
 std::string_view spelling(LimitScope scope) {
   switch (scope) {
     case LimitScope::kProcessor:

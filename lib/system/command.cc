@@ -1,4 +1,5 @@
-// A child process and its group: spawned, read until it ends, killed at its deadline.
+// Runs a command as a child process in a process group of its own: passes its input, reads its
+// output until it ends, and kills it at its deadline.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -31,13 +32,15 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 50, kPollBlindMs = 5;
 constexpr auto kDrain = std::chrono::milliseconds(500);
 
-// One output: its first and its last bytes, half of the bound each.
+// Keeps the first and the last bytes of one output, half of the limit each. Everything is also
+// passed to `hearer`, if there is one.
 class Capture {
  public:
   using Hearer = std::function<void(std::string_view)>;
   Capture(std::size_t limit, Hearer hearer)
       : first_(limit - limit / 2), half_(limit / 2), hearer_(std::move(hearer)) {}
 
+  // The tail is cut only when it is twice as long as necessary, so that bytes are rarely moved.
   void add(std::string_view bytes) {
     if (hearer_) hearer_(bytes);
     const std::size_t first = std::min(bytes.size(), first_ - head_.size());
@@ -65,7 +68,8 @@ class Capture {
   std::string head_, tail_;
 };
 
-// The input as a file, so that a child which does not read it holds nobody up.
+// Writes the input to a file in memory, so that a child which does not read its input blocks
+// nobody.
 File input_file(const std::string& text) {
   File file(memfd_create("groma-input", MFD_CLOEXEC));
   std::string_view rest = text;
@@ -79,14 +83,15 @@ File input_file(const std::string& text) {
   return file;
 }
 
-// Whether it has ended; it stays a zombie, so that its number remains ours.
+// Returns true if the child has ended. The child stays a zombie, so that the system cannot give its
+// process id to another process.
 bool has_ended(pid_t child, siginfo_t* info) {
   *info = {};
   return waitid(P_PID, static_cast<id_t>(child), info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
          info->si_pid == child;
 }
 
-// Reads what is there; closes the file at its end.
+// Reads the available output. Closes the file at its end or after an error.
 void read_some(File* file, Capture* capture) {
   std::array<char, 65536> bytes;
   const ssize_t count = read(file->get(), bytes.data(), bytes.size());
@@ -97,7 +102,8 @@ void read_some(File* file, Capture* capture) {
   }
 }
 
-// Waits for output, the child's end, or at most `wait_ms`.
+// Waits for output or for the child's end, at most `wait_ms` milliseconds, and reads the output.
+// `ended` is a pidfd, or -1.
 void read_for(int wait_ms, File* out, Capture* out_text, File* err, Capture* err_text, int ended) {
   std::array<pollfd, 3> files = {pollfd{out->get(), POLLIN, 0}, pollfd{err->get(), POLLIN, 0},
                                  pollfd{ended, POLLIN, 0}};
@@ -108,6 +114,8 @@ void read_for(int wait_ms, File* out, Capture* out_text, File* err, Capture* err
 
 }  // namespace
 
+// Returns the path of a program as the shell would find it: a word with `/` as it is, any other in
+// the folders of PATH. Returns nothing if there is no such executable file.
 std::optional<std::string> find_program(const std::string& word) {
   const auto runs = [](const std::string& file) {
     struct stat about {};
@@ -124,6 +132,8 @@ std::optional<std::string> find_program(const std::string& word) {
   return std::nullopt;
 }
 
+// Runs a command to its end and returns its outputs and how it ended. Fails if the command cannot
+// be started. `stop` is asked about every kPollMs milliseconds.
 Result<CommandOutcome> run_command(const Command& command) {
   GROMA_CHECK(!command.words.empty());
   const auto failure = [&command](int code) {
@@ -143,7 +153,8 @@ Result<CommandOutcome> run_command(const Command& command) {
   Pipe out, err;
   if (in.get() < 0 || !open_pipe(&out) || !open_pipe(&err)) return failure(errno);
 
-  // The first of the group, which it ends when we end: nothing else does where we are killed.
+  // The watcher is the first process of the group. It kills the group if our process ends in any
+  // way, even by SIGKILL.
   Watcher watcher;
   if (const auto error = watcher.start("kill -s KILL 0")) return *error;
   const auto begin = Clock::now();
@@ -154,7 +165,7 @@ Result<CommandOutcome> run_command(const Command& command) {
   out.write.reset();
   err.write.reset();
 
-  // None on an old kernel: then we look more often.
+  // An old kernel has no pidfd; the loop then polls more often.
   const File ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   const auto hearer = [&command](bool is_error) -> Capture::Hearer {
     if (!command.on_output) return {};
@@ -165,7 +176,7 @@ Result<CommandOutcome> run_command(const Command& command) {
   CommandOutcome outcome;
   siginfo_t info{};
   const auto deadline = begin + std::chrono::milliseconds(command.deadline_ms);
-  // Why it may not go on.
+  // Returns the reason to end the command now, or nothing.
   const auto cause = [&](Clock::time_point now) -> std::optional<CommandOutcome::End> {
     using End = CommandOutcome::End;
     if (command.deadline_ms > 0 && now >= deadline) return End::kDeadline;
@@ -189,10 +200,11 @@ Result<CommandOutcome> run_command(const Command& command) {
     read_for(wait_ms, &out.read, &out_text, &err.read, &err_text, ended.get());
   }
   watcher.end_group();
-  kill(child, SIGKILL);  // it may have left its group
+  kill(child, SIGKILL);  // the child may have left its group
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
 
-  // What was written before the end; not what somebody who escaped the group may still write.
+  // Reads the rest of the output. A process that escaped the group may keep the pipe open, so this
+  // takes at most kDrain. After a deadline or a stop, only the output at hand is read.
   const auto drained = Clock::now() + (broken_off ? std::chrono::milliseconds(0) : kDrain);
   for (bool again = true; again && (out.read.get() >= 0 || err.read.get() >= 0);) {
     read_for(broken_off ? 0 : kPollMs, &out.read, &out_text, &err.read, &err_text, -1);

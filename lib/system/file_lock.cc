@@ -1,4 +1,4 @@
-// A lock on a file by flock(2), which the system takes back when its holder ends.
+// A lock on a file by flock(2). The system releases the lock when the process that holds it ends.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -17,13 +17,14 @@
 namespace groma {
 namespace {
 
-// Returns true if we may write into the file: it has one name, so it is nobody else's file.
+// Returns true if it is safe to write to the file: it is regular and has only one name, so it is
+// not a link to another file.
 bool is_writable(int file) {
   struct stat status {};
   return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
 }
 
-// The process whose number stands in the file; 0 if there is none.
+// Returns the process id that the file contains, or 0 if there is none.
 long holder_of(int file) {
   std::array<char, 32> text{};
   const ssize_t count = pread(file, text.data(), text.size(), 0);
@@ -34,6 +35,8 @@ long holder_of(int file) {
 
 }  // namespace
 
+// Takes the lock without waiting. The file then contains our process id, for the messages of
+// processes that find the lock taken.
 Result<FileLock> FileLock::take(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) {
@@ -43,14 +46,15 @@ Result<FileLock> FileLock::take(const std::string& path) {
   FileLock lock(file);
   if (flock(file, LOCK_EX | LOCK_NB) == 0) {
     const std::string number = fmt::format("{}\n", getpid());
-    // If it cannot be written, messages of others lack the number.
+    // If the number cannot be written, messages of other processes lack it; the lock is valid
+    // anyway.
     const bool cleared = is_writable(file) && ftruncate(file, 0) == 0;
     if (cleared) static_cast<void>(!pwrite(file, number.data(), number.size(), 0));
     return lock;
   }
   const int code = errno;
   const long holder = holder_of(file);
-  close(std::exchange(lock.descriptor_, -1));  // as it is: the number in it is not ours
+  close(std::exchange(lock.descriptor_, -1));  // keep the file's content: the number is not ours
   if (code != EWOULDBLOCK) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot lock `{}`: {}", path, std::strerror(code))};
@@ -73,7 +77,7 @@ FileLock::~FileLock() { release(); }
 
 void FileLock::release() {
   if (descriptor_ < 0) return;
-  // Otherwise a process that finds the lock taken a moment later would name us.
+  // Without this, a process that finds the lock taken a moment later would name our process.
   if (is_writable(descriptor_)) static_cast<void>(!ftruncate(descriptor_, 0));
   close(std::exchange(descriptor_, -1));
 }

@@ -1,3 +1,4 @@
+// Starts processes, and the watcher that cleans up after our own process ends.
 #include "system/process.h"
 
 #include <fcntl.h>
@@ -16,6 +17,8 @@
 namespace groma::system {
 namespace {
 
+// Returns our environment with the command's changes: `NAME=value` sets a variable, `NAME` removes
+// it.
 std::vector<std::string> environment_of(const Command& command) {
   std::vector<std::string> made;
   const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
@@ -31,7 +34,8 @@ std::vector<std::string> environment_of(const Command& command) {
   return made;
 }
 
-// The shell bounds itself, then becomes the program. A bound that is ours already stays.
+// Returns the words to run. With a memory limit, a shell sets the limit for itself and then becomes
+// the program. A stricter limit that we already have stays in force.
 std::vector<std::string> words_of(const Command& command) {
   std::vector<std::string> words = command.words;
   if (command.memory_bytes <= 0) return words;
@@ -43,6 +47,7 @@ std::vector<std::string> words_of(const Command& command) {
   return words;
 }
 
+// Returns the null-terminated array that exec functions take. It points into `words`.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -57,6 +62,7 @@ void File::reset() {
   descriptor_ = -1;
 }
 
+// Opens a pipe whose reading end does not block.
 bool open_pipe(Pipe* made) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -65,6 +71,8 @@ bool open_pipe(Pipe* made) {
   return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
+// Starts a process with a clean signal state, so that signals that we block or ignore reach it.
+// Returns 0 or an errno. `group` 0 makes a new process group.
 int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* child) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t how;
@@ -92,6 +100,8 @@ int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* 
   return code;
 }
 
+// Starts a shell that waits for the end of a pipe, of which only our process has the other end. The
+// shell therefore runs `script` when our process ends, however that happens.
 std::optional<Error> Watcher::start(const std::string& script, const std::string& word) {
   const auto failure = [](int code) {
     return Error{Error::Code::kUnreadable,
@@ -100,7 +110,7 @@ std::optional<Error> Watcher::start(const std::string& script, const std::string
   Pipe alive;
   const File nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (nothing.get() < 0 || !open_pipe(&alive)) return failure(errno);
-  fcntl(alive.read.get(), F_SETFL, 0);  // the shell waits
+  fcntl(alive.read.get(), F_SETFL, 0);  // the shell's reading end must block
   Command watch;
   watch.words = {"/bin/sh", "-c", "trap '' HUP INT TERM; read -r end; " + script, "sh", word};
   alive_ = std::move(alive.write);
@@ -109,6 +119,7 @@ std::optional<Error> Watcher::start(const std::string& script, const std::string
   return std::nullopt;
 }
 
+// Kills the watcher, with its group, before it runs its script.
 Watcher::~Watcher() {
   if (process_ == 0) return;
   end_group();

@@ -1,4 +1,4 @@
-// A folder for a while, which is removed whatever is in it.
+// A temporary folder that is removed at the end, whatever it then contains.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -15,18 +15,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What still runs in it ends in the same moment: it may have to be tried again. Neither follows
+// The shell script that removes the folder if our process is killed. Processes that still run in
+// the folder end at the same time, so up to nine attempts are made. Neither `rm` nor `find` follows
 // links.
 constexpr const char* kRemove =
     "cd /; for i in 1 2 3 4 5 6 7 8 9; do rm -rf -- \"$1\"; "
     "test -e \"$1\" || test -L \"$1\" || exit; "
     "find \"$1\" -type d -exec chmod u+rwx {} \\;; sleep 1; done";
 
+// Removes a folder with its content. If that fails, the owner gets access to all folders inside,
+// without following links, and the removal is tried again.
 void remove(const std::string& path) {
   std::error_code code;
   fs::remove_all(path, code);
   if (!code) return;
-  // Folders that somebody made and locked.
+  // The program may have made folders without access for their owner.
   std::vector<fs::path> folders = {path};
   while (!folders.empty()) {
     const fs::path folder = std::exchange(folders.back(), {});
@@ -60,6 +63,7 @@ ScratchFolder::~ScratchFolder() {
   if (made_ != nullptr) remove(made_->path);
 }
 
+// Makes a folder in the system's temporary folder (/tmp if that is unknown) and starts its watcher.
 Result<ScratchFolder> ScratchFolder::make() {
   std::error_code code;
   fs::path in = fs::temp_directory_path(code);

@@ -1,4 +1,4 @@
-// Atomic replacement of a file.
+// Replaces a file atomically: a new file is written beside the old one and then renamed.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -28,9 +28,10 @@ constexpr std::size_t kBuffered = std::size_t{1} << 16;  // bytes
 constexpr std::string_view kBesideMark = ".groma-";
 constexpr std::string_view kBesideLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::size_t kBesideCount = 6;
-constexpr int kMostNames = 100;  // that are tried for a new file
+constexpr int kMostNames = 100;  // attempts to find a free name for a new file
 
-// Holds Ctrl-C back, so that it cannot leave the new file lying beside the old one.
+// Blocks SIGINT, SIGTERM and SIGHUP, so that an interruption does not leave the new file beside the
+// old one.
 class HeldSignals {
  public:
   HeldSignals() {
@@ -47,6 +48,7 @@ class HeldSignals {
   sigset_t before_;
 };
 
+// Returns the path with all links resolved, or the path itself if that fails.
 std::string resolved(const std::string& path) {
   char* real = realpath(path.c_str(), nullptr);
   if (real == nullptr) return path;
@@ -55,6 +57,7 @@ std::string resolved(const std::string& path) {
   return result;
 }
 
+// Writes all of `text`, in several calls if necessary. On failure, errno says why.
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(file, text.data(), text.size());
@@ -65,7 +68,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// The ending of a new file's name. Returns "" where the system gives no random bytes.
+// Returns a random ending for a new file's name, or "" if the system has no random bytes.
 std::string random_ending() {
   std::array<unsigned char, kBesideCount> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
@@ -74,7 +77,7 @@ std::string random_ending() {
   return ending;
 }
 
-// Returns true if a file of this name may be what a replacement of `of` left behind.
+// Returns true if a file called `name` may be left over from an interrupted replacement of `of`.
 bool is_left_over(std::string_view name, std::string_view of) {
   if (!name.starts_with(of)) return false;
   name.remove_prefix(of.size());
@@ -92,16 +95,19 @@ Error cannot_write(const std::string& path, int code) {
 
 ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)) { open(); }
 
+// Creates the new file beside the old one, with the permissions of the old one.
 void ReplacedFile::open() {
   struct stat status {};
   const bool exists = lstat(path_.c_str(), &status) == 0;
   const bool keeps = exists && S_ISREG(status.st_mode);
   if (exists && S_ISDIR(status.st_mode)) return fail(EISDIR);
   if (keeps && access(path_.c_str(), W_OK) != 0) return fail(errno);
-  // The new file belongs to us, whoever owns the old one: it does not keep the set-uid, set-gid and
-  // sticky bits. The system itself applies the umask to a new file's permissions: to ask for the
-  // umask means to change it, for all threads. Where an old file's permissions are kept, nobody
-  // else may read the new one before they are set.
+  // Permissions of the new file:
+  //
+  // * It belongs to our user, so it does not keep the set-uid, set-gid and sticky bits.
+  // * For a new file, the system applies the umask. We do not ask for the umask because that means
+  //   changing it, for all threads.
+  // * If an old file's permissions are kept, nobody else may read the new file before they are set.
   const mode_t mode = keeps ? 0600 : 0666;
   for (int i = 0; i < kMostNames && file_ < 0; ++i) {
     const std::string ending = random_ending();
@@ -120,6 +126,7 @@ ReplacedFile::~ReplacedFile() {
   if (!placed_) unlink(beside_.c_str());
 }
 
+// Keeps the first errno, which place() reports.
 void ReplacedFile::fail(int code) {
   if (code_ == 0) code_ = code;
 }
@@ -129,6 +136,7 @@ void ReplacedFile::flush() {
   buffer_.clear();
 }
 
+// Appends text through a buffer of kBuffered bytes. Larger texts are written directly.
 void ReplacedFile::write(std::string_view text) {
   if (buffer_.size() + text.size() > kBuffered) flush();
   if (text.size() <= kBuffered) {
@@ -138,6 +146,7 @@ void ReplacedFile::write(std::string_view text) {
   }
 }
 
+// Makes the content durable, puts it in place of the old file, and makes the name durable.
 std::optional<Error> ReplacedFile::place() {
   flush();
   if (code_ == 0 && fsync(file_) != 0) fail(errno);
@@ -149,6 +158,7 @@ std::optional<Error> ReplacedFile::place() {
   return std::nullopt;
 }
 
+// Removes the files that interrupted replacements of `path` left behind.
 void remove_left_over(const std::string& path) {
   const fs::path file(path);
   std::error_code code;
@@ -169,6 +179,8 @@ std::optional<Error> replace_file(const std::string& path, std::string_view text
   return file.place();
 }
 
+// Writes a file. A link is followed, so that its target is replaced and not the link. A device or a
+// pipe is written directly.
 std::optional<Error> write_file(const std::string& path, std::string_view text) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return replace_file(path, text);
