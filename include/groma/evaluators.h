@@ -64,9 +64,8 @@ struct CommandEvaluatorOptions {
   std::int64_t memory_bytes = 0;  // limit on the address space of each process; 0: no limit
   // A mapping must not change what a program prints. If `results` is set, the output under each
   // text is compared with the output of the first text that ran to its end, for each input.
-  // * If they differ, the command runs under that first text again, up to twice for a difference
-  // and
-  //   up to 16 times in all. Output that changes from run to run does not count.
+  // * If they differ, the command runs under that first text again: up to twice for a difference,
+  //   and up to 16 times in all. Output that changes from run to run does not count.
   // * A text with different output is refused.
   // * A text whose output reports a failure that the guide knows is refused. Failure lines that the
   //   command also prints under an empty text do not count. The command runs once under an empty
