@@ -226,8 +226,8 @@ bool Engine::is_idle(std::int32_t processor) const {
 }
 
 // Lets the mapper of an idle processor choose victims, and moves the tasks that they permit. Each
-// victim is asked once. Victims without a task to steal are not offered. -1 stands for all
-// processors in turn.
+// victim is asked once. Victims without a suitable task are on the blacklist from the start. -1
+// stands for all processors in turn.
 void Engine::steal(std::int32_t thief) {
   const auto count = static_cast<std::int32_t>(processors_.size());
   if (thief < 0) {
@@ -261,8 +261,8 @@ void Engine::steal(std::int32_t thief) {
   select(thief);
 }
 
-// Asks permit_steal_request of the victim and moves the permitted tasks to the thief. On another
-// node their mapping begins after two messages between nodes.
+// Asks permit_steal_request of the victim and moves the permitted tasks to the thief. If the thief
+// is on another node, their mapping begins after twice `remote_s`.
 void Engine::give(std::int32_t victim, std::int32_t thief) {
   const Processor& to = processors_[static_cast<std::size_t>(thief)];
   std::vector<TaskRun*> waiting;
