@@ -18,8 +18,9 @@
 namespace groma::llm {
 namespace {
 
-// How often a transfer looks at its limits, and the length at which header texts are cut.
+// The time between two checks of the limits of a transfer, in milliseconds.
 constexpr int kPollMs = 40;
+// The length at which the texts of headers and errors are cut, in bytes.
 constexpr std::size_t kMostHeaderBytes = 1000;
 
 // A connection cache with one transfer. One thread uses it at a time.
