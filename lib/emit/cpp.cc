@@ -99,7 +99,7 @@ Names::Names() {
       "volatile wchar_t while xor xor_eq std "
       // macros in small letters
       "assert errno linux major minor offsetof stderr stdin stdout unix "
-      // what we write beside them
+      // names in the emitted code
       "AlignOp Axis Coordinates Function Grid Here Int LayoutAspects LayoutSpec List Machine "
       "MachineView Mapping "
       "MemKind "
@@ -116,7 +116,7 @@ Names::Names() {
       "steal_of "
       "steals_from text_of "
       "the_machine "
-      // what a class of that name would hide
+      // names that a class with the same name would hide
       "DefaultMapper Legion Mapper Realm MapMustEpochInput MapMustEpochOutput MapTaskInput "
       "MapTaskOutput MustEpochShardingFunctorOutput ReplicateTaskInput ReplicateTaskOutput "
       "SelectMappingInput "

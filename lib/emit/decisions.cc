@@ -463,7 +463,7 @@ class Decisions {
   std::map<TableId, Rows> tables_;
   std::map<FunctionId, Functions::Mapped> bound_;
   std::vector<FunctionId> order_;
-  bool adds_ = false;  // a result that does not return needs `else`
+  bool adds_ = false;  // results do not return, so the next test needs `else`
   bool else_ = false;
   std::string out_;
 };

@@ -160,7 +160,7 @@ std::string mapping_struct(const Functions& functions, const std::string& decide
   if (values)
     text += functions.globals() + "  const Machine& machine_;\n";
   else
-    text.pop_back();  // the blank line after the last
+    text.pop_back();  // the blank line after the last function
   return text + "};\n";
 }
 

@@ -23,7 +23,7 @@ namespace {
 using Code = ChatError::Code;
 // The longest wait between attempts unless the server asks for more, in milliseconds.
 constexpr std::int64_t kMaxBackoffMs = 30'000;
-constexpr auto kTurn = std::chrono::milliseconds(20);  // between looks whether to go on
+constexpr auto kTurn = std::chrono::milliseconds(20);  // between two checks whether to stop
 
 // Returns an error with this code and message.
 ChatError failure(Code code, std::string message, std::string help = "") {

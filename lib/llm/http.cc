@@ -59,7 +59,7 @@ struct Transfer {
   std::size_t most_bytes = 0;
   WireReply reply;
   RawHeaders headers;
-  Clock::time_point last_text;  // silence is counted from here, once it is set
+  Clock::time_point last_text;  // start of the silence; not set before the first text
   std::size_t given = 0;        // bytes of a stream that on_body was given
   bool too_large = false;
 };

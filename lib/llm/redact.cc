@@ -155,7 +155,7 @@ Match match_at(std::string_view text, std::string_view key, std::size_t begin) {
   return match;
 }
 
-// Returns true if a letter at `at` begins a word: what stands before it is no letter or digit, or
+// Returns true if a letter at `at` begins a word: the byte before it is not a letter or digit, or
 // belongs to an escaped character (`\n`, `%20`, `\u0020`).
 bool begins_word(std::string_view text, std::size_t at) {
   const auto before = [&](std::size_t count) { return at < count ? '\0' : text[at - count]; };
@@ -168,7 +168,7 @@ enum class Want {
   kWhole,    // the key
   kParts,    // and its parts
   kAny,      // and its beginnings
-  kAnySoFar  // and its beginnings, except the text's end, which may go on
+  kAnySoFar  // and its beginnings, except at the text's end, since more text may follow
 };
 
 // Returns the places of parts of the key from `from` on, in order, without overlaps. Lowers `*open`
@@ -255,7 +255,7 @@ std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want
     } else if (found) {
       spans.push_back({begin, match.end});
     }
-    // A run of backslashes belongs to the letter behind it: all of them were tried at once.
+    // A run of backslashes belongs to the letter behind it. match_at() has tried the whole run.
     const bool is_run = text[begin] == '\\';
     begin = is_run ? std::min(text.find_first_not_of('\\', begin), text.size()) : begin + 1;
   }
@@ -425,7 +425,7 @@ std::string redacted_body(const std::string& body, std::string_view key) {
   const KeyForms forms(key);
   if (!redact_document(&value, forms) && !holds_any(body, forms)) return body;
   const std::string text = dump(value);
-  return without(text, spans_of(text, forms, Want::kParts));  // a number may be the key
+  return without(text, spans_of(text, forms, Want::kParts));  // a number in the JSON may be the key
 }
 
 // Texts at one place of the events are joined before the search, since a stream sends them in

@@ -16,7 +16,8 @@ std::int64_t boundary(std::int64_t extent, std::int64_t block, std::int64_t bloc
   return static_cast<std::int64_t>(static_cast<Wide>(extent) * block / blocks);
 }
 
-// The next block, the first dimension fastest; false after the last.
+// Moves `at` to the next block, with the first dimension changing fastest. Returns false after the
+// last block.
 bool next_block(const std::vector<std::int64_t>& blocks, Point* at) {
   for (int d = 0; d < at->dimensions(); ++d) {
     if (++(*at)[d] < blocks[static_cast<std::size_t>(d)]) return true;

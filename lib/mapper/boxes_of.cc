@@ -26,9 +26,10 @@ struct Run {
 struct Dimension {
   int index = 0;
   std::int64_t extent = 0, period = 0;
-  std::vector<Run> runs;  // by value, then begin
-  // The sums that this dimension and those after it can reach.
-  std::int64_t low = 0, high = 0, step = 0;  // differences are multiples of step; 0: one value
+  std::vector<Run> runs;  // sorted by value, then by begin
+  // The least and the greatest sum that this dimension and those after it can reach. All these sums
+  // differ by multiples of `step`. If it is 0, there is one sum.
+  std::int64_t low = 0, high = 0, step = 0;
 };
 
 // Lists the runs of an expression of one coordinate. Returns false if it has more than `most`

@@ -139,7 +139,7 @@ std::optional<Diagnostic> LaunchCursor::slices(
 // mostly gets its own cursor again.
 std::size_t CursorPool::preferred_slot() {
   const std::uint64_t id = std::hash<std::thread::id>()(std::this_thread::get_id());
-  return static_cast<std::size_t>((id * kSpread) >> 58);  // below kSlots
+  return static_cast<std::size_t>((id * kSpread) >> 58);  // the upper 6 bits: less than kSlots
 }
 
 }  // namespace groma::mapper

@@ -64,7 +64,7 @@ struct Plan {
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0;
   std::vector<RequirementKey> keys;
-  std::vector<std::string> names;  // of all requirements without a key, in order
+  std::vector<std::string> names;  // names of all requirements without a key, in order
   std::vector<RequirementWish> wishes;
 
   // Returns whether the plan answers for this task, variant and processor.
@@ -89,7 +89,7 @@ struct Plan {
 // tag and the kind that the program's own mapper chose.
 struct Facts {
   std::string name;
-  std::size_t variant_count = 0;  // a runtime may register more while it runs
+  std::size_t variant_count = 0;  // a runtime may register more variants while it runs
   std::optional<KindDecision> kind;
   std::optional<FunctionDecision> function;
   bool reads_name = false;  // whether the function reads the task's name
@@ -136,8 +136,7 @@ struct FactsHash {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------- what objects
-// share
+// ------------------------------------------------------------ state of all mapper objects
 
 struct ProgramMapper::Shared {
   BoundProgram bound;
@@ -212,8 +211,7 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
   return shared.bound.shared_machine();
 }
 
-// ------------------------------------------------------------------------------- what is one
-// object's
+// ------------------------------------------------------------ state of one mapper object
 
 struct ProgramMapper::State {
   std::unordered_map<FactsKey, Facts, FactsHash> known;
@@ -548,7 +546,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
     Processor next = found == wanted.end() ? first : *found;
     while (!is_free(next)) {
       next = mapper::next_processor(machine(), next);
-      if (next == first) break;  // more tasks than processors: validate says so
+      if (next == first) break;  // more tasks than processors; validate() reports it
     }
     answer.processors.push_back(next);
   }

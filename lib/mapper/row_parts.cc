@@ -10,8 +10,8 @@ namespace {
 // nothing.
 constexpr std::int64_t kMaxFastPeriod = 64;
 
-// Returns the period, along the dimension, of a remainder whose dividend is a weighted sum of
-// coordinates or a quotient of one: the usual cycle. 0: the expression is something else.
+// Returns the period of a remainder along the dimension. The dividend is a weighted sum of
+// coordinates, or a quotient of such a sum, as in usual cycles. Returns 0 for any other expression.
 std::int64_t cycle_of(const Expressions& expressions, ExprId id, int dimension) {
   using Op = Expression::Op;
   const Expression& expression = expressions[id];

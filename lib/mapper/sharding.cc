@@ -111,7 +111,7 @@ ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
                               const ShardTable& shards) const {
   const auto count = static_cast<std::int64_t>(shards.size());
   std::int64_t shard = 0;
-  for (int d = domain.dimensions() - 1; d >= 0; --d) {  // modulo the shards throughout
+  for (int d = domain.dimensions() - 1; d >= 0; --d) {  // every step is taken modulo the shards
     const std::int64_t extent = domain.extents[d] % count;
     shard = (shard * extent + (point[d] - domain.lower[d]) % count) % count;
   }

@@ -141,7 +141,7 @@ void MapCursor::end_run() {
   if (!running_) return;
   running_ = false;
   const int inner = map_.dimensions() - 1;
-  std::array<std::int64_t, 3> alone;  // NOLINT: written below
+  std::array<std::int64_t, 3> alone;  // NOLINT: all items are written below
   std::int64_t* const cell = inner == 0 ? alone.data() : add_fresh(inner - 1);
   cell[0] = run_.number;
   cell[1] = run_.begin;

@@ -130,7 +130,7 @@ Partial Specialiser::from_value(const Value& value) {
     return {PartialProcessor{processor->kind, e.constant(processor->node),
                              e.constant(processor->index)}};
   }
-  return fail();  // a set in a global: rare
+  return fail();  // sets in globals are rare and not supported
 }
 
 // Runs the statements of a function up to its `return`.

@@ -35,7 +35,7 @@ bool same(const Point& a, const Point& b) {
   return equal;
 }
 
-// Moves `lower` to where the next box of a row begins.
+// Moves `lower` to the next box of the row.
 void step_over(const Point& extents, Point& lower) {
   const int last = extents.dimensions() - 1;
   lower[last] = moved(lower[last], static_cast<std::uint64_t>(extents[last]));

@@ -19,7 +19,7 @@ namespace {
 using Parts = std::variant<Coordinates, Refused>;
 
 // The position of the extents, or of their number, among the parameters of methods that split.
-constexpr int kTuple = 1;  // the position of the extents, or their number, in methods that split
+constexpr int kTuple = 1;
 
 bool negative(std::int64_t x) { return x < 0; }
 

@@ -130,7 +130,7 @@ bool Engine::leave(Context& context) {
         context.frame[static_cast<std::size_t>(place.loop->slot)] = place.iteration;
       }
       place.next = 0;
-      // A body that launches nothing is over at once, however often.
+      // An empty body needs no more iterations.
       if (place.body->empty()) place.iteration = place.count - 1;
       return true;
     }

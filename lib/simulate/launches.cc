@@ -74,7 +74,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     noted(&launch, nullptr);
     return;
   }
-  if (!within_limits(launch.task, more)) return;  // with its slices
+  if (!within_limits(launch.task, more)) return;  // the slices need memory, too
   const auto of = std::make_shared<const LaunchRun>(
       LaunchRun{launches_, domain, now_, task_options_.valid_instances});
   const bool inner = !data_.tasks[launch.task].body.empty();

@@ -22,7 +22,7 @@
 namespace groma::sim {
 namespace {
 
-constexpr std::int64_t kStepWork = 64;  // units of work of a statement or point by itself
+constexpr std::int64_t kStepWork = 64;  // budget units of one statement or point
 constexpr std::size_t kMaxFindings = kMaxErrors;
 constexpr std::size_t kShownInstances = 4;
 
@@ -532,7 +532,7 @@ class Rehearsal final : public Mapping {
       }
       const bool no_room = result_.refusals.front().diagnostic.id == DiagId::kOutOfMemory;
       if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, places, r)) {
-        over_ = false;  // judge_memories says what may be
+        over_ = false;  // judge_memories() decides later
         run.instances.push_back(kVirtual);
         certain_ = false;
         return true;
@@ -915,17 +915,17 @@ class Rehearsal final : public Mapping {
   bool certain_ = true, ordered_ = true;
   bool limited_ = false, limited_inside_ = false;
   std::int64_t turns_ = 0;  // single tasks that were placed in turn
-  bool turned_ = false;     // some were not counted
+  bool turned_ = false;     // some tasks placed in turn were not counted
   bool ended_ = false, found_enough_ = false;
   std::string incomplete_;
   std::int64_t steps_ = 0, statements_ = 0;
   std::int64_t launched_ = 0, live_ = 1;
-  std::uint64_t signature_ = 1;  // of the instances taken, in their order
+  std::uint64_t signature_ = 1;  // hash of the taken instances, in order
   bool notes_wants_;
   std::vector<Want> wants_;
-  std::int64_t want_bytes_ = 0;  // of memory, for them and known_wants_
+  std::int64_t want_bytes_ = 0;  // memory of wants_ and known_wants_
   std::unordered_set<std::uint64_t> known_wants_;
-  std::uint64_t fresh_ = 0;   // instances that are not to be shared
+  std::uint64_t fresh_ = 0;   // number of instances that must not be shared
   std::uint32_t asking_ = 0;  // the task whose mapper is asked
   std::vector<Refusal> findings_;
   std::set<std::tuple<DiagId, std::uint32_t, std::string>> known_;
