@@ -90,8 +90,8 @@ class Recorder final : public Transport {
   // Does the exchange and records it. A failed write makes the exchange fail, too.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     WireReply reply = inner_->exchange(request, watch);
-    if (reply.failure == Failure::kStopped)
-      return reply;  // the caller stopped it, so it is not recorded
+    // An exchange that the caller stopped is not recorded.
+    if (reply.failure == Failure::kStopped) return reply;
     const std::string line =
         dump({{"request", request_json(request, key_)}, {"reply", reply_json(reply)}}) + "\n";
     if (!append(line)) {

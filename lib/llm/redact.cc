@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::string_view kShown = "[key]";
 constexpr std::size_t kLeastLetters = 4;  // a shorter beginning of the key is not redacted
-constexpr std::size_t kMostBefore =
-    6;  // bytes before a letter that decide whether it begins a word
+// How many bytes before a letter decide whether it begins a word.
+constexpr std::size_t kMostBefore = 6;
 // How many backslashes may stand before a letter that is still to come. Texts within texts double
 // them. The redactor does not wait for a longer run, which it would read again with each piece of a
 // stream.

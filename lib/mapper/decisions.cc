@@ -74,8 +74,8 @@ bool add_candidates(const Program& program, const TaskView& task, const RegionNa
     const auto so_far = wish->candidates();
     if (std::any_of(so_far.begin(), so_far.end(), same)) continue;
     wish->add({memory.memory, memory.origin, otherwise, {}});
-    if (memory.memory == MemKind::kVirtual)
-      break;  // VIRTUAL always has room, so later memories do not count
+    // VIRTUAL always has room, so later memories do not count.
+    if (memory.memory == MemKind::kVirtual) break;
   }
   return true;
 }

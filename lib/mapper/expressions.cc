@@ -98,8 +98,8 @@ ExprId Expressions::intern(const Expression& expression) {
   for (; table_[at] != 0; at = (at + 1) % kTableSize) {
     const ExprId known = table_[at] - 1U;
     if (!same(expressions_[known], expression)) continue;
-    if (expression.op == Op::kSum)
-      terms_.resize(expression.a);  // these terms were added for the search only
+    // The terms of a known sum were added for the search only.
+    if (expression.op == Op::kSum) terms_.resize(expression.a);
     return known;
   }
   if (full()) return 0;

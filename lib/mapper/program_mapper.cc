@@ -147,8 +147,8 @@ struct ProgramMapper::Shared {
   std::vector<const ShardingFunctor*> functor_list;
   // For functions that read their task's name: a functor for each name that they can tell apart.
   std::map<std::pair<FunctionId, std::string>, ShardingId, std::less<>> functors_of_names;
-  std::array<std::optional<StealScope>, kProcKindCount>
-      steals{};  // by thief's kind: the widest scope of any statement
+  // The widest scope of the TaskSteal statements, by kind of processor.
+  std::array<std::optional<StealScope>, kProcKindCount> steals{};
   bool limits_any = false;
   std::atomic<bool> told = false;  // unhonoured statements have been logged
 
@@ -568,8 +568,8 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
   if (state_->deferred == 0) state_->deferred = runtime.create_event();
   answer.deferral = state_->deferred;
   if (answer.deferral != 0) return;
-  for (std::uint32_t i = 0; i < ready.size(); ++i)
-    answer.map.push_back(i);  // a runtime without events has no limits
+  // A runtime without events has no limits.
+  for (std::uint32_t i = 0; i < ready.size(); ++i) answer.map.push_back(i);
 }
 
 bool ProgramMapper::selects() const { return shared_->limits_any; }
@@ -578,8 +578,8 @@ bool ProgramMapper::selects() const { return shared_->limits_any; }
 void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                      const ProfilingReport& report) {
   using enum OperationKind;
-  if (operation.operation != kTask || report.operation != kTask)
-    return;  // the report may be about a copy
+  // The report may also be about a copy.
+  if (operation.operation != kTask || report.operation != kTask) return;
   if (state_->limits.end(operation.id, operation.current, sender(runtime))) {
     state_->look_again(runtime);
   }

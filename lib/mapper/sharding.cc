@@ -31,8 +31,8 @@ ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards
                    [&](ShardId a, ShardId b) { return shards_[a].node < shards_[b].node; });
   std::stable_sort(by_processor_.begin(), by_processor_.end(),
                    [](const Owner& a, const Owner& b) { return before(a.processor, b.processor); });
-  for (std::size_t i = 1; i < by_processor_.size();
-       ++i) {  // of several shards on one processor, the first owns it
+  // If several shards are on one processor, the first owns it.
+  for (std::size_t i = 1; i < by_processor_.size(); ++i) {
     const Owner& last = by_processor_[i - 1];
     if (by_processor_[i].processor == last.processor) by_processor_[i].shard = last.shard;
   }

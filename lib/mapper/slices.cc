@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kMaxHeld = 65'536;
 // The longest period, in points, whose runs are kept and repeated along the row.
 constexpr std::int64_t kMaxKeptPeriod = 65'536;
-constexpr ProcessorNumber kWanted =
-    0;  // the number of every cell if only some processors are wanted
+// The number of every cell if only some processors are wanted.
+constexpr ProcessorNumber kWanted = 0;
 
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 

@@ -11,8 +11,8 @@ using program::Op;
 
 namespace {
 
-constexpr std::size_t kMaxChoices =
-    64;  // the most items of a tuple that an unknown index chooses from
+// The most items of a tuple that an unknown index chooses from.
+constexpr std::size_t kMaxChoices = 64;
 
 }  // namespace
 

@@ -275,8 +275,8 @@ class Rehearsal final : public Mapping {
     if (!launch.is_index) may = places_of(level, launch);
     TaskSlices slices;
     std::swap(slices, slices_);
-    std::vector<std::pair<TaskRun, std::vector<Processor>>>
-        inner;  // points that launch tasks themselves
+    // Points that launch tasks themselves.
+    std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;
     for (const TaskSlice& slice : slices) {
       if (ended_) break;
       Point point = slice.box.lower;
@@ -680,8 +680,8 @@ class Rehearsal final : public Mapping {
     };
     const auto mine = only(position);
     if (!mine || wish_.processors.size() > 1) return false;
-    std::map<std::uint64_t, std::int64_t>
-        least;  // by instance key: the largest of the requirements that may share the instance
+    // By instance key: the largest of the requirements that may share the instance, in bytes.
+    std::map<std::uint64_t, std::int64_t> least;
     for (std::uint32_t r = 0; r <= position; ++r) {
       auto query = only(r);
       if (!query || query->memory != mine->memory) continue;

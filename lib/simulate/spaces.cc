@@ -249,8 +249,8 @@ bool Spaces::make_pieces(const Making& making) {
 // Cuts every region into cells, then computes the range of cells of each piece. Returns false if
 // the regions together have more than kMaxCells cells, or if a limit is exceeded.
 bool Spaces::make_cells(const Making& making) {
-  std::vector<std::vector<const Piece*>> pieces(
-      regions_.size());  // the pieces that are not empty, by region
+  // The pieces that are not empty, by region.
+  std::vector<std::vector<const Piece*>> pieces(regions_.size());
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     std::vector<const Piece*>& here = pieces[making.data.partitions[p].region];
     for (const Piece& piece : pieces_[p]) {
@@ -397,14 +397,14 @@ bool Spaces::make_groups(const Making& making) {
 // kMaxGroups + 1 groups, from which the caller sees that there are too many.
 void Spaces::group_fields(const app::Region& region, RegionSpace& space,
                           const std::vector<std::vector<std::uint32_t>>& sets) {
-  std::vector<std::vector<std::uint32_t>> in(
-      region.fields.size());  // by field: the sets that contain it
+  // By field: the sets that contain the field.
+  std::vector<std::vector<std::uint32_t>> in(region.fields.size());
   for (std::uint32_t s = 0; s < sets.size(); ++s) {
     for (const std::uint32_t field : sets[s]) in[field].push_back(s);
   }
   std::map<std::vector<std::uint32_t>, std::size_t> known;
-  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t>
-      counts;  // by size, largest first, and group
+  // The number of fields by size (largest first) and group.
+  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;
   for (std::uint32_t f = 0; f < in.size() && space.group_bytes.size() <= kMaxGroups; ++f) {
     const auto [group, is_new] = known.emplace(std::move(in[f]), space.group_bytes.size());
     if (is_new) {
