@@ -128,6 +128,7 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   return check;
 }
 
+// Returns the report as three lines of text.
 std::string render(const ChatCheck& check) {
   const ChatReply& round = check.round;
   const std::string money =
@@ -143,6 +144,7 @@ std::string render(const ChatCheck& check) {
       round.usage.estimated ? " (estimated)" : "", money);
 }
 
+// Returns the report as one line of JSON. Missing values are null.
 std::string to_json(const ChatCheck& check) {
   const ChatReply& round = check.round;
   const Json money = round.money ? Json(*round.money) : Json();

@@ -545,6 +545,7 @@ ExprId Expressions::negation(ExprId a) {
   return truth(Op::kNot, a, a, a);
 }
 
+// Returns a choice between two values. A condition that is known gives one of the two itself.
 ExprId Expressions::select(ExprId condition, ExprId a, ExprId b) {
   if (const auto value = known(condition)) return *value != 0 ? a : b;
   if (a == b) return a;

@@ -222,6 +222,7 @@ Value Interpreter::eval(CodeId id) {
   return failed_ ? Value{} : value;
 }
 
+// Evaluates a node by its kind. eval() has counted the step.
 Value Interpreter::eval_at(CodeId id, const Code& node) {
   switch (node.op) {
     case Op::kInt:

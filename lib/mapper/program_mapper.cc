@@ -152,6 +152,7 @@ struct ProgramMapper::Shared {
   bool limits_any = false;
   std::atomic<bool> told = false;  // unhonoured statements have been logged
 
+  // Makes the functors and reads the statements about limits and stealing.
   Shared(BoundProgram program, LogSink* sink, std::function<bool()> stop)
       : bound(std::move(program)), log(sink), maps(bound, std::move(stop)), cursors(&maps) {
     const Program& text = bound.program();

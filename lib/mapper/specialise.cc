@@ -11,8 +11,8 @@ using program::Op;
 
 namespace {
 
-// Limits below those of the interpreter, where a failure is certain. A function that needs more is
-// left to the interpreter.
+// These limits are lower than those of the interpreter, beyond which a function fails. A function
+// between the two is left to the interpreter.
 constexpr int kMaxDepth = 256;
 constexpr std::int64_t kMaxItems = 16'384;
 constexpr int kMaxTupleDepth = 32;
@@ -42,6 +42,7 @@ Specialised specialise(const BoundProgram& bound, FunctionId function, const Tas
   return specialiser.take();
 }
 
+// Begins with nothing unsure and with no condition.
 Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
                          Diagnostics& diags)
     : data_(bound.program().data()),
@@ -184,6 +185,7 @@ Partial Specialiser::eval(CodeId id) {
   return failed_ ? Partial{} : value;
 }
 
+// Evaluates a node by its kind. eval() has counted the step.
 Partial Specialiser::eval_at(CodeId id, const Code& node) {
   switch (node.op) {
     case Op::kInt:
@@ -309,6 +311,7 @@ Partial Specialiser::make_tuple(Values values) {
   return {std::shared_ptr<const PartialTuple>(std::move(made))};
 }
 
+// Evaluates `tuple(item for x in range)`.
 Partial Specialiser::comprehension(const Code& node) {
   const Partial range = eval(node.b);
   const auto values = tuple_values(range);

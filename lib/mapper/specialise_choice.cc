@@ -124,6 +124,7 @@ Partial Specialiser::merge_tuples(ExprId condition, const PartialTuple& a, const
 
 // -------------------------------------------------------------------------------------- indices
 
+// Returns an item of a tuple, or a processor or set of a machine.
 Partial Specialiser::index(const Code& node) {
   const Partial base = eval(node.c);
   if (failed_) return {};

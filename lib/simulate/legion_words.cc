@@ -197,6 +197,8 @@ std::string NamedInstance::too_small() const {
              position, answer.task.name, answer.task.unique_id);
 }
 
+// Returns the message for a normal instance where a reduction instance is needed (`reduces`), or
+// for the reverse.
 std::string NamedInstance::reduction(bool reduces) const {
   return from("map_task", answer) +
          fmt::format(
@@ -207,6 +209,7 @@ std::string NamedInstance::reduction(bool reduces) const {
              position, answer.task.name, answer.task.unique_id, reduces ? "has" : "does not have");
 }
 
+// Returns the message for a refusal by its diagnostic. Other diagnostics have no message of Legion.
 std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories) {
   const Diagnostic& diagnostic = refusal.diagnostic;
   switch (diagnostic.id) {

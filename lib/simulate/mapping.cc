@@ -342,8 +342,8 @@ bool Mapping::start_launch(Context& context, const app::Launch& launch, const Re
   return true;
 }
 
-// Sets up `run` as one point of the launch in that slice. Returns false if its data has no pieces,
-// or if two of its requirements are in conflict.
+// Sets up `run` as one point of the launch in that slice. Returns false, with a refusal, if
+// find_pieces() fails.
 bool Mapping::place(TaskRun& run, Context& context, const app::Launch& launch,
                     const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
                     const Point& point) {

@@ -70,6 +70,7 @@ bool meet(const Piece& one, const Piece& other) {
   return one.set == nullptr || app::meet(*one.set, *other.set);
 }
 
+// Boxes are compared first. Cell sets are compared only for regions whose pieces have holes.
 bool within(const Piece& inside, const Piece& outside) {
   const Rect &inner = inside.box, &outer = outside.box;
   if (inner.volume() == 0) return true;
