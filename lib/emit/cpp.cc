@@ -1,4 +1,4 @@
-// C++ as text: types, literals, comments and names.
+// Writes pieces of C++ text: types, literals, comments and names.
 #include "emit/cpp.h"
 
 #include <fmt/format.h>

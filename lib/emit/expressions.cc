@@ -1,4 +1,5 @@
-// Translates expressions to typed C++. The C++ does with values what the interpreter does.
+// Translates expressions to typed C++. The emitted code computes the same values as the
+// interpreter.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The parts of an emitted mapper: our own files, cut down to the blocks that the mapping needs.
+// Provides the parts of an emitted mapper. Parts are our own files, cut down to the blocks that the
+// mapping needs.
 #include "emit/parts.h"
 
 #include <algorithm>

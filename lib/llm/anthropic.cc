@@ -1,4 +1,4 @@
-// Requests and replies of Anthropic's messages.
+// Writes requests and reads replies in the form of Anthropic's messages API.
 #include "llm/json.h"
 
 namespace groma::llm {

@@ -1,4 +1,3 @@
-// What a client has spent, and the ceilings that no request may pass.
 // Counts the tokens and the money that a client has spent, and refuses requests that may pass a
 // ceiling.
 #include "llm/budget.h"

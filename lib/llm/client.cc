@@ -1,4 +1,5 @@
-// One call of a chat client: attempts, waits between them, fields that a server refuses, and costs.
+// Makes one call of a chat client. A call has several attempts with waits between them, leaves out
+// fields that the server refuses, and counts costs.
 #include <fmt/format.h>
 
 #include <algorithm>

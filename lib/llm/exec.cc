@@ -1,5 +1,5 @@
-// A command that answers requests: it reads the request on its standard input and writes the
-// reply's text to its standard output.
+// Runs a command that answers requests. The command reads the request on its standard input and
+// writes the reply's text to its standard output.
 #include <fmt/format.h>
 
 #include "groma/system.h"

@@ -1,5 +1,5 @@
-// One exchange over libcurl. The transfer is driven by hand, so that it can tell silence from
-// slowness and can be stopped at any time.
+// Does one exchange over libcurl. Our own loop drives the transfer, so that it can tell silence
+// from slowness and can be stopped at any time.
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>

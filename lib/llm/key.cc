@@ -1,4 +1,4 @@
-// Keys of chat servers: where a key may come from and how it must look. Also parses prices.
+// Finds and checks the keys of chat servers. Also parses prices.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

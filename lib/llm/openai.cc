@@ -1,4 +1,5 @@
-// Requests and replies of OpenAI's chat completions, with the variations of compatible servers.
+// Writes requests and reads replies in the form of OpenAI's chat completions, with the variations
+// of compatible servers.
 #include "llm/json.h"
 
 namespace groma::llm {

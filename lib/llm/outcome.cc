@@ -1,4 +1,3 @@
-// What an exchange came to: a reply, or a verdict on what went wrong. Also what the exchange counts
 // Turns an exchange into a reply or a verdict, and computes its cost for the budget.
 #include "llm/outcome.h"
 

@@ -1,5 +1,4 @@
-// Exchanges as lines of JSON. A recorder writes them while they happen; a replay answers from them
-// without a network.
+// Records exchanges as lines of JSON while they happen, and replays them without a network.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

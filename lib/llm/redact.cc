@@ -1,4 +1,4 @@
-// How keys are found in texts, however they are escaped, and replaced by "[key]".
+// Finds keys in texts, however they are escaped, and replaces them by "[key]".
 #include "llm/redact.h"
 
 #include <fmt/format.h>

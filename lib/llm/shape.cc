@@ -1,4 +1,4 @@
-// The common part of both protocols: reading replies, errors and lists of models.
+// Reads the parts that both protocols have in common: replies, errors and lists of models.
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,4 +1,4 @@
-// The parser of server-sent events.
+// Parses server-sent events.
 #include "llm/sse.h"
 
 namespace groma::llm {

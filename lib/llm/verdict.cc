@@ -1,6 +1,5 @@
-// What a failed exchange means: the error code, the message, whether another attempt may help, and
-// Judges a failed exchange: the error code, the message, whether another attempt may help, and
-// whether the exchange may have cost something.
+// Judges a failed exchange. A verdict holds the error code and the message. It also says whether
+// another attempt may help, and whether the exchange may have cost something.
 #include "llm/verdict.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Finds the boxes of one processor or node. If the number is a sum of parts that each depend on one
-// coordinate, every dimension is searched by itself: each part is listed with its values, and
-// combinations that add up to the wanted number are boxes.
+// coordinate, every dimension is searched by itself. The search lists the values of each part.
+// Combinations of values that add up to the wanted number are boxes.
 //
 // Otherwise the launch is cut as for slices, and only the wanted boxes are kept (slices.cc).
 #include <algorithm>

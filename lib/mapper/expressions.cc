@@ -394,8 +394,9 @@ std::optional<Expressions::Digits> Expressions::digits_of_sum(const Linear& whol
 }
 
 // Returns a simpler expression for a / divisor, or kNoExpr. Let s >= 0 be the sum of multiples m of
-// a number g and of a rest r with 0 <= r < g. Then s / (g * k) is (m / g) / k. If g is the divisor
-// itself, r may be larger: s / g is m / g + r / g if m >= 0 or r < g.
+// a number g and of a rest r with 0 <= r < g. Then s / (g * k) is (m / g) / k.
+//
+// If g is the divisor itself, r may be larger. Then s / g is m / g + r / g, if m >= 0 or r < g.
 ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
   const Linear whole = linear(a);
   Linear multiples, rest;

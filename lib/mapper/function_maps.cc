@@ -1,4 +1,4 @@
-// The cache of the maps of launches, and the cursors that read them.
+// Caches the maps of launches, and implements the cursors that read them.
 #include "mapper/function_maps.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The sharding functor that follows a mapping function: a point belongs to the shard that owns its
-// processor.
+// Shards a launch by its mapping function: a point belongs to the shard that owns its processor.
 #include "mapper/function_sharding.h"
 
 #include <algorithm>

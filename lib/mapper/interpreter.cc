@@ -1,4 +1,5 @@
-// The plain evaluation of expressions and functions. machine_ops.cc has the operations on machines.
+// Evaluates expressions and functions as they are written. machine_ops.cc has the operations on
+// machines.
 #include "mapper/interpreter.h"
 
 #include <fmt/format.h>

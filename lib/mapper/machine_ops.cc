@@ -1,4 +1,4 @@
-// The part of the interpreter for machines: making, changing and indexing them.
+// Evaluates the expressions of the interpreter that make, change and index machines.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The questions of a cursor about points, rows and boxes.
+// Answers the questions of a cursor about points, rows and boxes.
 #include <fmt/format.h>
 
 #include <algorithm>

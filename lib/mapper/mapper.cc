@@ -1,5 +1,5 @@
-// The default answers of the hooks: the decisions of Legion's DefaultMapper. A comment names the
-// policy of Legion that a function follows.
+// Answers the hooks as Legion's DefaultMapper does. A comment names the policy of Legion that a
+// function follows.
 #include "groma/mapper.h"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ std::optional<ProcKind> Mapper::default_kind(const TaskView& task) const {
 }
 
 // Returns the processor where the task starts. A single task that the top-level task launches goes
-// to the next processor of the machine, except an I/O task or a task that has to stay in its
-// address space. Other tasks stay on the node if it has such a processor. Legion:
+// to the next processor of the machine. Exceptions are I/O tasks and tasks that have to stay in
+// their address space. Other tasks stay on the node if it has such a processor. Legion:
 // default_policy_select_initial_processor.
 Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
   const std::int64_t node = site_.local.node;

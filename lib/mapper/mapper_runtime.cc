@@ -1,4 +1,4 @@
-// The default answers of MapperRuntime. A runtime that overrides nothing offers nothing.
+// Implements the default answers of MapperRuntime. A runtime that overrides nothing offers nothing.
 #include "groma/mapper_runtime.h"
 
 #include <array>

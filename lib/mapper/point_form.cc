@@ -54,8 +54,9 @@ std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
   return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
 }
 
-// Returns true, and sets `block_`, if the form is x * s / d alone: the blocks of a 1-D launch. With
-// m = ceil(s * 2^64 / d), the product x * m / 2^64 exceeds the quotient by less than x * d / (d *
+// Returns true, and sets `block_`, if the form is x * s / d alone: the blocks of a 1-D launch.
+//
+// Let m = ceil(s * 2^64 / d). Then x * m / 2^64 exceeds the quotient by less than x * d / (d *
 // 2^64). So it rounds down to the quotient if x * d < 2^64.
 bool PointForm::note_block() {
   __extension__ typedef unsigned __int128 Wide;

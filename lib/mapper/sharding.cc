@@ -1,4 +1,5 @@
-// Shards of replicated tasks: which shard owns a processor or a point, and the cyclic functor.
+// Computes which shard of a replicated task owns a processor or a point. Implements the cyclic
+// functor.
 #include "groma/sharding.h"
 
 #include <algorithm>
@@ -67,9 +68,9 @@ bool ShardTable::covers(std::int64_t nodes) const {
 }
 
 // Returns the shard that owns what runs on the processor:
-// * the shard on this very processor, if there is one;
-// * else a shard on its node, by its index;
-// * else any shard, by its node.
+// * The shard on this very processor owns it, if there is one.
+// * Otherwise a shard on the same node owns it, chosen by the processor's index.
+// * If the node has no shard, any shard owns it, chosen by the node's number.
 ShardId ShardTable::shard_of(const Processor& processor) const {
   GROMA_CHECK(!shards_.empty());
   const Group group = on_node(processor.node);

@@ -1,4 +1,4 @@
-// The part of the specialiser for choices: conditions, items of tuples, calls and members.
+// Specialises conditions, items of tuples, calls and members.
 #include <algorithm>
 
 #include "mapper/specialise.h"

@@ -1,4 +1,4 @@
-// The part of the specialiser for machines: making, changing and indexing them.
+// Specialises the expressions that make, change and index machines.
 #include <algorithm>
 
 #include "mapper/processors.h"

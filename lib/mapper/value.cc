@@ -1,4 +1,4 @@
-// The types of values, and their text in messages.
+// Computes the types of values and their text in messages.
 #include "mapper/value.h"
 
 #include <fmt/format.h>

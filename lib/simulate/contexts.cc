@@ -1,4 +1,4 @@
-// Tasks that launch tasks: their bodies run statement by statement.
+// Runs the bodies of tasks that launch tasks, statement by statement.
 #include <fmt/format.h>
 
 #include <algorithm>

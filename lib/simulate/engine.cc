@@ -1,4 +1,4 @@
-// The event loop of a simulated run, and how long copies and tasks take.
+// Implements the event loop of a simulated run, and computes how long copies and tasks take.
 #include "simulate/engine.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The calls that mappers may make during a hook. Most of them find, make, hold or name instances.
+// Implements the calls that mappers may make during a hook. Most of them find, make, hold or name
+// instances.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The schedule of one link: busy intervals in blocks of at most kMost, so that a search skips whole
-// blocks.
+// Keeps the schedule of one link. Busy intervals are in blocks of at most kMost, so that a search
+// can skip whole blocks.
 #include "simulate/lane.h"
 
 #include <algorithm>

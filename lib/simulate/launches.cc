@@ -1,5 +1,5 @@
-// When launches get mapped: statement by statement and point by point, or when their mappers select
-// them. Stealing between processors is here, too.
+// Maps launches statement by statement and point by point, or when their mappers select the tasks.
+// Also implements stealing between processors.
 #include <fmt/format.h>
 
 #include <algorithm>

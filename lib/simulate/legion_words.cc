@@ -1,4 +1,5 @@
-// The error messages of Legion for refused mapper answers, word for word, including misspellings.
+// Writes Legion's error messages for refused answers of mappers, word for word and with their
+// misspellings.
 #include "simulate/legion_words.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The memories of a machine by number, and the routes and links of copies between memories.
+// Numbers the memories of a machine, and finds the routes and links of copies between memories.
 #include "simulate/links.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How tasks get mapped: the hooks are called, their answers are checked, and instances are taken.
-// The calls that mappers make by themselves are in instances.cc.
+// Maps tasks: calls the hooks, checks their answers, and takes instances. The calls that mappers
+// make by themselves are in instances.cc.
 #include "simulate/mapping.h"
 
 #include <fmt/format.h>

@@ -148,8 +148,8 @@ class Rehearsal final : public Mapping {
   }
 
   // Rehearses a loop. If the loop has no variable, the rest is skipped once an iteration repeats
-  // the iteration before: it takes the same instances and makes the same copies (`signature_`). All
-  // later iterations then do the same, so only their counts are added.
+  // the iteration before. Such an iteration takes the same instances and makes the same copies
+  // (`signature_`). All later iterations then do the same, so only their counts are added.
   //
   // The skip is exact for these reasons:
   // * The second of the two iterations found its instances, so all of them exist.

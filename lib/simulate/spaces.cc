@@ -1,4 +1,4 @@
-// How the regions of an application are cut into cells, and how their fields are put into groups.
+// Cuts the regions of an application into cells, and puts their fields into groups.
 #include "simulate/spaces.h"
 
 #include <fmt/format.h>

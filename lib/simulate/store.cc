@@ -1,4 +1,4 @@
-// The instances of a run: how they are found, made and evicted, and which of them hold valid data.
+// Finds, makes and evicts the instances of a run, and tracks which of them hold valid data.
 #include "simulate/store.h"
 
 #include <algorithm>
@@ -620,11 +620,11 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
   make_only_valid(cell, use.instance);
 }
 
-// Applies one use to one cell. What is done depends on the privilege:
-// * reduce: the instance becomes pending until a reader folds it;
-// * read: the data is brought and the task becomes a user;
-// * read-write: the data is brought, and only this instance is valid afterwards;
-// * write-discard: nothing is brought, and only this instance is valid afterwards.
+// Applies one use to one cell. The effect depends on the privilege:
+// * Reduce: the instance becomes pending until a reader folds it.
+// * Read: missing data is copied and pending reductions are folded. The task becomes a user.
+// * Read-write: as for read. Afterwards only this instance is valid.
+// * Write-discard: nothing is copied or folded. Afterwards only this instance is valid.
 void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
                      std::size_t first) {
   if (use.privilege == Privilege::kReduce) {

@@ -1,4 +1,4 @@
-// The tasks, launches and regions of an application as mappers see them.
+// Shows mappers the tasks, launches and regions of an application.
 #include "simulate/views.h"
 
 #include "app/view.h"
