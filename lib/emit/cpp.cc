@@ -1,3 +1,4 @@
+// Writes pieces of C++ text: types, literals, comments and names.
 #include "emit/cpp.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@ namespace groma::emitting {
 
 using program::Type;
 
+// Returns the type as messages name it.
 std::string ValueType::text() const {
   if (depth == 0) return std::string(describe(type));
   std::string items = "tuples";
@@ -22,6 +24,7 @@ std::string ValueType::text() const {
   return "a tuple of " + items;
 }
 
+// Returns the type as C++ writes it.
 std::string ValueType::cpp() const {
   constexpr std::string_view kTypes[] = {
       "void", "Int",    "bool",      "",           "std::string_view", "Grid",
@@ -31,12 +34,14 @@ std::string ValueType::cpp() const {
   return "List<" + ValueType{type, depth - 1}.cpp() + ">";
 }
 
+// Returns the type of a parameter: small types by value, others by constant reference.
 std::string ValueType::parameter() const {
   const bool small = is(Type::kInt) || is(Type::kBool) || is(Type::kString) ||
                      is(Type::kProcKind) || is(Type::kMemKind);
   return small ? cpp() : "const " + cpp() + "&";
 }
 
+// Returns a string literal. Control characters become octal escapes.
 std::string quoted(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
@@ -52,13 +57,14 @@ std::string quoted(std::string_view text) {
   return made + '"';
 }
 
+// Returns a piece of the source with its line and column, on one line.
 std::string cited(const Source& source, Range range) {
   const Position position = source.position(range.begin);
   std::string made = fmt::format("{}:{} ", position.line, position.column);
   for (const char c : source.text(range)) {
     const bool space = static_cast<unsigned char>(c) <= 0x20;
     if (space && made.back() == ' ') continue;
-    made += space ? ' ' : c == '\\' ? '/' : c;  // which would go on in the next line
+    made += space ? ' ' : c == '\\' ? '/' : c;  // a `\` at the end would continue the comment
   }
   made.erase(made.find_last_not_of(" ;") + 1);
   return made;
@@ -76,6 +82,7 @@ std::string_view enumerator(MemKind kind) {
   return kWords[static_cast<std::size_t>(kind)];
 }
 
+// Takes every name that emitted code must not use.
 Names::Names() {
   constexpr std::string_view kWords =
       // C++20
@@ -92,7 +99,7 @@ Names::Names() {
       "volatile wchar_t while xor xor_eq std "
       // macros in small letters
       "assert errno linux major minor offsetof stderr stdin stdout unix "
-      // what we write beside them
+      // names in the emitted code
       "AlignOp Axis Coordinates Function Grid Here Int LayoutAspects LayoutSpec List Machine "
       "MachineView Mapping "
       "MemKind "
@@ -109,7 +116,7 @@ Names::Names() {
       "steal_of "
       "steals_from text_of "
       "the_machine "
-      // what a class of that name would hide
+      // names that a class with the same name would hide
       "DefaultMapper Legion Mapper Realm MapMustEpochInput MapMustEpochOutput MapTaskInput "
       "MapTaskOutput MustEpochShardingFunctorOutput ReplicateTaskInput ReplicateTaskOutput "
       "SelectMappingInput "
@@ -123,9 +130,11 @@ Names::Names() {
   }
 }
 
+// Returns the wanted name, or one like it that C++ allows and nobody has taken.
 std::string Names::add(std::string_view wanted) {
   std::string name(wanted);
-  // Reserved: a leading underscore, two in a row. Words in capitals may be macros.
+  // C++ reserves a leading underscore and two underscores in a row. Words in capitals may be
+  // macros.
   if (name.starts_with('_')) name.insert(0, 1, 'v');
   for (auto at = name.find("__"); at != std::string::npos; at = name.find("__")) name.erase(at, 1);
   const bool capitals =

@@ -1,3 +1,5 @@
+// Translates the statements of a mapping that decide by a key into C++ functions. The tests of a
+// function go from the most specific key to `*`.
 #include "emit/decisions.h"
 
 #include <fmt/format.h>
@@ -16,15 +18,18 @@ using program::PlaceKey;
 using program::Row;
 using program::TableId;
 
+// Returns the processor kind of a place, or nothing if the place is a memory or any place.
 std::optional<ProcKind> kind_of(PlaceKey place) {
   if (place == kAnyPlace || place >= 0x40) return std::nullopt;
   return static_cast<ProcKind>(place - 1);
 }
+// Returns the memory kind of a place, or nothing. Memories begin at 0x40 in a PlaceKey.
 std::optional<MemKind> memory_of(PlaceKey place) {
   if (place < 0x40) return std::nullopt;
   return static_cast<MemKind>(place - 0x40);
 }
 
+// Writes one C++ function for each kind of statement that the program has.
 class Decisions {
  public:
   Decisions(const Program& program, Functions& functions, Features& features)
@@ -32,6 +37,8 @@ class Decisions {
     for (const Row& row : data_.rows) tables_[row.key.table].push_back(&row);
   }
 
+  // Returns all functions. The mapping functions that they name are collected on the way, so
+  // place() follows the maps.
   std::string all() {
     kinds_of();
     memories_of();
@@ -49,6 +56,8 @@ class Decisions {
  private:
   using Rows = std::vector<const Row*>;
 
+  // Returns the rows of a table and notes that the feature is needed, or returns null if there are
+  // none.
   const Rows* rows_of(TableId table, std::string_view feature) {
     const auto found = tables_.find(table);
     if (found == tables_.end()) return nullptr;
@@ -56,6 +65,7 @@ class Decisions {
     return &found->second;
   }
 
+  // Appends one line of C++.
   template <typename... Args>
   void line(int indent, fmt::format_string<Args...> format, Args&&... args) {
     out_.append(static_cast<std::size_t>(indent), ' ');
@@ -63,7 +73,8 @@ class Decisions {
     out_ += '\n';
   }
 
-  // What a statement makes of it, with the statement: beside it if there is room, else above.
+  // Appends the code of one row, with a comment that cites its statement: beside the code if there
+  // is room, else above it.
   void decided(int indent, const std::string& code, const Row& row) {
     const std::string from = "// " + cited(data_.source, program_.range({row.statement}));
     const auto room = static_cast<std::size_t>(100 - indent);
@@ -74,11 +85,11 @@ class Decisions {
 
   std::string name(NameId id) const { return quoted(data_.names.text(id)); }
 
-  // What the rows of a task say, whatever the task.
+  // The content of a task's rows without the task, to find tasks with equal rows.
   using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
 
-  // Calls use(rows, indent) for the rows of each task by name, tasks of which all says the same
-  // together, then for those of `*`.
+  // Calls use(rows, indent) for the rows of each task by name, then for those of `*`. Tasks with
+  // equal rows share one `if`.
   template <typename Use>
   void by_task(const Rows& rows, const Use& use) {
     std::map<NameId, Rows> tasks;
@@ -98,7 +109,7 @@ class Decisions {
     for (const Sense& sense : order) {
       const std::vector<NameId>& names = alike[sense];
       std::string condition = "    if (";
-      std::size_t begin = 0;  // of the last line
+      std::size_t begin = 0;  // where the last line begins
       for (const NameId task : names) {
         const std::string test = "task == " + name(task);
         if (task != names.front()) condition += " ||";
@@ -118,7 +129,8 @@ class Decisions {
     if (any != tasks.end()) use(any->second, 4);
   }
 
-  // `if`s for the places of one key, the last for any. `result(row)` is a statement.
+  // Appends an `if` for each place of one key: memories, then processor kinds, then any place.
+  // `result(row)` returns a C++ statement.
   template <typename Result>
   void by_place(const Rows& rows, int indent, const Result& result) {
     const auto write = [&](const Row& row, std::string_view condition) {
@@ -146,7 +158,8 @@ class Decisions {
     }
   }
 
-  // The regions of one task: by position, by name in the order of the region's names, any.
+  // Appends the tests for the regions of one task: by position, by name in the order of the
+  // region's names, then any region.
   template <typename Result>
   void by_region(const Rows& rows, int indent, const Result& result) {
     std::map<program::RegionKey, Rows> regions;
@@ -178,16 +191,20 @@ class Decisions {
     if (any != regions.end()) by_place(any->second, indent, result);
   }
 
+  // Begins a function with its comment and its head.
   void begin(std::string_view comment, std::string_view head) {
     line(2, "// {}", comment);
     line(2, "{} {{", head);
   }
+  // Ends a function. `otherwise` is its default result; it is empty if a statement for `*` already
+  // returned.
   void end(std::string_view otherwise) {
-    // After a statement of `*` nothing is left.
+    // After a statement for `*` no case is left.
     if (!otherwise.empty()) line(4, "return {};", otherwise);
     out_ += "  }\n\n";
   }
 
+  // Returns whether a row applies to every task, region and place.
   static bool has_any(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const Row* row) {
       return row->key.task == kStarName && row->key.region == kStarName &&
@@ -210,7 +227,7 @@ class Decisions {
     return std::any_of(rows.begin(), rows.end(),
                        [](const Row* row) { return row->key.region != kStarName; });
   }
-  // A parameter, without its name where nothing asks for it.
+  // Returns a parameter, without its name if the function does not use it.
   static std::string parameter(std::string_view type, std::string_view name, bool asked) {
     return asked ? fmt::format("{} {}", type, name) : std::string(type);
   }
@@ -224,6 +241,7 @@ class Decisions {
     return parameter("ProcKind", "kind", asks_kind(rows));
   }
 
+  // Returns the kinds of a row as a braced list.
   template <typename Kind>
   static std::string kinds_text(const Row& row) {
     std::string text;
@@ -233,6 +251,7 @@ class Decisions {
     return "{" + text + "}";
   }
 
+  // Writes `kinds_of`, from the Task statements.
   void kinds_of() {
     const Rows* rows = rows_of(TableId::kTask, "kinds");
     if (rows == nullptr) return;
@@ -245,6 +264,8 @@ class Decisions {
     end(has_any(*rows) ? "" : "{}");
   }
 
+  // Writes `memories_of`, from the Region statements. Several rows may apply, so they add to a
+  // list.
   void memories_of() {
     const Rows* rows = rows_of(TableId::kRegion, "regions");
     if (rows == nullptr) return;
@@ -264,6 +285,7 @@ class Decisions {
     end("found");
   }
 
+  // Returns the statement that returns a row's layout, with the aspects that the row names.
   std::string layout_text(const Row& row) const {
     const auto& [layout, named] = data_.layouts[static_cast<std::size_t>(row.value)];
     std::string text;
@@ -283,6 +305,7 @@ class Decisions {
                        named.fields, named.exact, named.alignment);
   }
 
+  // Writes `layout_of`, from the Layout statements.
   void layout_of() {
     const Rows* rows = rows_of(TableId::kLayout, "layouts");
     if (rows == nullptr) return;
@@ -296,6 +319,7 @@ class Decisions {
     end(has_any(*rows) ? "" : "std::nullopt");
   }
 
+  // Writes `collects`, from the CollectMemory statements.
   void collects() {
     const Rows* rows = rows_of(TableId::kCollectMemory, "collects");
     if (rows == nullptr) return;
@@ -307,7 +331,8 @@ class Decisions {
     end(has_any(*rows) ? "" : "false");
   }
 
-  // Names, then kinds, then `*`.
+  // Writes the function that chooses a mapping function for a task. The tests go from names to
+  // kinds to `*`.
   void maps(TableId table, std::string_view name_of_function, std::string_view comment) {
     const Rows* rows = rows_of(table, name_of_function);
     if (rows == nullptr) return;
@@ -322,7 +347,7 @@ class Decisions {
     end(has_any(*rows) ? "" : "Function::none");
   }
 
-  // The enumerator of a function that a statement names.
+  // Returns the enumerator of a mapping function, which is translated when it is first named.
   std::string bound(FunctionId function) {
     const auto known = bound_.find(function);
     if (known != bound_.end()) return known->second.name;
@@ -331,6 +356,8 @@ class Decisions {
     return bound_.emplace(function, mapped).first->second.name;
   }
 
+  // Writes `place`, which calls the mapping function, and the enumeration of these functions before
+  // everything else.
   void place() {
     if (bound_.empty()) return;
     begin("Calls the function: the processors on any of which the task may run.",
@@ -357,6 +384,8 @@ class Decisions {
     out_ = fmt::format("  enum class Function {{ none{} }};\n\n", names) + out_;
   }
 
+  // Writes `limit_of` from the InstanceLimit statements, and `limit_scope_of` if a limit counts
+  // several processors together.
   void limit_of() {
     const Rows* rows = rows_of(TableId::kInstanceLimit, "limits");
     if (rows == nullptr) return;
@@ -384,6 +413,7 @@ class Decisions {
   static constexpr LimitScope kOneProcessor = LimitScope::kProcessor;
   static LimitScope scope_of(const Row& row) { return static_cast<LimitScope>(row.kinds[0]); }
 
+  // Writes `replicates`, from the ControlReplicate statements.
   void replicates() {
     const Rows* rows = rows_of(TableId::kControlReplicate, "replicates");
     if (rows == nullptr) return;
@@ -400,6 +430,7 @@ class Decisions {
     return near ? "return Steal::kSameNode;" : "return Steal::kAnyNode;";
   }
 
+  // Writes `steal_of`, for the tasks that may be stolen, and `steals_from`, for the thieves.
   void steals() {
     const Rows* rows = rows_of(TableId::kTaskSteal, "steals");
     if (rows == nullptr) return;
@@ -409,7 +440,7 @@ class Decisions {
       by_place(of, indent, [](const Row& row) { return steal_text(row); });
     });
     end("std::nullopt");
-    // A kind's widest.
+    // For each processor kind, find the statement with the widest scope.
     std::map<PlaceKey, const Row*> widest;
     for (const Row* row : *rows) {
       const Row*& known = widest[row->key.place];
@@ -432,7 +463,7 @@ class Decisions {
   std::map<TableId, Rows> tables_;
   std::map<FunctionId, Functions::Mapped> bound_;
   std::vector<FunctionId> order_;
-  bool adds_ = false;  // a result that does not return needs `else`
+  bool adds_ = false;  // results do not return, so the next test needs `else`
   bool else_ = false;
   std::string out_;
 };

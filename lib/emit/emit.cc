@@ -1,4 +1,4 @@
-// A mapping as one C++ file: the parts that it needs, then `Mapping`, its decisions, then the
+// Writes a mapping as one C++ file: the parts that it needs, `Mapping` with its decisions, then the
 // mapper.
 #include "groma/emit.h"
 
@@ -28,7 +28,7 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
 }
 
-// "my-mapping.mapper": MyMappingMapper.
+// Returns the class name for a file: "my-mapping.mapper" gives MyMappingMapper.
 std::string class_of(std::string_view file) {
   std::string name;
   bool begins = true;
@@ -42,7 +42,8 @@ std::string class_of(std::string_view file) {
   return name + "Mapper";
 }
 
-// CannonMapper: cannon_mapper.
+// Returns the namespace for a class: CannonMapper gives cannon_mapper. A name that is all in lower
+// case gets the suffix `_parts`.
 std::string space_of(std::string_view name) {
   std::string space;
   char before = '_';
@@ -54,7 +55,7 @@ std::string space_of(std::string_view name) {
   return space == name ? space + "_parts" : space;
 }
 
-// What follows from other features.
+// Adds the features that other features need.
 void add_features(Features& features) {
   const auto any = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(words.begin(), words.end(),
@@ -90,6 +91,7 @@ void add_features(Features& features) {
   follows("add", {"index_function"});  // the corners of a launch
 }
 
+// Returns the parts that stand before `Mapping`: kinds, values, machines and statements.
 std::string parts_of(emitting::Parts& parts, const Features& features) {
   const auto has = [&](std::string_view word) { return features.contains(word); };
   std::string text = parts.text("kinds.h");
@@ -119,6 +121,7 @@ std::string parts_of(emitting::Parts& parts, const Features& features) {
   return text;
 }
 
+// Returns the parts of the Legion mapper, which stand behind `Mapping`.
 std::string mapper_parts(emitting::Parts& parts, const Features& features) {
   std::string text = parts.text("site.h");
   if (features.contains("shared_limits")) {
@@ -137,6 +140,8 @@ std::string mapper_parts(emitting::Parts& parts, const Features& features) {
   return text + "\n" + parts.text("legion.h");
 }
 
+// Returns the struct `Mapping`: its constructor, the functions of the program, the decisions and
+// the globals.
 std::string mapping_struct(const Functions& functions, const std::string& decided, bool values,
                            bool layouts) {
   std::string text = "// ---- The mapping\n\nstruct Mapping {\n";
@@ -155,12 +160,13 @@ std::string mapping_struct(const Functions& functions, const std::string& decide
   if (values)
     text += functions.globals() + "  const Machine& machine_;\n";
   else
-    text.pop_back();  // the blank line after the last
+    text.pop_back();  // the blank line after the last function
   return text + "};\n";
 }
 
 }  // namespace
 
+// A name that our parts or C++ use already does not count.
 bool is_class_name(std::string_view name) {
   const auto fits = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_'; };
   if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), fits)) {
@@ -169,11 +175,12 @@ bool is_class_name(std::string_view name) {
   return emitting::Names().add(name) == name;
 }
 
+// Returns nothing if the program has errors, or if a construct has no C++; `diags` then says which.
 std::optional<std::string> emit(const Program& program, const EmitOptions& options,
                                 Diagnostics& diags) {
   if (program.data().has_errors) return std::nullopt;
   const std::string_view named = file_name(program.source().name());
-  const std::string file = visible(named);  // it stands in a comment, and in messages
+  const std::string file = visible(named);  // the name appears in a comment and in messages
   const std::string name =
       options.class_name.empty() ? emitting::Names().add(class_of(named)) : options.class_name;
   GROMA_CHECK(is_class_name(name));

@@ -1,4 +1,5 @@
-// Expressions of functions: what the interpreter does with values, in C++ with types.
+// Translates expressions to typed C++. The emitted code computes the same values as the
+// interpreter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,12 +24,14 @@ constexpr ValueType kBool{Type::kBool};
 constexpr ValueType kTuple{Type::kInt, 1};
 constexpr ValueType kMachine{Type::kMachine};
 
+// Returns the operator as C++ writes it.
 std::string_view sign_of(Op op) {
   constexpr std::string_view kSigns[] = {
       "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
   return kSigns[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kNegate)];
 }
 
+// Returns the precedence of a binary operator. Higher numbers bind tighter.
 int precedence_of(Op op) {
   switch (op) {
     case Op::kOr:
@@ -50,7 +53,7 @@ int precedence_of(Op op) {
   }
 }
 
-// The block of the parts with the operator for tuples.
+// Returns the feature whose parts hold the operator for tuples.
 std::string_view feature_of(Op op) {
   constexpr std::string_view kFeatures[] = {"add", "subtract", "multiply", "divide", "modulo"};
   return kFeatures[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kAdd)];
@@ -64,6 +67,7 @@ std::string counted(std::size_t n, std::string_view what) {
 
 // ---- What expressions are made with
 
+// Returns the expression, in parentheses if it binds less than `precedence`.
 std::string Functions::operand(const Expr& expr, int precedence) {
   return expr.precedence < precedence ? "(" + expr.text + ")" : expr.text;
 }
@@ -72,7 +76,8 @@ std::string Functions::integer(const Expr& expr) {
   return expr.literal ? "Int(" + expr.text + ")" : expr.text;
 }
 
-// As an expression that has its type in C++ too; of one that can only fail, that type.
+// Returns the expression with its exact type in C++. An expression that can only fail becomes a
+// call that fails and has that type.
 std::string Functions::full(const Expr& expr, ValueType type) {
   if (expr.type.never()) return fmt::format("failed<{}>({})", type.cpp(), expr.failure);
   return integer(expr);
@@ -84,17 +89,21 @@ Functions::Expr Functions::failing(const std::string& why) const {
   return expr;
 }
 
+// Returns an expression that fails with `type-mismatch`.
 Functions::Expr Functions::mismatch(std::string_view what, std::string_view needs,
                                     const Expr& found) const {
   return failing(
       fmt::format("{} needs {}, not {} [type-mismatch]", what, needs, found.type.text()));
 }
 
+// Reports an expression that C++ types cannot express. It then counts as an expression that fails.
 Functions::Expr Functions::no_cpp(Range range, std::string_view what, std::string_view help) {
   diags_.report(DiagId::kNotEmitted, range, what).help(std::string(help));
   return failing("not emitted");
 }
 
+// Returns the expression as a tuple: a processor gives its pair of indices. Returns nothing if it
+// is no tuple.
 std::optional<Functions::Expr> Functions::as_tuple(const Expr& expr) const {
   if (expr.type.tuple()) return expr;
   if (!expr.type.is(Type::kProcessor)) return std::nullopt;
@@ -103,6 +112,7 @@ std::optional<Functions::Expr> Functions::as_tuple(const Expr& expr) const {
 
 // ---- Values
 
+// Returns the C++ expression for a node of the typed code.
 Functions::Expr Functions::eval(CodeId id) {
   const Code& node = code(id);
   switch (node.op) {
@@ -153,13 +163,14 @@ Functions::Expr Functions::eval(CodeId id) {
       return broken(node);
     case Op::kSplice:
     case Op::kAll:
-      break;  // only within lists, which items() reads
+      break;  // these stand only in lists, which items() handles
     default:
       return node.op <= Op::kModulo ? arithmetic(node) : compare(node);
   }
   return failing("not an expression");
 }
 
+// Returns a literal.
 Functions::Expr Functions::constant(const Code& node) {
   switch (node.op) {
     case Op::kInt: {
@@ -183,6 +194,7 @@ Functions::Expr Functions::variable(Variable& variable) {
   return {variable.name, variable.type};
 }
 
+// A global that is read before its statement ran is not emitted.
 Functions::Expr Functions::global(const Code& node) {
   Variable& global = globals_[node.a];
   if (node.a >= known_globals_) {
@@ -192,7 +204,8 @@ Functions::Expr Functions::global(const Code& node) {
   return variable(global);
 }
 
-// What the check left as a warning, since it might never be reached.
+// Returns a failure for an error that the check reported as a warning, because the code may never
+// run.
 Functions::Expr Functions::broken(const Code& node) {
   const Diagnostic& known = data_.failures[node.a];
   return failing(fmt::format("{} [{}]", known.message, name_of(known.id)));
@@ -200,6 +213,8 @@ Functions::Expr Functions::broken(const Code& node) {
 
 // ---- Lists
 
+// Returns the items of a list: expressions, spliced tuples (`*t`) and `*`. Returns nothing if an
+// item can only fail; `*failed` is then that item.
 std::optional<std::vector<Functions::Item>> Functions::items(std::uint32_t begin,
                                                              std::uint32_t count, Expr* failed) {
   std::vector<Item> made;
@@ -232,7 +247,7 @@ std::optional<std::vector<Functions::Item>> Functions::items(std::uint32_t begin
   return made;
 }
 
-// "{a, b}", or "join<Int>(a, b)" where something is spliced.
+// Returns "{a, b}", or "join<Int>(a, b)" if an item is spliced.
 std::string Functions::list_text(const std::vector<Item>& items, std::string_view type) const {
   std::string text;
   const bool splices =
@@ -246,6 +261,7 @@ std::string Functions::list_text(const std::vector<Item>& items, std::string_vie
   return fmt::format("join<{}>({})", type, text);
 }
 
+// Returns a tuple. Its items need one type.
 Functions::Expr Functions::tuple(const Code& node) {
   Expr failed;
   const auto list = items(node.a, node.b, &failed);
@@ -267,12 +283,13 @@ Functions::Expr Functions::tuple(const Code& node) {
   return {splices ? text : made.cpp() + text, made};
 }
 
+// Returns `each(...)` with a lambda. An item that can only fail counts as an integer.
 Functions::Expr Functions::comprehension(const Code& node) {
   Expr range = eval(node.b);
   if (range.type.never()) return range;
   const auto through = as_tuple(range);
   if (!through) return mismatch("`tuple(... for ... in ...)`", "a tuple to go through", range);
-  // Its name stands between the item and the range: `for i in`.
+  // The code has no name for the variable. The source has it between the item and the range.
   const std::string_view between =
       data_.source.text({code(node.a).range.end, code(node.b).range.begin});
   const std::size_t at = between.rfind("for ");
@@ -297,6 +314,7 @@ Functions::Expr Functions::comprehension(const Code& node) {
 
 // ---- Operators
 
+// Negates an integer or each item of a tuple.
 Functions::Expr Functions::negate(const Code& node) {
   Expr value = eval(node.a);
   if (value.type.never()) return value;
@@ -314,6 +332,7 @@ Functions::Expr Functions::negate(const Code& node) {
   return {"Int(0) - " + operand(*tuple, 7), tuple->type, 6};
 }
 
+// Applies an operator to integers or tuples, item by item. A processor counts as a tuple.
 Functions::Expr Functions::arithmetic(const Code& node) {
   Expr left = eval(node.a);
   Expr right = eval(node.b);
@@ -340,6 +359,7 @@ Functions::Expr Functions::arithmetic(const Code& node) {
   return {text(*a, *b), {Type::kInt, std::max(a->type.depth, b->type.depth)}, precedence};
 }
 
+// Orders integers, and compares two values of one type for equality.
 Functions::Expr Functions::compare(const Code& node) {
   Expr left = eval(node.a);
   Expr right = eval(node.b);
@@ -347,7 +367,7 @@ Functions::Expr Functions::compare(const Code& node) {
   if (right.type.never()) return right;
   const std::string sign = fmt::format("`{}`", sign_of(node.op));
   const auto made = [&](const Expr& a, const Expr& b) {
-    // One in another has parentheses, as compilers like it.
+    // A comparison within another gets parentheses, so that compilers do not warn.
     const std::string first = a.literal && b.literal ? integer(a) : operand(a, 6);
     return Expr{fmt::format("{} {} {}", first, sign_of(node.op), operand(b, 6)), kBool,
                 precedence_of(node.op)};
@@ -374,6 +394,8 @@ Functions::Expr Functions::compare(const Code& node) {
                              left.type.text(), right.type.text()));
 }
 
+// Returns `&&` or `||`. The right side may be an expression that can only fail, since it may not
+// run.
 Functions::Expr Functions::logical(const Code& node) {
   const std::string sign = fmt::format("`{}`", sign_of(node.op));
   Expr left = eval(node.a);
@@ -384,7 +406,7 @@ Functions::Expr Functions::logical(const Code& node) {
     right = mismatch(sign, "a bool", right);
   }
   const int precedence = precedence_of(node.op);
-  // `a && b || c` has parentheses, as compilers like it.
+  // `a && b || c` gets parentheses, so that compilers do not warn.
   const int least = node.op == Op::kOr ? 4 : 3;
   const auto side = [&](const Expr& expr) {
     if (expr.type.never()) return full(expr, kBool);
@@ -393,6 +415,7 @@ Functions::Expr Functions::logical(const Code& node) {
   return {fmt::format("{} {} {}", side(left), sign_of(node.op), side(right)), kBool, precedence};
 }
 
+// Returns `?:`. A side that can only fail takes the type of the other side.
 Functions::Expr Functions::conditional(const Code& node) {
   Expr condition = eval(node.a);
   if (condition.type.never()) return condition;
@@ -415,6 +438,7 @@ Functions::Expr Functions::conditional(const Code& node) {
 
 // ---- Parts of values
 
+// Returns an item of a tuple, or a processor of a machine.
 Functions::Expr Functions::index(const Code& node) {
   Expr base = eval(node.c);
   if (base.type.never()) return base;
@@ -440,13 +464,14 @@ Functions::Expr Functions::index(const Code& node) {
           {tuple->type.type, tuple->type.depth - 1}};
 }
 
+// Returns the processor at an index, or the set of processors if an index is `*`.
 Functions::Expr Functions::index_machine(const Code& node, const Expr& base) {
   Expr failed;
   const auto list = items(node.a, node.b, &failed);
   if (!list) return failed;
   const std::string machine = operand(base, 9);
   if (list->size() == 1 && !list->front().all && !list->front().splice) {
-    // m[t] takes a tuple as it is.
+    // m[t] takes a whole tuple as the index.
     if (const auto whole = as_tuple(list->front().expr)) {
       if (!whole->type.integers()) return mismatch("an index", "an integer", *whole);
       return {fmt::format("{}.at({})", machine, whole->text), {Type::kProcessor}};
@@ -466,6 +491,7 @@ Functions::Expr Functions::index_machine(const Code& node, const Expr& base) {
   return {fmt::format("{}.all({})", machine, list_text(*list, "Axis")), {Type::kProcessors}};
 }
 
+// Returns a slice of a tuple or of a machine's size.
 Functions::Expr Functions::slice(const Code& node) {
   Expr base = eval(node.c);
   if (base.type.never()) return base;
@@ -488,7 +514,8 @@ Functions::Expr Functions::slice(const Code& node) {
 
 // ---- Calls
 
-// Arguments of which there are as many as stand there.
+// Returns the arguments of a call. A spliced argument is not emitted, because the number of
+// arguments has to be known.
 std::optional<std::vector<Functions::Expr>> Functions::arguments(const Code& node,
                                                                  std::string_view callee,
                                                                  Expr* failed) {
@@ -506,6 +533,7 @@ std::optional<std::vector<Functions::Expr>> Functions::arguments(const Code& nod
   return made;
 }
 
+// Returns a call of a function of the program, which is translated for the types of the arguments.
 Functions::Expr Functions::call(const Code& node) {
   using syntax::ParamType;
   const program::Function& called = data_.functions[node.c];
@@ -547,6 +575,8 @@ Functions::Expr Functions::call(const Code& node) {
   return {fmt::format("{}({})", instance.name, text), instance.result};
 }
 
+// Returns a call of a method: `has` of a processor, `processor` of a task, or a transformation of a
+// machine.
 Functions::Expr Functions::method(const Code& node) {
   Expr base = eval(node.c);
   if (base.type.never()) return base;
@@ -609,6 +639,7 @@ Functions::Expr Functions::method(const Code& node) {
   return {fmt::format("{}.{}({})", operand(base, 9), name, text), kMachine};
 }
 
+// Returns a member of a task, a tuple, a processor or a machine.
 Functions::Expr Functions::member(const Code& node) {
   Expr base = eval(node.a);
   if (base.type.never()) return base;
@@ -626,7 +657,8 @@ Functions::Expr Functions::member(const Code& node) {
           node.member == Member::kSize ? kTuple : kInt};
 }
 
-// The check made sure that a bound function reads nothing that its tasks do not have.
+// Returns a member of a task or of its parent. The check has made sure that a mapping function
+// reads nothing that its tasks do not have.
 Functions::Expr Functions::task_member(const Code& node, const Expr& base) {
   const std::string_view name = name_of(node.member);
   if (base.type.is(Type::kParent) && node.member != Member::kName) {

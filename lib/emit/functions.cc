@@ -1,4 +1,4 @@
-// Statements of functions and of the top level. Expressions are in expressions.cc.
+// Translates functions and top-level statements to C++. Expressions are in expressions.cc.
 #include "emit/functions.h"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@ namespace groma::emitting {
 using program::Action;
 using program::Type;
 
+// Reserves the C++ names of functions and globals, then translates the top level.
 Functions::Functions(const Program& program, Features& features, Diagnostics& diags)
     : program_(program), data_(program.data()), features_(features), diags_(diags) {
   for (const program::Function& function : data_.functions) {
@@ -22,13 +23,13 @@ Functions::Functions(const Program& program, Features& features, Diagnostics& di
   carry_out_top();
 }
 
-// Before a statement: where it is, for the message of what fails in it.
+// Returns the C++ statement that notes a place of the source, for messages of failures after it.
 std::string Functions::here(Range range) const {
   const Position position = data_.source.position(range.begin);
   return fmt::format("here({}, {});", position.line, position.column);
 }
 
-// The name that an assignment begins with.
+// Returns the name that an assignment begins with.
 std::string_view Functions::name_at(Range range) const {
   const std::string_view text = data_.source.text(range);
   std::size_t end = 0;
@@ -39,6 +40,7 @@ std::string_view Functions::name_at(Range range) const {
   return text.substr(0, end);
 }
 
+// Translates the top-level statements in order, up to the first that can only fail.
 void Functions::carry_out_top() {
   frames_.emplace_back(Frame{std::vector<Variable>(data_.top_slots), names_});
   for (const Action& each : data_.top) {
@@ -58,6 +60,7 @@ void Functions::carry_out_top() {
   frames_.pop_back();
 }
 
+// Statements that cannot fail and whose global nothing reads are left out.
 std::string Functions::top() const {
   std::string text;
   for (const TopStatement& each : top_) text += each.kept() ? each.text : "";
@@ -73,6 +76,8 @@ std::string Functions::globals() const {
   return text;
 }
 
+// Appends the C++ of one statement to `lines`. Returns false if no later statement is reached
+// because the expression can only fail.
 bool Functions::action(const Action& action, int indent, bool top, ValueType* result,
                        std::string* failure, std::vector<std::string>& lines) {
   const std::string space(static_cast<std::size_t>(indent), ' ');
@@ -95,7 +100,7 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
       lines.push_back(fmt::format("{}{}print({}{});\n", place, space,
                                   quoted(data_.strings[action.text]), args));
     } else if (!args.empty()) {
-      // Of a point `groma place --trace` alone prints; what it computes may fail all the same.
+      // Only `groma place --trace` prints within functions. The arguments are still computed, since
       features_.insert("ignore");
       lines.push_back(fmt::format("{}{}ignore({});\n", place, space, args.substr(2)));
     }
@@ -114,7 +119,7 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
     Frame& frame = frames_.back();
     Variable& slot = frame.slots[action.target];
     slot = {frame.names.add(name_at(action.range)), value.type};
-    // Completed when it is known whether anything reads it: translate.
+    // translate() completes this line once it knows whether anything reads the variable.
     lines.push_back(fmt::format("{}{}\1{}\2const {} {} = {};\n", place, space, action.target,
                                 value.type.cpp(), slot.name, value.text));
   }
@@ -122,6 +127,7 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
   return true;
 }
 
+// Returns the function for these argument types, translated when it is first asked for.
 const Functions::Instance& Functions::instance(FunctionId function,
                                                const std::vector<ValueType>& types) {
   const InstanceKey key{function, types};
@@ -133,6 +139,7 @@ const Functions::Instance& Functions::instance(FunctionId function,
   return kept;
 }
 
+// Translates a function for these argument types. Its head cites the source.
 Functions::Instance Functions::translate(FunctionId function, const std::vector<ValueType>& types) {
   const program::Function& called = data_.functions[function];
   Frame frame{std::vector<Variable>(called.slots), names_};
@@ -149,7 +156,7 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   }
   const Frame done = std::move(frames_.back());
   frames_.pop_back();
-  // A second one, for other types, needs a name of its own: they may be the same in C++.
+  // A second instance for other types needs its own name, since its C++ types may be the same.
   bool first = true;
   for (const auto& [key, other] : instances_) first = first && key.first != function;
   made.name = first ? function_names_[function] : names_.add(function_names_[function]);
@@ -180,6 +187,7 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   return made;
 }
 
+// Translates a mapping function. A function that does not return processors becomes a failure.
 Functions::Mapped Functions::map(FunctionId function) {
   const Instance& made = instance(function, {ValueType{Type::kTask}});
   const bool is_set = made.result.is(Type::kProcessors);

@@ -1,3 +1,5 @@
+// Provides the parts of an emitted mapper. Parts are our own files, cut down to the blocks that the
+// mapping needs.
 #include "emit/parts.h"
 
 #include <algorithm>
@@ -9,7 +11,8 @@
 namespace groma::emitting {
 namespace {
 
-// Headers that are named after what is in them.
+// Standard headers that have the name of the type in them. Such a header is only included if its
+// type is used.
 constexpr std::array kTypes = {"array", "map", "mutex", "optional", "set", "span", "variant"};
 
 std::string_view trimmed(std::string_view line) {
@@ -17,25 +20,27 @@ std::string_view trimmed(std::string_view line) {
   return line;
 }
 
+// Replaces every occurrence of `from` in the text.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);
   }
 }
 
-// A comment that begins a file says what the file is for in our tree.
+// Returns a file without the comment at its beginning, which describes the file in our own tree.
 std::string_view without_head(std::string_view text) {
   const std::size_t once = text.find("#pragma once");
   const std::size_t include = text.find("#include");
   return text.substr(std::min(once, include));
 }
 
+// Returns whether the line opens or closes our own namespace.
 bool opens_or_closes_ours(std::string_view line) {
   return line.starts_with("namespace groma") || line.starts_with("}  // namespace groma");
 }
 
-// Includes are gathered and `#pragma once` means nothing there. What asks for Legion's version
-// stays.
+// Returns whether the line is a directive that emitted code does not repeat. Conditions on Legion's
+// version stay. Includes are collected, and `#pragma once` has no meaning there.
 bool stays_out(std::string_view line) {
   return line.starts_with('#') && !line.starts_with("#if ") && !line.starts_with("#else") &&
          !line.starts_with("#endif");
@@ -43,6 +48,7 @@ bool stays_out(std::string_view line) {
 
 }  // namespace
 
+// Returns whether a condition of a block holds: "a || !b" holds if feature a is there or b is not.
 bool Parts::needed(std::string_view condition) const {
   while (!condition.empty()) {
     const std::size_t end = std::min(condition.find(" || "), condition.size());
@@ -54,14 +60,16 @@ bool Parts::needed(std::string_view condition) const {
   return false;
 }
 
+// Returns a file without the blocks that are not needed, without checks that are internal to us,
+// and with the mapper's own names. The includes of the file are collected.
 std::string Parts::text(std::string_view file) {
   const auto files = part_files();
   const auto found = std::find_if(files.begin(), files.end(),
                                   [file](const PartFile& part) { return part.name == file; });
   GROMA_CHECK(found != files.end());
   std::string made;
-  std::vector<bool> blocks;  // whether each that is open is needed, all around it too
-  bool blank = true;         // before this line, so that no two follow each other
+  std::vector<bool> blocks;  // for each open block: whether it and all blocks around it are needed
+  bool blank = true;         // the last line was blank; two blank lines never follow each other
   std::string_view rest = without_head(found->text);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -92,6 +100,8 @@ std::string Parts::text(std::string_view file) {
   return made;
 }
 
+// Returns the collected includes: Legion's first, then those of the standard library that `body`
+// uses.
 std::string Parts::includes(std::string_view body) const {
   std::string made;
   for (const std::string& line : legion_includes_) made += line + "\n";

@@ -1,10 +1,11 @@
-// Anthropic's message shape.
+// Writes requests and reads replies in the form of Anthropic's messages API.
 #include "llm/json.h"
 
 namespace groma::llm {
 namespace {
 
-// A schema travels as a tool that has to be called. In a stream its input comes afterwards.
+// Adds one block of a reply. With a schema, the reply is the input of our tool. A whole reply has
+// that input in the block; a stream sends it in later events.
 void add_block(const json& block, bool whole, ReadReply* reply) {
   const std::string type = text_in(block, "type");
   if (type == "text" || type == "text_delta") {
@@ -40,6 +41,8 @@ class Anthropic final : public Shape {
     return constraint.gbnf.empty() && constraint.lark.empty() ? "" : "this API takes no grammar";
   }
 
+  // System messages are joined into `system`. Neighbouring messages of one role become one message.
+  // A schema becomes a tool that the model has to call.
   std::string body(const ChatRequest& request, const std::string& model, bool stream,
                    const Dialect& dialect) const override {
     json body = {{"model", model}, {"max_tokens", request.max_tokens}, {"stream", stream}};
@@ -51,7 +54,7 @@ class Anthropic final : public Shape {
         continue;
       }
       const char* role = message.role == ChatMessage::Role::kUser ? "user" : "assistant";
-      if (!messages.empty() && messages.back()["role"] == role) {  // they have to alternate
+      if (!messages.empty() && messages.back()["role"] == role) {  // roles have to alternate
         messages.back()["content"] =
             messages.back()["content"].get<std::string>() + "\n\n" + message.text;
       } else {
@@ -71,10 +74,11 @@ class Anthropic final : public Shape {
     return dump(body);
   }
 
+  // Cached tokens are part of the input here, as with OpenAI.
   void add_usage(const json& value, ReadReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
-    ChatUsage& total = reply->counted;  // of a stream the last word counts
+    ChatUsage& total = reply->counted;  // in a stream the last counts are valid
     total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
     if (member(*usage, "input_tokens") != nullptr) {
       total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
@@ -93,12 +97,13 @@ class Anthropic final : public Shape {
     for (const json& block : *content) add_block(block, true, reply);
   }
 
+  // The first event holds the input tokens. A call of our tool without input is the empty object.
   void read_event(const json& event, ReadReply* reply) const override {
     if (const json* message = member(event, "message");
         message != nullptr && message->is_object()) {
       reply->model = text_in(*message, "model");
       add_usage(*message, reply);
-      reply->counted.output_tokens = -1;  // of what is still to come
+      reply->counted.output_tokens = -1;  // not known yet
     }
     if (const json* block = member(event, "content_block")) add_block(*block, false, reply);
     if (const json* delta = member(event, "delta")) {

@@ -1,9 +1,12 @@
+// Counts the tokens and the money that a client has spent, and refuses requests that may pass a
+// ceiling.
 #include "llm/budget.h"
 
 #include <fmt/format.h>
 
 namespace groma::llm {
 
+// Prices are for a million tokens.
 std::optional<double> Budget::money_of(const ChatUsage& usage) const {
   if (!price_) return std::nullopt;
   return (static_cast<double>(usage.input_tokens) * price_->input +
@@ -11,6 +14,8 @@ std::optional<double> Budget::money_of(const ChatUsage& usage) const {
          1e6;
 }
 
+// Refuses a request that would pass a ceiling by itself. If it passes only together with what
+// others have reserved, the answer is kLater.
 Budget::Reserve Budget::reserve(const ChatUsage& worst, ChatError* why) {
   const std::lock_guard lock(mutex_);
   ChatUsage alone;
@@ -26,6 +31,8 @@ Budget::Reserve Budget::reserve(const ChatUsage& worst, ChatError* why) {
   return Reserve::kDone;
 }
 
+// Returns true, with the reason in `*why`, if this use would pass the ceiling on tokens or on
+// money.
 bool Budget::passes(const ChatUsage& all, ChatError* why) const {
   why->code = ChatError::Code::kCeiling;
   const std::int64_t tokens = other_tokens_ + all.input_tokens + all.output_tokens;
@@ -44,6 +51,7 @@ bool Budget::passes(const ChatUsage& all, ChatError* why) const {
   return false;
 }
 
+// Replaces the reservation of a request with its cost.
 void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {
   const std::lock_guard lock(mutex_);
   reserved_.input_tokens -= worst.input_tokens;

@@ -1,4 +1,4 @@
-// groma llm check: what an endpoint can do, found out by asking.
+// `groma llm check`: asks an endpoint a few questions to find out what it can do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,18 +16,20 @@ using Code = ChatError::Code;
 using Obeys = ChatCheck::Obeys;
 using Json = nlohmann::ordered_json;
 
+// The error codes as `--json` prints them, in the order of ChatError::Code.
 constexpr std::array<std::string_view, 18> kCodeNames = {
     "unreachable",      "certificate", "timeout",    "stopped", "key",         "not-found",
     "context-too-long", "bad-request", "rate-limit", "quota",   "server",      "bad-reply",
     "no-text",          "refusal",     "too-large",  "ceiling", "unsupported", "replay"};
 static_assert(kCodeNames.size() == static_cast<std::size_t>(Code::kReplay) + 1);
 
-// What nobody answers to such a question unless it is made to.
+// A schema and an answer that a model gives only if the server enforces them.
 constexpr std::string_view kSchema =
     R"({"type":"object","properties":{"groma":{"type":"string","enum":["cohort"]}},)"
     R"("required":["groma"],"additionalProperties":false})";
 constexpr std::string_view kAnswer = "Task * GPU;";
 
+// Returns a short question: at most 256 tokens and no thinking.
 ChatRequest question(std::optional<double> temperature, std::string text) {
   ChatRequest request;
   request.messages = {{ChatMessage::Role::kUser, std::move(text)}};
@@ -37,12 +39,14 @@ ChatRequest question(std::optional<double> temperature, std::string text) {
   return request;
 }
 
+// Returns whether a reply has exactly the form that kSchema demands.
 bool keeps_schema(const std::string& text) {
   const llm::json value = llm::parse_json(text);
   return value.is_object() && value.size() == 1 && llm::text_in(value, "groma") == "cohort";
 }
 
-// How a constrained question went; nothing when the endpoint failed otherwise.
+// Returns whether the server enforced the constraint, ignored it or refused it. Returns nothing if
+// the endpoint failed in another way.
 template <typename Keeps>
 std::optional<Obeys> judged(const Result<ChatReply, ChatError>& reply, const Keeps& keeps) {
   if (reply) return keeps(reply.value().text) ? Obeys::kYes : Obeys::kIgnored;
@@ -51,7 +55,7 @@ std::optional<Obeys> judged(const Result<ChatReply, ChatError>& reply, const Kee
     case Code::kUnsupported:
     case Code::kServer:
     case Code::kNoText:
-    case Code::kUnreachable:  // some servers die of a grammar
+    case Code::kUnreachable:  // some servers crash on a grammar
       return Obeys::kRefused;
     default:
       return std::nullopt;
@@ -63,10 +67,13 @@ std::string_view words_of(Obeys obeys) {
   return kWords[static_cast<int>(obeys)];
 }
 
+// Returns the JSON value as one line.
 std::string as_line(const Json& json) {
   return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
+// Returns what the report says about the models: how many, and whether the wanted model is among
+// them.
 std::string model_words(const ChatCheck& check) {
   const std::string& wanted = check.wanted_model;
   if (!check.models) return "it does not list its models";
@@ -84,6 +91,9 @@ std::string model_words(const ChatCheck& check) {
 
 }  // namespace
 
+// Asks for the list of models, then a plain question, one with a schema and one with a grammar. A
+// server without a list of models passes. Returns an error if the plain question fails, or if
+// another request fails in a way that says nothing about its constraint.
 Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double> temperature,
                                         const ChatClient::Watch& watch) {
   ChatCheck check;
@@ -118,6 +128,7 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   return check;
 }
 
+// Returns the report as three lines of text.
 std::string render(const ChatCheck& check) {
   const ChatReply& round = check.round;
   const std::string money =
@@ -133,6 +144,7 @@ std::string render(const ChatCheck& check) {
       round.usage.estimated ? " (estimated)" : "", money);
 }
 
+// Returns the report as one line of JSON. Missing values are null.
 std::string to_json(const ChatCheck& check) {
   const ChatReply& round = check.round;
   const Json money = round.money ? Json(*round.money) : Json();

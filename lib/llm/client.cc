@@ -1,4 +1,5 @@
-// A call: attempts, waits between them, what a server refuses left out, what it costs counted.
+// Makes one call of a chat client. A call has several attempts with waits between them, leaves out
+// fields that the server refuses, and counts costs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,9 +22,11 @@ using namespace llm;  // NOLINT: of our own
 namespace {
 
 using Code = ChatError::Code;
+// The longest wait between attempts unless the server asks for more, in milliseconds.
 constexpr std::int64_t kMaxBackoffMs = 30'000;
-constexpr auto kTurn = std::chrono::milliseconds(20);  // between looks whether to go on
+constexpr auto kTurn = std::chrono::milliseconds(20);  // between two checks whether to stop
 
+// Returns an error with this code and message.
 ChatError failure(Code code, std::string message, std::string help = "") {
   ChatError error;
   error.code = code;
@@ -32,13 +35,13 @@ ChatError failure(Code code, std::string message, std::string help = "") {
   return error;
 }
 
-// Gives a caller the text of a stream as it grows, without the key.
+// Gives the caller the text of a stream as it grows, without the key.
 class LiveText {
  public:
   LiveText(const ChatClient::Watch& watch, const std::string& key, bool restarted)
       : watch_(watch), redactor_(key), restarted_(restarted) {}
 
-  // `all` is the text so far.
+  // Shows the new part of the text. `all` is the whole text so far.
   void show(const std::string& all) {
     if (!watch_.on_text || all.size() < taken_) return;
     emit(redactor_.feed(std::string_view(all).substr(taken_)));
@@ -62,12 +65,14 @@ class LiveText {
   std::size_t taken_ = 0;  // bytes of the text so far
 };
 
+// Returns the error for options that make() refuses.
 Error wrong_options(std::string message, std::string help = "") {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }
 
 }  // namespace
 
+// A client and its state. Several threads may use it at once.
 class ChatClient::Impl {
  public:
   Impl(ChatOptions options, std::unique_ptr<Transport> transport)
@@ -80,6 +85,7 @@ class ChatClient::Impl {
     if (*shape_.lacks() != 0) dialect_.left_out.insert(shape_.lacks());
   }
 
+  // Asks once, with retries, and adds what the call took to the reply or to the error.
   Result<ChatReply, ChatError> ask(const ChatRequest& request, const Watch& watch) {
     Call call = begin(watch);
     auto reply = ask_with(call, request);
@@ -103,7 +109,7 @@ class ChatClient::Impl {
   const ChatOptions& options() const { return options_; }
 
  private:
-  // One call of the user's, with all of its exchanges.
+  // One call of the user, with all of its exchanges.
   struct Call {
     const Watch& watch;
     Clock::time_point begin, deadline;
@@ -119,6 +125,7 @@ class ChatClient::Impl {
             options_.attempts};
   }
 
+  // Completes an error: the number of attempts, and its texts without the key.
   ChatError finished(const Call& call, ChatError error) const {
     error.attempts = std::max(call.attempts, 1);
     error.message = redacted(error.message, key_);
@@ -132,6 +139,7 @@ class ChatClient::Impl {
 
   bool stopped(const Call& call) const { return call.watch.stop && call.watch.stop(); }
 
+  // Does one exchange and adds its time to the call.
   WireReply exchange(Call& call, const WireRequest& request,
                      std::function<bool(std::string_view)> on_body = {}) {
     const WireWatch watch{call.deadline, call.watch.stop, std::move(on_body)};
@@ -140,6 +148,9 @@ class ChatClient::Impl {
     return reply;
   }
 
+  // Returns how long to wait after a failed attempt, in milliseconds. The backoff doubles with each
+  // attempt, with full jitter. If the server asks for a wait, that wait and a short random time are
+  // used.
   std::int64_t wait_before(int attempt, const Verdict& verdict) {
     const std::int64_t base = std::min<std::int64_t>(
         kMaxBackoffMs, std::int64_t{options_.backoff_ms} << std::min(attempt - 1, 14));
@@ -152,7 +163,7 @@ class ChatClient::Impl {
     return *verdict.wait_ms + up_to(std::min<std::int64_t>(options_.backoff_ms, 1000));
   }
 
-  // Waits as long, unless it is stopped.
+  // Waits, and returns false if the call is stopped meanwhile.
   bool wait(const Call& call, std::int64_t wait_ms) const {
     const auto until = Clock::now() + std::chrono::milliseconds(wait_ms);
     while (Clock::now() < until) {
@@ -162,7 +173,7 @@ class ChatClient::Impl {
     return true;
   }
 
-  // `once` until it gives a value, fails for good, or attempts or time run out.
+  // Calls `once` until it gives a value, fails for good, or attempts or time run out.
   template <typename T, typename Once>
   Result<T, ChatError> with_retries(Call& call, const Once& once) {
     for (int attempt = 1;; ++attempt) {
@@ -187,13 +198,14 @@ class ChatClient::Impl {
     }
   }
 
-  // A replay goes by the time that was recorded.
+  // Returns how long the call has taken in milliseconds. A replay uses the recorded times.
   std::int64_t gone_ms(const Call& call) const {
     if (!transport_->waits()) return call.elapsed_ms + call.waited_ms;
     const auto gone = Clock::now() - call.begin;
     return std::chrono::duration_cast<std::chrono::milliseconds>(gone).count();
   }
 
+  // Asks for the list of models, and learns from it which software the server runs.
   Result<ModelList, ChatError> list_models(Call& call) {
     return with_retries<ModelList>(call, [&](int) {
       const WireRequest request{false, "/models", "", false};
@@ -212,8 +224,8 @@ class ChatClient::Impl {
     });
   }
 
-  // What has to be known before the first request: the model's name, and how the server takes a
-  // constraint.
+  // Checks the request, and finds out what is needed before it is sent: the name of the model, and
+  // how the server takes a constraint. Returns an error if the request cannot be sent.
   std::optional<ChatError> prepare(Call& call, const ChatRequest& request, std::string* model) {
     const ChatConstraint& constraint = request.constraint;
     const bool grammar = !constraint.gbnf.empty() || !constraint.lark.empty();
@@ -238,7 +250,8 @@ class ChatClient::Impl {
     return std::nullopt;
   }
 
-  // Asks for the list of models, where it is wanted, once. Threads may do so at the same time.
+  // Asks for the list of models, at most once, if the model or the server's software is not known.
+  // Several threads may do so at the same time.
   std::optional<ChatError> learn(Call& call, bool constrained, std::string* model) {
     bool listed = false;
     {
@@ -249,7 +262,7 @@ class ChatClient::Impl {
     if (options_.endpoint.starts_with("exec:")) return std::nullopt;
     if (!model->empty() && (listed || !constrained)) return std::nullopt;
     Call asking = call;
-    if (!model->empty()) {  // it is a hint only
+    if (!model->empty()) {  // the list is only a hint then
       const auto soon = Clock::now() + std::chrono::milliseconds(options_.connect_timeout_ms);
       asking.deadline = std::min(call.deadline, soon);
       asking.most_attempts = 1;
@@ -267,11 +280,11 @@ class ChatClient::Impl {
     }
     const std::lock_guard lock(mutex_);
     model_ = *model;
-    listed_ = true;  // asked once, whatever came of it
+    listed_ = true;  // do not ask again, even after a failure
     return std::nullopt;
   }
 
-  // Why a call that waits for other threads does so no longer.
+  // Returns why a call stops waiting for the requests of other threads, or nothing.
   std::optional<ChatError> given_up(const Call& call) const {
     if (stopped(call)) return failure(Code::kStopped, "stopped");
     if (Clock::now() < call.deadline) return std::nullopt;
@@ -283,6 +296,8 @@ class ChatClient::Impl {
     return dialect_;
   }
 
+  // Sends the request with retries. If the server refuses a field, asks again at once without that
+  // field, and remembers this for later requests.
   Result<ChatReply, ChatError> ask_with(Call& call, const ChatRequest& request) {
     std::string model;
     if (auto error = prepare(call, request, &model)) return *error;
@@ -313,14 +328,16 @@ class ChatClient::Impl {
             options_.stream};
   }
 
+  // Returns whether the request sets a field that servers may refuse.
   bool asks_for(const ChatRequest& request, std::string_view field) const {
     if (field == "temperature") return request.temperature.has_value();
     if (field == "seed") return request.seed.has_value();
     return field == "stream_options" ? options_.stream : request.no_thinking;
   }
 
-  // With and without what the server refused at the time, the way to ask that comes first in the
-  // recording: what had been learnt by then depends on the order in which threads asked.
+  // For a replay: returns the dialect whose request comes first in the recording. Each field that
+  // the recorded server refused is tried with and without. The order in which threads asked decides
+  // what had been learnt at the time.
   Dialect recorded_way(const ChatRequest& request, const std::string& model, Dialect now) const {
     std::vector<Dialect> ways = {now};
     for (const std::string& field : transport_->refused()) {
@@ -347,26 +364,30 @@ class ChatClient::Impl {
     return now;
   }
 
+  // Remembers which fields the server refuses. Its software is left as it is, since another thread
+  // may have learnt that.
   void keep(const Dialect& dialect) {
     const std::lock_guard lock(mutex_);
     dialect_.completion_limit = dialect.completion_limit;
     dialect_.left_out = dialect.left_out;
   }
 
-  // Whether there is another way to ask, without what the server refuses.
+  // Changes the dialect to leave out the refused field. Returns false if there is no other way to
+  // ask.
   bool leave_out(const ServerError& told, const std::string& body, Dialect* dialect) const {
     const std::string field = refused_field(told, body);
     if (field.empty()) return false;
     if (field == "max_tokens") {
       dialect->completion_limit = true;
     } else if (field == "max_completion_tokens" || !dialect->left_out.insert(field).second) {
-      return false;  // without a limit a reply may cost anything
+      return false;  // a reply without a limit might cost any amount
     }
     log(LogLevel::kInfo, fmt::format("the server refuses `{}`: asking without it", field));
     return true;
   }
 
-  // `*told`: the error of a request that was refused for what is in it.
+  // Does one attempt within the budget. `*told` is set to the server's error if the server refused
+  // the content of the request.
   Step<ChatReply> attempt_once(Call& call, const ChatRequest& request, const WireRequest& wire,
                                int attempt, std::optional<ServerError>* told) {
     const ChatUsage worst = worst_case(wire, request.max_tokens);
@@ -391,7 +412,7 @@ class ChatClient::Impl {
     ReadReply read = read_body(shape_, reply);
     if (reply.done() && options_.stream) {
       parser.finish(add);
-      // Without events the whole reply came at once.
+      // Without events, the whole reply came at once.
       text.finish(live.text.empty() ? read.text : live.text);
     }
 
@@ -409,7 +430,7 @@ class ChatClient::Impl {
   const Shape& shape_;
   const std::unique_ptr<Transport> transport_;
   Budget budget_;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all members below
   Dialect dialect_;
   std::string model_;
   bool listed_ = false;
@@ -421,6 +442,8 @@ ChatClient::ChatClient(ChatClient&&) noexcept = default;
 ChatClient& ChatClient::operator=(ChatClient&&) noexcept = default;
 ChatClient::~ChatClient() = default;
 
+// Checks the options, then makes the transport: a replay, a command or HTTP, with a recorder around
+// it if one is wanted.
 Result<ChatClient> ChatClient::make(ChatOptions options) {
   if (options.max_money > 0 && !options.price) {
     return wrong_options("a ceiling on money needs the price of tokens");

@@ -1,4 +1,5 @@
-// A child process that answers: the request on its standard input, the text on its output.
+// Runs a command that answers requests. The command reads the request on its standard input and
+// writes the reply's text to its standard output.
 #include <fmt/format.h>
 
 #include "groma/system.h"
@@ -8,13 +9,14 @@
 namespace groma::llm {
 namespace {
 
-// An output before the gap, if it was too long to keep. It is a text of its own, since it may end
-// within the key.
+// Returns the output before the gap, if the output was too long to keep. It may end within the key,
+// so it is redacted as a text of its own.
 std::string_view first_part(const CommandOutput& output) {
   const std::string_view text = output.text;
   return output.left_out_bytes == 0 ? text : text.substr(0, output.cut_at);
 }
 
+// Runs the command once for each request.
 class ExecTransport final : public Transport {
  public:
   explicit ExecTransport(const ChatOptions& options)
@@ -22,9 +24,11 @@ class ExecTransport final : public Transport {
         key_(ChatKeyText::of(options.key)),
         max_bytes_(options.max_reply_bytes) {}
 
+  // Runs the command with the request on its input. The child does not get the key in its
+  // environment. The end of its standard error becomes the detail of a failure.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     WireReply reply;
-    if (!request.post) {  // it lists no models
+    if (!request.post) {  // a command has no list of models
       reply.status = 404;
       return reply;
     }
@@ -32,7 +36,7 @@ class ExecTransport final : public Transport {
     command.words = {"sh", "-c", script_};
     command.input = request.body;
     command.stop = watch.stop;
-    command.environment = {"GROMA_API_KEY"};  // it is not given the key
+    command.environment = {"GROMA_API_KEY"};  // removed: the command does not get the key
     command.max_output_bytes = max_bytes_;
     command.end_at_max_output = true;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(watch.deadline - Clock::now());
@@ -68,8 +72,8 @@ class ExecTransport final : public Transport {
   }
 
  private:
-  // An output behind the gap, if it was too long to keep; else all of it. If it begins with the end
-  // of the key, that is left out.
+  // Returns the output after the gap, or all of it if it was short enough to keep. If it begins
+  // with the end of the key, that beginning is left out.
   std::string_view last_part(const CommandOutput& output) const {
     const std::string_view text = output.text;
     if (output.left_out_bytes == 0) return text;

@@ -1,5 +1,5 @@
-// One exchange over libcurl, driven by hand so that silence is told from slowness and a caller can
-// stop it at any time.
+// Does one exchange over libcurl. Our own loop drives the transfer, so that it can tell silence
+// from slowness and can be stopped at any time.
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -18,10 +18,12 @@
 namespace groma::llm {
 namespace {
 
+// The time between two checks of the limits of a transfer, in milliseconds.
 constexpr int kPollMs = 40;
+// The length at which the texts of headers and errors are cut, in bytes.
 constexpr std::size_t kMostHeaderBytes = 1000;
 
-// One connection cache and its transfer; one thread at a time.
+// A connection cache with one transfer. One thread uses it at a time.
 struct Channel {
   CURLM* multi = curl_multi_init();
   CURL* easy = curl_easy_init();
@@ -34,6 +36,7 @@ struct Channel {
   }
 };
 
+// Owns a list of request headers of libcurl.
 struct HeaderList {
   curl_slist* list = nullptr;
   explicit HeaderList(const std::vector<std::string>& lines) {
@@ -44,28 +47,31 @@ struct HeaderList {
   ~HeaderList() { curl_slist_free_all(list); }
 };
 
+// Reply headers about retries, as the server wrote them.
 struct RawHeaders {
   std::string retry_after, retry_after_ms, should_retry, date;
 };
 
-// What the callbacks fill.
+// The state that the callbacks of libcurl fill.
 struct Transfer {
   CURL* easy = nullptr;
   const WireWatch* watch = nullptr;
   std::size_t most_bytes = 0;
   WireReply reply;
   RawHeaders headers;
-  Clock::time_point last_text;  // silence is counted from here, once it is set
-  std::size_t given = 0;        // of a stream, to on_body
+  Clock::time_point last_text;  // start of the silence; not set before the first text
+  std::size_t given = 0;        // bytes of a stream that on_body was given
   bool too_large = false;
 };
 
+// Returns the text without white space and control characters at both ends.
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
   return text;
 }
 
+// Callback of libcurl: keeps the headers that are needed.
 std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user) {
   auto* transfer = static_cast<Transfer*>(user);
   const std::string_view line(bytes, count);
@@ -92,6 +98,8 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user)
   return count;
 }
 
+// Callback of libcurl: appends bytes to the reply, and gives them to on_body if the reply is a
+// stream. Fails the transfer if the reply is larger than allowed.
 std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   auto* transfer = static_cast<Transfer*>(user);
   WireReply& reply = transfer->reply;
@@ -112,11 +120,13 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   return count;
 }
 
-// libcurl's own are handed on to children.
+// Opens a socket that child processes do not inherit. The sockets that libcurl opens itself are
+// inherited.
 curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+// Returns the whole text as a number, or nothing if it is not a finite number of at least 0.
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -125,7 +135,8 @@ std::optional<double> number_in(const std::string& text) {
   return value;
 }
 
-// Seconds, milliseconds, or a date, which is compared with the server's own.
+// Returns how long the server asks to wait. The header holds milliseconds, seconds, or a date,
+// which is compared with the server's own clock.
 std::optional<std::int64_t> retry_after_ms(const RawHeaders& headers) {
   constexpr double kMostMs = 1e12;
   if (const auto ms = number_in(headers.retry_after_ms)) {
@@ -142,6 +153,7 @@ std::optional<std::int64_t> retry_after_ms(const RawHeaders& headers) {
   return std::max<std::int64_t>(0, std::int64_t{then} - now) * 1000;
 }
 
+// Returns the failure for a result of libcurl.
 Failure failure_of(CURLcode code, const Transfer& transfer) {
   switch (code) {
     case CURLE_OK:
@@ -175,13 +187,15 @@ Failure failure_of(CURLcode code, const Transfer& transfer) {
   }
 }
 
-// Only what no name server has a say in, and libcurl reads as we do.
+// Returns whether the host is this computer. Only names count that need no name server and that
+// libcurl reads the same way.
 bool is_this_computer(const std::string& host) {
   in_addr address{};
   const bool numbers = inet_pton(AF_INET, host.c_str(), &address) == 1;
   return host == "localhost" || host == "[::1]" || (numbers && ntohl(address.s_addr) >> 24 == 127);
 }
 
+// A parsed URL of libcurl.
 struct Address {
   std::unique_ptr<CURLU, void (*)(CURLU*)> url{curl_url(), curl_url_cleanup};
 
@@ -197,6 +211,8 @@ struct Address {
   }
 };
 
+// Sends requests over HTTP. Channels are kept for later requests; each request takes a channel of
+// its own.
 class HttpTransport final : public Transport {
  public:
   HttpTransport(const ChatOptions& options, std::vector<std::string> headers)
@@ -207,6 +223,7 @@ class HttpTransport final : public Transport {
     near_ = address.set(options.endpoint) && is_this_computer(address.part(CURLUPART_HOST));
   }
 
+  // Sends the request and returns the reply, or the failure. The key is taken out of the reply.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     std::unique_ptr<Channel> channel = take_channel();
     const HeaderList headers(headers_for(request));
@@ -228,6 +245,7 @@ class HttpTransport final : public Transport {
   }
 
  private:
+  // Returns a free channel, or a new one.
   std::unique_ptr<Channel> take_channel() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) return std::make_unique<Channel>();
@@ -236,6 +254,8 @@ class HttpTransport final : public Transport {
     return channel;
   }
 
+  // Returns the headers of a request. An empty `Expect` keeps libcurl from waiting before it sends
+  // the body.
   std::vector<std::string> headers_for(const WireRequest& request) const {
     std::vector<std::string> lines = headers_;
     if (request.post) lines.emplace_back("Content-Type: application/json");
@@ -244,17 +264,18 @@ class HttpTransport final : public Transport {
     return lines;
   }
 
+  // Sets the options of the transfer.
   void set_up(CURL* easy, curl_slist* headers, const WireRequest& request, Transfer* transfer,
               char* why) const {
     curl_easy_setopt(easy, CURLOPT_URL, (options_.endpoint + request.path).c_str());
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);    // a key goes nowhere else
-    if (near_) curl_easy_setopt(easy, CURLOPT_PROXY, "");  // a key would pass it in the open
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);    // the key must not go to another address
+    if (near_) curl_easy_setopt(easy, CURLOPT_PROXY, "");  // a proxy would see the key
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // to stop does not wait for a name server
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // stopping does not wait for a name server
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, long{options_.connect_timeout_ms});
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");  // all that libcurl can undo
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");  // every encoding that libcurl decodes
     curl_easy_setopt(easy, CURLOPT_USERAGENT, fmt::format("groma/{}", kVersion).c_str());
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, why);
@@ -275,7 +296,7 @@ class HttpTransport final : public Transport {
     transfer->reply.detail = std::move(detail);
   }
 
-  // Until it is done, late, silent for too long, or stopped.
+  // Runs the transfer until it ends, passes its deadline, is silent for too long, or is stopped.
   void drive(const Channel& channel, Clock::time_point begin, Transfer* transfer, char* why) const {
     const auto idle = std::chrono::milliseconds(options_.idle_timeout_ms);
     if (begin >= transfer->watch->deadline) {
@@ -307,6 +328,7 @@ class HttpTransport final : public Transport {
     }
   }
 
+  // Fills in the rest of the reply. All its texts become valid UTF-8 without the key.
   void finish(const Channel& channel, Clock::time_point begin, Transfer* transfer) const {
     WireReply& reply = transfer->reply;
     long status = 0, sent_bytes = 0;
@@ -330,14 +352,16 @@ class HttpTransport final : public Transport {
   }
 
   ChatOptions options_;
-  bool near_ = false;                 // the endpoint is of this computer
-  std::vector<std::string> headers_;  // the key among them
+  bool near_ = false;                 // the endpoint is on this computer
+  std::vector<std::string> headers_;  // with the key
   std::mutex mutex_;
   std::vector<std::unique_ptr<Channel>> free_;
 };
 
 }  // namespace
 
+// The address must not hold a password or a query. With a key, plain HTTP is accepted only to this
+// computer. The path defaults to /v1; the names of methods at its end are dropped.
 Result<std::string> normal_endpoint(const ChatOptions& options) {
   const std::string& given = options.endpoint;
   if (given.empty()) {

@@ -1,4 +1,4 @@
-// Keys: where they may come from. And prices.
+// Finds and checks the keys of chat servers. Also parses prices.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -17,8 +17,11 @@
 namespace groma {
 namespace {
 
+// The allowed length of a key in characters.
 constexpr std::size_t kShortest = 4, kLongest = 4096;
 
+// Reads a key from a file. Refuses a file that others may read or that belongs to another user,
+// except root. Removes a byte order mark and line ends.
 Result<std::string> read_key_file(const std::string& path) {
   const auto failure = [&path](std::string_view why, std::string help = "") {
     return Error{Error::Code::kUnreadable,
@@ -47,6 +50,7 @@ Result<std::string> read_key_file(const std::string& path) {
 
 }  // namespace
 
+// Accepts 4 to 4096 visible ASCII characters without `"` and `\`.
 Result<ChatKey> ChatKey::make(std::string text) {
   const auto wrong = [](const char* why) {
     return Error{Error::Code::kMalformed, fmt::format("the key is none: {}", why)};
@@ -62,6 +66,8 @@ Result<ChatKey> ChatKey::make(std::string text) {
   return key;
 }
 
+// Reads the file if one is named, else the environment variable GROMA_API_KEY. Without both it
+// returns an empty key.
 Result<ChatKey> find_chat_key(const std::string& file) {
   const auto make = [](std::string text, const std::string& from) {
     Result<ChatKey> key = ChatKey::make(std::move(text));
@@ -79,6 +85,7 @@ Result<ChatKey> find_chat_key(const std::string& file) {
   return make(text, "GROMA_API_KEY");
 }
 
+// Reads two numbers that are at least 0 and are separated by a comma.
 Result<ChatPrice> parse_chat_price(std::string_view text) {
   const Error wrong{Error::Code::kMalformed,
                     "a price is two numbers, for a million tokens of input and of output",

@@ -1,4 +1,5 @@
-// Chat completions as OpenAI has them, and as those who follow it have them.
+// Writes requests and reads replies in the form of OpenAI's chat completions, with the variations
+// of compatible servers.
 #include "llm/json.h"
 
 namespace groma::llm {
@@ -6,6 +7,7 @@ namespace {
 
 constexpr const char* kRoles[] = {"system", "user", "assistant"};
 
+// Reads the token counts. A count of -1 means that the server did not say.
 ChatUsage usage_of(const json& value) {
   ChatUsage usage;
   usage.input_tokens = count_in(value, "prompt_tokens", -1);
@@ -19,7 +21,7 @@ ChatUsage usage_of(const json& value) {
   return usage;
 }
 
-// A text, or parts of one. False for what is neither.
+// Adds the content of a message: a text or a list of parts. Returns false if it is neither.
 bool add_content(const json& content, ReadReply* reply) {
   if (content.is_string()) {
     reply->text += content.get_ref<const std::string&>();
@@ -35,6 +37,7 @@ bool add_content(const json& content, ReadReply* reply) {
   return true;
 }
 
+// Notes which tool the model calls. The input of our own reply tool is the text of the reply.
 void add_tools(const json& calls, ReadReply* reply) {
   if (!calls.is_array()) return;
   for (const json& call : calls) {
@@ -52,7 +55,7 @@ void add_tools(const json& calls, ReadReply* reply) {
   }
 }
 
-// A message or, in a stream, a piece of one.
+// Adds a message or, in a stream, a piece of a message.
 void add_message(const json& message, ReadReply* reply) {
   if (const json* content = member(message, "content")) {
     if (!add_content(*content, reply)) reply->wrong = "`content` is no text";
@@ -65,6 +68,7 @@ void add_message(const json& message, ReadReply* reply) {
   if (const json* calls = member(message, "tool_calls")) add_tools(*calls, reply);
 }
 
+// Adds one choice of a reply. `key` is `message`, or `delta` in a stream.
 void add_choice(const json& choice, const char* key, ReadReply* reply) {
   if (const json* error = member(choice, "error")) reply->error = error_in({{"error", *error}});
   if (const json* message = member(choice, key)) add_message(*message, reply);
@@ -72,6 +76,7 @@ void add_choice(const json& choice, const char* key, ReadReply* reply) {
   if (!finish.empty()) reply->finish = finish;
 }
 
+// Returns the `response_format` that asks for the JSON schema.
 json format_of(const std::string& schema, Server server) {
   json parsed = parse_json(schema);
   if (server == Server::kLlamaCppPython) return {{"type", "json_object"}, {"schema", parsed}};
@@ -79,6 +84,8 @@ json format_of(const std::string& schema, Server server) {
           {"json_schema", {{"name", "reply"}, {"strict", true}, {"schema", parsed}}}};
 }
 
+// Adds the grammar to a request in the form that the server takes. OpenAI takes Lark, as the format
+// of a tool that must be called. The others take GBNF.
 void add_grammar(const ChatConstraint& constraint, Server server, json* body) {
   switch (server) {
     case Server::kVllm:
@@ -114,6 +121,7 @@ class OpenAi final : public Shape {
     return {"Authorization: Bearer " + key};
   }
 
+  // Without a grammar every constraint is supported.
   std::string unsupported(const ChatConstraint& constraint, Server server) const override {
     if (constraint.gbnf.empty() && constraint.lark.empty()) return "";
     if (server == Server::kOllama) return "Ollama takes no grammar";
@@ -123,6 +131,8 @@ class OpenAi final : public Shape {
                : "";
   }
 
+  // Fields that the server refused (`dialect.left_out`) are left out. The model is left out if it
+  // has no name.
   std::string body(const ChatRequest& request, const std::string& model, bool stream,
                    const Dialect& dialect) const override {
     const auto wanted = [&dialect](const char* name) { return !dialect.left_out.contains(name); };
@@ -156,6 +166,7 @@ class OpenAi final : public Shape {
     reply->counted = usage_of(*usage);
   }
 
+  // Only the first choice counts.
   void read_rest(const json& body, ReadReply* reply) const override {
     const json* choices = member(body, "choices");
     if (choices == nullptr || !choices->is_array()) {
@@ -169,6 +180,7 @@ class OpenAi final : public Shape {
     }
   }
 
+  // Only events of the first choice count.
   void read_event(const json& event, ReadReply* reply) const override {
     const json* choices = member(event, "choices");
     if (choices == nullptr || !choices->is_array()) return;

@@ -1,3 +1,4 @@
+// Turns an exchange into a reply or a verdict, and computes its cost for the budget.
 #include "llm/outcome.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace {
 
 using Code = ChatError::Code;
 
+// Returns why the reply ended, from the words of either protocol.
 ChatReply::Finish finish_of(std::string_view word) {
   if (word == "stop" || word == "end_turn" || word == "stop_sequence" || word == "eos") {
     return ChatReply::Finish::kStop;
@@ -23,6 +25,7 @@ ChatReply::Finish finish_of(std::string_view word) {
   return tool ? ChatReply::Finish::kToolCall : ChatReply::Finish::kOther;
 }
 
+// Estimates the tokens of a request and its reply at three bytes a token.
 ChatUsage estimate(const ChatRequest& request, const ReadReply& reply) {
   std::size_t in = request.constraint.json_schema.size();
   for (const ChatMessage& message : request.messages) in += message.text.size() + 4;
@@ -34,16 +37,19 @@ ChatUsage estimate(const ChatRequest& request, const ReadReply& reply) {
   return usage;
 }
 
-// What was cut by the limit may have gone into thoughts that nobody is shown.
+// Returns whether the reply has no text. A reply that the token limit cut may have spent all its
+// tokens on thoughts that the server does not show, so it counts as a reply.
 bool says_nothing(const ReadReply& read) {
   if (!read.reasoning.empty()) return false;
   const bool blank = read.text.find_first_not_of(" \t\r\n") == std::string::npos;
   return !read.has_text || (blank && finish_of(read.finish) != ChatReply::Finish::kLength);
 }
 
+// Turns a complete reply into the result, without the key and with thoughts apart from the text. A
+// refusal, a reply without text or a call of another tool gives a verdict instead.
 Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadReply* read,
                        const std::string& key) {
-  // Pieces of a reply may have made the key only when they were joined.
+  // Redact the joined texts again: pieces of a reply may form the key only when they are joined.
   for (std::string* text : {&read->refusal, &read->tool, &read->model}) {
     *text = redacted(*text, key);
   }
@@ -85,6 +91,7 @@ Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadRe
 
 }  // namespace
 
+// A plain body is the reply's text. A failed status is not read.
 ReadReply read_body(const Shape& shape, const WireReply& reply) {
   ReadReply read;
   if (reply.plain) {
@@ -102,6 +109,7 @@ ReadReply read_body(const Shape& shape, const WireReply& reply) {
   return read;
 }
 
+// A stream without a finish reason was cut, even if its connection ended well.
 Step<ChatReply> conclude(const ChatRequest& request, const WireReply& reply, ReadReply* read,
                          const ChatOptions& options) {
   if (!reply.done()) {
@@ -120,7 +128,8 @@ Step<ChatReply> conclude(const ChatRequest& request, const WireReply& reply, Rea
   return accept(request, reply, read, ChatKeyText::of(options.key));
 }
 
-// No tokeniser makes more tokens than bytes, but templates add some.
+// No tokeniser makes more tokens than a text has bytes. Only the chat template of the model may add
+// some tokens.
 ChatUsage worst_case(const WireRequest& request, int max_tokens) {
   ChatUsage usage;
   usage.input_tokens = static_cast<std::int64_t>(request.body.size());
@@ -129,6 +138,8 @@ ChatUsage worst_case(const WireRequest& request, int max_tokens) {
   return usage;
 }
 
+// Returns the server's own counts only if the reply came to its end. A reply that broke off counts
+// as the worst case.
 ChatUsage cost_of(const WireReply& reply, const ReadReply& read, bool may_have_cost,
                   const ChatUsage& worst) {
   if (!may_have_cost) return {};

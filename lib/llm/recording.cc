@@ -1,4 +1,4 @@
-// Exchanges as lines of JSON: written while they happen, and given back without a network.
+// Records exchanges as lines of JSON while they happen, and replays them without a network.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,8 +22,9 @@ namespace {
 
 constexpr const char* kApiNames[] = {"openai", "anthropic"};
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
-constexpr std::int64_t kMostStatus = 999;  // HTTP's have three digits
+constexpr std::int64_t kMostStatus = 999;  // an HTTP status has three digits
 
+// Returns a request as the recording holds it, without the key.
 json request_json(const WireRequest& request, const std::string& key) {
   json made = {{"method", request.post ? "POST" : "GET"}, {"path", request.path}};
   const json body = parse_json(redacted_request(request.body, key));
@@ -31,6 +32,7 @@ json request_json(const WireRequest& request, const std::string& key) {
   return made;
 }
 
+// Returns a reply as the recording holds it. Members with default values are left out.
 json reply_json(const WireReply& reply) {
   json made = {{"status", reply.status}, {"body", reply.body}, {"elapsed_ms", reply.elapsed_ms}};
   const auto add = [&made](const char* name, const std::string& text) {
@@ -48,6 +50,7 @@ json reply_json(const WireReply& reply) {
   return made;
 }
 
+// Reads a reply back from a recording. An unknown failure becomes kReset.
 WireReply reply_from(const json& value) {
   WireReply reply;
   reply.status = static_cast<int>(count_in(value, "status"));
@@ -76,15 +79,18 @@ WireReply reply_from(const json& value) {
   return reply;
 }
 
+// Passes exchanges to another transport and appends each one to the file.
 class Recorder final : public Transport {
  public:
   Recorder(int file, std::string path, std::string key, std::unique_ptr<Transport> inner)
       : file_(file), path_(std::move(path)), key_(std::move(key)), inner_(std::move(inner)) {}
   ~Recorder() override { close(file_); }
 
+  // Does the exchange and records it. A failed write makes the exchange fail, too.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     WireReply reply = inner_->exchange(request, watch);
-    if (reply.failure == Failure::kStopped) return reply;  // the caller's doing
+    // An exchange that the caller stopped is not recorded.
+    if (reply.failure == Failure::kStopped) return reply;
     const std::string line =
         dump({{"request", request_json(request, key_)}, {"reply", reply_json(reply)}}) + "\n";
     if (!append(line)) {
@@ -95,6 +101,8 @@ class Recorder final : public Transport {
   }
   bool waits() const override { return inner_->waits(); }
 
+  // Writes the line whole, since several threads may append. Returns false on an error, which is in
+  // errno.
   bool append(std::string_view line) {
     const std::lock_guard lock(mutex_);
     while (!line.empty()) {
@@ -113,13 +121,14 @@ class Recorder final : public Transport {
   std::mutex mutex_;
 };
 
-// "/messages/0/content: recorded "..a..", now "..b.."", of up to three places.
+// Returns where two requests differ, at up to three places: "/messages/0/content: recorded "..a..",
+// now "..b.."".
 std::string difference(const json& recorded, const json& now) {
   const auto value_at = [](const json& value, const std::string& place) {
     const json::json_pointer pointer(place);
     return value.contains(pointer) ? dump(value[pointer]) : std::string("nothing");
   };
-  // From a little before the first letter that differs.
+  // Returns the text from a little before the first letter that differs.
   const auto window = [](const std::string& text, std::size_t first) {
     const std::size_t from = first > 20 ? first - 20 : 0;
     return (from > 0 ? ".." : "") + shown(std::string_view(text).substr(from), 60);
@@ -139,10 +148,12 @@ std::string difference(const json& recorded, const json& now) {
   return text;
 }
 
+// Answers requests from a recording.
 class Replay final : public Transport {
  public:
   Replay(std::string path, std::string key) : path_(std::move(path)), key_(std::move(key)) {}
 
+  // Adds a recorded exchange. Also notes a field that the server refused in it.
   void add(json request, WireReply reply) {
     places_[dump(request)].push_back(lines_.size());
     const json* body = member(request, "body");
@@ -153,8 +164,8 @@ class Replay final : public Transport {
     lines_.push_back({std::move(request), std::move(reply), false});
   }
 
-  // The first equal request that was not given yet: threads may come in another order. Lists of
-  // models are all one.
+  // Returns the reply of the first equal request that was not used yet, because threads may ask in
+  // another order. A list of models may be used any number of times.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     const json wanted = request_json(request, key_);
     const std::lock_guard lock(mutex_);
@@ -181,6 +192,8 @@ class Replay final : public Transport {
     bool used = false;
   };
 
+  // Returns the first unused line with this request, or null. With `again`, a used line counts,
+  // too.
   Line* find(const std::string& wanted, bool again) {
     const auto found = places_.find(wanted);
     if (found == places_.end()) return nullptr;
@@ -190,7 +203,8 @@ class Replay final : public Transport {
     return line.used && !again ? nullptr : &line;
   }
 
-  // Of the unused lines the one that is alike for the longest at its beginning and its end.
+  // Returns the unused line that is most like the request: the lengths of the equal beginning and
+  // of the equal end count.
   const Line* nearest(const json& wanted) const {
     const std::string text = dump(wanted);
     const Line* best = nullptr;
@@ -207,6 +221,8 @@ class Replay final : public Transport {
     return best;
   }
 
+  // Returns the failure for a request that is not in the recording. The detail says how the nearest
+  // line differs.
   WireReply missing(const json& wanted) const {
     WireReply reply;
     reply.failure = Failure::kRecording;
@@ -220,13 +236,13 @@ class Replay final : public Transport {
   }
 
   std::vector<Line> lines_;
-  std::unordered_map<std::string, std::deque<std::size_t>> places_;  // of equal requests
+  std::unordered_map<std::string, std::deque<std::size_t>> places_;  // lines by request
   std::set<std::string> refused_;
   std::string path_, key_;
   std::mutex mutex_;
 };
 
-// What the first line says; nothing where it is none of ours.
+// Returns what the first line says, or nothing if the file is not a recording of ours.
 std::optional<Recorded> head_of(std::string_view line) {
   const json head = parse_json(line);
   if (count_in(head, "groma_chat_recording") != 1) return std::nullopt;
@@ -238,10 +254,11 @@ std::optional<Recorded> head_of(std::string_view line) {
 
 }  // namespace
 
+// Creates the file and writes its first line. An existing file is an error.
 Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
                                                  std::unique_ptr<Transport> inner) {
   const std::string& path = options.record;
-  // Not over another recording, which may have cost money; for nobody else to read.
+  // Never overwrite a recording, which may have cost money. Only the user may read the file.
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) {
     return Error{Error::Code::kUnreadable,
@@ -259,6 +276,7 @@ Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
   return std::unique_ptr<Transport>(std::move(recorder));
 }
 
+// Reads a recording of at most 256 MiB. The first line says what it was recorded from.
 Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recorded* recorded) {
   const std::string& path = options.replay;
   std::error_code unknown;

@@ -1,3 +1,4 @@
+// Finds keys in texts, however they are escaped, and replaces them by "[key]".
 #include "llm/redact.h"
 
 #include <fmt/format.h>
@@ -24,10 +25,12 @@ namespace groma::llm {
 namespace {
 
 constexpr std::string_view kShown = "[key]";
-constexpr std::size_t kLeastLetters = 4;  // of the key's beginning
-constexpr std::size_t kMostBefore = 6;    // bytes before a letter that say whether it begins a word
-// Before a letter that is yet to come. Texts within texts double them. A longer run is not waited
-// for: it would be read again with each piece of a stream.
+constexpr std::size_t kLeastLetters = 4;  // a shorter beginning of the key is not redacted
+// How many bytes before a letter decide whether it begins a word.
+constexpr std::size_t kMostBefore = 6;
+// How many backslashes may stand before a letter that is still to come. Texts within texts double
+// them. The redactor does not wait for a longer run, which it would read again with each piece of a
+// stream.
 constexpr std::size_t kMostBackslashes = 64;
 
 struct Span {
@@ -38,7 +41,7 @@ struct Span {
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// The characters of base64 that `bytes` decide alone, where `before` other bytes precede them.
+// Returns the base64 characters that depend on `bytes` alone, if `before` other bytes precede them.
 std::string base64_within(std::string_view bytes, std::size_t before) {
   std::string text;
   const std::size_t first = before * 8, end = (before + bytes.size()) * 8;  // bits
@@ -52,14 +55,16 @@ std::string base64_within(std::string_view bytes, std::size_t before) {
   return text;
 }
 
-// Parts of a key are compared without regard to case, and to how URLs write base64.
+// Returns the letter as parts of a key are compared: in lower case, and with the base64 characters
+// of URLs as the usual ones.
 unsigned char folded(char letter) {
   if (letter == '-') return '+';
   if (letter == '_') return '/';
   return static_cast<unsigned char>(std::tolower(static_cast<unsigned char>(letter)));
 }
 
-// A letter as a URL may write it, "%2F", begins at `*at`.
+// Returns whether the letter stands at `*at` as a URL may write it, "%2F". If so, moves `*at`
+// behind it.
 bool take_percent(std::string_view text, char letter, std::size_t* at) {
   if (text.size() - *at < 3 || text[*at] != '%') return false;
   unsigned code = 0;
@@ -70,7 +75,8 @@ bool take_percent(std::string_view text, char letter, std::size_t* at) {
   return true;
 }
 
-// A letter as JSON may write it, or a URL, begins at `*at`; a key has neither `\` nor `"` in it.
+// Returns whether the letter stands at `*at`, plain or as JSON or a URL may write it. If so, moves
+// `*at` behind it. A key contains neither `\` nor `"`.
 bool take_letter(std::string_view text, char letter, std::size_t* at) {
   if (take_percent(text, letter, at)) return true;
   std::size_t next = *at;
@@ -104,16 +110,17 @@ bool may_be_a_letter(std::string_view text) {
          std::all_of(code.begin() + 1, code.end(), is_hex);
 }
 
+// A letter of a text, and the place behind it.
 struct Letter {
-  char value = 0;  // 0: not one that a key can have
+  char value = 0;  // 0: not a letter of a key
   std::size_t end = 0;
 };
 
-// The letter that begins at `at`. With `escaped`, as JSON or a URL may write it; else only the
-// backslashes before it are skipped.
+// Returns the letter that begins at `at`. With `escaped`, escapes of JSON and URLs are decoded;
+// otherwise only the backslashes before the letter are skipped.
 Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
   if (text[at] != '\\' && text[at] != '%') return {text[at], at + 1};
-  // The visible ASCII letter of this many hexadecimal digits; else 0.
+  // Returns the visible ASCII letter that this many hexadecimal digits mean, else 0.
   const auto letter = [text](std::size_t begin, std::size_t digits) {
     unsigned value = 0;
     const std::size_t size = std::min(digits, text.size() - begin);
@@ -132,12 +139,13 @@ Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
   return {text[next], next + 1};
 }
 
-// How much of the key stands at a place of a text.
+// How many letters of the key stand at a place of a text.
 struct Match {
   std::size_t letters = 0, end = 0;
-  bool is_open = false;  // the text ended before the next letter could be told
+  bool is_open = false;  // the text ended within the next letter
 };
 
+// Returns how many letters of the key stand at `begin`, one after the other.
 Match match_at(std::string_view text, std::string_view key, std::size_t begin) {
   Match match{0, begin, false};
   while (match.letters < key.size() && take_letter(text, key[match.letters], &match.end)) {
@@ -147,7 +155,7 @@ Match match_at(std::string_view text, std::string_view key, std::size_t begin) {
   return match;
 }
 
-// Returns true if a letter at `at` begins a word: what stands before it is no letter or digit, or
+// Returns true if a letter at `at` begins a word: the byte before it is not a letter or digit, or
 // belongs to an escaped character (`\n`, `%20`, `\u0020`).
 bool begins_word(std::string_view text, std::size_t at) {
   const auto before = [&](std::size_t count) { return at < count ? '\0' : text[at - count]; };
@@ -155,26 +163,29 @@ bool begins_word(std::string_view text, std::size_t at) {
   return before(2) == '\\' || before(3) == '%' || (before(6) == '\\' && before(5) == 'u');
 }
 
+// The forms of a key that a search looks for.
 enum class Want {
   kWhole,    // the key
   kParts,    // and its parts
   kAny,      // and its beginnings
-  kAnySoFar  // and its beginnings, except the text's end, which may go on
+  kAnySoFar  // and its beginnings, except at the text's end, since more text may follow
 };
 
-// The places of parts of the key from `from` on, in order, without overlaps. Letters of one place
-// do not count for the next, so that a text in pieces needs to be kept no longer than a part is.
-// Lowers `*open` to the first place where a part may stand if the text goes on.
+// Returns the places of parts of the key from `from` on, in order, without overlaps. Lowers `*open`
+// to the first place where a part may stand if the text goes on.
+//
+// Letters of one place do not count for the next. A text in pieces therefore needs to be kept no
+// longer than a part.
 std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, bool escaped,
                                  std::size_t from, std::size_t* open) {
   std::vector<Span> spans;
-  std::array<std::size_t, kPartLetters> begins{};  // of the last letters
-  std::uint64_t last = 0;                          // letters, the latest in the lowest byte
+  std::array<std::size_t, kPartLetters> begins{};  // places of the last letters
+  std::uint64_t last = 0;  // the last letters, the latest in the lowest byte
   std::size_t count = 0, at = from;
   bool inside = false;  // a part ends with the last letter
   while (at < text.size() && (open == nullptr || !may_be_a_letter(text.substr(at)))) {
     const Letter letter = letter_at(text, at, escaped);
-    if (!key.has_letter(letter.value)) {  // most of a text
+    if (!key.has_letter(letter.value)) {  // most letters of a text
       count = 0;
       inside = false;
       at = letter.end;
@@ -206,7 +217,7 @@ std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, boo
   return spans;
 }
 
-// Both lists in one, in order, without overlaps.
+// Returns both lists as one, in order, without overlaps.
 std::vector<Span> joined(const std::vector<Span>& a, const std::vector<Span>& b) {
   std::vector<Span> all, spans;
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all),
@@ -221,8 +232,8 @@ std::vector<Span> joined(const std::vector<Span>& a, const std::vector<Span>& b)
   return spans;
 }
 
-// The places where the whole key stands, and its beginnings where they are wanted, from `from` on,
-// in order, without overlaps. Lowers `*open` to the first place where the key may stand if the text
+// Returns the places of the whole key, and of its beginnings if they are wanted, from `from` on, in
+// order, without overlaps. Lowers `*open` to the first place where the key may stand if the text
 // goes on.
 std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want want,
                                std::size_t from, std::size_t* open) {
@@ -244,22 +255,24 @@ std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want
     } else if (found) {
       spans.push_back({begin, match.end});
     }
-    // A run of backslashes belongs to the letter behind it: all of them were tried at once.
+    // A run of backslashes belongs to the letter behind it. match_at() has tried the whole run.
     const bool is_run = text[begin] == '\\';
     begin = is_run ? std::min(text.find_first_not_of('\\', begin), text.size()) : begin + 1;
   }
   return spans;
 }
 
+// Returns all places of the key and of its parts that `want` asks for.
 std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want,
                            std::size_t from = 0, std::size_t* open = nullptr) {
   std::vector<Span> spans = spans_of_key(text, key.text(), want, from, open);
   if (want == Want::kWhole || !key.has_parts()) return spans;
   spans = joined(spans, spans_of_parts(text, key, true, from, open));
-  // What looks like an escaped letter may be two or four letters of the key, as in `%aB`.
+  // Search again without escapes: `%aB` may be an escaped letter or letters of the key.
   return joined(spans, spans_of_parts(text, key, false, from, open));
 }
 
+// Returns the text with "[key]" in place of each span.
 std::string without(std::string_view text, const std::vector<Span>& spans) {
   std::string kept;
   std::size_t at = 0;
@@ -270,9 +283,10 @@ std::string without(std::string_view text, const std::vector<Span>& spans) {
   return kept.append(text.substr(at));
 }
 
-// Every text of an event, by its place.
+// The texts of an event or a document by their place in it. Items of one list have the same place.
 using Texts = std::map<std::string, std::vector<std::string*>>;
 
+// Adds every text within the value, by its place.
 void collect(json* value, const std::string& place, Texts* texts) {
   if (value->is_string()) (*texts)[place].push_back(value->get_ptr<std::string*>());
   if (value->is_array()) {
@@ -283,7 +297,8 @@ void collect(json* value, const std::string& place, Texts* texts) {
   }
 }
 
-// The pieces of one text: "[key]" stands where the key began. Returns true if it stood there.
+// Redacts the pieces of one text as if they were joined. "[key]" stands where the key began.
+// Returns true if anything was found.
 bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, Want want) {
   std::string text;
   for (const std::string* piece : pieces) text += *piece;
@@ -305,13 +320,13 @@ bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, Want
   return true;
 }
 
-// A member's name that the protocols may have: `choices`, `prompt_tokens`. A key may begin like one
-// by chance (`token-abc123`), and without its name the member would not be found.
+// Returns whether a member's name may belong to the protocol, such as `choices`. A key may begin
+// like such a name by chance (`token-abc123`); without its name the member would not be found.
 bool is_plain_name(std::string_view name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == name.npos;
 }
 
-// Returns true if a name was changed.
+// Redacts the names of all members. Returns true if a name was changed.
 bool redact_names(json* value, const KeyForms& key) {
   bool changed = false;
   if (value->is_structured()) {
@@ -330,6 +345,7 @@ bool redact_names(json* value, const KeyForms& key) {
   return any || changed;
 }
 
+// Redacts every text within the value by itself. Returns true if a text was changed.
 bool redact_each(json* value, const KeyForms& key) {
   bool changed = false;
   if (value->is_string()) {
@@ -355,12 +371,15 @@ bool redact_document(json* value, const KeyForms& key) {
   return redact_names(value, key) || changed;
 }
 
+// Returns whether the text holds the key, a beginning of it or a part of it.
 bool holds_any(std::string_view text, const KeyForms& key) {
   return !spans_of(text, key, Want::kAny).empty();
 }
 
 }  // namespace
 
+// Collects every part of the key and of its base64. The base64 of a longer text has three
+// alignments.
 KeyForms::KeyForms(std::string_view key) : text_(key) {
   if (key.size() < kPartLetters) return;
   for (const std::string& form :
@@ -381,6 +400,7 @@ bool KeyForms::has_part(std::uint64_t letters) const {
   return std::binary_search(parts_.begin(), parts_.end(), letters);
 }
 
+// Parts are sorted, so those that begin with the letters are adjacent.
 bool KeyForms::begins_part(std::uint64_t letters, std::size_t count) const {
   const std::size_t missing = 8 * (kPartLetters - count);
   const std::uint64_t least = letters << missing;
@@ -396,17 +416,20 @@ std::string without_whole_key(std::string_view text, std::string_view key) {
   return without(text, spans_of_key(text, key, Want::kWhole, 0, nullptr));
 }
 
+// Returns the body unchanged if it holds nothing of the key.
 std::string redacted_body(const std::string& body, std::string_view key) {
   if (key.empty()) return body;
   json value = parse_json(body);
   if (value.is_discarded()) return redacted(body, key);
-  // A member that stands there twice is read once, but both are in the body.
+  // Also search the body itself: of two members with one name, the parser keeps only one.
   const KeyForms forms(key);
   if (!redact_document(&value, forms) && !holds_any(body, forms)) return body;
   const std::string text = dump(value);
-  return without(text, spans_of(text, forms, Want::kParts));  // a number may be the key
+  return without(text, spans_of(text, forms, Want::kParts));  // a number in the JSON may be the key
 }
 
+// Texts at one place of the events are joined before the search, since a stream sends them in
+// pieces.
 std::string redacted_stream(const std::string& body, std::string_view key) {
   if (key.empty()) return body;
   std::vector<json> events;
@@ -423,7 +446,7 @@ std::string redacted_stream(const std::string& body, std::string_view key) {
     if (!event.is_string()) collect(&event, "", &texts);
   }
   const KeyForms forms(key);
-  bool found = holds_any(body, forms);  // also in what is not an event's data
+  bool found = holds_any(body, forms);  // lines that are not data count, too
   for (const auto& [place, pieces] : texts) found = take_out(pieces, forms, Want::kAny) || found;
   for (json& event : events) found = redact_names(&event, forms) || found;
   if (!found) return body;
@@ -437,6 +460,7 @@ std::string redacted_stream(const std::string& body, std::string_view key) {
   return written;
 }
 
+// Returns the body unchanged if the key is not in it.
 std::string redacted_request(const std::string& body, std::string_view key) {
   if (without_whole_key(body, key) == body) return body;
   json value = parse_json(body);
@@ -448,11 +472,12 @@ std::string redacted_request(const std::string& body, std::string_view key) {
   return dump(value);
 }
 
+// Shows the text up to the first place that may still turn out to be the key.
 std::string LiveRedactor::feed(std::string_view more) {
   constexpr std::size_t kMostPerLetter = 8, kMostBeside = 1024;
   const std::size_t held = text_.size() - shown_;
   text_ += more;
-  // Parts of the key that follow on each other for ever are not held back for ever.
+  // Show the text if too much is held back, as when parts of the key follow each other for ever.
   if (held > kMostPerLetter * key_.text().size() + kMostBeside) return finish();
   std::size_t open = text_.size();
   std::vector<Span> spans = spans_of(text_, key_, Want::kAnySoFar, shown_, &open);
@@ -461,13 +486,14 @@ std::string LiveRedactor::feed(std::string_view more) {
     spans.pop_back();
   }
   std::string shown = without(std::string_view(text_).substr(0, open), spans).substr(shown_);
-  // Enough stays to tell whether what comes begins a word.
+  // Keep enough bytes to decide whether the next letter begins a word.
   const std::size_t gone = open - std::min(open, kMostBefore);
   text_.erase(0, gone);
   shown_ = open - gone;
   return shown;
 }
 
+// Shows the rest of the text. A beginning of the key at its end is redacted.
 std::string LiveRedactor::finish() {
   const std::vector<Span> spans = spans_of(text_, key_, Want::kAny, shown_);
   std::string shown = without(text_, spans).substr(shown_);

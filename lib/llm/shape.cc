@@ -1,4 +1,4 @@
-// What both shapes have alike: how replies begin, errors, lists of models.
+// Reads the parts that both protocols have in common: replies, errors and lists of models.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,7 +11,8 @@
 namespace groma::llm {
 namespace {
 
-// The number after one of the phrases that servers use for the size of the context.
+// Returns the size of the context in tokens that an error message states, or 0. Servers use several
+// phrases.
 std::int64_t context_in(const std::string& message) {
   for (const std::string_view phrase :
        {"maximum context length is ", "context length is only ", "context window of "}) {
@@ -28,6 +29,7 @@ std::int64_t context_in(const std::string& message) {
   return std::max<std::int64_t>(number, 0);
 }
 
+// Reads an error object. A numeric code from 400 to 599 is an HTTP status.
 ServerError error_of(const json& value) {
   ServerError error;
   error.message = text_in(value, "message");
@@ -40,7 +42,8 @@ ServerError error_of(const json& value) {
   return error;
 }
 
-// FastAPI's: a text, or a list of what is wrong where.
+// Reads an error of FastAPI: a text, or a list of what is wrong at which place. Only the first
+// entry counts.
 ServerError detail_of(const json& detail) {
   ServerError error;
   if (detail.is_string()) error.message = detail.get<std::string>();
@@ -56,6 +59,7 @@ ServerError detail_of(const json& detail) {
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+// Returns whether the text contains the word as a whole word.
 bool has_word(std::string_view text, std::string_view word) {
   for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
     const std::size_t end = at + word.size();
@@ -73,6 +77,8 @@ json parse_json(std::string_view text) {
                                   : json(json::value_t::discarded);
 }
 
+// Returns the error in a body, or nothing if the body is no error. Servers put errors in `error`,
+// in `detail`, or at the top.
 std::optional<ServerError> error_in(const json& value) {
   if (!value.is_object()) return std::nullopt;
   if (const json* error = member(value, "error")) {
@@ -89,6 +95,7 @@ std::optional<ServerError> error_in(const json& value) {
   return std::nullopt;
 }
 
+// Trusts the content type, then the beginning of the body, since some servers send no content type.
 bool WireReply::is_stream() const {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   const auto typed = [&](std::string_view type) {
@@ -101,12 +108,14 @@ bool WireReply::is_stream() const {
   return typed("text/event-stream") || (begins && !typed("application/json"));
 }
 
+// Counts of zero are treated as missing.
 std::optional<ChatUsage> ReadReply::usage() const {
   const bool said = counted.input_tokens >= 0 && counted.output_tokens >= 0;
   if (!said || counted.input_tokens + counted.output_tokens == 0) return std::nullopt;
   return counted;
 }
 
+// A body that is not JSON is a wrong reply.
 ReadReply Shape::read(std::string_view body) const {
   ReadReply reply;
   const json value = parse_json(body);
@@ -121,11 +130,12 @@ ReadReply Shape::read(std::string_view body) const {
   return reply;
 }
 
+// An event that is not JSON makes the reply wrong, unless the reply is already complete.
 bool Shape::add_event(std::string_view data, ReadReply* reply) const {
-  if (data == "[DONE]") return false;  // OpenAI's last
+  if (data == "[DONE]") return false;  // the last event of OpenAI's protocol
   const json value = parse_json(valid_utf8(data));
   if (value.is_discarded()) {
-    // After the end there is only usage to come.
+    // After the end of the reply only the usage may still come.
     if (reply->wrong.empty() && reply->finish.empty()) reply->wrong = "an event of it is not JSON";
     return false;
   }
@@ -139,6 +149,8 @@ bool Shape::add_event(std::string_view data, ReadReply* reply) const {
 
 std::optional<ServerError> read_error(std::string_view body) { return error_in(parse_json(body)); }
 
+// Returns at most 10,000 model names. The server's software is recognised by the first known
+// `owned_by`.
 std::optional<ModelList> read_models(std::string_view body) {
   const json value = parse_json(body);
   const json* data = member(value, "data");
@@ -168,9 +180,11 @@ std::optional<ModelList> read_models(std::string_view body) {
   return list;
 }
 
+// Returns the first field of the request that the error is about. `max_tokens` counts only if the
+// server does not know that field.
 std::string refused_field(const ServerError& error, std::string_view body) {
   const json request = parse_json(body);
-  // A limit that is out of range is refused too, and by its other name some do not know it.
+  // A server may also refuse `max_tokens` because its value is out of range. Renaming does not help
   const auto unknown = [&error] {
     const std::string& text = error.message;
     return error.code == "unsupported_parameter" || has_word(text, "max_completion_tokens") ||

@@ -1,7 +1,9 @@
+// Parses server-sent events.
 #include "llm/sse.h"
 
 namespace groma::llm {
 
+// Splits the bytes into lines. The line feed of a CR LF may come with the next bytes.
 void SseParser::feed(std::string_view bytes, const OnData& on_data) {
   while (!bytes.empty()) {
     if (after_cr_ && bytes.front() == '\n') {
@@ -29,6 +31,8 @@ void SseParser::finish(const OnData& on_data) {
   line("", on_data);
 }
 
+// Handles one line: an empty line ends an event, `data` and `error` lines add to it, other lines
+// are ignored.
 void SseParser::line(std::string_view text, const OnData& on_data) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (!begun_ && text.starts_with(kMark)) text.remove_prefix(kMark.size());

@@ -1,3 +1,4 @@
+// Makes foreign text safe to keep and to show, and separates thoughts from answers.
 #include "llm/text.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace groma::llm {
 namespace {
 
-// A line as far as it is read: whether a comment or a string of a program may have begun in it.
+// Reads a line of text and knows whether a comment or a string of a program may have begun in it.
 class Line {
  public:
   bool quoted() const { return quoted_; }
@@ -25,7 +26,8 @@ class Line {
   char last_ = '\n';
 };
 
-// Where the tag stands from `at` on, but not quoted; `line` reads what comes before it.
+// Returns the first place of the tag from `at` on that is not quoted. `line` reads the text before
+// that place.
 std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at, Line* line) {
   for (;;) {
     const std::size_t found = text.find(tag, at);
@@ -36,12 +38,13 @@ std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at
   }
 }
 
-// All from `open` to `close` or to the end; whether there was any.
+// Moves all text from `open` to `close`, or to the end, to `*reasoning`. Returns whether there was
+// any.
 bool move_out(std::string* text, std::string* reasoning, std::string_view open,
               std::string_view close) {
   const std::string_view all = *text;
   std::string kept;
-  Line line;  // of what is kept
+  Line line;  // reads the text that is kept
   for (std::size_t at = 0;;) {
     const std::size_t begin = find_tag(all, open, at, &line);
     kept += all.substr(at, begin - at);
@@ -57,9 +60,10 @@ bool move_out(std::string* text, std::string* reasoning, std::string_view open,
 
 }  // namespace
 
+// Invalid bytes are replaced one by one. A valid text is copied as it is.
 std::string valid_utf8(std::string_view text) {
   std::string repaired;
-  std::size_t kept = 0;  // what stands before is in `repaired`, once that is begun
+  std::size_t kept = 0;  // the text before this place is already in `repaired`
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = first_character(text.substr(at)).length;
     if (length == 0) {
@@ -76,6 +80,8 @@ std::string shown(std::string_view text, std::size_t most) {
   return harmless(text, most);
 }
 
+// A closing tag without an opening one ends thoughts that began the text, unless the server sent
+// thoughts apart from the text.
 void split_thoughts(std::string* text, std::string* reasoning) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
       {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};

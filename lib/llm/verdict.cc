@@ -1,3 +1,5 @@
+// Judges a failed exchange. A verdict holds the error code and the message. It also says whether
+// another attempt may help, and whether the exchange may have cost something.
 #include "llm/verdict.h"
 
 #include <fmt/format.h>
@@ -11,17 +13,21 @@ namespace {
 
 using Code = ChatError::Code;
 
+// Returns whether the text contains one of the words.
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(),
                      [text](std::string_view word) { return text.find(word) != text.npos; });
 }
 
+// Returns whether the server says that the prompt is too long. Servers use different codes and
+// words for this.
 bool is_context(const ServerError& error) {
   return error.code == "context_length_exceeded" || error.type == "exceed_context_size_error" ||
          has_any(error.message, {"context length", "context size", "context window",
                                  "prompt is too long", "requested tokens"});
 }
 
+// Returns whether the server says that the account has no money or quota left.
 bool is_quota(const ServerError& error) {
   for (const std::string& kind : {error.code, error.type}) {
     if (has_any(kind, {"insufficient_quota", "billing", "spend_limit", "credit_balance"}))
@@ -31,6 +37,8 @@ bool is_quota(const ServerError& error) {
                  {"exceeded your current quota", "credit balance", "insufficient balance"});
 }
 
+// Returns the HTTP status that an error means. Some servers send an error with a success status;
+// its type or code then tells the status.
 int status_of(const ServerError& error, int status) {
   if (status / 100 != 2) return status;
   if (error.status != 0) return error.status;
@@ -41,6 +49,7 @@ int status_of(const ServerError& error, int status) {
   return 500;
 }
 
+// Returns the error code for an HTTP status that is no success.
 Code code_of(int status) {
   switch (status) {
     case 401:
@@ -59,6 +68,7 @@ Code code_of(int status) {
   }
 }
 
+// Returns the help line for an error code, or nothing.
 std::string help_for(Code code) {
   switch (code) {
     case Code::kKey:
@@ -72,12 +82,15 @@ std::string help_for(Code code) {
   }
 }
 
+// How a failure of the transport is reported, whether to try again, and whether the server may have
+// worked.
 struct FailureWords {
   Code code;
   const char* words;
   bool again, may_have_cost;
 };
 
+// Failures not listed here mean that the connection broke.
 FailureWords words_of(Failure failure) {
   switch (failure) {
     case Failure::kRefused:
@@ -115,6 +128,8 @@ FailureWords words_of(Failure failure) {
 
 }  // namespace
 
+// The quota and the context length are recognised by the server's words, since their status differs
+// between servers.
 Verdict judge_error(const ServerError& error, int status) {
   Verdict verdict;
   const int meant = status_of(error, status);
@@ -132,12 +147,14 @@ Verdict judge_error(const ServerError& error, int status) {
       fmt::format("the server answers {}{}{}", status, quoted.empty() ? "" : ": ", quoted);
   verdict.error.help = help_for(code);
   verdict.again = (code == Code::kServer && meant != 501) || code == Code::kRateLimit;
-  // Others are refused before they are worked on.
+  // A server refuses a request with any other status before it works on the request.
   const bool begun = status >= 500 && status != 501 && status != 503 && status != 529;
   verdict.may_have_cost = status / 100 == 2 || status == 408 || begun;
   return verdict;
 }
 
+// A redirection is an error, because nothing is sent to another address. The server's own word on
+// retries overrides ours, except for an empty quota.
 Verdict judge(const WireReply& reply, const std::string& endpoint) {
   if (reply.failure != Failure::kNone) {
     const FailureWords words = words_of(reply.failure);
@@ -166,6 +183,7 @@ Verdict judge(const WireReply& reply, const std::string& endpoint) {
   return verdict;
 }
 
+// The message quotes the beginning of the body. A web page gets the help for a wrong address.
 Verdict judge_wrong(const WireReply& reply, const std::string& why) {
   Verdict verdict;
   verdict.error.code = Code::kBadReply;

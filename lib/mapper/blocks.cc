@@ -1,4 +1,4 @@
-// Legion: default_select_num_blocks, default_decompose_points.
+// Cuts a domain into blocks as Legion does (default_select_num_blocks, default_decompose_points).
 #include "mapper/blocks.h"
 
 #include <algorithm>
@@ -11,11 +11,13 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
+// Returns where block `block` of `blocks` begins. The product is computed in 128 bits.
 std::int64_t boundary(std::int64_t extent, std::int64_t block, std::int64_t blocks) {
   return static_cast<std::int64_t>(static_cast<Wide>(extent) * block / blocks);
 }
 
-// The next block, the first dimension fastest; false after the last.
+// Moves `at` to the next block, with the first dimension changing fastest. Returns false after the
+// last block.
 bool next_block(const std::vector<std::int64_t>& blocks, Point* at) {
   for (int d = 0; d < at->dimensions(); ++d) {
     if (++(*at)[d] < blocks[static_cast<std::size_t>(d)]) return true;
@@ -26,11 +28,12 @@ bool next_block(const std::vector<std::int64_t>& blocks, Point* at) {
 
 }  // namespace
 
+// Calls block(box) for at most `count` blocks. An extent has at most as many blocks as points.
 void cut_into_blocks(const Rect& domain, std::int64_t count,
                      const std::function<void(const Rect&)>& block) {
   if (domain.volume() == 0) return;
   std::vector<std::int64_t> blocks = greedy_split(count, domain.extents.coordinates());
-  for (int d = 0; d < domain.dimensions(); ++d) {  // more blocks than points are one for each point
+  for (int d = 0; d < domain.dimensions(); ++d) {  // at most one block for each point
     auto& n = blocks[static_cast<std::size_t>(d)];
     n = std::min(n, domain.extents[d]);
   }

@@ -1,7 +1,8 @@
-// The boxes of one processor or node. Where the number is a sum of parts that each depend on one
-// coordinate, every dimension is looked at by itself: for the values of its part, and where it has
-// them. What adds up to the processor's number are its boxes. Elsewhere the launch is cut as for
-// slices, and only what is wanted is kept (slices.cc).
+// Finds the boxes of one processor or node. If the number is a sum of parts that each depend on one
+// coordinate, every dimension is searched by itself. The search lists the values of each part.
+// Combinations of values that add up to the wanted number are boxes.
+//
+// Otherwise the launch is cut as for slices, and only the wanted boxes are kept (slices.cc).
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -11,25 +12,28 @@
 namespace groma::mapper {
 namespace {
 
-// Stretches of one dimension that are looked at; with more all slices are looked through.
+// How many stretches of one dimension are listed. With more stretches, all slices are searched
+// instead.
 constexpr std::int64_t kMaxStretches = 1'000'000;
-constexpr std::size_t kMaxKeptRuns = 1 << 17;  // by a cursor: 3 MB
+constexpr std::size_t kMaxKeptRuns = 1 << 17;  // kept by one cursor: 3 MB
 
-// Where a dimension's part has one value: from begin to end, in every period.
+// A run in which a dimension's part has one value, from begin to end of every period.
 struct Run {
   std::int64_t value, begin, end;
 };
 
+// One dimension with the runs of its part.
 struct Dimension {
   int index = 0;
   std::int64_t extent = 0, period = 0;
-  std::vector<Run> runs;  // by value, then begin
-  // Of what this dimension and those after it can add up to.
-  std::int64_t low = 0, high = 0, step = 0;  // differences are multiples of step; 0: one value
+  std::vector<Run> runs;  // sorted by value, then by begin
+  // The least and the greatest sum that this dimension and those after it can reach. All these sums
+  // differ by multiples of `step`. If it is 0, there is one sum.
+  std::int64_t low = 0, high = 0, step = 0;
 };
 
-// The runs of an expression of one coordinate; false where it has more than `most` stretches, which
-// may well have one value.
+// Lists the runs of an expression of one coordinate. Returns false if it has more than `most`
+// stretches, even if neighbouring stretches have one value.
 bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
   const Period period = kernel.period(0, dimension.index);
   const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
@@ -53,6 +57,7 @@ bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
   return true;
 }
 
+// Computes which sums the dimensions from `i` on can reach.
 void note_sums(std::vector<Dimension>& dimensions, std::size_t i) {
   Dimension& dimension = dimensions[i];
   const auto& runs = dimension.runs;
@@ -73,7 +78,7 @@ struct PartRuns {
 
 namespace {
 
-// Null where a part has more than `most` stretches.
+// Returns the runs of every part, or null if a part has more than `most` stretches.
 std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separated& apart,
                                         std::int64_t most) {
   auto runs = std::make_shared<PartRuns>();
@@ -89,7 +94,7 @@ std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separat
   return runs;
 }
 
-// Those that were kept; they are kept where they are few.
+// Returns the kept runs, or makes them and keeps them if they are few.
 std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map,
                                         const std::optional<Separated>& apart,
                                         std::shared_ptr<const PartRuns>& kept) {
@@ -103,6 +108,7 @@ std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map,
   return made;
 }
 
+// Searches for combinations of runs whose values add up to a number.
 class Search {
  public:
   Search(const Rect& domain, const std::vector<Dimension>& dimensions, const BoxSink& sink)
@@ -110,10 +116,11 @@ class Search {
     chosen_.resize(dimensions_.size());
   }
 
-  // Gives where the parts add up to `sum`.
+  // Gives the boxes in which the parts add up to `sum`.
   void find(std::int64_t sum) { choose(0, sum); }
 
  private:
+  // Returns whether the dimensions from `i` on can add up to `rest`.
   bool possible(std::size_t i, std::int64_t rest) const {
     if (i == dimensions_.size()) return rest == 0;
     const Dimension& dimension = dimensions_[i];
@@ -121,6 +128,8 @@ class Search {
     return dimension.step == 0 || (rest - dimension.low) % dimension.step == 0;
   }
 
+  // Tries every value of dimension `i`, then the dimensions behind it. The last dimension needs one
+  // certain value, which is found by binary search.
   void choose(std::size_t i, std::int64_t rest) {
     if (!possible(i, rest)) return;
     if (i == dimensions_.size()) return give(0);
@@ -138,7 +147,7 @@ class Search {
     }
   }
 
-  // Every combination of the places at which the chosen values are taken.
+  // Gives a box for every combination of the places that have the chosen values.
   void give(std::size_t i) {
     if (i == dimensions_.size()) return sink_(box_);
     const Dimension& dimension = dimensions_[i];
@@ -164,6 +173,8 @@ class Search {
 
 }  // namespace
 
+// Splits a sum by the coordinate on which each term depends. Returns nothing if a term depends on
+// several.
 std::optional<Separated> separate(Expressions& expressions, ExprId id) {
   const Linear whole = expressions.linear(id);
   Separated made;
@@ -187,13 +198,14 @@ bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64
   return runs_of(map, apart, most) != nullptr;
 }
 
+// Returns the first processor of a number of the map or of this cursor.
 Processor MapCursor::first(ProcessorNumber number) const {
   return number >= map_.numbers ? own(number).processors.front()
                                 : first_in(map_.shape_of(number), number);
 }
 
-// Calls use(number) for every number, of a single processor or of a set, whose first processor that
-// is. None where there is no such processor.
+// Calls use(number) for every number whose first processor is `processor`: the processor itself and
+// sets. Calls nothing if the machine has no such processor.
 template <typename Use>
 void for_numbers(const SpecialisedMap& map, const Processor& processor, const Use& use) {
   for (const Shape& shape : map.code.shapes) {
@@ -204,6 +216,7 @@ void for_numbers(const SpecialisedMap& map, const Processor& processor, const Us
   }
 }
 
+// Gives the boxes of several processors. Returns false if the function fails.
 bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                          Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.numbers_apart, number_runs_)) {
@@ -221,6 +234,7 @@ bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& s
   return find_boxes(NumberSet(std::move(wanted)), sink, diags);
 }
 
+// Gives the boxes whose first processor is on the node. Returns false if the function fails.
 bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.nodes_apart, node_runs_)) {
     Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.nodes_apart->constant);

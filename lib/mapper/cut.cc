@@ -1,3 +1,4 @@
+// Cuts an index launch into slices, as a runtime does it with the mappers of its processors.
 #include "mapper/cut.h"
 
 #include <fmt/format.h>
@@ -7,9 +8,9 @@
 namespace groma::mapper {
 namespace {
 
-constexpr int kMaxRecursion = 32;  // of slices that want to be cut again
+constexpr int kMaxRecursion = 32;  // how often slices may be cut again
 
-// The smallest box with both in it.
+// Returns the smallest box that contains both boxes.
 Rect around(const Rect& a, const Rect& b) {
   Rect box = a;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -19,7 +20,7 @@ Rect around(const Rect& a, const Rect& b) {
   return box;
 }
 
-// An extent below 1 in some dimension: nothing.
+// Returns the intersection. It is empty if an extent is below 1.
 Rect common(const Rect& a, const Rect& b) {
   Rect box = a;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -38,6 +39,7 @@ bool has_points(const Rect& box) {
 
 }  // namespace
 
+// Appends a slice for each point of the box; everything else is copied from `like`.
 void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices) {
   Point one = Point::zeros(box.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
@@ -48,12 +50,14 @@ void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices)
   } while (next_point(box, &slice.box.lower));
 }
 
+// Intersects each block with the boxes. Blocks without points are dropped, and the processors move
+// up.
 TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes) {
   struct Block {
     TaskSlice slice;
     bool by_point = false;
   };
-  std::vector<Block> blocks;  // points that one processor gets by themselves are one block
+  std::vector<Block> blocks;  // consecutive points of one processor are one block
   for (const TaskSlice& slice : slices) {
     if (!blocks.empty() && blocks.back().slice.processor == slice.processor) {
       blocks.back().slice.box = around(blocks.back().slice.box, slice.box);
@@ -82,6 +86,8 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
   return made;
 }
 
+// For a replicated task, asks for the sharding functor, checks that the parts of the shards cover
+// the domain, and lets each shard cut its parts.
 bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
                  const ShardTable& shards, TaskSlices& slices) const {
   if (shards.size() < 2) return cut_part(task, by, domain, 0, slices);
@@ -104,7 +110,7 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
       all.slices.push_back({box, shards[shard]});
     });
   }
-  TaskView any_kind = task;  // a shard's processor need not have a variant of it
+  TaskView any_kind = task;  // a shard's processor may lack a variant
   any_kind.variants = {};
   if (!accepts(validate(all, any_kind, domain, machine))) return false;
   for (ShardId shard = 0; shard < shards.size(); ++shard) {
@@ -113,6 +119,8 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
   return true;
 }
 
+// Cuts the parts of one shard one by one. If the mapper cuts by default and there are several
+// parts, they are cut as blocks of the box around them.
 bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                        TaskSlices& slices) const {
   SliceAnswer answer;
@@ -125,6 +133,7 @@ bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<cons
   return true;
 }
 
+// Cuts the box around the parts into the default mapper's blocks, and keeps what lies in the parts.
 bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                         TaskSlices& slices) const {
   Rect all = parts.front();
@@ -143,6 +152,8 @@ bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& par
   return take(task, answer, part, depth, slices);
 }
 
+// Checks an answer of slice_task and appends its slices. A slice with `recurse` is cut again on its
+// processor.
 bool Cutter::take(const TaskView& task, const SliceAnswer& answer, const Rect& part, int depth,
                   TaskSlices& slices) const {
   if (!accepts(validate(answer, task, part, machine))) return false;

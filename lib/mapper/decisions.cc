@@ -1,4 +1,5 @@
-// LANGUAGE, "Which statement decides", joined with what the machine and the task's variants allow.
+// Applies the decisions of a program (LANGUAGE, "Which statement decides") to a machine and to the
+// variants of a task.
 #include "mapper/decisions.h"
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 
 namespace groma::mapper {
 
+// Takes the first kind that the machine has and the task has a variant for. The order comes from
+// the Task statement, or from the default mapper if there is none.
 std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
                                         const Machine& machine) {
   const auto decision = program.task(task.name);
@@ -31,6 +34,8 @@ std::optional<KindDecision> decide_kind(const Program& program, const TaskView& 
   return std::nullopt;
 }
 
+// Returns the error for a task that no processor can run. The notes list the variants of the task
+// and the kinds of the machine.
 Diagnostic no_kind(const Program& program, const TaskView& task, const Machine& machine) {
   const auto decision = program.task(task.name);
   if (!decision) return no_variant(task, machine);
@@ -57,8 +62,8 @@ Diagnostic no_kind(const Program& program, const TaskView& task, const Machine& 
 
 namespace {
 
-// The candidates of Region in their order, each memory once, with the layout that each would have.
-// True when the program says anything of memories.
+// Replaces the candidates of the wish with the memories of the Region statements, each memory once.
+// Returns false, and changes nothing, if no statement names a memory.
 bool add_candidates(const Program& program, const TaskView& task, const RegionNames& names,
                     ProcKind kind, const LayoutSpec& otherwise, RequirementWish* wish) {
   const std::vector<MemoryCandidate> memories = program.memories(task.name, names, kind);
@@ -69,11 +74,14 @@ bool add_candidates(const Program& program, const TaskView& task, const RegionNa
     const auto so_far = wish->candidates();
     if (std::any_of(so_far.begin(), so_far.end(), same)) continue;
     wish->add({memory.memory, memory.origin, otherwise, {}});
-    if (memory.memory == MemKind::kVirtual) break;  // never lacks room
+    // VIRTUAL always has room, so later memories do not count.
+    if (memory.memory == MemKind::kVirtual) break;
   }
   return true;
 }
 
+// Sets the layout of each candidate from the Layout statements, joined with what the variant
+// demands.
 void decide_layouts(const Program& program, const TaskView& task, const RegionNames& names,
                     ProcKind kind, const LayoutSpec& demanded, RequirementWish* wish) {
   for (std::size_t i = 0; i < wish->candidate_count; ++i) {
@@ -87,7 +95,8 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
   }
 }
 
-// VIRTUAL before every memory that the processor can address makes the region virtual.
+// Returns true if VIRTUAL comes before every memory that the processor can address. The region is
+// then virtual.
 bool virtual_first(const RequirementWish& wish, const Processor& processor,
                    const Machine& machine) {
   for (const InstanceWish& candidate : wish.candidates()) {
@@ -99,6 +108,8 @@ bool virtual_first(const RequirementWish& wish, const Processor& processor,
 
 }  // namespace
 
+// Begins with the default mapper's wish and replaces the parts that statements decide. The
+// exclusive regions of an inner variant keep the default wish, except reductions and outputs.
 RequirementWish decide_requirement(const Program& program, const TaskView& task,
                                    std::uint32_t position, const VariantView& variant,
                                    const Processor& processor, const Machine& machine,
@@ -133,6 +144,8 @@ std::optional<FunctionDecision> decide_function(const Program& program, const Ta
                        : program.single_function(task.name, kind);
 }
 
+// If the program has a ControlReplicate statement, a task that none of them names does not
+// replicate.
 std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task,
                                                     ProcKind kind) {
   if (!program.replicates_any()) return std::nullopt;

@@ -1,4 +1,5 @@
-// Binding of programs and placing of points: the public face of the interpreter.
+// Binds programs to machines and evaluates mapping functions. This is the public interface of the
+// interpreter.
 #include "groma/evaluate.h"
 
 #include <fmt/format.h>
@@ -11,10 +12,12 @@
 namespace groma {
 namespace {
 
-// The top level may do as much as some evaluations together: generated programs have many globals.
+// The step limit of the top level. It is higher than that of one evaluation, because generated
+// programs have many globals.
 constexpr std::int64_t kMaxBindSteps = 10 * kMaxSteps;
 
-// What only the machine shows: kinds that it lacks, memories that no such processor can address.
+// Reports statements that this machine cannot carry out: kinds that it lacks, and memories that no
+// processor of the kind can address.
 void check_statements(const Program& program, const Machine& machine, Diagnostics& diags) {
   const auto is_there = [&machine](MemKind memory) {
     const std::vector<NodeType>& types = machine.node_types();
@@ -57,6 +60,8 @@ std::shared_ptr<const Machine> BoundProgram::shared_machine() const {
   return {binding_, &binding_->machine};
 }
 
+// Checks the statements, then runs the top level once to compute the globals. Returns nothing if
+// the program has errors or if the top level fails.
 std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
                                  LogSink* log) {
   if (program.data().has_errors) return std::nullopt;
@@ -68,6 +73,7 @@ std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagno
   return BoundProgram(std::move(binding));
 }
 
+// The evaluator has a copy of the globals, so that several evaluators can work at once.
 struct FunctionEvaluator::State {
   BoundProgram bound;
   std::vector<mapper::Value> globals;
@@ -87,6 +93,8 @@ FunctionEvaluator& FunctionEvaluator::operator=(FunctionEvaluator&&) noexcept = 
 
 std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps(); }
 
+// Evaluates the function and checks its result: it must be a processor or a set of processors, and
+// of the kind that the task runs on. A set on several nodes is a warning.
 std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
                                                std::optional<ProcKind> kind, Diagnostics& diags) {
   const Program& program = state_->bound.program();

@@ -1,4 +1,4 @@
-// Making and simplifying of expressions. What the simplifications rest on is said at each.
+// Makes and simplifies expressions. Each simplification states why it is correct.
 #include "mapper/expressions.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 __extension__ typedef __int128 Wide;
 using Op = Expression::Op;
 
-constexpr int kMaxJoints = 32;
+constexpr int kMaxJoints = 32;  // the most joints of digits in one sum
 constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // a power of two
 
 struct Interval {
@@ -19,6 +19,7 @@ struct Interval {
 constexpr Interval kAll = {INT64_MIN, INT64_MAX};
 
 bool fits(Wide value) { return value >= INT64_MIN && value <= INT64_MAX; }
+// Returns the interval, or all integers if a bound does not fit into 64 bits.
 Interval narrowed(Wide low, Wide high) {
   if (!fits(low) || !fits(high)) return kAll;
   return {static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
@@ -36,11 +37,12 @@ Interval multiplied(const Expression& a, const Expression& b) {
   const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
   return narrowed(*low, *high);
 }
+// Returns whether an operation with this interval may overflow.
 bool overflows(const Interval& interval) {
   return interval.low == INT64_MIN && interval.high == INT64_MAX;
 }
 
-// Of a / b, whatever they are: no further from 0 than a.
+// Returns the interval of a / b, which is no further from 0 than a, for any b.
 Interval divided(const Expression& a, const Expression& b) {
   if (a.low == INT64_MIN) return kAll;
   if (b.low == b.high && b.low > 0) return {a.low / b.low, a.high / b.low};
@@ -48,7 +50,8 @@ Interval divided(const Expression& a, const Expression& b) {
   return {a.low >= 0 && b.low >= 0 ? 0 : -most, most};
 }
 
-// Of a % b: nearer to 0 than b, no further than a, and with a's sign.
+// Returns the interval of a % b. It is nearer to 0 than b, no further from 0 than a, and has the
+// sign of a.
 Interval remainder(const Expression& a, const Expression& b) {
   Interval result = {std::min(a.low, std::int64_t{0}), std::max(a.high, std::int64_t{0})};
   if (b.low == INT64_MIN) return result;
@@ -63,6 +66,8 @@ Expressions::Expressions() : table_(kTableSize) {
   terms_.reserve(64);
 }
 
+// Returns the first place to look for the expression in `table_`. Two sums with equal terms have
+// equal hashes.
 std::size_t Expressions::hash_of(const Expression& expression) const {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
   std::uint64_t hash = static_cast<std::uint64_t>(expression.op);
@@ -78,6 +83,7 @@ std::size_t Expressions::hash_of(const Expression& expression) const {
   return hash % kTableSize;
 }
 
+// Returns whether two expressions are the same operation on the same operands.
 bool Expressions::same(const Expression& a, const Expression& b) const {
   if (a.op != b.op || a.constant != b.constant || a.b != b.b) return false;
   if (a.op != Op::kSum) return a.a == b.a && a.c == b.c;
@@ -85,12 +91,15 @@ bool Expressions::same(const Expression& a, const Expression& b) const {
   return std::equal(left.begin(), left.end(), right.begin());
 }
 
+// Returns the id of the expression, which is added if it is new. Returns 0 if there are too many
+// expressions.
 ExprId Expressions::intern(const Expression& expression) {
   std::size_t at = hash_of(expression);
   for (; table_[at] != 0; at = (at + 1) % kTableSize) {
     const ExprId known = table_[at] - 1U;
     if (!same(expressions_[known], expression)) continue;
-    if (expression.op == Op::kSum) terms_.resize(expression.a);  // put there for the question
+    // The terms of a known sum were added for the search only.
+    if (expression.op == Op::kSum) terms_.resize(expression.a);
     return known;
   }
   if (full()) return 0;
@@ -106,6 +115,7 @@ ExprId Expressions::constant(std::int64_t value) {
   return intern(made);
 }
 
+// A dimension with one point has the constant coordinate 0.
 ExprId Expressions::coordinate(int dimension, std::int64_t extent) {
   if (extent == 1) return constant(0);
   Expression made;
@@ -124,6 +134,7 @@ std::optional<std::int64_t> Expressions::known(ExprId id) const {
 
 // ------------------------------------------------------------------------------------------ sums
 
+// Returns any expression as a sum; an expression that is not a sum has one term.
 Linear Expressions::linear(ExprId id) const {
   const Expression& expression = expressions_[id];
   if (expression.op == Op::kConstant) return {expression.constant, {}};
@@ -132,8 +143,9 @@ Linear Expressions::linear(ExprId id) const {
   return {expression.constant, {own.begin(), own.end()}};
 }
 
+// Computes the interval of a sum. Returns false if it may leave kTameLimit.
 bool Expressions::interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const {
-  // Checked at each term, so that no partial sum leaves 128 bits.
+  // Check after each term, so that no partial sum overflows 128 bits.
   Wide least = linear.constant, most = linear.constant;
   for (const Term& term : linear.terms) {
     const Expression& of = expressions_[term.of];
@@ -149,7 +161,7 @@ bool Expressions::interval_of(const Linear& linear, std::int64_t* low, std::int6
 
 namespace {
 
-// factor * right added to left; false where a number would be beyond use.
+// Adds factor * right to left. Returns false if a number would exceed kTameLimit.
 bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
   const auto scaled = [&](std::int64_t value, std::int64_t* product) {
     return !__builtin_mul_overflow(value, factor, product) && *product >= -kTameLimit &&
@@ -167,8 +179,8 @@ bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
   return true;
 }
 
-// Returns `whole` without the terms and the constant of `part`; nothing unless `whole` has every
-// term of `part` with the same factor.
+// Returns `whole` without the terms and the constant of `part`, or nothing if a term of `part` is
+// not in `whole` with the same factor.
 std::optional<Linear> without(Linear whole, const Linear& part) {
   for (const Term& term : part.terms) {
     const auto found = std::find(whole.terms.begin(), whole.terms.end(), term);
@@ -181,6 +193,7 @@ std::optional<Linear> without(Linear whole, const Linear& part) {
 
 }  // namespace
 
+// Finds the first term a / n with the factor 1.
 std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
   Linear rest = linear(id);
   const auto quotient = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const Term& term) {
@@ -198,9 +211,9 @@ std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
   return made;
 }
 
-// Returns one expression for high * n + a % n, where `remainder` is a % n and `quotient` is a / n;
-// kNoExpr where the two are not digits of one number. Linear blocks end as the first case, round
-// robin over nodes and over the processors of each as the second.
+// Returns one expression for high * n + a % n, or kNoExpr if the two are not digits of one number.
+// Here `remainder` is a % n and `quotient` is a / n. Linear blocks end as the first case. A round
+// robin over nodes, and over the processors of each, ends as the second case.
 ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remainder) {
   // (a / n) * n + a % n is a.
   if (high == quotient) return remainder.a;
@@ -222,12 +235,12 @@ ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remai
   return modulo_by(whole, divisor);
 }
 
-// Joins two terms that are digits of one number. False where there are none.
+// Joins two terms that are digits of one number. Returns false if there are no such terms.
 bool Expressions::rejoin(Linear& linear) {
   const std::vector<Term>& terms = linear.terms;
   for (std::size_t low = 0; low < terms.size(); ++low) {
     const Expression remainder = expressions_[terms[low].of];
-    std::int64_t factor = 0;  // of the higher digit
+    std::int64_t factor = 0;  // the factor of the higher digit
     if (remainder.op != Op::kModuloBy ||
         __builtin_mul_overflow(terms[low].factor, remainder.constant, &factor)) {
       continue;
@@ -250,6 +263,7 @@ bool Expressions::rejoin(Linear& linear) {
   return false;
 }
 
+// Adds up terms of one expression, drops zeros, and joins digits of one number.
 ExprId Expressions::sum(Linear linear) {
   auto& terms = linear.terms;
   const auto tidy = [&] {
@@ -271,7 +285,7 @@ ExprId Expressions::sum(Linear linear) {
   // Digits of one number are joined two at a time.
   for (int i = 0; i < kMaxJoints && rejoin(linear); ++i) {
     tidy();
-    // The interval of the parts may be the wider one.
+    // The interval of the joined sum may be narrower than that of its parts.
     if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
   }
   if (made.low == made.high) return constant(made.low);
@@ -285,6 +299,7 @@ ExprId Expressions::sum(Linear linear) {
   return intern(made);
 }
 
+// Returns the sum as a kSum if its values are tame, else as an addition that may wrap.
 ExprId Expressions::add(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   const Interval interval = added(left, right);
@@ -300,6 +315,7 @@ ExprId Expressions::add(ExprId a, ExprId b) {
                  0, interval.low, interval.high});
 }
 
+// Returns the difference as a kSum if its values are tame, else as a subtraction that may wrap.
 ExprId Expressions::subtract(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   const Interval interval = subtracted(left, right);
@@ -315,6 +331,7 @@ ExprId Expressions::subtract(ExprId a, ExprId b) {
                  b, 0, 0, interval.low, interval.high});
 }
 
+// Returns the product. A product with a constant becomes a kSum if its values are tame.
 ExprId Expressions::multiply(ExprId a, ExprId b) {
   if (known(b)) std::swap(a, b);
   const Expression left = expressions_[a], right = expressions_[b];
@@ -335,8 +352,8 @@ ExprId Expressions::multiply(ExprId a, ExprId b) {
 
 // ------------------------------------------------------------------------------------- divisions
 
-// Cuts a sum into the terms that `divisor` divides and the rest; whether the rest is never
-// negative.
+// Splits a sum into the terms that `divisor` divides and the rest. Returns whether the rest is
+// never negative.
 bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest) {
   for (const Term& term : whole.terms) {
     (term.factor % divisor == 0 ? multiples : rest)->terms.push_back(term);
@@ -350,6 +367,7 @@ bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multipl
 
 namespace {
 
+// Returns the sum divided by a number that divides every term.
 Linear divided_by(Linear linear, std::int64_t divisor) {
   linear.constant /= divisor;
   for (Term& term : linear.terms) term.factor /= divisor;
@@ -358,7 +376,8 @@ Linear divided_by(Linear linear, std::int64_t divisor) {
 
 }  // namespace
 
-// The first factor that a term shares with the divisor and by which the sum falls into two digits.
+// Tries the factors that a term has in common with the divisor. Returns the digits for the first
+// factor by which the sum falls into two digits.
 std::optional<Expressions::Digits> Expressions::digits_of_sum(const Linear& whole,
                                                               std::int64_t divisor) {
   for (const Term& term : whole.terms) {
@@ -374,8 +393,10 @@ std::optional<Expressions::Digits> Expressions::digits_of_sum(const Linear& whol
   return std::nullopt;
 }
 
-// For a sum s >= 0 of multiples m of a number g and a rest r with 0 <= r < g: s / (g * k) is
-// (m / g) / k. With g the divisor itself r may be larger: m / g + r / g, where m >= 0 or r < g.
+// Returns a simpler expression for a / divisor, or kNoExpr. Let s >= 0 be the sum of multiples m of
+// a number g and of a rest r with 0 <= r < g. Then s / (g * k) is (m / g) / k.
+//
+// If g is the divisor itself, r may be larger. Then s / g is m / g + r / g, if m >= 0 or r < g.
 ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
   const Linear whole = linear(a);
   Linear multiples, rest;
@@ -392,7 +413,8 @@ ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
   return digits ? divide_by(digits->high, divisor / digits->common) : kNoExpr;
 }
 
-// With the same names: s % (g * k) is ((m / g) % k) * g + r; and s % g is r % g, since s, r >= 0.
+// Returns a simpler expression for a % divisor, or kNoExpr. With the names of quotient_of_sum(), s
+// % (g * k) is ((m / g) % k) * g + r. Also, s % g is r % g, since s >= 0 and r >= 0.
 ExprId Expressions::remainder_of_sum(ExprId a, std::int64_t divisor) {
   const Linear whole = linear(a);
   Linear multiples, rest;
@@ -407,7 +429,7 @@ ExprId Expressions::remainder_of_sum(ExprId a, std::int64_t divisor) {
   return add(multiply(high, constant(digits->common)), digits->low);
 }
 
-// a >= 0, divisor > 0.
+// Returns a / divisor. Requires a >= 0 and divisor > 0.
 ExprId Expressions::divide_by(ExprId a, std::int64_t divisor) {
   const Expression left = expressions_[a];
   if (divisor == 1) return a;
@@ -433,6 +455,7 @@ ExprId Expressions::divide_by(ExprId a, std::int64_t divisor) {
       {Op::kDivideBy, left.dimensions, a, 0, 0, divisor, left.low / divisor, left.high / divisor});
 }
 
+// Returns a % divisor. Requires a >= 0 and divisor > 0.
 ExprId Expressions::modulo_by(ExprId a, std::int64_t divisor) {
   const Expression left = expressions_[a];
   if (divisor == 1) return constant(0);
@@ -448,6 +471,7 @@ ExprId Expressions::modulo_by(ExprId a, std::int64_t divisor) {
       {Op::kModuloBy, left.dimensions, a, 0, 0, divisor, 0, std::min(left.high, divisor - 1)});
 }
 
+// Returns a / b, simplified if b is a positive constant and a is never negative.
 ExprId Expressions::divide(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   if (left.low == left.high && right.low == right.high) {
@@ -460,6 +484,7 @@ ExprId Expressions::divide(ExprId a, ExprId b) {
                  0, 0, interval.low, interval.high});
 }
 
+// Returns a % b, simplified if b is a positive constant and a is never negative.
 ExprId Expressions::modulo(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   if (left.low == left.high && right.low == right.high) {
@@ -474,6 +499,7 @@ ExprId Expressions::modulo(ExprId a, ExprId b) {
 
 // ---------------------------------------------------------------------------------------- truths
 
+// Returns an expression whose values are 0 and 1.
 ExprId Expressions::truth(Op op, ExprId a, ExprId b, ExprId c) {
   const auto dimensions = static_cast<std::uint16_t>(
       expressions_[a].dimensions | expressions_[b].dimensions | expressions_[c].dimensions);
@@ -520,6 +546,7 @@ ExprId Expressions::negation(ExprId a) {
   return truth(Op::kNot, a, a, a);
 }
 
+// Returns a choice between two values. A condition that is known gives one of the two itself.
 ExprId Expressions::select(ExprId condition, ExprId a, ExprId b) {
   if (const auto value = known(condition)) return *value != 0 ? a : b;
   if (a == b) return a;
@@ -549,6 +576,7 @@ ExprId Expressions::multiply_overflows(ExprId a, ExprId b) {
   return truth(Op::kMultiplyOverflows, a, b, a);
 }
 
+// A division fails if b is 0, or if it is INT64_MIN / -1.
 ExprId Expressions::division_fails(ExprId a, ExprId b) {
   const ExprId by_zero = equal(b, constant(0));
   if (expressions_[a].low != INT64_MIN) return by_zero;

@@ -1,3 +1,4 @@
+// Caches the maps of launches, and implements the cursors that read them.
 #include "mapper/function_maps.h"
 
 #include <algorithm>
@@ -6,9 +7,10 @@
 namespace groma::mapper {
 namespace {
 
-// 2^64 / the golden ratio: neighbouring numbers end far apart.
+// A multiplier for hashes: 2^64 divided by the golden ratio. Neighbouring numbers end far apart.
 constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15U;
 
+// Returns the hash of a launch. A launch and its kept key have equal hashes.
 template <typename L>
 std::size_t hash_of(const L& launch) {
   std::uint64_t hash = launch.function;
@@ -45,12 +47,13 @@ LaunchKey::LaunchKey(const Launch& launch)
 std::size_t LaunchHash::operator()(const Launch& launch) const { return hash_of(launch); }
 std::size_t LaunchHash::operator()(const LaunchKey& key) const { return hash_of(key); }
 
+// Returns the cached map of the launch, or makes it. May be called by several threads at once.
 std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnostics& diags) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto* known = maps_.find(launch)) return *known;
   }
-  // Made without the lock; where two threads make the same one, the first stays.
+  // The map is made without the lock. If two threads make the same map, the first one is kept.
   TaskPoint task;
   task.name = launch.task;
   task.domain = launch.domain;
@@ -69,12 +72,14 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
   return maps_.insert(LaunchKey(launch), *made);
 }
 
+// Returns the map and the cursor of a launch. The last launch is checked first, since questions
+// about one launch come together.
 LaunchCursor::Open* LaunchCursor::open(const Launch& launch) {
   if (!diags_.all().empty()) diags_.clear();
   if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
   Open* found = open_.find(launch);
   if (found == nullptr) {
-    last_ = nullptr;  // may go
+    last_ = nullptr;  // inserting may drop this entry
     auto map = maps_->find(launch, diags_);
     if (map == nullptr) return nullptr;
     found =
@@ -85,7 +90,7 @@ LaunchCursor::Open* LaunchCursor::open(const Launch& launch) {
   return found;
 }
 
-// What the question ended with: an error, be it behind warnings.
+// Returns the first error of the last question. Warnings may precede the error.
 std::optional<Diagnostic> LaunchCursor::error() const {
   for (const Diagnostic& diagnostic : diags_.all()) {
     if (diagnostic.severity == Severity::kError) return diagnostic;
@@ -93,6 +98,7 @@ std::optional<Diagnostic> LaunchCursor::error() const {
   return std::nullopt;
 }
 
+// Appends the processors of the point. Returns the error if the function fails there.
 std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point& point,
                                               std::vector<Processor>& processors) {
   Open* at = open(launch);
@@ -116,6 +122,7 @@ std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& 
   return at->cursor.processor(number);
 }
 
+// Calls `slice` for each box of one processor. A set counts as its first processor.
 std::optional<Diagnostic> LaunchCursor::slices(
     const Launch& launch, const Rect& part,
     const std::function<void(const Rect&, const Processor&)>& slice) {
@@ -128,9 +135,11 @@ std::optional<Diagnostic> LaunchCursor::slices(
   return good ? std::nullopt : error();
 }
 
+// Returns the slot where this thread looks first. It depends on the thread alone, so a thread
+// mostly gets its own cursor again.
 std::size_t CursorPool::preferred_slot() {
   const std::uint64_t id = std::hash<std::thread::id>()(std::this_thread::get_id());
-  return static_cast<std::size_t>((id * kSpread) >> 58);  // below kSlots
+  return static_cast<std::size_t>((id * kSpread) >> 58);  // the upper 6 bits: less than kSlots
 }
 
 }  // namespace groma::mapper

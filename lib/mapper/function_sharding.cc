@@ -1,3 +1,4 @@
+// Shards a launch by its mapping function: a point belongs to the shard that owns its processor.
 #include "mapper/function_sharding.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 namespace groma::mapper {
 namespace {
 
+// Returns the processors on the shard's node that the shard owns.
 std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
                                      const ShardTable& shards) {
   std::vector<Processor> owned;
@@ -21,7 +23,8 @@ std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
   return owned;
 }
 
-// Of a map that is proved.
+// Gives the boxes of a shard if the map is proved. If every node has a shard, a shard owns only
+// processors of its own node, and the search is limited to these.
 void give_boxes(LaunchCursor::Open& at, ShardId shard, const Machine& machine,
                 const ShardTable& shards, const BoxSink& box, Diagnostics& diags) {
   if (!shards.covers(machine.node_count())) {
@@ -31,7 +34,7 @@ void give_boxes(LaunchCursor::Open& at, ShardId shard, const Machine& machine,
     at.cursor.slices(wanted, diags);
     return;
   }
-  const std::int64_t node = shards[shard].node;  // what it owns is on that
+  const std::int64_t node = shards[shard].node;  // the shard owns processors of this node only
   if (node < 0 || node >= machine.node_count()) return;
   if (shards.count_on(node) == 1) {
     at.cursor.boxes_of_node(node, box, diags);
@@ -40,8 +43,9 @@ void give_boxes(LaunchCursor::Open& at, ShardId shard, const Machine& machine,
   }
 }
 
-// Of any other. Nothing where that takes too many steps. The cursor is new: what another question
-// left would save steps, and all shards have to count the same.
+// Returns the boxes of a shard if the map is not proved, or nothing if this takes too many steps.
+// The cursor is new, because answers of earlier questions would save steps, and all shards have to
+// count the same steps.
 std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, const Rect& domain,
                                                    ShardId shard, const ShardTable& shards,
                                                    Diagnostics& diags) {
@@ -51,7 +55,7 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
     if (owner == shard) boxes.push_back(slice);
   };
   if (cursor.slices(keep, diags)) return boxes;
-  boxes.clear();  // it fails: where?
+  boxes.clear();  // the function fails somewhere, so ask point by point
   Point one = Point::zeros(domain.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
   Point point = domain.lower;
@@ -64,6 +68,7 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
 
 }  // namespace
 
+// A point where the function fails belongs to shard 0.
 ShardId FunctionSharding::shard(const Point& point, const Rect& domain,
                                 const ShardTable& shards) const {
   const auto processor = cursors_->with([&](LaunchCursor& cursor) {
@@ -72,6 +77,7 @@ ShardId FunctionSharding::shard(const Point& point, const Rect& domain,
   return processor ? shards.shard_of(*processor) : 0;
 }
 
+// If the boxes cannot be found within the step limit, the whole domain belongs to shard 0.
 void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                                 const std::function<void(const Rect&)>& box) const {
   if (domain.volume() == 0) return;

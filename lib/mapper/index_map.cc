@@ -1,4 +1,4 @@
-// Making of IndexMaps; the public face of cursors.
+// Makes IndexMaps, and implements the public interface of their cursors.
 #include "groma/index_map.h"
 
 #include <fmt/format.h>
@@ -11,15 +11,20 @@ namespace groma {
 namespace mapper {
 namespace {
 
+// The most processor numbers of a map. The numbers above those of the map are left to a cursor's
+// own sets.
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 }  // namespace
 
+// Returns the first processor of a number.
 Processor first_in(const Shape& shape, std::int64_t number) {
   const std::int64_t within = number - shape.base;
   return {shape.kind, within / shape.stride, within % shape.stride};
 }
 
+// Returns all processors of a number. The processors of a set are in row-major order over its open
+// dimensions.
 Placed placed_in(const Shape& shape, std::int64_t number) {
   const Processor first = first_in(shape, number);
   if (!shape.is_set) return {{first}, false};
@@ -43,12 +48,13 @@ Placed placed_in(const Shape& shape, std::int64_t number) {
   return placed;
 }
 
+// Returns the shape to which a number belongs.
 const Shape& SpecialisedMap::shape_of(std::int64_t number) const {
   const auto after =
       std::upper_bound(code.shapes.begin(), code.shapes.end(), number,
                        [](std::int64_t value, const Shape& shape) { return value < shape.base; });
   auto shape = after - 1;
-  while (shape->count == 0) --shape;  // shapes of nothing share their base with the next
+  while (shape->count == 0) --shape;  // an empty shape has the same base as the next shape
   return *shape;
 }
 
@@ -62,6 +68,9 @@ using mapper::SpecialisedMap;
 IndexMap::IndexMap(std::unique_ptr<const SpecialisedMap> map) : map_(std::move(map)) {}
 IndexMap::~IndexMap() = default;
 
+// Specialises the function for the launch and prepares the fast ways to evaluate it. If the
+// function cannot be specialised, the map evaluates each point. Fails if the machine has too many
+// processors.
 Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, FunctionId function,
                                                        const TaskPoint& launch,
                                                        std::optional<ProcKind> kind,
@@ -126,6 +135,8 @@ ProcessorNumber IndexMap::number(const Processor& processor) const {
 
 using Cursor = IndexMap::Cursor;
 
+// A map with a point form needs no MapCursor for single points, so the MapCursor is made when it is
+// first needed.
 Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
     : map_(std::move(map)), warns_(warns), stop_(std::move(stop)) {
   if (!map_->map().form) return;
@@ -141,6 +152,7 @@ mapper::MapCursor& Cursor::cursor() {
   return *cursor_;
 }
 
+// Returns the MapCursor, ready for a new question.
 mapper::MapCursor& Cursor::question() {
   cursor().begin_question();
   return *cursor_;
@@ -179,12 +191,14 @@ bool Cursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& 
   return question().boxes_of_node(node, sink, diags);
 }
 
-// Only the reference gives numbers beyond the map's, and only to a cursor that is there.
+// Only the reference evaluation gives numbers beyond those of the map, and only to a cursor that
+// exists.
 bool Cursor::is_set(ProcessorNumber number) const {
   const mapper::SpecialisedMap& map = map_->map();
   return number >= map.numbers || (map.has_sets && map.shape_of(number).is_set);
 }
 
+// Returns the processor of a number, or the first processor of a set.
 Processor Cursor::processor(ProcessorNumber number) const {
   const bool own = number >= map_->map().numbers;
   return own ? cursor_->own(number).processors.front() : map_->processor(number);

@@ -1,4 +1,5 @@
-// The plain evaluation of expressions and functions. Machines are in machine_ops.cc.
+// Evaluates expressions and functions as they are written. machine_ops.cc has the operations on
+// machines.
 #include "mapper/interpreter.h"
 
 #include <fmt/format.h>
@@ -17,10 +18,10 @@ using program::Type;
 
 namespace {
 
-// Expressions inside one another, through calls too: some 700 bytes of stack each.
+// The deepest nesting of expressions, through calls, too. Each level takes some 700 bytes of stack.
 constexpr int kMaxDepth = 1024;
 
-// A tuple in a message: "(1, 2)", or how long it is where it is long.
+// Returns a tuple for a message: "(1, 2)", or only its length if it is long.
 std::string tuple_text(const Value& tuple, std::size_t length) {
   constexpr std::int64_t kLongest = 100;  // bytes
   return text_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
@@ -34,6 +35,7 @@ std::string coordinates_text(const Point& point) {
   return text + (point.dimensions() == 1 ? ",)" : ")");
 }
 
+// Returns the operator as the language writes it.
 std::string_view sign_of(Op op) {
   constexpr std::string_view kSigns[] = {
       "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
@@ -42,6 +44,7 @@ std::string_view sign_of(Op op) {
 
 Value number(std::int64_t value) { return {value}; }
 
+// Returns the extents of a machine as values.
 std::shared_ptr<const std::vector<Value>> sizes_of(const MachineView& view) {
   std::vector<Value> sizes;
   for (std::int64_t size : view.sizes()) sizes.push_back(number(size));
@@ -58,6 +61,7 @@ std::string_view Interpreter::function_name(FunctionId function) const {
   return data_.names.text(data_.functions[function].name);
 }
 
+// Returns a description of the present evaluation, as in interpreter.h.
 std::string Interpreter::where() const {
   if (task_ == nullptr) return "";
   const bool single = task_->parent || task_->processor;
@@ -79,14 +83,15 @@ std::string Interpreter::where() const {
                      coordinates_text(ipoint));
 }
 
-// The first failure is reported, with the functions and the point that it happened in.
+// Reports the first failure, with the functions and the point in which it happened. Later failures
+// go to a diagnostic that nobody sees.
 Diagnostic& Interpreter::fail(DiagId id, Range range, std::vector<DiagArg> args) {
   if (failed_) return dropped_;
   failed_ = true;
   Diagnostic& diagnostic = diags_->add(id, range, std::move(args));
   if (frames_.size() > 1) {
     std::string chain;
-    const std::size_t first = task_ == nullptr ? 1 : 0;  // the top level is no function
+    const std::size_t first = task_ == nullptr ? 1 : 0;  // the top level is not a function
     for (std::size_t i = frames_.size(); i-- > first;) {
       chain += fmt::format("{}`{}`", chain.empty() ? "in " : ", called by ",
                            function_name(frames_[i].function));
@@ -97,6 +102,7 @@ Diagnostic& Interpreter::fail(DiagId id, Range range, std::vector<DiagArg> args)
   return diagnostic;
 }
 
+// Reports that a value has the wrong type.
 Value Interpreter::fail_type(Range range, std::string_view what, std::string_view needs,
                              const Value& found) {
   fail(DiagId::kTypeMismatch, range,
@@ -104,6 +110,7 @@ Value Interpreter::fail_type(Range range, std::string_view what, std::string_vie
   return {};
 }
 
+// Counts steps. Returns false after a failure or if the step limit is exceeded.
 bool Interpreter::tick(std::int64_t steps, Range range) {
   steps_ += steps;
   if (steps_ <= max_steps_) return !failed_;
@@ -112,6 +119,7 @@ bool Interpreter::tick(std::int64_t steps, Range range) {
   return false;
 }
 
+// Each statement has a frame of its own. The step limit counts for all statements together.
 bool Interpreter::top_level(std::int64_t max_steps, Diagnostics& diags) {
   diags_ = &diags;
   task_ = nullptr;
@@ -134,6 +142,7 @@ bool Interpreter::top_level(std::int64_t max_steps, Diagnostics& diags) {
   return !failed_;
 }
 
+// Evaluates the function with the task as its argument.
 Value Interpreter::map(FunctionId function, const TaskPoint& task, Diagnostics& diags) {
   diags_ = &diags;
   task_ = &task;
@@ -149,6 +158,7 @@ Value Interpreter::map(FunctionId function, const TaskPoint& task, Diagnostics& 
   return failed_ ? Value{} : result;
 }
 
+// Runs the statements of a function up to its `return`. A function without a `return` fails.
 Value Interpreter::run_body(program::List body) {
   for (std::uint32_t i = 0; i < body.count && !failed_; ++i) {
     const Action& action = data_.actions[body.begin + i];
@@ -172,6 +182,8 @@ Value Interpreter::run_body(program::List body) {
   return {};
 }
 
+// Evaluates the arguments and logs the line. After kMaxPrintLines lines, a warning is reported and
+// nothing more is logged.
 void Interpreter::print(const Action& action) {
   std::vector<std::string> args;
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
@@ -196,6 +208,7 @@ void Interpreter::print(const Action& action) {
   log_->log(LogLevel::kInfo, line.append(rest));
 }
 
+// Returns the value of an expression. Counts one step and the depth.
 Value Interpreter::eval(CodeId id) {
   const Code& node = code(id);
   if (!tick(1, node.range)) return {};
@@ -210,6 +223,7 @@ Value Interpreter::eval(CodeId id) {
   return failed_ ? Value{} : value;
 }
 
+// Evaluates a node by its kind. eval() has counted the step.
 Value Interpreter::eval_at(CodeId id, const Code& node) {
   switch (node.op) {
     case Op::kInt:
@@ -252,13 +266,14 @@ Value Interpreter::eval_at(CodeId id, const Code& node) {
       return broken(node);
     case Op::kSplice:
     case Op::kAll:
-      break;  // only within lists, which elements() reads
+      break;  // these stand only in lists, which elements() handles
     default:
       return binary(node);
   }
   return {};
 }
 
+// Returns the value of a literal.
 Value Interpreter::constant(const Code& node) const {
   switch (node.op) {
     case Op::kInt:
@@ -266,7 +281,7 @@ Value Interpreter::constant(const Code& node) const {
     case Op::kBool:
       return {node.a != 0};
     case Op::kString:
-      // Not copied: the program, which outlives its values, owns it.
+      // The text is not copied. The program owns it and outlives its values.
       return {std::shared_ptr<const std::string>(std::shared_ptr<void>(), &data_.strings[node.a])};
     case Op::kProcKind:
       return {static_cast<ProcKind>(node.a)};
@@ -275,13 +290,14 @@ Value Interpreter::constant(const Code& node) const {
   }
 }
 
-// What the check left as a warning, since it might never be reached.
+// Fails with an error that the check reported as a warning, because the code might never run.
 Value Interpreter::broken(const Code& node) {
   const Diagnostic& known = data_.failures[node.a];
   fail(known.id, known.range.value_or(node.range), known.args);
   return {};
 }
 
+// Returns a global. Fails if its statement has not run yet.
 Value Interpreter::global(const Code& node) {
   const Value& value = globals_[node.a];
   if (value.get<std::monostate>() == nullptr) return value;
@@ -291,6 +307,7 @@ Value Interpreter::global(const Code& node) {
   return {};
 }
 
+// Returns the items of a list, with spliced tuples (`*t`) opened.
 std::vector<Interpreter::Element> Interpreter::elements(std::uint32_t begin, std::uint32_t count) {
   std::vector<Element> made;
   for (std::uint32_t i = 0; i < count && !failed_; ++i) {
@@ -324,6 +341,7 @@ Value Interpreter::tuple(const Code& node) {
   return make_tuple(std::move(values), node.range);
 }
 
+// Returns a tuple, unless it is too long or too deep.
 Value Interpreter::make_tuple(std::vector<Value> values, Range range) {
   if (failed_ || !tick(static_cast<std::int64_t>(values.size()), range)) return {};
   auto made = std::make_shared<Tuple>();
@@ -332,7 +350,7 @@ Value Interpreter::make_tuple(std::vector<Value> values, Range range) {
     made->items += inner == nullptr ? 1 : std::max<std::int64_t>(1, inner->items);
     made->depth = std::max(made->depth, inner == nullptr ? 1 : inner->depth + 1);
   }
-  // A tuple in a tuple in ... is walked through by recursion, hence its own, lower bound.
+  // Nested tuples are visited by recursion, so their depth has a lower limit of its own.
   constexpr int kMaxTupleDepth = 64;
   if (made->items > kMaxTupleItems || made->depth > kMaxTupleDepth) {
     const bool deep = made->items <= kMaxTupleItems;
@@ -344,6 +362,7 @@ Value Interpreter::make_tuple(std::vector<Value> values, Range range) {
   return {std::shared_ptr<const Tuple>(std::move(made))};
 }
 
+// Evaluates `tuple(item for x in range)`.
 Value Interpreter::comprehension(const Code& node) {
   const Value range = eval(node.b);
   if (failed_) return {};
@@ -361,6 +380,7 @@ Value Interpreter::comprehension(const Code& node) {
   return make_tuple(std::move(made), node.range);
 }
 
+// Negates an integer or each item of a tuple.
 Value Interpreter::negate(const Code& node) {
   const Value value = eval(node.a);
   if (failed_) return {};
@@ -370,6 +390,7 @@ Value Interpreter::negate(const Code& node) {
   return arithmetic(node, number(0), value);
 }
 
+// Returns the bool that an expression computes. `what` names the place in the error.
 bool Interpreter::truth(CodeId id, std::string_view what) {
   const Value value = eval(id);
   if (failed_) return false;
@@ -384,6 +405,7 @@ Value Interpreter::conditional(const Code& node) {
   return eval(condition ? node.b : node.c);
 }
 
+// Evaluates both sides of an operator, then applies it.
 Value Interpreter::binary(const Code& node) {
   const Value left = eval(node.a);
   const Value right = eval(node.b);
@@ -392,7 +414,8 @@ Value Interpreter::binary(const Code& node) {
   return compare(node, left, right);
 }
 
-// Elementwise on tuples of one length, an integer with each item; negation is 0 - x.
+// Applies an operator to integers, to the items of two tuples of one length, or to an integer and
+// each item. Negation is 0 - x.
 Value Interpreter::arithmetic(const Code& node, const Value& left, const Value& right) {
   const auto* a = left.get<std::int64_t>();
   const auto* b = right.get<std::int64_t>();
@@ -423,6 +446,7 @@ Value Interpreter::arithmetic(const Code& node, const Value& left, const Value& 
   return make_tuple(std::move(made), node.range);
 }
 
+// Applies an operator to two integers. An overflow or a division by zero fails.
 Value Interpreter::integer_op(const Code& node, std::int64_t left, std::int64_t right) {
   std::int64_t result = 0;
   bool overflow = false;
@@ -453,6 +477,7 @@ Value Interpreter::integer_op(const Code& node, std::int64_t left, std::int64_t 
   return {};
 }
 
+// Compares two values for equality, or two integers for order.
 Value Interpreter::compare(const Code& node, const Value& left, const Value& right) {
   if (node.op == Op::kEqual || node.op == Op::kNotEqual) {
     const bool same = equal(node, left, right);
@@ -477,7 +502,7 @@ Value Interpreter::compare(const Code& node, const Value& left, const Value& rig
   }
 }
 
-// Whole values of one type. A processor is also the pair of its node and index.
+// Compares whole values of one type. A processor also equals the pair of its node and index.
 bool Interpreter::equal(const Code& node, const Value& left, const Value& right) {
   const auto left_values = tuple_values(left);
   const auto right_values = tuple_values(right);
@@ -520,6 +545,7 @@ bool Interpreter::equal(const Code& node, const Value& left, const Value& right)
   return *left.get<MemKind>() == *right.get<MemKind>();
 }
 
+// Returns an item of a tuple, or a processor or set of a machine.
 Value Interpreter::index(const Code& node) {
   const Value base = eval(node.c);
   if (failed_) return {};
@@ -531,6 +557,7 @@ Value Interpreter::index(const Code& node) {
   return index_tuple(node, *values);
 }
 
+// Returns an item of a tuple. A negative index counts from the end.
 Value Interpreter::index_tuple(const Code& node, const std::vector<Value>& values) {
   const std::vector<Element> list = elements(node.a, node.b);
   if (failed_) return {};
@@ -553,7 +580,8 @@ Value Interpreter::index_tuple(const Code& node, const std::vector<Value>& value
   return values[static_cast<std::size_t>(*at < 0 ? *at + length : *at)];
 }
 
-// As Python: ends from the back when negative, cut to what there is.
+// Computes one end of a slice, as Python does: a negative end counts from the back, and the end is
+// cut to the length. A missing end is `missing`.
 bool Interpreter::slice_end(CodeId id, std::int64_t length, std::int64_t missing,
                             std::int64_t* end) {
   *end = missing;
@@ -569,6 +597,7 @@ bool Interpreter::slice_end(CodeId id, std::int64_t length, std::int64_t missing
   return true;
 }
 
+// Returns a slice of a tuple or of the sizes of a machine.
 Value Interpreter::slice(const Code& node) {
   const Value base = eval(node.c);
   if (failed_) return {};
@@ -583,6 +612,7 @@ Value Interpreter::slice(const Code& node) {
   return make_tuple({values->begin() + from, values->begin() + to}, node.range);
 }
 
+// Evaluates a call of a function of the program in a frame of its own.
 Value Interpreter::call(const Code& node) {
   const program::Function& called = data_.functions[node.c];
   std::vector<Element> args = elements(node.a, node.b);
@@ -608,6 +638,7 @@ Value Interpreter::call(const Code& node) {
   return result;
 }
 
+// Returns whether an argument has the type of its parameter. Reports the error if not.
 bool Interpreter::check_parameter(const program::Parameter& parameter, const Element& argument,
                                   std::string_view callee) {
   using syntax::ParamType;
@@ -651,6 +682,7 @@ bool Interpreter::check_parameter(const program::Parameter& parameter, const Ele
   return false;
 }
 
+// Returns a member of a task, a tuple, a processor or a machine.
 Value Interpreter::member(const Code& node) {
   const Value base = eval(node.a);
   if (failed_) return {};
@@ -676,6 +708,7 @@ Value Interpreter::member(const Code& node) {
   return number(volume);
 }
 
+// Returns a member of a task or of its parent. Fails if this kind of task does not have the member.
 Value Interpreter::task_member(const Code& node, TaskValue task) {
   const auto tuple_of = [&](std::span<const std::int64_t> coordinates) {
     std::vector<Value> values;

@@ -1,4 +1,4 @@
-// From expressions to instructions, and carrying them out for one point.
+// Translates expressions to instructions, and evaluates them for one point.
 #include "mapper/kernel.h"
 
 #include <algorithm>
@@ -12,12 +12,13 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide;
 
-// The innermost dimension of a set of them; -1 of none.
+// Returns the innermost dimension of a bit mask, or -1 if it is empty.
 int innermost(std::uint16_t dimensions) { return std::bit_width(dimensions) - 1; }
 
 std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
+// Calls visit(id) for every operand of an expression.
 template <typename Visit>
 void for_each_operand(const Expressions& expressions, const Expression& expression,
                       const Visit& visit) {
@@ -45,6 +46,7 @@ void for_each_operand(const Expressions& expressions, const Expression& expressi
 
 }  // namespace
 
+// Computes the multiplier and the shift for the divisor (Granlund and Montgomery 1994, section 4).
 Divider::Divider(std::int64_t divisor) {
   const auto d = static_cast<std::uint64_t>(divisor);
   const auto bits_of = static_cast<int>(std::bit_width(d - 1));  // 2^(bits - 1) < d <= 2^bits
@@ -52,10 +54,13 @@ Divider::Divider(std::int64_t divisor) {
   shift_ = static_cast<std::uint32_t>(bits_of - 1);
 }
 
+// Selects the expressions that the roots need, gives each a register, and orders the instructions
+// by the innermost dimension on which they depend. Instructions that depend on no coordinate are
+// evaluated at once.
 Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
                const Machine* machine)
     : machine_(machine), dimensions_(dimensions) {
-  // What the roots need; operands have smaller ids than what uses them.
+  // Mark what the roots need. Operands have smaller ids than the expressions that use them.
   std::vector<bool> needed(expressions.size());
   ExprId last = 0;
   for (ExprId root : roots) needed[root] = true, last = std::max(last, root);
@@ -94,6 +99,7 @@ Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, in
   initial_ = std::move(first.value);
 }
 
+// Appends the instruction of an expression. Constants and coordinates need none.
 void Kernel::add_instruction(const Expressions& expressions, ExprId id,
                              std::vector<Register>& place) {
   const Expression& each = expressions[id];
@@ -120,8 +126,9 @@ void Kernel::add_instruction(const Expressions& expressions, ExprId id,
   code_.push_back(made);
 }
 
+// Notes the registers of each dimension that are roots or are read further inside.
 void Kernel::note_exports(const Expressions&) {
-  // Each register's dimension, then who is read further inside.
+  // First find the dimension of each register, then the registers that are read further inside.
   std::vector<int> own(initial_.size(), -1);
   std::vector<bool> exported(initial_.size());
   for (int d = 0; d < dimensions_; ++d) own[static_cast<std::size_t>(d)] = d;
@@ -134,8 +141,8 @@ void Kernel::note_exports(const Expressions&) {
     if (each.op == Op::kSum) {
       for (Register i = 0; i < each.b; ++i) read(terms_[each.a + std::size_t{i}].of);
     } else {
-      // An operand that the operation does not have is register 0 or one of its own: at worst one
-      // that is exported needlessly, which for coordinate 0 is to be avoided.
+      // An operand that the operation lacks is register 0 or another of its registers. Reading it
+      // here would export a register for nothing, which must be avoided for coordinate 0.
       read(each.a);
       const bool unary = each.op == Op::kDivideBy || each.op == Op::kModuloBy ||
                          each.op == Op::kNot || each.op == Op::kAddressable;
@@ -151,6 +158,7 @@ void Kernel::note_exports(const Expressions&) {
   }
 }
 
+// Returns the value of one instruction. Every operation is total: see expressions.h.
 std::int64_t Kernel::compute(const Instruction& each, const std::int64_t* value) const {
   const std::int64_t a = value[each.a], b = value[each.b];
   std::int64_t unused = 0;
@@ -216,6 +224,7 @@ void Kernel::evaluate(Registers& registers, int dimensions) const {
   }
 }
 
+// Returns whether no exported register of the dimension changes within the stretch.
 bool Kernel::level(int dimension, const Registers& registers) const {
   const auto& exports = exports_[static_cast<std::size_t>(dimension)];
   return std::all_of(exports.begin(), exports.end(),

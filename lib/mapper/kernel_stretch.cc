@@ -1,4 +1,5 @@
-// Carrying out a kernel for a stretch of points: every value a straight line, until one bends.
+// Evaluates a kernel for a stretch of points: every register is a straight line until one of them
+// bends. Also finds periods of registers.
 #include <algorithm>
 #include <numeric>
 
@@ -11,14 +12,16 @@ constexpr std::int64_t kForever = INT64_MAX;
 
 std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+// Returns a / b, rounded up.
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// How many steps by `slope` a value of `distance` below a bend needs to reach it.
+// Returns how many steps by `slope` a value needs to rise by `distance`.
 std::int64_t steps_to(std::int64_t distance, std::int64_t slope) {
   return slope == 1 ? distance : up(distance, slope);
 }
 
-// How long `value` < 0 stays true, or false, when it changes by `slope`.
+// Returns for how many points the truth of `value < 0` stays as it is, if the value changes by
+// `slope` at each point.
 std::int64_t sign_lasts(std::int64_t value, std::int64_t slope) {
   if (value < 0) return slope <= 0 ? kForever : up(-value, slope);
   return slope >= 0 ? kForever : value / -slope + 1;
@@ -26,6 +29,8 @@ std::int64_t sign_lasts(std::int64_t value, std::int64_t slope) {
 
 }  // namespace
 
+// Follows the instructions of one dimension. Returns for how many points all of them are straight
+// lines.
 std::int64_t Kernel::stretch(int dimension, std::int64_t most, Registers& registers) const {
   registers.slope[static_cast<std::size_t>(dimension)] = 1;
   std::int64_t length = most;
@@ -35,6 +40,8 @@ std::int64_t Kernel::stretch(int dimension, std::int64_t most, Registers& regist
   return length;
 }
 
+// Computes the value and the slope of one instruction. Lowers `*length` to the number of points for
+// which they hold.
 void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t* length) const {
   Line line;
   const std::int64_t* slope = registers.slope.data();
@@ -87,13 +94,14 @@ void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t*
       }
     }
   }
-  // Values are tame, so a slope beyond that is of no second point.
+  // Values are tame, so a steeper slope cannot hold for a second point.
   if (line.slope > 2 * kTameLimit || line.slope < -2 * kTameLimit) line.slope = 0, line.length = 1;
   registers.value[each.to] = line.value;
   registers.slope[each.to] = line.slope;
   *length = std::min(*length, line.length);
 }
 
+// A sum of straight lines is a straight line.
 Kernel::Line Kernel::follow_sum(const Instruction& each, const Registers& registers) const {
   std::uint64_t value = bits(each.constant), slope = 0;
   const FactorOf* term = &terms_[each.a];
@@ -104,6 +112,8 @@ Kernel::Line Kernel::follow_sum(const Instruction& each, const Registers& regist
   return {wrapped(value), wrapped(slope), kForever};
 }
 
+// A quotient or a remainder bends when the dividend reaches the next multiple of the divisor. If
+// the slope is a multiple of the divisor, the result never bends.
 Kernel::Line Kernel::follow_division(const Instruction& each, const Registers& registers) const {
   const bool by_constant = each.op == Op::kDivideBy || each.op == Op::kModuloBy;
   const bool quotient = each.op == Op::kDivideBy || each.op == Op::kDivide;
@@ -119,12 +129,13 @@ Kernel::Line Kernel::follow_division(const Instruction& each, const Registers& r
   if (!multiple) {
     length = slope > 0 ? steps_to(divisor - rest, slope) : steps_to(rest + 1, -slope);
   }
-  // Where the divisor is no constant the dividend may come to be negative, and truncation with it.
+  // If the divisor is not a constant, the dividend may become negative. Truncation then differs.
   if (!by_constant && slope < 0) length = std::min(length, a / -slope + 1);
   if (quotient) return {result, multiple ? slope / divisor : 0, length};
   return {result, multiple ? 0 : slope, length};
 }
 
+// A comparison holds until the two sides meet.
 Kernel::Line Kernel::follow_comparison(const Instruction& each, const Registers& registers) const {
   const std::int64_t result = compute(each, registers.value.data());
   const std::int64_t distance = registers.value[each.a] - registers.value[each.b];
@@ -133,7 +144,7 @@ Kernel::Line Kernel::follow_comparison(const Instruction& each, const Registers&
   if (each.op == Op::kLess) return {result, 0, sign_lasts(distance, slope)};
   if (each.op == Op::kLessEqual) return {result, 0, sign_lasts(distance - 1, slope)};
   if (distance == 0) return {result, 0, 1};
-  // Towards 0 it may or may not meet it; it does not before this.
+  // If the distance shrinks, the sides may become equal, but not before this point.
   const std::int64_t away = distance > 0 ? distance : -distance;
   const std::int64_t closing = distance > 0 ? -slope : slope;
   return {result, 0, closing <= 0 ? kForever : up(away, closing)};
@@ -143,13 +154,14 @@ Kernel::Line Kernel::follow_comparison(const Instruction& each, const Registers&
 
 namespace {
 
+// Returns the least common multiple, or 0 if it is too large or if one number is 0.
 std::int64_t common_multiple(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (a == 0 || b == 0 || __builtin_mul_overflow(a / std::gcd(a, b), b, &product)) return 0;
   return product <= kTameLimit ? product : 0;
 }
 
-// A period in which `known` repeats `times` times.
+// Returns the period in which `known` repeats `times` times, or no period if it overflows.
 Period repeated(const Period& known, std::int64_t times) {
   Period result;
   if (__builtin_mul_overflow(known.period, times, &result.period) ||
@@ -159,12 +171,15 @@ Period repeated(const Period& known, std::int64_t times) {
   return result;
 }
 
+// Returns `known` as a period of the given length, which is a multiple of its own.
 Period stretched(const Period& known, std::int64_t period) {
   return known.period == 0 || period == 0 ? Period{} : repeated(known, period / known.period);
 }
 
 }  // namespace
 
+// Returns the period of one instruction from the periods of its operands, or no period if none is
+// known.
 Period Kernel::period_of(const Instruction& each, const std::vector<Period>& known) const {
   Period a, b;
   std::int64_t period = 1, drift = 0;
@@ -190,7 +205,7 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
       return {period, drift};
     case Op::kDivideBy:
     case Op::kModuloBy: {
-      // The dividend, never negative, moves on by a multiple of the divisor.
+      // Find the period in which the dividend, which is never negative, moves by a multiple of the
       const Period& of = known[each.a];
       if (of.period == 0) return {};
       const Period whole =
@@ -216,6 +231,8 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
   }
 }
 
+// Returns the period of a root along one dimension. What does not depend on the dimension has the
+// period 1.
 Period Kernel::period(std::size_t root, int dimension) const {
   std::vector<Period> known(initial_.size(), Period{1, 0});
   known[static_cast<std::size_t>(dimension)] = {1, 1};

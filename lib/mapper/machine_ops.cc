@@ -1,4 +1,4 @@
-// The part of the interpreter that makes machine views and indexes them.
+// Evaluates the expressions of the interpreter that make, change and index machines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,13 +23,15 @@ std::string view_text(const MachineView& view) {
 
 }  // namespace
 
+// Returns a machine as a value. A machine with many operations counts more steps.
 Value Interpreter::make_view(const Code& node, MachineView view) {
   const auto cost = static_cast<std::int64_t>(2 * view.operations() + view.sizes().size());
   if (!tick(cost, node.range)) return {};
   return {std::make_shared<const MachineView>(std::move(view))};
 }
 
-// Machine(KIND): (nodes, processors of KIND in each node).
+// Evaluates `Machine(KIND)`: a grid of nodes and processors of the kind in each node. Warns once
+// for each kind if nodes are unequal.
 Value Interpreter::machine(const Code& node) {
   const Value value = eval(node.a);
   if (failed_) return {};
@@ -45,11 +47,12 @@ Value Interpreter::machine(const Code& node) {
 
 // ------------------------------------------------------------------------------------ indexing
 
+// Returns the processor at an index, or a set if an index is `*`.
 Value Interpreter::index_machine(const Code& node, const MachineView& view) {
   std::vector<Element> index = elements(node.a, node.b);
   if (failed_) return {};
   if (index.size() == 1 && !index[0].all) {
-    // m[t] takes a tuple as it is.
+    // m[t] takes a whole tuple as the index.
     if (const auto values = tuple_values(index[0].value)) {
       const Range range = index[0].range;
       index.clear();
@@ -90,6 +93,8 @@ Value Interpreter::index_machine(const Code& node, const MachineView& view) {
   return {std::shared_ptr<const ProcessorSet>(std::move(set))};
 }
 
+// Returns whether the index fits the machine. Reports the error if not, with differences from the
+// original language.
 bool Interpreter::check_index(const Code& node, const MachineView& view,
                               const std::vector<Element>& index) {
   if (index.size() != view.sizes().size()) {
@@ -128,10 +133,11 @@ bool Interpreter::check_index(const Code& node, const MachineView& view,
   return true;
 }
 
+// Returns the processor at an index that check_index() has accepted.
 std::optional<Processor> Interpreter::processor_at(const Code& node, const MachineView& view,
                                                    const Coordinates& index) {
   if (machine_.processors_per_node(view.kind()) == 0) {
-    // A split of nothing has sizes of 1, so that only what indexes it is in error.
+    // A split of no processors has extents of 1, so the error is reported here, at the index.
     fail(DiagId::kSliceIndexOutOfBound, node.focus, {std::int64_t{0}, index[0], std::int64_t{0}})
         .note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
     return std::nullopt;
@@ -143,6 +149,7 @@ std::optional<Processor> Interpreter::processor_at(const Code& node, const Machi
 
 // ------------------------------------------------------------------------------------ operations
 
+// Evaluates a method: `has`, `processor`, or an operation on a machine.
 Value Interpreter::method(CodeId id, const Code& node) {
   const Value base = eval(node.c);
   if (failed_) return {};
@@ -167,6 +174,8 @@ Value Interpreter::method(CodeId id, const Code& node) {
   return machine_method(id, node, *view, args);
 }
 
+// Applies an operation to a machine. The results of the last searches are remembered, since mapping
+// functions split the same way for every point.
 Value Interpreter::machine_method(CodeId id, const Code& node, const MachineView& view,
                                   const std::vector<Element>& args) {
   const auto given = operation_arguments(node, view, args);
@@ -189,7 +198,7 @@ Value Interpreter::machine_method(CodeId id, const Code& node, const MachineView
   return make_view(node, *made);
 }
 
-// The arguments as the table of methods has them; nothing when it reports.
+// Returns the arguments of an operation, or nothing after it has reported an error.
 std::optional<OperationArguments> Interpreter::operation_arguments(
     const Code& node, const MachineView& view, const std::vector<Element>& args) {
   const syntax::MethodInfo& info = syntax::info_of(node.method);
@@ -225,6 +234,7 @@ std::optional<OperationArguments> Interpreter::operation_arguments(
   return given;
 }
 
+// Reports why an operation was refused, at the argument, the option or the call.
 Value Interpreter::refused(const Code& node, const std::vector<Element>& args, const Refused& why) {
   Range range = node.focus;
   if (why.at == Refused::kOption) range = code(node.option).range;
@@ -235,6 +245,7 @@ Value Interpreter::refused(const Code& node, const std::vector<Element>& args, c
   return {};
 }
 
+// Returns the items of a tuple of integers, or nothing after it has reported an error.
 std::optional<std::vector<std::int64_t>> Interpreter::integers(const Value& value, Range range,
                                                                std::string_view what) {
   if (failed_) return std::nullopt;
@@ -256,6 +267,7 @@ std::optional<std::vector<std::int64_t>> Interpreter::integers(const Value& valu
   return made;
 }
 
+// Evaluates `p.has(MEMORY)`: whether the processor can address such a memory.
 Value Interpreter::has(const Code& node, const Value& base, const Element& memory) {
   const auto* processor = base.get<Processor>();
   const auto* kind = memory.value.get<MemKind>();
@@ -266,7 +278,8 @@ Value Interpreter::has(const Code& node, const Value& base, const Element& memor
   return {machine_.can_address(processor->node, processor->kind, *kind)};
 }
 
-// A task's processor in the coordinates of a machine: its node and index in its own kind.
+// Evaluates `task.processor(m)`: the coordinates in `m` of the node and index of the task's or its
+// parent's processor. The kinds of the processor and of `m` may differ.
 Value Interpreter::task_processor(const Code& node, const Value& base, const Element& machine_arg) {
   const auto* task = base.get<TaskValue>();
   const MachineView* view = machine_arg.value.machine();

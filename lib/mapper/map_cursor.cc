@@ -1,4 +1,4 @@
-// The points, rows and boxes of a cursor.
+// Answers the questions of a cursor about points, rows and boxes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,15 +10,19 @@ namespace groma::mapper {
 
 namespace {
 
-// Processors of the sets that a cursor keeps; beyond them it makes them anew.
+// How many processors of sets a cursor keeps. Beyond this number the sets are dropped and made
+// again.
 constexpr std::size_t kMaxMade = 1 << 20;
-// What a processor that is kept until the question ends counts for: all of them take 75 MB.
+// The steps that each processor counts for that is kept until the question ends. All of them
+// together take 75 MB.
 constexpr std::int64_t kStepsToKeep = 64;
-// The reference evaluation asks for a stop after so many steps, which take a few milliseconds.
+// How many steps of the reference evaluation lie between two calls of `stop`. They take a few
+// milliseconds.
 constexpr std::int64_t kStepsBetweenStops = 1 << 16;
 
 }  // namespace
 
+// Prepares the registers of the kernel, or only the coordinates if the map is not specialised.
 MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
     : owner_(std::move(map)),
       map_(owner_->map()),
@@ -37,13 +41,16 @@ MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::funct
   task_.point = map_.launch.domain.lower;
 }
 
+// Returns the box in coordinates from the launch's lower corner. A box outside the launch ends the
+// process.
 Cell MapCursor::relative(const Rect& box) const {
   const Rect& domain = map_.launch.domain;
   GROMA_CHECK(box.dimensions() == domain.dimensions());
   Cell cell;
   for (int d = 0; d < domain.dimensions(); ++d) {
     const auto i = static_cast<std::size_t>(d);
-    // Without overflow wherever the box lies: beyond the domain, the difference wraps to much.
+    // Unsigned arithmetic cannot overflow. Left of the domain, the difference wraps to a large
+    // number.
     const std::uint64_t from =
         static_cast<std::uint64_t>(box.lower[d]) - static_cast<std::uint64_t>(domain.lower[d]);
     const auto extent = static_cast<std::uint64_t>(domain.extents[d]);
@@ -56,6 +63,7 @@ Cell MapCursor::relative(const Rect& box) const {
 
 // -------------------------------------------------------------------------------- the reference
 
+// Drops kept sets if there are too many. Their numbers are valid until then.
 void MapCursor::begin_question() {
   if (own_size_ > kMaxMade) {
     own_.clear();
@@ -69,7 +77,7 @@ std::int64_t MapCursor::steps() const {
   return own_steps_ + (evaluator_ == nullptr ? 0 : evaluator_->steps());
 }
 
-// Whether the caller wants no more answers of the reference.
+// Returns true, with a diagnostic, if the caller wants no more answers of the reference evaluation.
 bool MapCursor::stops(Diagnostics& diags) {
   if (stop_ && !stopped_ && steps() - stop_asked_at_ > kStepsBetweenStops) {
     stop_asked_at_ = steps();
@@ -82,6 +90,8 @@ bool MapCursor::stops(Diagnostics& diags) {
   return true;
 }
 
+// Evaluates the function at the present coordinates. A question may take kMaxQuestionSteps in
+// total. Returns kNoProcessor if the function fails or a limit is reached.
 ProcessorNumber MapCursor::ask(Diagnostics& diags) {
   if (stops(diags)) return kNoProcessor;
   if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
@@ -102,7 +112,8 @@ ProcessorNumber MapCursor::ask(Diagnostics& diags) {
   return number;
 }
 
-// Sets of the reference get numbers of the cursor's own, or, where the same set has one, the map's.
+// Returns the number of what the reference evaluation returned. A set gets the number that the map
+// has for the same set, else a number of this cursor's own.
 ProcessorNumber MapCursor::number_of(Placed placed) {
   const Processor& first = placed.processors.front();
   if (!placed.is_set) return owner_->number(first);
@@ -126,6 +137,7 @@ ProcessorNumber MapCursor::number_of(Placed placed) {
   return static_cast<ProcessorNumber>(map_.numbers + (known - own_.begin()));
 }
 
+// Returns all processors of a number, from the cache if possible.
 const Placed& MapCursor::placed(ProcessorNumber number) {
   if (number >= map_.numbers) return own(number);
   if (const auto made = made_.find(number); made != made_.end()) return made->second;
@@ -139,7 +151,7 @@ const Placed& MapCursor::placed(ProcessorNumber number) {
   return placed;
 }
 
-// As FunctionEvaluator::place does, which was not asked.
+// Warns if the processors of a set are on several nodes, as FunctionEvaluator::place does.
 void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
   const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
   if (!warns_ || !is_set) return;
@@ -154,7 +166,7 @@ void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
 
 // ------------------------------------------------------------------------------ points and rows
 
-// Puts the coordinates where the point is; whether that lies in the launch.
+// Moves the coordinates to the point. Returns whether the point lies in the launch.
 bool MapCursor::stand_at(const Point& point) {
   const Rect& domain = map_.launch.domain;
   std::int64_t* value = registers_.value.data();
@@ -169,6 +181,7 @@ bool MapCursor::stand_at(const Point& point) {
   return inside;
 }
 
+// Evaluates the kernel, and asks the reference evaluation if the kernel is not sure.
 ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
   GROMA_CHECK(stand_at(point));
   if (!map_.specialised()) return ask(diags);
@@ -180,6 +193,7 @@ ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
   return number;
 }
 
+// Writes the numbers of a row that begins at `first`. Returns false if the function fails.
 bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
   if (out.empty()) return true;
   const int inner = map_.dimensions() - 1;
@@ -202,6 +216,7 @@ bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnost
   return true;
 }
 
+// Calls warn_of_nodes for each number that differs from the number before.
 void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_nodes(numbers[i], diags);
@@ -210,10 +225,10 @@ void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnosti
 
 namespace {
 
-// Puts `count` more values behind the `ready` first ones, which are whole periods: out[i + ready]
-// is out[i] + drift.
+// Extends `out` to `count` values. The first `ready` values are whole periods: out[i + ready] is
+// out[i] + drift.
 void repeat(ProcessorNumber* out, std::int64_t ready, std::int64_t count, std::int64_t drift) {
-  // What is copied from stays in the first-level cache.
+  // The values that are copied stay in the first-level cache.
   constexpr std::int64_t kBlock = 2048;
   std::int64_t done = ready;
   while (done < count) {
@@ -246,6 +261,8 @@ void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, s
 
 }  // namespace
 
+// Writes the numbers of the points begin..end of a row, stretch by stretch. Returns false if the
+// function fails.
 bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                                Diagnostics& diags) {
   const Kernel& kernel = map_.kernel;
@@ -272,6 +289,8 @@ bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNu
   return good;
 }
 
+// Writes the numbers of the points begin..end as a sum: one period of the fast part is repeated,
+// then the slow part is added.
 void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
   const RowParts& parts = *map_.row_parts;
   const int inner = map_.dimensions() - 1;
@@ -300,7 +319,7 @@ void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber
   for_each_stretch(parts.slow, inner, begin, end, slow_, add);
 }
 
-// Writes the numbers of a row: one period of them is computed, the rest is copied from it.
+// Writes the numbers of a row. One period is computed, the rest is copied from it.
 bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                          Diagnostics& diags) {
   const std::int64_t period = map_.period.period;
@@ -314,7 +333,8 @@ bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* 
   return true;
 }
 
-// The part of `box` in which the coordinates before `d` stand where they stand.
+// Writes the numbers of the part of `box` that has the present coordinates in the dimensions before
+// `d`. Steps in which nothing changes are copied.
 bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags) {
   const auto i = static_cast<std::size_t>(d);
   if (d == map_.dimensions() - 1) return fill_row(box.begin[i], box.end[i], out, diags);
@@ -327,7 +347,7 @@ bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& 
     std::int64_t length = map_.kernel.stretch(d, box.end[i] - x, registers_);
     if (!map_.kernel.level(d, registers_)) length = 1;
     map_.kernel.settle(d, registers_);
-    // Where the reference may be asked, it is, for each point.
+    // If the map is not proved, the reference evaluation is asked at each point.
     if (!map_.proved) length = 1;
     if (!fill(box, d + 1, out, diags)) return false;
     repeat(out, inside, length * inside, 0);
@@ -337,6 +357,8 @@ bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& 
   return true;
 }
 
+// Writes the numbers of all points of the box in row-major order. Returns false if the function
+// fails.
 bool MapCursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
   const Cell cell = relative(box);
   const auto volume = static_cast<std::size_t>(box.volume());

@@ -1,5 +1,5 @@
-// The hooks' defaults: what Legion's DefaultMapper decides. Legion's names of its policies stand at
-// what follows them.
+// Answers the hooks as Legion's DefaultMapper does. A comment names the policy of Legion that a
+// function follows.
 #include "groma/mapper.h"
 
 #include <algorithm>
@@ -25,12 +25,14 @@ std::string Mapper::describe(Origin) const { return {}; }
 
 // ---- Processors
 
+// Returns the processors of a kind on the whole machine in turn.
 Processor Mapper::next_global(ProcKind kind) {
   auto& turn = global_turn_[static_cast<std::size_t>(kind)];
   turn = turn ? mapper::next_processor(machine(), *turn) : *mapper::first_from(machine(), kind, 0);
   return *turn;
 }
 
+// Returns the processors of a kind on the mapper's own node in turn.
 Processor Mapper::next_local(ProcKind kind) {
   auto& turn = local_turn_[static_cast<std::size_t>(kind)];
   const std::int64_t count = machine().processor_count(site_.local.node, kind);
@@ -38,7 +40,8 @@ Processor Mapper::next_local(ProcKind kind) {
   return {kind, site_.local.node, turn++ % count};
 }
 
-// default_find_preferred_variant
+// Returns the first kind, in Legion's order, that the machine has and the task has a variant for.
+// Legion: default_find_preferred_variant.
 std::optional<ProcKind> Mapper::default_kind(const TaskView& task) const {
   for (ProcKind kind : mapper::rank_kinds(task.tag)) {
     if (machine().has(kind) && best_variant(task, kind) != nullptr) return kind;
@@ -46,7 +49,10 @@ std::optional<ProcKind> Mapper::default_kind(const TaskView& task) const {
   return std::nullopt;
 }
 
-// default_policy_select_initial_processor
+// Returns the processor where the task starts. A single task that the top-level task launches goes
+// to the next processor of the machine. Exceptions are I/O tasks and tasks that have to stay in
+// their address space. Other tasks stay on the node if it has such a processor. Legion:
+// default_policy_select_initial_processor.
 Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
   const std::int64_t node = site_.local.node;
   const bool stays = site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
@@ -59,6 +65,7 @@ Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
   return here && local ? next_local(kind) : next_global(kind);
 }
 
+// A task without a usable variant gets a failure in the answer.
 void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) {
   answer.initial = site_.local;
   answer.memoize = site_.settings.memoize;
@@ -73,12 +80,14 @@ void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptio
   answer.map_locally = site_.settings.map_locally && !answer.replicate;
 }
 
+// Only the top-level task replicates, and only on several nodes.
 bool Mapper::default_replicates(const TaskView& task, ProcKind kind) const {
   return site_.settings.replicate && task.depth == 0 && machine().node_count() > 1 &&
          mapper::can_replicate(task, kind);
 }
 
-// default_policy_select_best_variant for replicate_task; a processor of the kind on each node.
+// Replicates over one processor of the kind on each node. Legion:
+// default_policy_select_best_variant for replicate_task.
 void Mapper::replicate_task(MapperRuntime&, const TaskView& task, ReplicateAnswer& answer) {
   mapper::replicate_over_nodes(task, task.current, machine(), answer);
 }
@@ -87,7 +96,8 @@ ShardingId Mapper::select_sharding_functor(MapperRuntime&, const TaskView&, cons
   return kCyclicSharding;
 }
 
-// default_slice_task
+// Cuts the part into one block for each processor, on the own node or on the machine. Legion:
+// default_slice_task.
 void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
                         SliceAnswer& answer) {
   const ProcKind kind = task.current.kind;
@@ -112,6 +122,7 @@ void Mapper::premap_task(MapperRuntime&, const TaskView&, std::vector<Memory>&) 
 
 // ---- One task
 
+// Chooses the variant and the processors, and the default wish for each requirement.
 void Mapper::map_task(MapperRuntime&, const TaskView& task,
                       std::span<const std::span<const InstanceView>>, TaskWish& answer) {
   const VariantView* variant = mapper::variant_to_run(task);
@@ -137,8 +148,8 @@ void Mapper::postmap_task(MapperRuntime&, const TaskView&, OperationWish&) {}
 
 // ---- Other operations
 
-// default_policy_select_target_memory for the parent's processor; dependent partitioning reads host
-// memory only.
+// Maps an operation near its parent's processor. Dependent partitioning reads host memory only, so
+// it maps near a CPU. Legion: default_policy_select_target_memory for the parent's processor.
 void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
                            std::span<const std::span<const InstanceView>>, OperationWish& answer) {
   Processor near = operation.parent == nullptr ? site_.local : operation.parent->current;
@@ -149,7 +160,7 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
   answer.requirements.resize(operation.requirements.size());
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
     RequirementView requirement = operation.requirements[i];
-    requirement.tag &= ~kTagVirtualMap;  // for tasks only
+    requirement.tag &= ~kTagVirtualMap;  // this tag is for tasks only
     answer.requirements[i] = default_requirement(requirement, any, static_cast<std::uint32_t>(i),
                                                  near, machine(), site_.settings);
   }
@@ -162,6 +173,7 @@ PartitionId Mapper::select_partition_projection(MapperRuntime&, const TaskView&,
 
 void Mapper::map_future_map_reduction(MapperRuntime&, std::uint64_t, std::vector<Memory>&) {}
 
+// Gives the tasks of each kind the processors of that kind in turn.
 void Mapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
                             MustEpochAnswer& answer) {
   std::array<std::optional<Processor>, kProcKindCount> last;
@@ -173,7 +185,8 @@ void Mapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
   }
 }
 
-// default_policy_select_sources
+// Sorts the sources: those on the target's node first, then by bandwidth. Legion:
+// default_policy_select_sources.
 void Mapper::select_sources(MapperRuntime&, const TaskView&, const InstanceView& target,
                             std::span<const InstanceView> sources,
                             std::vector<std::uint32_t>& answer) {
@@ -189,6 +202,7 @@ void Mapper::select_sources(MapperRuntime&, const TaskView&, const InstanceView&
 
 // ---- Order, stealing, tracing
 
+// Maps the first ready tasks, as many as the setting `schedule_count` allows.
 void Mapper::select_tasks_to_map(MapperRuntime&, std::span<const TaskView> ready,
                                  ScheduleAnswer& answer) {
   const auto limit = static_cast<std::size_t>(std::max(0, site_.settings.schedule_count));
@@ -210,6 +224,8 @@ bool Mapper::memoize_operation(MapperRuntime&, const TaskView&, bool traced) {
 
 // ---- Tunables
 
+// Answers the tunables of Legion's DefaultMapper: counts of nodes and processors. Other tunables
+// get no answer.
 void Mapper::select_tunable_value(MapperRuntime&, const TaskView&, std::uint32_t id, std::uint64_t,
                                   std::span<const std::byte>, std::vector<std::byte>& answer) {
   constexpr std::array kKinds = {ProcKind::kCpu, ProcKind::kGpu, ProcKind::kIo, ProcKind::kOmp,

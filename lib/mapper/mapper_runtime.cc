@@ -1,4 +1,4 @@
-// A runtime that offers nothing: what MapperRuntime does where it is not overridden.
+// Implements the default answers of MapperRuntime. A runtime that overrides nothing offers nothing.
 #include "groma/mapper_runtime.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Finding the digits in a number's expression.
+// Finds the digits in the expression of a number, and evaluates them at a point.
 #include "mapper/point_form.h"
 
 #include <algorithm>
@@ -7,6 +7,8 @@ namespace groma::mapper {
 
 using Op = Expression::Op;
 
+// Returns the number at a point. The template arguments are known numbers of dimensions and digits,
+// so that the loops can be unrolled.
 template <int kFixedDimensions, std::size_t kDigits>
 std::int64_t PointForm::at(const PointForm& form, const Point& point) {
   const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
@@ -40,7 +42,7 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
   return sum;
 }
 
-// A digit of one coordinate: the least that there is.
+// The fast case of one digit of one coordinate.
 template <PointForm::Kind kKind>
 std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
   const Side& side = form.sides_[0];
@@ -52,8 +54,10 @@ std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
   return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
 }
 
-// x * s / d alone, the 1-D block: with m = ceil(s * 2^64 / d), x * m / 2^64 is too large by less
-// than x * d / (d * 2^64), so it rounds down to the quotient where x * d < 2^64.
+// Returns true, and sets `block_`, if the form is x * s / d alone: the blocks of a 1-D launch.
+//
+// Let m = ceil(s * 2^64 / d). Then x * m / 2^64 exceeds the quotient by less than x * d / (d *
+// 2^64). So it rounds down to the quotient if x * d < 2^64.
 bool PointForm::note_block() {
   __extension__ typedef unsigned __int128 Wide;
   if (dimensions_ != 1 || digits_.size() != 1 || sides_[0].factor != 0) return false;
@@ -67,6 +71,7 @@ bool PointForm::note_block() {
   return true;
 }
 
+// The fast case of a 1-D block: one multiplication instead of a division.
 std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
   __extension__ typedef unsigned __int128 Wide;
   const Side& side = form.sides_[0];
@@ -77,6 +82,7 @@ std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
   return form.constant_ + form.digits_.front().factor * quotient;
 }
 
+// Chooses the fastest evaluation that fits the form.
 void PointForm::choose_evaluation() {
   if (note_block()) {
     evaluate_ = at_block;
@@ -94,6 +100,7 @@ void PointForm::choose_evaluation() {
   }
 }
 
+// Returns nothing if a term of the sum is neither a coordinate nor a digit.
 std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId id,
                                          const Rect& launch) {
   const Linear whole = expressions.linear(id);
@@ -111,6 +118,7 @@ std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId 
   return form;
 }
 
+// Adds one term. Returns false if the term is neither a coordinate nor a digit.
 bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
   const Expression& outer = expressions[term.of];
   if (outer.op == Op::kCoordinate) {
@@ -145,7 +153,8 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
   return true;
 }
 
-// Sets what a digit is taken of: one coordinate, scaled and moved, or a sum of several.
+// Sets what a digit is taken of: one coordinate, or a sum of several that is computed once. Returns
+// false if it depends on anything else, or if there are too many sums.
 bool PointForm::set_input(const Expressions& expressions, const Linear& whole, Digit& digit) {
   digit.offset = whole.constant;
   Input input;

@@ -1,4 +1,5 @@
-// Walks over a machine's processors. Nodes may be unequal, and some may have none of a kind.
+// Finds processors and memories of a machine. Nodes may differ, and some nodes may have no
+// processor of a kind.
 #include "mapper/processors.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 namespace groma::mapper {
 namespace {
 
+// Returns "GPU (0, 1)": the kind, the node and the index.
 template <typename Place>
 std::string place_text(const Place& place) {
   return fmt::format("{} ({}, {})", name_of(place.kind), place.node, place.index);
@@ -19,6 +21,7 @@ std::string place_text(const Place& place) {
 std::string text_of(const Processor& processor) { return place_text(processor); }
 std::string text_of(const Memory& memory) { return place_text(memory); }
 
+// Looks at the nodes from `node` on, and after the last one from node 0 on.
 std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node) {
   const std::int64_t nodes = machine.node_count();
   for (std::int64_t i = 0; i < nodes; ++i) {
@@ -28,6 +31,8 @@ std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::
   return std::nullopt;
 }
 
+// Returns the next processor of the same kind: on the same node, then on the next node that has
+// one. The first processor follows the last.
 Processor next_processor(const Machine& machine, const Processor& processor) {
   if (processor.index + 1 < machine.processor_count(processor.node, processor.kind)) {
     return {processor.kind, processor.node, processor.index + 1};
@@ -36,6 +41,7 @@ Processor next_processor(const Machine& machine, const Processor& processor) {
   return *first_from(machine, processor.kind, after);
 }
 
+// Returns the number of processors of a kind on the whole machine.
 std::int64_t count_processors(const Machine& machine, ProcKind kind) {
   if (machine.uniform(kind)) return machine.node_count() * machine.processors_per_node(kind);
   std::int64_t count = 0;
@@ -43,6 +49,8 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind) {
   return count;
 }
 
+// Returns the nearest memory of the kind. The processors of a node share its memories evenly.
+// Returns nothing if the processor cannot address such a memory.
 std::optional<Memory> memory_of(const Machine& machine, const Processor& processor, MemKind kind) {
   if (!machine.can_address(processor.node, processor.kind, kind)) return std::nullopt;
   const NodeType& node = machine.node(processor.node);
@@ -50,6 +58,8 @@ std::optional<Memory> memory_of(const Machine& machine, const Processor& process
   return Memory{kind, processor.node, processor.index * node.find(kind)->count / processors};
 }
 
+// Returns the addressable memory with the highest bandwidth that has a capacity. With `rdma`,
+// registered and zero-copy memories come first. Of equal memories the first kind wins.
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma) {
   const auto registered = [rdma](const Affinity& affinity) {
@@ -71,6 +81,7 @@ std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, Pr
   return best == nullptr ? std::nullopt : std::optional(best->memory);
 }
 
+// Warns once for each kind if not all nodes have equally many processors of it.
 void warn_of_unequal_nodes(const Machine& machine, ProcKind kind, Range range, Diagnostics& diags) {
   if (machine.uniform(kind)) return;
   const auto same = [kind](const Diagnostic& told) {

@@ -1,6 +1,6 @@
-// Statements to hooks. What a task's name decides is looked up once for each task (Facts), what its
-// requirements' names decide once for each combination of them (Plan), so that map_task copies a
-// wish.
+// Answers the hooks from the statements of a program. Two caches keep map_task fast: Facts hold
+// what a task's name decides, and Plans hold the wishes for each combination of requirements.
+// map_task then only copies the wishes.
 #include "groma/program_mapper.h"
 
 #include <fmt/format.h>
@@ -28,17 +28,18 @@ namespace {
 
 using mapper::KindDecision;
 
-// Caches are emptied when they are this full: names are the application's, and may never end.
+// A cache is emptied when it is this full, because the application may use any number of names.
 constexpr std::size_t kMaxFacts = 4'096;
-constexpr std::size_t kMaxPlans = 64;  // of one task
-// A runtime registers them all; beyond these a task shards as though it had no name.
+constexpr std::size_t kMaxPlans = 64;  // for one task
+// The most functors for task names. A runtime registers all of them. A task beyond this number
+// shards as though it had no name.
 constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
-// Cache key: the parts of a requirement that its wish depends on. The names of a requirement
-// without an alias key are compared beside it.
+// Cache key: the fields of a requirement that its wish depends on. The names of a requirement
+// without an alias key are compared separately.
 struct RequirementKey {
   std::uint64_t aliases = 0;
-  std::size_t names = 0;  // without a key
+  std::size_t names = 0;  // number of names, if there is no alias key
   std::uint64_t tag = 0;
   Privilege privilege = Privilege::kNoAccess;
   Coherence coherence = Coherence::kExclusive;
@@ -47,6 +48,7 @@ struct RequirementKey {
   friend bool operator==(const RequirementKey&, const RequirementKey&) = default;
 };
 
+// Returns the cache key of a requirement.
 RequirementKey key_of(const RequirementView& requirement) {
   const bool keyed = requirement.aliases_key != 0;
   return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
@@ -55,15 +57,17 @@ RequirementKey key_of(const RequirementView& requirement) {
           requirement.collective};
 }
 
+// The wishes of a task for one variant, processor kind, node and combination of requirements.
 struct Plan {
   VariantId variant = 0;
-  bool leaf = false, inner = false;  // the variant
+  bool leaf = false, inner = false;  // properties of the variant
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0;
   std::vector<RequirementKey> keys;
-  std::vector<std::string> names;  // of all requirements without a key, in order
+  std::vector<std::string> names;  // names of all requirements without a key, in order
   std::vector<RequirementWish> wishes;
 
+  // Returns whether the plan answers for this task, variant and processor.
   bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
     if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
         kind != at.kind || keys.size() != task.requirements.size()) {
@@ -81,26 +85,26 @@ struct Plan {
   }
 };
 
-// What the name of a task decides. A task is known by its id, the form of its launch, its tag and
-// the processor kind that the program's own mapper chose.
+// The decisions that depend on a task's name. The key is the task's id, the form of its launch, its
+// tag and the kind that the program's own mapper chose.
 struct Facts {
   std::string name;
-  std::size_t variant_count = 0;  // a runtime may register more while it runs
+  std::size_t variant_count = 0;  // a runtime may register more variants while it runs
   std::optional<KindDecision> kind;
   std::optional<FunctionDecision> function;
-  bool reads_name = false;  // the function
+  bool reads_name = false;  // whether the function reads the task's name
   mapper::InstanceLimits::Limit limit;
   std::optional<StealDecision> steal;
   std::vector<Plan> plans;
 
+  // Returns whether the facts still hold: the name and the number of variants are the same.
   bool are_of(const TaskView& task) const {
     return name == task.name && variant_count == task.variants.size();
   }
 };
 
-// Whose mapper object counts the instances of a task on that kind of processor: that of the first
-// processor of the kind in the node or in the machine. Nothing where every processor's counts its
-// own.
+// Returns the processor whose mapper object counts the instances of a task: the first processor of
+// the kind on the node or on the machine. Returns nothing if every processor counts its own.
 std::optional<Processor> keeper_of(const LimitDecision& limit, ProcKind kind,
                                    const MapperSite& site) {
   switch (limit.scope) {
@@ -132,8 +136,7 @@ struct FactsHash {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------- what objects
-// share
+// ------------------------------------------------------------ state of all mapper objects
 
 struct ProgramMapper::Shared {
   BoundProgram bound;
@@ -142,12 +145,14 @@ struct ProgramMapper::Shared {
   mapper::CursorPool cursors;
   std::deque<mapper::FunctionSharding> functors;
   std::vector<const ShardingFunctor*> functor_list;
-  // Of functions that read their task's name, a functor for each name that they can tell apart.
+  // For functions that read their task's name: a functor for each name that they can tell apart.
   std::map<std::pair<FunctionId, std::string>, ShardingId, std::less<>> functors_of_names;
-  std::array<std::optional<StealScope>, kProcKindCount> steals{};  // the widest, by kind
+  // The widest scope of the TaskSteal statements, by kind of processor.
+  std::array<std::optional<StealScope>, kProcKindCount> steals{};
   bool limits_any = false;
-  std::atomic<bool> told = false;  // what is not honoured
+  std::atomic<bool> told = false;  // unhonoured statements have been logged
 
+  // Makes the functors and reads the statements about limits and stealing.
   Shared(BoundProgram program, LogSink* sink, std::function<bool()> stop)
       : bound(std::move(program)), log(sink), maps(bound, std::move(stop)), cursors(&maps) {
     const Program& text = bound.program();
@@ -159,14 +164,16 @@ struct ProgramMapper::Shared {
     }
   }
 
+  // Adds a functor and returns its id. Ids begin at 1.
   ShardingId add_functor(FunctionId function, std::string task) {
     functor_list.push_back(
         &functors.emplace_back(&cursors, &bound.machine(), function, std::move(task)));
     return static_cast<ShardingId>(functor_list.size());
   }
 
-  // A name can only be compared, so a function can tell apart the names that stand in the program;
-  // all others are like none.
+  // Adds a functor for each function, and one for each pair of a function and a name. A function
+  // can only compare names, so only the names in the program differ; all other names count as no
+  // name.
   void add_functors() {
     const program::Data& data = bound.program().data();
     for (FunctionId f = 0; f < data.functions.size(); ++f) add_functor(f, "");
@@ -183,11 +190,13 @@ struct ProgramMapper::Shared {
     }
   }
 
+  // Returns the functor for a task, by its name if the function tells that name apart.
   ShardingId functor_of(FunctionId function, std::string_view task) const {
     const auto found = functors_of_names.find(std::pair(function, std::string(task)));
     return found == functors_of_names.end() ? function + 1 : found->second;
   }
 
+  // Logs the statements that this runtime does not honour, once for all mappers.
   void tell(const MapperRuntime& runtime) {
     if (log == nullptr || told.load(std::memory_order_relaxed) || told.exchange(true)) return;
     mapper::log_unhonoured(bound.program(), runtime.capabilities(), *log);
@@ -203,22 +212,21 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
   return shared.bound.shared_machine();
 }
 
-// ------------------------------------------------------------------------------- what is one
-// object's
+// ------------------------------------------------------------ state of one mapper object
 
 struct ProgramMapper::State {
   std::unordered_map<FactsKey, Facts, FactsHash> known;
   mapper::InstanceLimits limits;
-  mapper::LaunchCursor cursor;  // the launches that it maps now
+  mapper::LaunchCursor cursor;  // for the launches that are being mapped
   MapperEvent deferred = 0;
   std::optional<Processor> last_victim;
-  const Rect no_domain;           // of single tasks
-  std::vector<Processor> single;  // where one goes
+  const Rect no_domain;           // the domain of single tasks
+  std::vector<Processor> single;  // processors of the last single task
 
   explicit State(Shared& shared) : cursor(&shared.maps) {}
 
-  // A function that does not read its task's name has one map for all tasks; only errors name them,
-  // so what fails is asked again by name.
+  // Asks about a launch. A function that does not read its task's name has one map for all tasks.
+  // Only errors mention the name, so a launch that fails is asked about again by name.
   template <typename Ask>
   std::optional<Diagnostic> ask(const Facts& facts, const TaskView& task, ProcKind kind,
                                 const Ask& ask_map) const {
@@ -229,7 +237,8 @@ struct ProgramMapper::State {
     launch.task = task.name;
     return ask_map(launch);
   }
-  // Sets `single` to where the function sends a single task, or says why it does not.
+  // Sets `single` to the processors that the function returns for a single task. Returns the error
+  // if it fails.
   std::optional<Diagnostic> place_single(const Facts& facts, const TaskView& task, ProcKind kind) {
     const bool top = task.parent == nullptr;
     const mapper::SingleTask<std::string_view> stands{task.current,
@@ -239,7 +248,7 @@ struct ProgramMapper::State {
     return cursor.place({facts.function->function, task.name, no_domain, kind, &stands}, {},
                         single);
   }
-  // Has select_tasks_to_map called again, if it put off all that was ready.
+  // Asks for another call of select_tasks_to_map, if the last call deferred all ready tasks.
   void look_again(MapperRuntime& runtime) {
     if (deferred != 0) runtime.trigger_event(std::exchange(deferred, 0));
   }
@@ -249,6 +258,7 @@ struct ProgramMapper::State {
                       const VariantView& variant, const Processor& at, const Machine& machine,
                       const DefaultSettings& settings);
 
+  // Returns the facts of a task, from the cache if possible.
   Facts& of(const Program& program, const MapperSite& site, const TaskView& task) {
     const Machine& machine = *site.machine;
     const FactsKey key{task.id, task.is_index, task.tag, task.own_kind};
@@ -276,14 +286,15 @@ struct ProgramMapper::State {
 
 namespace {
 
-// Limits are counted by reports of what has ended, and over several processors by messages, so a
-// runtime without these has no such limits. Points that wait for each other are not counted: a
-// limit would keep them waiting for ever.
+// Returns whether an InstanceLimit applies to the task on this runtime. Counting needs reports of
+// ended tasks, and messages if several processors count together. Points that wait for each other
+// have no limit, since they would wait for ever.
 bool limits(const Facts& facts, const TaskView& task, const MapperRuntime& runtime) {
   const Capabilities can = runtime.capabilities();
   return facts.limit.most > 0 && !task.rendezvous && can.events &&
          (can.messages || !facts.limit.keeper);
 }
+// Returns a function that sends messages about limits through the runtime.
 mapper::InstanceLimits::Send sender(MapperRuntime& runtime) {
   return [&runtime](const Processor& target, const mapper::LimitMessage& message) {
     return runtime.send_message(target, static_cast<std::uint32_t>(message.kind),
@@ -296,6 +307,7 @@ bool steals(const Facts& facts, const MapperRuntime& runtime) {
 
 }  // namespace
 
+// Returns the plan for a task, from the cache if possible.
 const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
                                           const TaskView& task, const VariantView& variant,
                                           const Processor& at, const Machine& machine,
@@ -329,6 +341,7 @@ ProgramMapper::~ProgramMapper() = default;
 
 const Program& ProgramMapper::program() const { return shared_->bound.program(); }
 
+// Returns the place and the first line of a statement, for logs.
 std::string ProgramMapper::describe(Origin origin) const {
   if (!origin) return {};
   const Source& source = program().source();
@@ -341,12 +354,14 @@ std::string ProgramMapper::describe(Origin origin) const {
 
 // ---- How a task starts
 
+// Decides the kind, the first processor, replication and stealing. A failed decision goes into
+// `answer.failure`.
 void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                         TaskOptions& answer) {
   shared_->tell(runtime);
   const Facts& facts = state_->of(program(), site(), task);
   answer.initial = site().local;
-  // A replay asks nobody, and points that share a collective region are mapped together.
+  // A limited task is not memoized, because a replay does not ask the mapper. It is not collective
   const bool limited = limits(facts, task, runtime);
   answer.memoize = site().settings.memoize && !limited;
   if (!limited) mapper::find_collective(task, answer.collective);
@@ -363,7 +378,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
     answer.replicate = default_replicates(task, kind);
   }
   answer.map_locally = site().settings.map_locally && !answer.replicate;
-  answer.stealable = steals(facts, runtime) && !answer.replicate;  // shards stay
+  answer.stealable = steals(facts, runtime) && !answer.replicate;  // shards are not moved
   if (answer.stealable) answer.steal_origin = facts.steal->origin;
   if (task.is_index || !facts.function) {
     answer.initial = default_processor(task, kind);
@@ -380,16 +395,20 @@ std::span<const ShardingFunctor* const> ProgramMapper::sharding_functors() const
   return shared_->functor_list;
 }
 
+// An index launch of a task with a mapping function shards by that function. Everything else shards
+// cyclically.
 ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                                   const ShardTable&) {
   shared_->tell(runtime);
-  // A single task's owner only starts it: where it goes, select_task_options says.
+  // The owner of a single task only starts it. select_task_options decides where the task runs.
   if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
   const Facts& facts = state_->of(program(), site(), operation);
   return facts.function ? shared_->functor_of(facts.function->function, operation.name)
                         : kCyclicSharding;
 }
 
+// Follows the default mapper, except that a ControlReplicate statement on a single node replicates
+// over all processors of the kind.
 void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
                                    ReplicateAnswer& answer) {
   const auto decision = mapper::decide_replication(program(), task, task.current.kind);
@@ -408,13 +427,14 @@ void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
 
 // ---- Index launches
 
+// Cuts the part by the mapping function, or by the default blocks if there is none.
 void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                                SliceAnswer& answer) {
   shared_->tell(runtime);
   if (part.volume() == 0) return;
   const Facts& facts = state_->of(program(), site(), task);
   const bool stealable = steals(facts, runtime);
-  // Points of a must epoch have processors of their own in the end.
+  // Cut into points if each point may end up on a processor of its own.
   const bool by_point = stealable || limits(facts, task, runtime) || task.must_epoch;
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
@@ -444,6 +464,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
 
 // ---- One task
 
+// Copies the wishes of the plan and decides the processors.
 void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>>, TaskWish& answer) {
   shared_->tell(runtime);
@@ -466,9 +487,11 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   answer.task_profiling.status = limited;
 }
 
-// What is counted by processor, was stolen, is a shard or of a must epoch stays where it is. A
-// single task was sent where its function said; asked again from there, the function may name more
-// processors of that node.
+// Sets the processors where the task may run. Limited, stolen, replicated and must-epoch tasks are
+// not moved.
+//
+// A single task is already on the first processor that its function returned. Asked again from
+// there, the function may name more processors of that node.
 void ProgramMapper::State::target_processors(const Facts& facts, const TaskView& task, bool stays,
                                              const Machine& machine, TaskWish& answer) {
   if (facts.function) answer.processor_origin = facts.function->origin;
@@ -488,13 +511,15 @@ void ProgramMapper::State::target_processors(const Facts& facts, const TaskView&
       answer.processors.push_back(task.current);
     }
   }
-  // The first decides the node; a task runs on one.
+  // A task runs on one node, which the first processor decides.
   const auto elsewhere = [&](const Processor& p) {
     return p.node != answer.processors.front().node;
   };
   if (!answer.processors.empty()) std::erase_if(answer.processors, elsewhere);
 }
 
+// Gives each task a processor of its own: one that its function wants and that is free, else the
+// next free one of its kind.
 void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
                                    MustEpochAnswer& answer) {
   const auto is_free = [&](const Processor& p) {
@@ -503,7 +528,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
   };
   for (const TaskView& task : tasks) {
     const Facts& facts = state_->of(program(), site(), task);
-    if (!facts.kind) {  // which select_task_options has said
+    if (!facts.kind) {  // select_task_options has reported the error
       answer.processors.push_back(site().local);
       continue;
     }
@@ -522,7 +547,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
     Processor next = found == wanted.end() ? first : *found;
     while (!is_free(next)) {
       next = mapper::next_processor(machine(), next);
-      if (next == first) break;  // more tasks than processors: validate says so
+      if (next == first) break;  // more tasks than processors; validate() reports it
     }
     answer.processors.push_back(next);
   }
@@ -530,6 +555,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
 
 // ---- Limits
 
+// Maps the tasks whose limit has room. If all tasks have to wait, they are deferred to an event.
 void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                         ScheduleAnswer& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
@@ -543,20 +569,24 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
   if (state_->deferred == 0) state_->deferred = runtime.create_event();
   answer.deferral = state_->deferred;
   if (answer.deferral != 0) return;
-  for (std::uint32_t i = 0; i < ready.size(); ++i) answer.map.push_back(i);  // no events: no limits
+  // A runtime without events has no limits.
+  for (std::uint32_t i = 0; i < ready.size(); ++i) answer.map.push_back(i);
 }
 
 bool ProgramMapper::selects() const { return shared_->limits_any; }
 
+// Counts a limited task as ended, and looks at waiting tasks again.
 void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                      const ProfilingReport& report) {
   using enum OperationKind;
-  if (operation.operation != kTask || report.operation != kTask) return;  // its copies', say
+  // The report may also be about a copy.
+  if (operation.operation != kTask || report.operation != kTask) return;
   if (state_->limits.end(operation.id, operation.current, sender(runtime))) {
     state_->look_again(runtime);
   }
 }
 
+// Handles a message about limits from another mapper. Other messages are ignored.
 void ProgramMapper::handle_message(MapperRuntime& runtime, const Processor& from,
                                    std::uint32_t kind, std::span<const std::byte> message) {
   const auto about_limit = mapper::read_limit_message(kind, message.data(), message.size());
@@ -566,6 +596,8 @@ void ProgramMapper::handle_message(MapperRuntime& runtime, const Processor& from
 
 // ---- Stealing
 
+// Offers one victim: the next processor of the thief's kind after the last victim, on the node or
+// on the machine.
 void ProgramMapper::select_steal_targets(MapperRuntime&, std::span<const Processor> blacklist,
                                          std::vector<Processor>& answer) {
   const Processor& thief = site().local;
@@ -587,6 +619,8 @@ void ProgramMapper::select_steal_targets(MapperRuntime&, std::span<const Process
   } while (!(victim == begin));
 }
 
+// Gives away half of the tasks that a TaskSteal statement allows for this thief, rounded up. If a
+// place in a limit was requested for a task, one such task is kept.
 void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
                                          std::span<const TaskView> stealable,
                                          std::vector<std::uint32_t>& answer) {

@@ -1,4 +1,4 @@
-// Telling what repeats at once along a row from what does not.
+// Splits a number into a part that repeats quickly along a row and a part that changes slowly.
 #include <numeric>
 
 #include "mapper/specialised_map.h"
@@ -6,11 +6,12 @@
 namespace groma::mapper {
 namespace {
 
-// A part that is repeated is written once, then copied; a longer one gains nothing.
+// The longest period of the fast part. One period is written and then copied; a longer period gains
+// nothing.
 constexpr std::int64_t kMaxFastPeriod = 64;
 
-// Returns the period, along the dimension, of a remainder whose dividend is a weighted sum of
-// coordinates or a quotient of one: the usual cycle. 0: the expression is something else.
+// Returns the period of a remainder along the dimension. The dividend is a weighted sum of
+// coordinates, or a quotient of such a sum, as in usual cycles. Returns 0 for any other expression.
 std::int64_t cycle_of(const Expressions& expressions, ExprId id, int dimension) {
   using Op = Expression::Op;
   const Expression& expression = expressions[id];
@@ -35,6 +36,8 @@ std::int64_t cycle_of(const Expressions& expressions, ExprId id, int dimension) 
 
 }  // namespace
 
+// Puts each term whose cycle is short into the fast part and the others into the slow part. Returns
+// nothing unless both parts depend on the last coordinate.
 std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int dimensions,
                                      const Machine* machine) {
   const int inner = dimensions - 1;

@@ -1,4 +1,5 @@
-// Shards: whose is what runs on a processor, and the cyclic functor.
+// Computes which shard of a replicated task owns a processor or a point. Implements the cyclic
+// functor.
 #include "groma/sharding.h"
 
 #include <algorithm>
@@ -11,15 +12,17 @@ namespace groma {
 
 namespace {
 
-// Points of a shard that are put in order at once: 128 MB.
+// The most points of one shard that are sorted at once: 128 MB.
 constexpr std::int64_t kMostSorted = std::int64_t{1} << 24;
 
+// Returns whether `a` comes before `b`: by node, then kind, then index.
 bool before(const Processor& a, const Processor& b) {
   return std::tuple(a.node, a.kind, a.index) < std::tuple(b.node, b.kind, b.index);
 }
 
 }  // namespace
 
+// Sorts the shards by node and by processor, so that shard_of() can search for them.
 ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards)) {
   for (ShardId s = 0; s < shards_.size(); ++s) {
     in_order_.push_back(s);
@@ -29,7 +32,8 @@ ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards
                    [&](ShardId a, ShardId b) { return shards_[a].node < shards_[b].node; });
   std::stable_sort(by_processor_.begin(), by_processor_.end(),
                    [](const Owner& a, const Owner& b) { return before(a.processor, b.processor); });
-  for (std::size_t i = 1; i < by_processor_.size(); ++i) {  // of several the first owns
+  // If several shards are on one processor, the first owns it.
+  for (std::size_t i = 1; i < by_processor_.size(); ++i) {
     const Owner& last = by_processor_[i - 1];
     if (by_processor_[i].processor == last.processor) by_processor_[i].shard = last.shard;
   }
@@ -40,9 +44,11 @@ ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards
   }
 }
 
+// Returns the shards on a node as a range of `in_order_`. The range is empty if the node has no
+// shard.
 ShardTable::Group ShardTable::on_node(std::int64_t node) const {
   if (nodes_.empty()) return {};
-  // Nodes mostly follow one another.
+  // Nodes mostly have consecutive numbers, so try that place first.
   const auto guess = static_cast<std::size_t>(node - nodes_.front().node);
   if (guess < nodes_.size() && nodes_[guess].node == node) return nodes_[guess];
   const auto found =
@@ -51,6 +57,7 @@ ShardTable::Group ShardTable::on_node(std::int64_t node) const {
   return found != nodes_.end() && found->node == node ? *found : Group{};
 }
 
+// Returns whether each of the first `nodes` nodes has a shard.
 bool ShardTable::covers(std::int64_t nodes) const {
   const auto place = [&](std::int64_t node) {
     return std::lower_bound(
@@ -60,6 +67,10 @@ bool ShardTable::covers(std::int64_t nodes) const {
   return place(nodes) - place(0) == nodes;
 }
 
+// Returns the shard that owns what runs on the processor:
+// * The shard on this very processor owns it, if there is one.
+// * Otherwise a shard on the same node owns it, chosen by the processor's index.
+// * If the node has no shard, any shard owns it, chosen by the node's number.
 ShardId ShardTable::shard_of(const Processor& processor) const {
   GROMA_CHECK(!shards_.empty());
   const Group group = on_node(processor.node);
@@ -69,7 +80,7 @@ ShardId ShardTable::shard_of(const Processor& processor) const {
   if (group.count == 1) return in_order_[group.begin];
   const auto first = by_processor_.begin() + static_cast<std::ptrdiff_t>(group.begin);
   const auto last = first + static_cast<std::ptrdiff_t>(group.count);
-  // So do a node's processors.
+  // The processors of a node mostly have consecutive indices, too.
   const auto guess = static_cast<std::size_t>(processor.index - first->processor.index);
   if (guess < group.count) {
     const Owner& owner = by_processor_[group.begin + guess];
@@ -82,6 +93,8 @@ ShardId ShardTable::shard_of(const Processor& processor) const {
   return in_order_[group.begin + static_cast<std::size_t>(processor.index) % group.count];
 }
 
+// Asks about every point, and gives the points of the shard one by one. Functors override this when
+// they can find boxes.
 void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
                                const std::function<void(const Rect&)>& box) const {
   if (domain.volume() == 0) return;
@@ -93,17 +106,21 @@ void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, const Shard
   } while (next_point(domain, &point));
 }
 
+// Returns the place of the point, with the first coordinate changing fastest, modulo the shards.
+// Every step is reduced modulo the shards, so that nothing overflows.
 ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
                               const ShardTable& shards) const {
   const auto count = static_cast<std::int64_t>(shards.size());
   std::int64_t shard = 0;
-  for (int d = domain.dimensions() - 1; d >= 0; --d) {  // modulo the shards throughout
+  for (int d = domain.dimensions() - 1; d >= 0; --d) {  // every step is taken modulo the shards
     const std::int64_t extent = domain.extents[d] % count;
     shard = (shard * extent + (point[d] - domain.lower[d]) % count) % count;
   }
   return static_cast<ShardId>(shard);
 }
 
+// Gives the points of the shard in row-major order. A shard with more than kMostSorted points is
+// searched point by point.
 void CyclicSharding::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
                               const std::function<void(const Rect&)>& box) const {
   const std::int64_t volume = domain.volume();
@@ -111,8 +128,8 @@ void CyclicSharding::boxes_of(ShardId shard_id, const Rect& domain, const ShardT
   if (volume / count > kMostSorted) {
     return ShardingFunctor::boxes_of(shard_id, domain, shards, box);
   }
-  // Places in row-major order of the points that are the shard's by their place in the other order,
-  // in which the first coordinate changes fastest.
+  // Find the row-major places of the shard's points. A point belongs to the shard by its place in
+  // the other order, in which the first coordinate changes fastest.
   std::vector<std::int64_t> places;
   for (std::int64_t i = shard_id; i < volume; i += count) {
     std::int64_t rest = i, place = 0;

@@ -1,7 +1,9 @@
-// Cutting a launch into boxes of one processor: dimension by dimension, in steps in which nothing
-// further inside changes; what one step gives is joined to what the step before it gave. Where only
-// some processors are asked for, what goes to others is left out row by row, and all that is wanted
-// counts as one processor.
+// Cuts a launch into boxes of one processor. The cut goes dimension by dimension, in steps within
+// which nothing further inside changes. The boxes of a step are joined with those of the step
+// before.
+//
+// If only some processors are wanted, boxes of other processors are left out, and all wanted
+// processors count as one.
 #include <algorithm>
 #include <numeric>
 
@@ -10,16 +12,17 @@
 namespace groma::mapper {
 namespace {
 
-// Cells of one step that are held for joining; where there are more they are given as they are. A
-// map by blocks has as many as processors.
+// How many cells of one step are kept for joining. If there are more, they are given without being
+// joined. A map by blocks has as many cells as processors.
 constexpr std::size_t kMaxHeld = 65'536;
-// Points of a period whose runs are kept, to be repeated along the row.
+// The longest period, in points, whose runs are kept and repeated along the row.
 constexpr std::int64_t kMaxKeptPeriod = 65'536;
-constexpr ProcessorNumber kWanted = 0;  // the number of every cell where only some are wanted
+// The number of every cell if only some processors are wanted.
+constexpr ProcessorNumber kWanted = 0;
 
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 
-// Compares where two cells begin in `count` dimensions.
+// Compares where two cells begin in `count` dimensions. Returns -1, 0 or 1.
 int compare(const std::int64_t* a, const std::int64_t* b, std::size_t count) {
   for (std::size_t i = 0; i < 2 * count; i += 2) {
     if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
@@ -33,6 +36,7 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b
 
 // ------------------------------------------------------------------------------ wanted numbers
 
+// Sorts the ranges, and merges those that overlap or touch.
 NumberSet::NumberSet(std::vector<Range> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const Range& a, const Range& b) { return a.first < b.first; });
@@ -52,17 +56,19 @@ bool NumberSet::contains(std::int64_t number) const {
   return behind != ranges_.begin() && number <= (behind - 1)->last;
 }
 
-// The indices at which a number that starts at `number` and moves by `slope` > 0 lies in the range.
+// Returns the indices at which a number lies in the range. The number starts at `number` and grows
+// by `slope` > 0.
 NumberSet::Range NumberSet::hits(const Range& range, std::int64_t number, std::int64_t slope,
                                  std::int64_t length) {
   const std::int64_t from = range.first <= number ? 0 : divided_up(range.first - number, slope);
   return {from, std::min(length - 1, (range.last - number) / slope)};
 }
 
+// A falling number is treated as a rising number seen from its last point.
 template <typename Use>
 void NumberSet::for_hits(std::int64_t number, std::int64_t slope, std::int64_t length,
                          const Use& use) const {
-  // A falling number is a rising one, seen from its last point.
+  // Find the ranges between the least and the greatest number.
   const bool falls = slope < 0;
   const std::int64_t least = falls ? number + slope * (length - 1) : number;
   const std::int64_t most = falls ? number : number + slope * (length - 1);
@@ -84,7 +90,8 @@ void NumberSet::for_hits(std::int64_t number, std::int64_t slope, std::int64_t l
 
 // ------------------------------------------------------------------------------------ the cut
 
-// Gives a cell of the dimensions from `d` on; the dimensions before stand at the step at hand.
+// Gives a cell of the dimensions from `d` on as a box. In the dimensions before `d` the box covers
+// the present step.
 void MapCursor::emit(int d, const std::int64_t* cell) {
   const Rect& domain = map_.launch.domain;
   for (int k = 0; k < map_.dimensions(); ++k) {
@@ -100,7 +107,8 @@ void MapCursor::emit(int d, const std::int64_t* cell) {
   (*sink_)(box_, number);
 }
 
-// Room for one more cell that the dimension `d` has cut.
+// Returns room for one more cell that dimension `d` has cut. If too many are kept, all of them are
+// given first.
 std::int64_t* MapCursor::add_fresh(int d) {
   CellList& fresh = levels_[slot(d)].fresh;
   if (fresh.size() >= kMaxHeld) {
@@ -110,13 +118,14 @@ std::int64_t* MapCursor::add_fresh(int d) {
   return fresh.add();
 }
 
-// Hands a cell to which nothing in dimension `d` can be joined any more to the dimension before.
+// Passes on a cell to which dimension `d` can join nothing more: to the dimension before, or out.
 void MapCursor::put(int d, const std::int64_t* cell) {
   if (d == 0) return emit(0, cell);
   std::copy_n(cell, levels_[slot(d)].open.stride(), add_fresh(d - 1));
 }
 
-// The points from..to of the row have that number: they go on with the last run, or begin one.
+// Notes that the points from..to of the row have this number. They extend the last run or begin a
+// new one.
 void MapCursor::extend(std::int64_t from, std::int64_t to, ProcessorNumber number) {
   if (running_ && run_.number == number && run_.end == from) {
     run_.end = to;
@@ -127,11 +136,12 @@ void MapCursor::extend(std::int64_t from, std::int64_t to, ProcessorNumber numbe
   run_ = {from, to, number};
 }
 
+// Passes on the last run of the row as a cell.
 void MapCursor::end_run() {
   if (!running_) return;
   running_ = false;
   const int inner = map_.dimensions() - 1;
-  std::array<std::int64_t, 3> alone;  // NOLINT: written below
+  std::array<std::int64_t, 3> alone;  // NOLINT: all items are written below
   std::int64_t* const cell = inner == 0 ? alone.data() : add_fresh(inner - 1);
   cell[0] = run_.number;
   cell[1] = run_.begin;
@@ -140,6 +150,8 @@ void MapCursor::end_run() {
   if (keeps_runs_) kept_runs_.push_back(run_);
 }
 
+// Cuts the points begin..end of a row into runs of one number. Points that the kernel is not sure
+// about are asked of the reference evaluation. Returns false if the function fails.
 bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics& diags) {
   const Kernel& kernel = map_.kernel;
   const int inner = map_.dimensions() - 1;
@@ -180,7 +192,7 @@ bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics&
   return true;
 }
 
-// Gives the runs that were kept once more for every further period, up to `end`.
+// Gives the kept runs again for every further period, up to `end`.
 void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
   const Period& period = map_.period;
   if (kept_runs_.empty()) return;
@@ -195,6 +207,8 @@ void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
   }
 }
 
+// Cuts one row. If the numbers repeat along the row, only one period is computed. Returns false if
+// the function fails.
 bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
   const std::size_t inner = slot(map_.dimensions() - 1);
   const std::int64_t begin = box.begin[inner], end = box.end[inner];
@@ -208,7 +222,7 @@ bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
     kept_runs_.clear();
     keeps_runs_ = true;
     const bool good = cut_stretches(begin, begin + period.period, diags);
-    if (running_) kept_runs_.push_back(run_);  // it may go on
+    if (running_) kept_runs_.push_back(run_);  // this run may continue in the next period
     keeps_runs_ = false;
     if (!good) return false;
     repeat_runs(begin, end);
@@ -217,6 +231,8 @@ bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
   return true;
 }
 
+// Cuts the box in dimension `d` and, within each step, in the dimensions behind it. Returns false
+// if the function fails.
 bool MapCursor::cut(const Cell& box, int d, Diagnostics& diags) {
   if (d == map_.dimensions() - 1) return cut_row(box, diags);
   Level& level = levels_[slot(d)];
@@ -226,7 +242,7 @@ bool MapCursor::cut(const Cell& box, int d, Diagnostics& diags) {
     std::int64_t length = 1;
     if (map_.specialised()) {
       length = map_.kernel.stretch(d, box.end[slot(d)] - x, registers_);
-      // Where the reference may be asked, it is, for each point.
+      // If the map is not proved, the reference evaluation is asked at each point.
       if (!map_.proved || !map_.kernel.level(d, registers_)) length = 1;
       map_.kernel.settle(d, registers_);
     }
@@ -241,7 +257,7 @@ bool MapCursor::cut(const Cell& box, int d, Diagnostics& diags) {
   return true;
 }
 
-// Puts the fresh cells in the order of where they begin. Mostly they stand in it.
+// Sorts the fresh cells by where they begin. Mostly they are in order already.
 void MapCursor::sort_fresh(Level& level) {
   CellList& fresh = level.fresh;
   const std::size_t dimensions = fresh.stride() / 2;
@@ -260,15 +276,16 @@ void MapCursor::sort_fresh(Level& level) {
   std::swap(fresh, level.sorted);
 }
 
-// Fresh cells go on where an open one of the same shape ends; open ones without one are done. Both
-// stand in the order of where they begin in the dimensions behind `d`.
+// Joins the fresh cells of a step with the open cells of the steps before. A fresh cell continues
+// an open cell of the same shape and number; an open cell without a continuation is done. Both
+// lists are sorted by where their cells begin in the dimensions behind `d`.
 void MapCursor::join(int d) {
   Level& level = levels_[slot(d)];
   sort_fresh(level);
   const CellList &open = level.open, &fresh = level.fresh;
   const std::size_t inside = fresh.stride() / 2;  // dimensions of a fresh cell
   level.joined.clear();
-  std::size_t next = 0;  // of the open ones
+  std::size_t next = 0;  // index of the next open cell
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     const std::int64_t* const cell = fresh.cell(i);
     std::int64_t begin = level.begin;
@@ -294,6 +311,7 @@ void MapCursor::join(int d) {
   std::swap(level.open, level.joined);
 }
 
+// Prepares the lists of every dimension and cuts the whole box.
 bool MapCursor::cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags) {
   sink_ = &sink;
   diags_ = &diags;
@@ -307,6 +325,7 @@ bool MapCursor::cut_all(const Cell& box, const SliceSink& sink, Diagnostics& dia
   return cut(box, 0, diags);
 }
 
+// A launch without dimensions has one point.
 bool MapCursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diags) {
   const Cell cell = relative(box);
   if (box.volume() == 0) return true;

@@ -1,5 +1,5 @@
-// The partial evaluation of functions and operators, in the interpreter's order and with its
-// failures.
+// Specialises functions and operators. The order of evaluation and the failures are those of the
+// interpreter.
 #include "mapper/specialise.h"
 
 #include <algorithm>
@@ -11,14 +11,15 @@ using program::Op;
 
 namespace {
 
-// Less than what the interpreter goes to, where a failure is certain: what needs more is left to
-// it.
+// These limits are lower than those of the interpreter, beyond which a function fails. A function
+// between the two is left to the interpreter.
 constexpr int kMaxDepth = 256;
 constexpr std::int64_t kMaxItems = 16'384;
 constexpr int kMaxTupleDepth = 32;
 
 }  // namespace
 
+// Numbers the processors of every kind: kinds in order, then nodes, then indices.
 std::vector<Shape> processor_shapes(const Machine& machine) {
   std::vector<Shape> shapes;
   std::int64_t base = 0;
@@ -41,6 +42,7 @@ Specialised specialise(const BoundProgram& bound, FunctionId function, const Tas
   return specialiser.take();
 }
 
+// Begins with nothing unsure and with no condition.
 Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
                          Diagnostics& diags)
     : data_(bound.program().data()),
@@ -54,6 +56,8 @@ Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const T
   unsure_ = made_.expressions.constant(0);
 }
 
+// Specialises the function and sets its result. No result is set if the function always fails or
+// cannot be specialised.
 void Specialiser::run(std::optional<ProcKind> kind) {
   const program::Function& called = data_.functions[function_];
   frames_.emplace_back(called.slots);
@@ -79,28 +83,33 @@ void Specialiser::run(std::optional<ProcKind> kind) {
   made_.unsure = unsure_;
 }
 
+// Notes that this expression fails or is not supported. The reference evaluation then decides.
 Partial Specialiser::fail() {
   failed_ = true;
   return {};
 }
 
+// Gives up: the function cannot be specialised.
 Partial Specialiser::hopeless() {
   hopeless_ = failed_ = true;
   return {};
 }
 
-// Counts both sides of a choice, and every split as computed anew: no evaluation takes more.
+// Counts steps. Both sides of a choice count, and every split counts as computed anew, so no
+// evaluation of a point takes more steps.
 bool Specialiser::tick(std::int64_t steps) {
   steps_ += steps;
   if (steps_ > kMaxSteps || made_.expressions.full()) hopeless();
   return !failed_;
 }
 
+// Adds a possible failure to `unsure`, under the condition that the code is reached.
 void Specialiser::check(ExprId fails) {
   Expressions& e = made_.expressions;
   unsure_ = e.either(unsure_, e.both(guard_, fails));
 }
 
+// Returns the value of a global, which does not depend on the point.
 Partial Specialiser::from_value(const Value& value) {
   if (const auto* given = value.get<std::int64_t>()) return number(*given);
   if (const auto* given = value.get<bool>()) {
@@ -122,9 +131,10 @@ Partial Specialiser::from_value(const Value& value) {
     return {PartialProcessor{processor->kind, e.constant(processor->node),
                              e.constant(processor->index)}};
   }
-  return fail();  // a set in a global: rare
+  return fail();  // sets in globals are rare and not supported
 }
 
+// Runs the statements of a function up to its `return`.
 Partial Specialiser::run_body(program::List body) {
   for (std::uint32_t i = 0; i < body.count && !failed_; ++i) {
     const Action& action = data_.actions[body.begin + i];
@@ -143,7 +153,8 @@ Partial Specialiser::run_body(program::List body) {
   return fail();
 }
 
-// Only the reference evaluation writes; but what it fails at has to fail here.
+// Evaluates the arguments of a print. Only the reference evaluation prints, but the arguments may
+// fail.
 void Specialiser::print(const Action& action) {
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
     const Partial value = eval(data_.lists[action.args.begin + i]);
@@ -151,6 +162,7 @@ void Specialiser::print(const Action& action) {
   }
 }
 
+// Returns about how long the text of the value is, at least as long as the interpreter counts.
 std::int64_t Specialiser::text_bytes(const Partial& value) const {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
@@ -163,6 +175,7 @@ std::int64_t Specialiser::text_bytes(const Partial& value) const {
   return bytes;
 }
 
+// Returns the value of an expression. Counts one step and the depth.
 Partial Specialiser::eval(CodeId id) {
   if (!tick(1)) return {};
   if (depth_ >= kMaxDepth) return hopeless();
@@ -172,6 +185,7 @@ Partial Specialiser::eval(CodeId id) {
   return failed_ ? Partial{} : value;
 }
 
+// Evaluates a node by its kind. eval() has counted the step.
 Partial Specialiser::eval_at(CodeId id, const Code& node) {
   switch (node.op) {
     case Op::kInt:
@@ -226,6 +240,7 @@ Partial Specialiser::eval_at(CodeId id, const Code& node) {
   }
 }
 
+// Returns the value of a literal.
 Partial Specialiser::constant(const Code& node) {
   switch (node.op) {
     case Op::kInt:
@@ -241,6 +256,7 @@ Partial Specialiser::constant(const Code& node) {
   }
 }
 
+// Returns the items of a list, with spliced tuples opened.
 std::vector<Specialiser::Element> Specialiser::elements(std::uint32_t begin, std::uint32_t count) {
   std::vector<Element> made;
   made.reserve(count);
@@ -263,6 +279,7 @@ std::vector<Specialiser::Element> Specialiser::elements(std::uint32_t begin, std
   return made;
 }
 
+// Returns the items of a tuple, or the node and index of a processor, or null for other values.
 std::shared_ptr<const Specialiser::Values> Specialiser::tuple_values(const Partial& value) const {
   if (const auto* tuple = value.get<std::shared_ptr<const PartialTuple>>()) {
     return {*tuple, &(*tuple)->values};
@@ -279,6 +296,7 @@ std::optional<std::int64_t> Specialiser::known(const Partial& value) const {
   return given == nullptr ? std::nullopt : made_.expressions.known(given->id);
 }
 
+// Returns a tuple, unless it is too long or too deep.
 Partial Specialiser::make_tuple(Values values) {
   if (failed_ || !tick(static_cast<std::int64_t>(values.size()))) return {};
   auto made = std::make_shared<PartialTuple>();
@@ -293,6 +311,7 @@ Partial Specialiser::make_tuple(Values values) {
   return {std::shared_ptr<const PartialTuple>(std::move(made))};
 }
 
+// Evaluates `tuple(item for x in range)`.
 Partial Specialiser::comprehension(const Code& node) {
   const Partial range = eval(node.b);
   const auto values = tuple_values(range);
@@ -315,6 +334,7 @@ Partial Specialiser::binary(const Code& node) {
   return compare(node.op, left, right);
 }
 
+// Applies an operator to integers or tuples, item by item.
 Partial Specialiser::arithmetic(Op op, const Partial& left, const Partial& right) {
   const auto* a = left.get<Number>();
   const auto* b = right.get<Number>();
@@ -334,6 +354,7 @@ Partial Specialiser::arithmetic(Op op, const Partial& left, const Partial& right
   return make_tuple(std::move(made));
 }
 
+// Applies an operator to two integers. An overflow or a failing division makes the result unsure.
 Partial Specialiser::integer_op(Op op, ExprId left, ExprId right) {
   Expressions& e = made_.expressions;
   switch (op) {
@@ -356,6 +377,7 @@ Partial Specialiser::integer_op(Op op, ExprId left, ExprId right) {
   }
 }
 
+// Compares two values for equality, or two integers for order.
 Partial Specialiser::compare(Op op, const Partial& left, const Partial& right) {
   Expressions& e = made_.expressions;
   if (op == Op::kEqual || op == Op::kNotEqual) {
@@ -378,6 +400,8 @@ Partial Specialiser::compare(Op op, const Partial& left, const Partial& right) {
   }
 }
 
+// Returns the truth that two values are equal. Values of different types fail, as in the
+// interpreter.
 ExprId Specialiser::equal(const Partial& left, const Partial& right) {
   Expressions& e = made_.expressions;
   const auto* a = left.get<PartialProcessor>();

@@ -1,4 +1,4 @@
-// The part of the specialiser that chooses: conditions, items of tuples, calls, members.
+// Specialises conditions, items of tuples, calls and members.
 #include <algorithm>
 
 #include "mapper/specialise.h"
@@ -11,12 +11,14 @@ using program::Op;
 
 namespace {
 
-constexpr std::size_t kMaxChoices = 64;  // of a tuple's item by an index that is not known
+// The most items of a tuple that an unknown index chooses from.
+constexpr std::size_t kMaxChoices = 64;
 
 }  // namespace
 
 // ------------------------------------------------------------------------------------- choices
 
+// Returns the truth that an expression computes. Fails if it is not a bool.
 ExprId Specialiser::truth(CodeId id) {
   const Partial value = eval(id);
   if (failed_) return kNoExpr;
@@ -25,6 +27,8 @@ ExprId Specialiser::truth(CodeId id) {
   return kNoExpr;
 }
 
+// Evaluates `id` under a condition. Returns false if it fails; a failure then only makes the result
+// unsure under that condition.
 bool Specialiser::guarded(ExprId condition, CodeId id, Partial* value) {
   Expressions& e = made_.expressions;
   const ExprId before = guard_;
@@ -39,6 +43,7 @@ bool Specialiser::guarded(ExprId condition, CodeId id, Partial* value) {
   return good;
 }
 
+// Evaluates `&&` or `||`. The right side counts only if the left side does not decide.
 Partial Specialiser::logical(const Code& node) {
   Expressions& e = made_.expressions;
   const bool all = node.op == Op::kAnd;
@@ -54,11 +59,13 @@ Partial Specialiser::logical(const Code& node) {
   if (failed_) return {};
   const auto* truth = right.get<Truth>();
   if (good && truth == nullptr) return fail();
-  // Where the right side fails nothing is claimed: then only the left one's outcome remains.
+  // If the right side fails, that case is unsure. The left side then decides the sure cases.
   if (!good) return {Truth{e.constant(all ? 0 : 1)}};
   return {Truth{all ? e.both(left, truth->id) : e.either(left, truth->id)}};
 }
 
+// Evaluates `?:`. If the condition is not known, both sides are evaluated and merged. A side that
+// always fails leaves the other side.
 Partial Specialiser::conditional(const Code& node) {
   const ExprId condition = truth(node.a);
   if (failed_) return {};
@@ -73,6 +80,8 @@ Partial Specialiser::conditional(const Code& node) {
   return merge(condition, a, b);
 }
 
+// Returns the value that is `a` if the condition holds, else `b`. Fails if no such value exists, as
+// for two different machines.
 Partial Specialiser::merge(ExprId condition, const Partial& a, const Partial& b) {
   Expressions& e = made_.expressions;
   const auto* left = a.get<PartialProcessor>();
@@ -100,6 +109,7 @@ Partial Specialiser::merge(ExprId condition, const Partial& a, const Partial& b)
   return fail();
 }
 
+// Merges two tuples of one length item by item.
 Partial Specialiser::merge_tuples(ExprId condition, const PartialTuple& a, const PartialTuple& b) {
   if (a.values.size() != b.values.size()) return fail();
   auto made = std::make_shared<PartialTuple>();
@@ -114,6 +124,7 @@ Partial Specialiser::merge_tuples(ExprId condition, const PartialTuple& a, const
 
 // -------------------------------------------------------------------------------------- indices
 
+// Returns an item of a tuple, or a processor or set of a machine.
 Partial Specialiser::index(const Code& node) {
   const Partial base = eval(node.c);
   if (failed_) return {};
@@ -124,6 +135,7 @@ Partial Specialiser::index(const Code& node) {
   return values ? index_tuple(node, *values) : fail();
 }
 
+// Returns an item of a tuple. If the index is not known, the item is a choice between all items.
 Partial Specialiser::index_tuple(const Code& node, const Values& values) {
   const std::vector<Element> list = elements(node.a, node.b);
   if (failed_ || list.size() != 1 || list[0].all) return fail();
@@ -146,6 +158,7 @@ Partial Specialiser::index_tuple(const Code& node, const Values& values) {
   return chosen;
 }
 
+// Computes one end of a slice, which has to be known. A missing end is `missing`.
 bool Specialiser::slice_end(CodeId id, std::int64_t length, std::int64_t missing,
                             std::int64_t* end) {
   *end = missing;
@@ -157,6 +170,7 @@ bool Specialiser::slice_end(CodeId id, std::int64_t length, std::int64_t missing
   return true;
 }
 
+// Returns a slice of a tuple or of the sizes of a machine.
 Partial Specialiser::slice(const Code& node) {
   const Partial base = eval(node.c);
   if (failed_) return {};
@@ -177,6 +191,7 @@ std::shared_ptr<const Specialiser::Values> Specialiser::sizes_of(const MachineVi
 
 // ---------------------------------------------------------------------------- calls and members
 
+// Evaluates a call of a function of the program in a frame of its own.
 Partial Specialiser::call(const Code& node) {
   const program::Function& called = data_.functions[node.c];
   std::vector<Element> args = elements(node.a, node.b);
@@ -196,6 +211,7 @@ Partial Specialiser::call(const Code& node) {
   return result;
 }
 
+// Returns whether an argument has the type of its parameter.
 bool Specialiser::check_parameter(const program::Parameter& parameter, const Partial& argument) {
   using syntax::ParamType;
   switch (parameter.type) {
@@ -220,6 +236,7 @@ bool Specialiser::check_parameter(const program::Parameter& parameter, const Par
   return false;
 }
 
+// Returns a member of a task, a tuple, a processor or a machine.
 Partial Specialiser::member(const Code& node) {
   const Partial base = eval(node.a);
   if (failed_) return {};
@@ -238,6 +255,7 @@ Partial Specialiser::member(const Code& node) {
   return volume;
 }
 
+// Returns a member of the task. `ipoint` consists of the coordinates of the launch.
 Partial Specialiser::task_member(const Code& node, TaskValue task) {
   const auto tuple_of = [&](const Point& point) {
     Values values;

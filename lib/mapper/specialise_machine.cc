@@ -1,4 +1,4 @@
-// The part of the specialiser that makes machine views and indexes them.
+// Specialises the expressions that make, change and index machines.
 #include <algorithm>
 
 #include "mapper/processors.h"
@@ -19,6 +19,7 @@ Partial Specialiser::make_view(MachineView view) {
   return {std::make_shared<const MachineView>(std::move(view))};
 }
 
+// Evaluates `Machine(KIND)`, with the same warning as the interpreter.
 Partial Specialiser::machine(const Code& node) {
   const Partial value = eval(node.a);
   const auto* kind = value.get<ProcKind>();
@@ -29,6 +30,8 @@ Partial Specialiser::machine(const Code& node) {
 
 // ------------------------------------------------------------------------------------ indexing
 
+// Returns the processor at an index, or a set if an index is `*`. An index that may be outside
+// makes the result unsure.
 Partial Specialiser::index_machine(const Code& node,
                                    const std::shared_ptr<const MachineView>& view) {
   std::vector<Element> index = elements(node.a, node.b);
@@ -63,6 +66,7 @@ Partial Specialiser::index_machine(const Code& node,
   return {processor_at(*view, std::move(at))};
 }
 
+// Returns the set of an index with `*` in the `open` dimensions, as a new shape.
 Partial Specialiser::set_of(const std::shared_ptr<const MachineView>& view,
                             std::vector<ExprId> index, std::vector<std::size_t> open) {
   std::int64_t count = 1;
@@ -81,13 +85,14 @@ Partial Specialiser::set_of(const std::shared_ptr<const MachineView>& view,
   return {Places{id_of(shape, first.node, first.index), true}};
 }
 
+// Returns the processor at an index of the view.
 PartialProcessor Specialiser::processor_at(const MachineView& view, std::vector<ExprId> index) {
   const auto& steps = view.steps();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) step_back(*step, index);
   return {view.kind(), index[0], index[1]};
 }
 
-// As MachineView::step_back, with expressions.
+// Does the same as MachineView::step_back, with expressions.
 void Specialiser::step_back(const MachineView::Step& step, std::vector<ExprId>& index) {
   using Kind = MachineView::Step::Kind;
   Expressions& e = made_.expressions;
@@ -125,12 +130,14 @@ void Specialiser::step_back(const MachineView::Step& step, std::vector<ExprId>& 
   }
 }
 
+// Returns the number of a processor or set within a shape.
 ExprId Specialiser::id_of(const Shape& shape, ExprId node, ExprId index) {
   Expressions& e = made_.expressions;
   const ExprId within = e.add(e.multiply(node, e.constant(shape.stride)), index);
   return e.add(within, e.constant(shape.base));
 }
 
+// Returns the number of a processor or set, or nothing for other values.
 std::optional<ExprId> Specialiser::places(const Partial& value) {
   if (const auto* places = value.get<Places>()) return places->id;
   const auto* processor = value.get<PartialProcessor>();
@@ -141,6 +148,7 @@ std::optional<ExprId> Specialiser::places(const Partial& value) {
 
 // ---------------------------------------------------------------------------------- operations
 
+// Evaluates a method: `has`, `processor`, or an operation on a machine.
 Partial Specialiser::method(const Code& node) {
   const Partial base = eval(node.c);
   if (failed_) return {};
@@ -152,16 +160,18 @@ Partial Specialiser::method(const Code& node) {
   return view == nullptr ? fail() : machine_method(node, *view, args);
 }
 
+// Applies an operation to a machine. Its arguments have to be known.
 Partial Specialiser::machine_method(const Code& node, const MachineView& view,
                                     const std::vector<Element>& args) {
   const auto given = operation_arguments(node, view, args);
-  // Ticks as the interpreter does.
+  // Count the steps that the interpreter counts.
   if (!given || !tick(search_steps(node.method, view, *given))) return fail();
   Applied applied = apply(node.method, view, *given);
   auto* made = std::get_if<MachineView>(&applied);
   return made == nullptr ? fail() : make_view(std::move(*made));
 }
 
+// Returns the arguments of an operation, or nothing if they are not known or not valid.
 std::optional<OperationArguments> Specialiser::operation_arguments(
     const Code& node, const MachineView& view, const std::vector<Element>& args) {
   const syntax::MethodInfo& info = syntax::info_of(node.method);
@@ -185,6 +195,7 @@ std::optional<OperationArguments> Specialiser::operation_arguments(
   return given;
 }
 
+// Returns a tuple as known integers, or nothing.
 std::optional<Specialiser::Integers> Specialiser::integers(const Partial& value) {
   const auto values = tuple_values(value);
   if (failed_ || !values || !tick(static_cast<std::int64_t>(values->size()))) return std::nullopt;
@@ -197,6 +208,8 @@ std::optional<Specialiser::Integers> Specialiser::integers(const Partial& value)
   return made;
 }
 
+// Evaluates `p.has(MEMORY)`. On a machine with one type of node the answer does not depend on the
+// node.
 Partial Specialiser::has(const Partial& base, const Partial& memory) {
   Expressions& e = made_.expressions;
   const auto* processor = base.get<PartialProcessor>();
@@ -214,6 +227,8 @@ Partial Specialiser::has(const Partial& base, const Partial& memory) {
   return {Truth{e.addressable(processor->node, which)}};
 }
 
+// Evaluates `task.processor(m)`: the coordinates in `m` of the processor of the task or of its
+// parent.
 Partial Specialiser::task_processor(const Partial& base, const Partial& machine_arg) {
   const auto* task = base.get<TaskValue>();
   const MachineView* view = machine_arg.machine();

@@ -1,19 +1,20 @@
-// Packing of slices: a byte that says what changed from the slice before, then the changes.
+// Packs slices into bytes. Each slice is a byte that says what changed since the slice before,
+// followed by the changes.
 #include "groma/task_slices.h"
 
 namespace groma {
 namespace {
 
-// Of the first byte of a slice.
-constexpr unsigned kFollows = 1;      // it begins where the one before ends in the last dimension
-constexpr unsigned kSameExtents = 2;  // and as many dimensions
-constexpr unsigned kSameKind = 4;     // of its processor, as the next two
+// Flags in the first byte of a slice.
+constexpr unsigned kFollows = 1;      // it begins where the slice before ends in the last dimension
+constexpr unsigned kSameExtents = 2;  // and the same number of dimensions
+constexpr unsigned kSameKind = 4;     // the same kind of processor; the next two are about it, too
 constexpr unsigned kSameNode = 8;
 constexpr unsigned kSameIndex = 16;
 constexpr unsigned kRecurse = 32;
 constexpr unsigned kStealable = 64;
 
-// Differences wrap around, so that any two numbers have one.
+// Returns the difference modulo 2^64, so that any two numbers have one.
 std::uint64_t difference(std::int64_t to, std::int64_t from) {
   return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
@@ -21,11 +22,11 @@ std::int64_t moved(std::int64_t from, std::uint64_t difference) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + difference);
 }
 
-// Small numbers of either sign become small ones (zigzag).
+// Maps small numbers of either sign to small numbers (zigzag encoding).
 std::uint64_t folded(std::uint64_t change) { return change << 1 ^ (0 - (change >> 63)); }
 std::uint64_t unfolded(std::uint64_t folded) { return folded >> 1 ^ (0 - (folded & 1)); }
 
-// A point has the coordinate 0 in the dimensions that it does not have.
+// Returns a coordinate of the point, or 0 in a dimension that the point does not have.
 std::int64_t coordinate(const Point& point, int d) { return d < point.dimensions() ? point[d] : 0; }
 
 bool same(const Point& a, const Point& b) {
@@ -34,13 +35,13 @@ bool same(const Point& a, const Point& b) {
   return equal;
 }
 
-// Moves `lower` to where the next box of a row begins.
+// Moves `lower` to the next box of the row.
 void step_over(const Point& extents, Point& lower) {
   const int last = extents.dimensions() - 1;
   lower[last] = moved(lower[last], static_cast<std::uint64_t>(extents[last]));
 }
 
-// Whether a box of the same extents begins where `before` ends in the last dimension.
+// Returns whether `lower` is where `before` ends in the last dimension.
 bool follows(const Point& lower, const Rect& before) {
   const int last = before.dimensions() - 1;
   if (last < 0 || lower.dimensions() != before.dimensions()) return false;
@@ -53,13 +54,15 @@ bool follows(const Point& lower, const Rect& before) {
 
 }  // namespace
 
-// Seven bits a byte, the lowest first; the eighth says that more follow.
+// Appends a number with seven bits in each byte, the lowest bits first. The eighth bit says that
+// more bytes follow.
 void TaskSlices::add_number(std::uint64_t change) {
   std::uint64_t number = folded(change);
   for (; number >= 128; number >>= 7) packed_.push_back(static_cast<std::uint8_t>(number | 128));
   packed_.push_back(static_cast<std::uint8_t>(number));
 }
 
+// Appends a slice. Only what differs from the last slice is stored.
 void TaskSlices::push_back(const TaskSlice& slice) {
   const Point &lower = slice.box.lower, &extents = slice.box.extents;
   const Processor &to = slice.processor, &from = last_.processor;
@@ -93,6 +96,7 @@ void TaskSlices::clear() {
   last_ = {};
 }
 
+// Reads the next slice, as push_back() wrote it.
 void TaskSlices::const_iterator::unpack() {
   const auto number = [this] {
     std::uint64_t folded = 0;

@@ -1,4 +1,4 @@
-// Walks over a program's rows and compares them with what a runtime can do.
+// Compares the statements of a program with what a runtime can do and with the names of a run.
 #include "mapper/unhonoured.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 using program::Row;
 using program::TableId;
 
-// Why the statement has no effect; empty when it has.
+// Returns why the statement has no effect on this runtime, or nothing if it has an effect.
 std::string_view lacking(const Program& program, const Row& row, const Capabilities& can) {
   switch (row.key.table) {
     case TableId::kInstanceLimit:
@@ -43,8 +43,9 @@ std::string_view lacking(const Program& program, const Row& row, const Capabilit
 
 }  // namespace
 
+// Logs a warning for each statement that has no effect.
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log) {
-  std::uint32_t last = 0;  // a statement has a row for each of its names
+  std::uint32_t last = 0;  // the rows of one statement are reported once
   for (const Row& row : program.data().rows) {
     const std::string_view why = lacking(program, row, can);
     if (why.empty() || row.statement == last) continue;
@@ -58,6 +59,7 @@ void log_unhonoured(const Program& program, const Capabilities& can, LogSink& lo
   }
 }
 
+// Adds the names of another part of the run. A task counts with the most regions that it had.
 void NamesOfRun::merge(const NamesOfRun& other) {
   for (const auto& [task, count] : other.tasks) {
     std::size_t& most = tasks[task];
@@ -67,11 +69,13 @@ void NamesOfRun::merge(const NamesOfRun& other) {
   all_regions = all_regions && other.all_regions;
 }
 
+// Logs a warning for each name in the program that the run did not use, with similar names of the
+// run. A name is reported once, with all of its lines.
 void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log,
                        std::string_view where) {
   const std::vector<std::string_view> regions(run.regions.begin(), run.regions.end());
   std::vector<std::string_view> tasks;
-  std::size_t most = 0;  // regions of a task
+  std::size_t most = 0;  // the most regions that a task had
   for (const auto& [task, count] : run.tasks) {
     tasks.push_back(task);
     most = std::max(most, count);
@@ -80,8 +84,8 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     std::string what, after;
     std::set<std::int64_t> lines;
   };
-  std::vector<Told> all;                     // in their order
-  std::map<std::string, std::size_t> known;  // by what
+  std::vector<Told> all;                     // in the order of the program
+  std::map<std::string, std::size_t> known;  // place in `all`, by message
   const auto tell = [&](const Row& row, const std::string& what, const std::string& after) {
     const auto [at, is_new] = known.emplace(what, all.size());
     if (is_new) all.push_back({what, after, {}});
@@ -128,12 +132,14 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
   }
 }
 
+// Returns whether the program has an InstanceLimit statement.
 bool limits_any(const Program& program) {
   const auto& rows = program.data().rows;
   return std::any_of(rows.begin(), rows.end(),
                      [](const Row& row) { return row.key.table == TableId::kInstanceLimit; });
 }
 
+// Returns the kind and the scope of each TaskSteal statement.
 std::vector<std::pair<ProcKind, StealScope>> steal_statements(const Program& program) {
   std::vector<std::pair<ProcKind, StealScope>> found;
   for (const Row& row : program.data().rows) {

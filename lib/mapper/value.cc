@@ -1,4 +1,4 @@
-// Types and texts of values.
+// Computes the types of values and their text in messages.
 #include "mapper/value.h"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 namespace groma::mapper {
 namespace {
 
+// Returns a tuple as the language writes it: "(1, 2)" or "(1,)".
 std::string list(const std::vector<std::string>& items) {
   std::string text = "(";
   for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : ", ") + items[i];
@@ -18,6 +19,7 @@ std::string pair(const Processor& processor) {
 
 }  // namespace
 
+// Returns the type of a value. The order of kTypes is the order of the variant's alternatives.
 program::Type type_of(const Value& value) {
   using program::Type;
   constexpr Type kTypes[] = {Type::kAny,        Type::kInt,      Type::kBool,   Type::kTuple,
@@ -29,6 +31,7 @@ program::Type type_of(const Value& value) {
   return kTypes[value.v.index()];
 }
 
+// Returns the items of a tuple, or the node and index of a processor, or null for other values.
 std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
   using Values = std::vector<Value>;
   if (const auto* tuple = value.get<std::shared_ptr<const Tuple>>()) {
@@ -40,6 +43,7 @@ std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
   return nullptr;
 }
 
+// Returns about how long the text of the value is, in bytes, without making the text.
 std::int64_t text_bytes(const Value& value) {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
@@ -54,6 +58,7 @@ std::int64_t text_bytes(const Value& value) {
   return bytes;
 }
 
+// Returns the value as `print` and messages show it. A task is shown by its name.
 std::string to_string(const Value& value, std::string_view task_name) {
   struct Writer {
     std::string_view task_name;

@@ -1,4 +1,5 @@
-// The checks of the operations on machines, in the order in which users see them.
+// Checks and applies the operations on machines. The checks have the order in which users see their
+// errors.
 #include "mapper/view_operations.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ namespace {
 
 using Parts = std::variant<Coordinates, Refused>;
 
-constexpr int kTuple = 1;  // the position of the extents, or their number, in methods that split
+// The position of the extents, or of their number, among the parameters of methods that split.
+constexpr int kTuple = 1;
 
 bool negative(std::int64_t x) { return x < 0; }
 
@@ -25,26 +27,29 @@ bool any_negative(const Coordinates& numbers) {
   return std::any_of(numbers.begin(), numbers.end(), negative);
 }
 
-// "(1, 2)", "(1,)": as the language writes tuples.
+// Returns a tuple as the language writes it: "(1, 2)" or "(1,)".
 std::string tuple_text(const Coordinates& numbers) {
   return fmt::format("({}{})", fmt::join(numbers, ", "), numbers.size() == 1 ? "," : "");
 }
 
+// Returns the error for a bad argument of a method that splits.
 Refused bad_split(Method method, int at, std::string what, std::string needs) {
   return {DiagId::kBadSplitArgument,
           {std::string(name_of(method)), std::move(what), std::move(needs)},
           at};
 }
 
+// Returns whether the method searches for a split.
 bool searches(Method method) {
   return method == Method::kAutoSplit || method == Method::kDecompose;
 }
 
+// Returns whether a view can have so many dimensions.
 bool fits_a_view(const Coordinates& extents) {
   return !extents.empty() && extents.size() <= kMaxViewDimensions;
 }
 
-// Returns the view, or which limit of views it goes beyond.
+// Returns the view, or the limit of views that it exceeds.
 Applied within_limits(const MachineView& from, MachineView made) {
   if (from.operations() >= kMaxViewOperations) {
     return Refused{DiagId::kMachineLimit, {kMaxViewOperations, std::string("operations")}};
@@ -55,6 +60,7 @@ Applied within_limits(const MachineView& from, MachineView made) {
   return made;
 }
 
+// Swaps or merges two different dimensions.
 Applied swap_or_merge(Method method, const MachineView& view, const OperationArguments& given) {
   const int a = static_cast<int>(given.numbers[0]), b = static_cast<int>(given.numbers[1]);
   if (a == b) return Refused{DiagId::kSameDimension, {std::string(name_of(method)), a}};
@@ -67,6 +73,7 @@ Applied swap_or_merge(Method method, const MachineView& view, const OperationArg
   return within_limits(view, view.merge(a, b));
 }
 
+// Cuts a dimension to the range lo..hi, with both ends included.
 Applied slice(const MachineView& view, const OperationArguments& given) {
   const auto [d, lo, hi] = given.numbers;
   const std::int64_t n = view.sizes()[given.dimension(0)];
@@ -80,6 +87,7 @@ Applied slice(const MachineView& view, const OperationArguments& given) {
   return within_limits(view, view.slice(static_cast<int>(d), lo, hi));
 }
 
+// Returns the two extents of `split`, whose factor has to divide the extent.
 Parts split_by(std::int64_t n, const OperationArguments& given) {
   const std::int64_t factor = given.numbers[1];
   if (factor < 1) {
@@ -96,6 +104,7 @@ Parts split_by(std::int64_t n, const OperationArguments& given) {
   return Coordinates{factor, n / factor};
 }
 
+// Returns the extents of `balance_split`.
 Parts balanced(std::int64_t n, std::int64_t parts) {
   if (parts < 1 || parts > kMaxViewDimensions) {
     return bad_split(Method::kBalanceSplit, kTuple, fmt::format("{} dimensions", parts),
@@ -104,7 +113,7 @@ Parts balanced(std::int64_t n, std::int64_t parts) {
   return balance_split(n, parts);
 }
 
-// The widths that neighbours exchange in each dimension.
+// Returns the widths that neighbours exchange in each dimension. The default is 1.
 Parts halo_of(const OperationArguments& given) {
   if (any_negative(given.tuple)) {
     return bad_split(Method::kDecompose, kTuple, "a negative extent", "extents of 0 or more");
@@ -118,6 +127,7 @@ Parts halo_of(const OperationArguments& given) {
   return *given.option;
 }
 
+// Returns the extents that `auto_split` or `decompose` finds, or why there are none.
 Parts searched(Method method, std::int64_t n, const OperationArguments& given) {
   SplitResult found;
   if (method == Method::kAutoSplit) {
@@ -137,6 +147,7 @@ Parts searched(Method method, std::int64_t n, const OperationArguments& given) {
                  fmt::format("{} has that many factorisations into {}", n, given.tuple.size())};
 }
 
+// Returns the extents into which a method splits an extent `n`.
 Parts parts_of(Method method, std::int64_t n, const OperationArguments& given) {
   if (method == Method::kSplit) return split_by(n, given);
   if (method == Method::kBalanceSplit) return balanced(n, given.numbers[1]);
@@ -158,6 +169,7 @@ Applied split_into(const MachineView& view, int dimension, Coordinates parts) {
   return within_limits(view, view.split(dimension, std::move(parts)));
 }
 
+// Applies one operation. The caller has checked the number and the types of the arguments.
 Applied apply(Method method, const MachineView& view, const OperationArguments& given) {
   const int d = static_cast<int>(given.numbers[0]);
   switch (method) {
@@ -178,6 +190,8 @@ Applied apply(Method method, const MachineView& view, const OperationArguments& 
   return split_into(view, d, std::get<Coordinates>(std::move(parts)));
 }
 
+// `decompose` counts a fixed number of steps, or none if its halo is not valid. `auto_split` counts
+// by the number of factorisations of the extent.
 std::int64_t search_steps(Method method, const MachineView& view, const OperationArguments& given) {
   if (!searches(method) || !fits_a_view(given.tuple)) return 0;
   if (method == Method::kDecompose)

@@ -1,4 +1,4 @@
-// Answers, cleared for their next use: what they hold goes, the memory of their buffers stays.
+// Clears the answers of hooks for their next use. The memory of their buffers is kept.
 #include "groma/wish.h"
 
 #include <utility>
@@ -6,6 +6,7 @@
 namespace groma {
 namespace {
 
+// Returns the buffer without its items but with its memory.
 template <typename Vector>
 Vector emptied(Vector& buffer) {
   buffer.clear();

@@ -1,4 +1,4 @@
-// Tasks that launch: their bodies, statement by statement.
+// Runs the bodies of tasks that launch tasks, statement by statement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include "simulate/engine.h"
 
 namespace groma::sim {
+// Starts the body of a task that launches. Its first statement runs at the present time.
 void Engine::begin_context(TaskRun& run) {
   run.context = std::make_unique<Context>();
   Context& context = *run.context;
@@ -26,17 +27,20 @@ void Engine::begin_context(TaskRun& run) {
   push(now_, Event::Kind::kStep, &context, 0);
 }
 
+// Lets a task that waits go on with its body at `time`.
 void Engine::wake(Context& context, RunTime time) {
   context.blocked = Context::Blocked::kNo;
   push(time, Event::Kind::kStep, &context, 0);
 }
 
+// Returns whether all tasks that this task launched are over. If not, the task waits for them.
 bool Engine::all_over(Context& context) {
   if (context.outstanding == 0) return true;
   context.blocked = Context::Blocked::kAll;
   return false;
 }
 
+// Runs statements of the body until one has to wait, a launch is issued, or the body ends.
 void Engine::step(Context& context) {
   while (!over_ && !stopped()) {
     if (context.places.empty()) {
@@ -66,7 +70,8 @@ void Engine::step(Context& context) {
   }
 }
 
-// A loop, a phase or a wait. False: it has to wait.
+// Enters a loop or a phase, or passes a wait. Returns false if the task has to wait first; the
+// statement is then tried again. `max_iterations` limits the outermost loops of the top-level task.
 bool Engine::enter(Context& context, const app::Statement& statement) {
   const std::size_t at = context.places.size() - 1;
   if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
@@ -107,7 +112,8 @@ bool Engine::enter(Context& context, const app::Statement& statement) {
   return true;
 }
 
-// The end of a body. False: it has to wait.
+// Handles the end of a body: ends its phase, or begins the next iteration of its loop. Returns
+// false if the task has to wait first.
 bool Engine::leave(Context& context) {
   Context::Place& place = context.places.back();
   if (place.phase >= 0) {
@@ -124,7 +130,7 @@ bool Engine::leave(Context& context) {
         context.frame[static_cast<std::size_t>(place.loop->slot)] = place.iteration;
       }
       place.next = 0;
-      // A body that launches nothing is over at once, however often.
+      // An empty body needs no more iterations.
       if (place.body->empty()) place.iteration = place.count - 1;
       return true;
     }
@@ -134,7 +140,8 @@ bool Engine::leave(Context& context) {
   return true;
 }
 
-// What is not mapped to the end keeps back what needs its data: mapping follows the program.
+// Returns true if `launch` uses data of an earlier launch that is not mapped with everything it
+// launches. The launch then waits, because mapping follows the order of the program.
 bool Engine::conflicts(const Context& context, const app::Launch& launch) const {
   for (const auto& [earlier, left] : context.inner) {
     for (std::size_t a = 0; a < earlier->data.size(); ++a) {
@@ -146,7 +153,8 @@ bool Engine::conflicts(const Context& context, const app::Launch& launch) const 
   return false;
 }
 
-// It and all that it launches.
+// Notes that a task, and everything that it launches, is mapped. A launch of the parent that waits
+// for this goes on. `since` is the event that allowed it.
 void Engine::subtree_mapped(TaskRun& run, Since since) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
@@ -163,12 +171,14 @@ void Engine::subtree_mapped(TaskRun& run, Since since) {
   tell_if_mapped(*parent, since);
 }
 
+// Reports a launching task as mapped once its body has ended and all launched tasks are mapped.
 void Engine::tell_if_mapped(Context& context, Since since) {
   if (!context.issued || context.unmapped > 0 || context.told) return;
   context.told = true;
   subtree_mapped(*context.run, since);
 }
 
+// Completes the task if its body, its own run and all launched tasks are over.
 void Engine::check_end(Context& context) {
   if (!context.issued || over_) return;
   tell_if_mapped(context, context.since);

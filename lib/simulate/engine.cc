@@ -1,4 +1,4 @@
-// The loop of events; copies and tasks as they run.
+// Implements the event loop of a simulated run, and computes how long copies and tasks take.
 #include "simulate/engine.h"
 
 #include <fmt/format.h>
@@ -12,22 +12,24 @@
 namespace groma::sim {
 namespace {
 
-// Units of work of an event, a statement or a mapped task by itself.
+// Budget units of one event, statement or mapped task.
 constexpr std::int64_t kStepWork = 64;
 
-// What one access moves at least (machines.md: a GPU's sector, a CPU's cache line).
+// Returns the smallest transfer of one access in bytes: the sector of a GPU or the cache line of a
+// CPU (machines.md).
 double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
 
-// Atomic updates of a GPU in memory that is not its own cross the host link one by one; ten times
-// slower than streams (machines.md 2, of low confidence).
+// Atomic updates of a GPU in memory other than its framebuffer cross the host link one by one. They
+// are ten times slower than streams (machines.md 2, low confidence).
 constexpr double kFarAtomicFactor = 10;
 
-// Where a row of a piece begins behind a gap, a core's prefetcher starts anew: it is not ahead for
-// some page (measured, benchmarks/simulate_benchmark.cc `rows`), which comes as fast as the core
-// can wait for lines at a time (10 to 12 buffers of Intel's and AMD's cores).
+// After a gap between two rows, the prefetcher of a core starts anew. It is not ahead for about one
+// page of kUnforeseenBytes (measured with `rows` of benchmarks/simulate_benchmark.cc). The core
+// then waits for kLinesAwaited cache lines at a time: Intel's and AMD's cores have 10 to 12 line
+// buffers.
 constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
 
-// The bytes of all fields of one point.
+// Returns the bytes of one point: the sum over all fields of the requirement.
 double point_bytes(const app::Data& data, const app::Where& where) {
   double bytes = 0;
   for (const std::uint32_t field : where.fields) {
@@ -36,13 +38,15 @@ double point_bytes(const app::Data& data, const app::Where& where) {
   return bytes;
 }
 
-// In [0, 1).
+// Returns pseudo-random number `number` of the sequence `seed`, in [0, 1).
 double draw(std::uint64_t seed, std::uint64_t number) {
   return static_cast<double>(random_at(seed, number) >> 11) * 0x1.0p-53;
 }
 
 }  // namespace
 
+// Prepares the state of processors, nodes and memories. If a record is wanted, also writes the
+// names that its events refer to.
 Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
                const MapperFactory& make, const SimulateOptions& options)
     : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
@@ -78,7 +82,8 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
 
 Engine::~Engine() = default;
 
-// Of links' schedules: some entries for each copy.
+// Returns about how many bytes of memory the run uses. The schedules of links are estimated by a
+// fixed size for each copy.
 std::int64_t Engine::bytes() const {
   constexpr std::size_t kScheduled = 128, kEventMade = 64;
   std::int64_t bytes = Mapping::bytes() + run_bytes_ + context_bytes_ + events_.bytes();
@@ -87,7 +92,7 @@ std::int64_t Engine::bytes() const {
                                      copies_.size() * (sizeof(CopyRun) + kScheduled) +
                                      events_made_.size() * kEventMade);
   if (record_) {
-    constexpr std::size_t kPoint = 160;  // its text, twice
+    constexpr std::size_t kPoint = 160;  // bytes of a point, whose text is stored twice
     bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations) +
              heap_bytes(record_->phases);
     bytes += static_cast<std::int64_t>(record_->points.size() * kPoint);
@@ -95,6 +100,7 @@ std::int64_t Engine::bytes() const {
   return bytes;
 }
 
+// Handles events in the order of their time until none is left or the run is over.
 RunResult Engine::run() {
   if (launch_top()) drain();
   while (!events_.empty() && !over_) {
@@ -108,8 +114,11 @@ RunResult Engine::run() {
   return finish();
 }
 
+// Returns whether the run is over. Called for every event, statement and mapped task.
 bool Engine::stopped() { return !spend(kStepWork); }
 
+// Computes the result: the run time in seconds, the throughput, and the record if it is wanted.
+// Tasks that are still live are an error, because nothing can wake them.
 RunResult Engine::finish() {
   if (!over_ && live_ > 0) {
     fail(data_.name, "nothing goes on: tasks wait for each other, or a mapper holds them back");
@@ -135,6 +144,8 @@ RunResult Engine::finish() {
 
 // ---- Events
 
+// Adds an event. Events at the same time are handled in the order in which they were added. A time
+// beyond kLongest ends the run.
 void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id) {
   if (time > kLongest) {
     fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
@@ -149,6 +160,7 @@ void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id
   events_.push(event);
 }
 
+// Handles one event. A copy that ends releases both of its instances.
 void Engine::handle(const Event& event) {
   switch (event.kind()) {
     case Event::Kind::kStep:
@@ -183,18 +195,22 @@ void Engine::handle(const Event& event) {
   complete(op, record);
 }
 
-// What became ready, and what became ready by that, without recursion.
+// Handles every operation that became ready, and those that become ready by that. A list replaces
+// recursion.
 void Engine::drain() {
   for (std::size_t i = 0; i < ready_.size() && !over_; ++i)
     op_ready(ready_[i].first, ready_[i].second);
   ready_.clear();
 }
 
+// Marks the operation as over. Operations that waited only for it become ready; `record` is their
+// cause.
 void Engine::complete(Op op, std::int64_t record) {
   ops_.complete(op, [&](Op ready) { ready_.emplace_back(ready, record); });
 }
 
-// A future; the task that waits for it goes on.
+// Completes a future. If the task that launched its producers waits for it, that task goes on after
+// `future_s`.
 void Engine::future_there(Op op, std::int64_t cause) {
   Context* const giver = uses_[op].run->context.get();
   complete(op, cause);
@@ -205,6 +221,9 @@ void Engine::future_there(Op op, std::int64_t cause) {
   wake(*giver, now_ + to_time(costs_.future_s));
 }
 
+// Handles an operation that waits for nothing any more. A copy or task that the runtime has not
+// mapped yet becomes ready when it is mapped. A copy then starts, and a task queues at its
+// processor.
 void Engine::op_ready(Op op, std::int64_t cause) {
   const OpUse& use = uses_[op];
   if (use.kind == OpUse::Kind::kJoin) return future_there(op, cause);
@@ -226,6 +245,8 @@ void Engine::op_ready(Op op, std::int64_t cause) {
 
 // ---- Copies
 
+// Starts a copy as soon as all links of its route are free for its whole duration. A missing route
+// ends the run.
 void Engine::start_copy(CopyRun& copy) {
   const Instance& from = store_.instance(copy.fetch.from);
   const Instance& to = store_.instance(copy.fetch.to);
@@ -267,6 +288,8 @@ void Engine::start_copy(CopyRun& copy) {
 
 // ---- Tasks
 
+// Starts the ready task with the highest priority, if there is one. The caller knows that the
+// processor is free.
 void Engine::start_next(std::int32_t processor) {
   Station& station = stations_[static_cast<std::size_t>(processor)];
   if (station.ready.empty()) return;
@@ -276,13 +299,15 @@ void Engine::start_next(std::int32_t processor) {
   start(run);
 }
 
+// Returns the duration changed by a random factor between 1 - noise and 1 + noise.
 double Engine::with_noise(double seconds) {
   if (options_.noise <= 0) return seconds;
   return seconds * (1 + options_.noise * (2 * draw(options_.seed, draws_++) - 1));
 }
 
-// How much more than its own bytes memory moves: the whole structure where fields lie together, a
-// whole sector for each element where loops run across the order of the dimensions.
+// Returns how many bytes memory moves for each byte that the task uses, at least 1. In AOS the
+// whole structure moves. A loop that runs across the order of the dimensions moves a whole sector
+// for each element.
 double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
                              const Instance& instance) const {
   const app::Where& wants = where_of(run, requirement);
@@ -302,6 +327,7 @@ double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
   return factor;
 }
 
+// Returns whether the variant's loops run in another order of the dimensions than the instance has.
 bool Engine::loops_across(const TaskRun& run, std::size_t requirement,
                           const Instance& instance) const {
   const auto& loops = run.variant->loops;
@@ -309,7 +335,8 @@ bool Engine::loops_across(const TaskRun& run, std::size_t requirement,
          *loops != instance.layout.dimensions;
 }
 
-// Of what a core streams. All threads of a GPU or of an OMP processor together are ahead of memory.
+// Returns the share of the streamed bytes that no prefetcher fetches in time, from 0 to 1. It is 0
+// on GPU and OMP processors, because their threads together are ahead of memory.
 double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
                                 const Instance& instance) const {
   const ProcKind kind = run.processor.kind;
@@ -318,7 +345,7 @@ double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
   const int n = box.dimensions();
   if (n < 2 || loops_across(run, requirement, instance)) return 0;
   const app::Where& wants = where_of(run, requirement);
-  double row = 0, rows = 1;  // bytes side by side, and how many times
+  double row = 0, rows = 1;  // contiguous bytes of a row, and the number of rows
   if (instance.layout.fields == FieldOrder::kAos) {
     row = static_cast<double>(
         spaces_.region(instance.region).point_bytes(instance.groups, instance.layout));
@@ -334,7 +361,10 @@ double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
   return rows > 1 && row > 0 ? std::min(1.0, kUnforeseenBytes / row) : 0;
 }
 
-// A roofline: the processor's operations, and what each memory moves, at the same time.
+// Returns how long the task runs in seconds, without noise. This is a roofline: the processor's
+// operations and the traffic of each memory happen at the same time, and the longest of them
+// counts. The kernel launch latency is added. The bandwidth of a memory is shared by the tasks that
+// work on it when this task starts.
 double Engine::seconds_of(TaskRun& run) {
   const app::Variant& variant = *run.variant;
   const NodeType& node = machine_->node(run.processor.node);
@@ -407,6 +437,7 @@ double Engine::seconds_of(TaskRun& run) {
     const double alone = affinity->bandwidth_bytes_per_s;
     const double all = memories_.group(load.memory).bandwidth_bytes_per_s;
     const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
+    // Extra seconds for each byte that no prefetcher fetches: the core waits for its line buffers.
     const double waits =
         affinity->latency_s / (kLinesAwaited * sector_bytes(run.processor.kind)) - 1 / alone;
     const double moving = std::max(load.bytes / bandwidth,
@@ -418,7 +449,7 @@ double Engine::seconds_of(TaskRun& run) {
   return kernels * group.launch_latency_s + std::max({compute, memory, least});
 }
 
-// Its number among the points of the record.
+// Returns the number of a point in the list of points of the record. New points are added.
 std::int32_t Engine::point_number(const Point& point) {
   const auto number = static_cast<std::int32_t>(record_->points.size());
   const auto [known, is_new] = point_numbers_.try_emplace(text_of(point), number);
@@ -426,6 +457,7 @@ std::int32_t Engine::point_number(const Point& point) {
   return known->second;
 }
 
+// Starts a task on its processor: schedules its end, writes it to the record, and starts its body.
 void Engine::start(TaskRun& run) {
   run.start = now_;
   Station& station = stations_[static_cast<std::size_t>(run.number)];
@@ -455,6 +487,8 @@ void Engine::start(TaskRun& run) {
   if (!run.variant->leaf && !data_.tasks[run.task].body.empty()) begin_context(run);
 }
 
+// Handles the end of a task's own run: frees its processor and its share of memory bandwidth. The
+// task is complete when everything that it launched is over, too.
 void Engine::end_task(TaskRun& run) {
   run.ended = true;
   Station& station = stations_[static_cast<std::size_t>(run.number)];
@@ -473,7 +507,8 @@ void Engine::end_task(TaskRun& run) {
   start_next(static_cast<std::int32_t>(&station - stations_.data()));
 }
 
-// It and all that it launched is over.
+// Handles the end of a task and of everything that it launched. The instances are released,
+// profiling is reported, waiting operations become ready, and the parent may go on.
 void Engine::complete_run(TaskRun& run) {
   ++result_.tasks;
   --stations_[static_cast<std::size_t>(run.number)].load;
@@ -520,6 +555,7 @@ MapperEvent Engine::create_event() {
   return last_event_;
 }
 
+// Asks the processors again that deferred their tasks to this event. Unknown events are ignored.
 void Engine::trigger_event(MapperEvent event) {
   const auto found = events_made_.find(event);
   if (found == events_made_.end()) return;
@@ -532,10 +568,12 @@ void Engine::trigger_event(MapperEvent event) {
   deferred_.erase(deferred);
 }
 
+// Queues a message, which is delivered at the present time. Returns false for an unknown processor,
+// or if too many messages were sent since a task was mapped.
 bool Engine::send_message(const Processor& target, std::uint32_t kind,
                           std::span<const std::byte> message) {
   const std::int32_t number = number_of(target);
-  // Without a bound mappers could send each other messages for ever.
+  // Without this limit, mappers could send each other messages for ever.
   constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
   if (number < 0 || sent_in_vain_ >= kMaxInVain + 16 * live_) return false;
   ++sent_in_vain_;
@@ -550,6 +588,7 @@ bool Engine::send_message(const Processor& target, std::uint32_t kind,
   return true;
 }
 
+// Sends the message to every processor except the sender's. Returns false if one of them fails.
 bool Engine::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
   bool sent = true;
   for (const Processor& processor : processors_) {

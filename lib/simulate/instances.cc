@@ -1,4 +1,5 @@
-// The calls that mappers may make, above all those that find, make, hold and name instances.
+// Implements the calls that mappers may make during a hook. Most of them find, make, hold or name
+// instances.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ std::string_view Mapping::task_name(TaskId task) {
   return data_.tasks[task - 1].name;
 }
 
+// Returns an instance as mappers see it. Numbers begin at 1 there, and at 0 in the store.
 InstanceView Mapping::instance_view(InstanceNumber number) {
   const Instance& instance = store_.instance(number);
   InstanceView view;
@@ -41,7 +43,9 @@ InstanceView Mapping::instance_view(InstanceNumber number) {
   return view;
 }
 
-// What is asked for is what an instance for all of the regions holds (around).
+// Translates a mapper's request into a query of the store. The instance has to cover all regions of
+// the request. Returns nothing if a memory, region, field or reduction operator is unknown, or if
+// the regions belong to different trees.
 std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
   asked_instances_ = true;
   InstanceQuery query;
@@ -76,6 +80,9 @@ std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
   return query;
 }
 
+// Returns an instance as the answer to the mapper that asks. While a task is mapped, the instance
+// is also held. The mapper is noted, so that tell_collected() can tell it when the instance is
+// gone.
 std::optional<FoundInstance> Mapping::hand_out(std::optional<InstanceNumber> number, bool created) {
   if (!number) return std::nullopt;
   if (holds_) hold(*number);
@@ -90,10 +97,12 @@ std::optional<FoundInstance> Mapping::find_instance(const InstanceRequest& reque
   return query ? hand_out(store_.find(*query), false) : std::nullopt;
 }
 
+// Makes an instance, for which idle instances may be evicted. Returns nothing if there is no room.
+// The shape of an instance for several regions is kept in `shapes_`, since the store refers to it.
 std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& request) {
   auto query = for_operation_ ? this->query(request) : std::nullopt;
   if (!query) return std::nullopt;
-  ++changes_;  // others may have gone for it, even in vain
+  ++changes_;  // evictions may have happened, even if there is still no room
   const bool joined = query->piece == &shape_;
   if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
   const auto made = store_.make(*query);
@@ -106,28 +115,34 @@ std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& req
   return hand_out(made, true);
 }
 
+// Returns whether the instance exists now. Notes that the mapper's answers may depend on instances.
 bool Mapping::is_alive(InstanceId instance) {
   asked_instances_ = true;
   return instance != 0 && store_.knows(instance - 1) &&
          store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
 }
 
+// Keeps the instance from being evicted until let_go(). Idempotent.
 void Mapping::hold(InstanceNumber number) {
   if (std::find(held_.begin(), held_.end(), number) != held_.end()) return;
   held_.push_back(number);
   store_.acquire(number);
 }
 
+// Releases all instances that are held for the task being mapped.
 void Mapping::let_go() {
   for (InstanceNumber number : held_) store_.release(number);
   held_.clear();
 }
 
+// Holds an instance for the task being mapped. Returns false outside such a hook, or if the
+// instance does not exist any more.
 bool Mapping::acquire_instance(InstanceId instance) {
   return holds_ && is_alive(instance) &&
          hand_out(static_cast<InstanceNumber>(instance - 1), false).has_value();
 }
 
+// Ends the hold of an instance. Does nothing if the instance is not held.
 void Mapping::release_instance(InstanceId instance) {
   const auto held = std::find_if(held_.begin(), held_.end(), [&](InstanceNumber number) {
     return InstanceId{number} + 1 == instance;
@@ -138,6 +153,8 @@ void Mapping::release_instance(InstanceId instance) {
   store_.release(number);
 }
 
+// Returns true if the instance is gone, now or already before. Returns false for a number that was
+// never used.
 bool Mapping::collect_instance(InstanceId instance) {
   if (!is_alive(instance)) return instance != 0 && store_.knows(instance - 1);
   ++changes_;
@@ -150,6 +167,7 @@ void Mapping::set_collect_priority(InstanceId instance, CollectPriority priority
   store_.set_priority(static_cast<InstanceNumber>(instance - 1), priority);
 }
 
+// Calls handle_instance_collection of each mapper that was given an instance that is gone now.
 void Mapping::tell_collected() {
   for (std::size_t i = 0; i < collected_.size() && !over_; ++i) {
     const auto [processor, number] = collected_[i];
@@ -158,7 +176,8 @@ void Mapping::tell_collected() {
   collected_.clear();
 }
 
-// Whether the instances that wish_ names can be had; they are held.
+// Checks every instance that `wish_` names and holds those instances. Returns false, with a
+// refusal, if one of them cannot be used for its requirement.
 bool Mapping::check_named(const TaskRun& run, const TaskView& view) {
   bool any = false;
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
@@ -168,7 +187,7 @@ bool Mapping::check_named(const TaskRun& run, const TaskView& view) {
     any = true;
   }
   if (!any) return true;
-  // What the variant demands of layouts, as of others.
+  // Check the layouts against the demands of the variant, as if the wish had asked for them.
   named_ = wish_;
   for (RequirementWish& wish : named_.requirements) {
     if (wish.instance == 0 || !is_alive(wish.instance)) continue;
@@ -181,7 +200,8 @@ bool Mapping::check_named(const TaskRun& run, const TaskView& view) {
   return accepts(validate(named_, view, *machine_), view, &named_);
 }
 
-// In Legion's order.
+// Checks the instance that `wish_` names for one requirement, and holds it. The checks have
+// Legion's order, so that an instance with several faults gets Legion's message.
 bool Mapping::check_named(const TaskRun& run, const TaskView& view, std::uint32_t position) {
   const RequirementWish& wish = wish_.requirements[position];
   const auto refuse = [&](std::string_view why, std::string raw) {

@@ -1,3 +1,5 @@
+// Keeps the schedule of one link. Busy intervals are in blocks of at most kMost, so that a search
+// can skip whole blocks.
 #include "simulate/lane.h"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 
 namespace groma::sim {
 
+// Updates the length of the widest gap between two busy intervals of the block.
 void Lane::Block::measure() {
   widest = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -13,6 +16,9 @@ void Lane::Block::measure() {
   }
 }
 
+// Moves `start` to the first time, not before `start.time`, at which the link is free for
+// `duration`. Returns true if `start` moved. `start.after` is then the user that occupies the link
+// until that time.
 bool Lane::put_off(Start& start, RunTime duration) const {
   const RunTime wished = start.time;
   const auto over = [&](const Busy& busy) { return busy.end <= start.time; };
@@ -21,7 +27,7 @@ bool Lane::put_off(Start& start, RunTime duration) const {
   for (; block != blocks_.end(); ++block) {
     const std::vector<Busy>& all = block->all;
     if (all.front().begin >= start.time + duration) break;
-    if (block->widest < duration) {  // no need to look at each
+    if (block->widest < duration) {  // no gap in this block is wide enough
       start = {all.back().end, all.back().user};
       continue;
     }
@@ -34,6 +40,9 @@ bool Lane::put_off(Start& start, RunTime duration) const {
   return start.time != wished;
 }
 
+// Marks the link as busy from `begin` to `end`. The caller has found this time free with put_off().
+//
+// A block with kMost intervals is split in two. Leading blocks that end by `now` are dropped then.
 void Lane::take(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
   if (begin == end) return;
   auto block = std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& each) {
@@ -47,7 +56,7 @@ void Lane::take(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
   std::vector<Busy>& all = block->all;
   auto at = std::partition_point(all.begin(), all.end(),
                                  [&](const Busy& each) { return each.begin < begin; });
-  // Joined with what ends or begins there.
+  // Join the interval with a neighbour that ends or begins at the same time.
   if (at != all.begin() && std::prev(at)->end == begin) {
     at = std::prev(at);
     at->end = end;

@@ -1,4 +1,5 @@
-// When launches get mapped: statement by statement, point by point, as their mappers select them.
+// Maps launches statement by statement and point by point, or when their mappers select the tasks.
+// Also implements stealing between processors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,19 +9,20 @@
 namespace groma::sim {
 namespace {
 
-// How often mappers are asked about tasks that wait before one of them is mapped.
+// How many times mappers are asked about waiting tasks before a task has to be mapped.
 constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
 
-// What a task takes at least, from its launch on.
+// The least memory of a task that waits, in bytes.
 constexpr std::int64_t kLeastBytes = sizeof(TaskRun) + 32;
 
-// On the heap, of a task that waits.
+// Returns the bytes that a waiting task holds on the heap.
 std::int64_t bytes_of(const TaskRun& run) {
   return heap_bytes(run.arguments) + heap_bytes(run.pieces) + heap_bytes(run.instances);
 }
 
 }  // namespace
 
+// Returns a cleared object for a task, from the free list if possible.
 TaskRun& Engine::new_run() {
   ++live_;
   if (free_runs_.empty()) {
@@ -33,11 +35,15 @@ TaskRun& Engine::new_run() {
   return run;
 }
 
+// Places and maps the top-level task. Returns false if the run is over.
 bool Engine::launch_top() {
   TaskRun& run = new_run();
   return place_top(run) && map(run);
 }
 
+// Launches the points of one launch statement. Points whose mapper does not select tasks are mapped
+// at once. The others wait at their processor for select_tasks_to_map. The launching task goes on
+// when all points are mapped.
 void Engine::launch(Context& context, const app::Launch& launch) {
   const std::string& name = data_.tasks[launch.task].name;
   Rect domain;
@@ -68,7 +74,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     noted(&launch, nullptr);
     return;
   }
-  if (!within_limits(launch.task, more)) return;  // with its slices
+  if (!within_limits(launch.task, more)) return;  // the slices need memory, too
   const auto of = std::make_shared<const LaunchRun>(
       LaunchRun{launches_, domain, now_, task_options_.valid_instances});
   const bool inner = !data_.tasks[launch.task].body.empty();
@@ -129,6 +135,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
 
 // ---- Order
 
+// Asks select_tasks_to_map of a processor about all tasks that wait there. The answer may map tasks
+// now, relocate them, or defer them to an event. The run fails if mappers defer tasks too often.
 void Engine::select(std::int32_t processor) {
   Station& station = stations_[static_cast<std::size_t>(processor)];
   if (station.unmapped.empty() || over_) return;
@@ -181,7 +189,8 @@ void Engine::select(std::int32_t processor) {
   if (may_move) push(now_, Event::Kind::kSteal, nullptr, -1);
 }
 
-// Whether there is memory and time for views of so many tasks at once.
+// Returns whether there is memory and time for views of all these tasks at once. Ends the run if
+// not.
 bool Engine::may_view(const std::vector<TaskRun*>& runs) {
   std::int64_t bytes = 0;
   for (const TaskRun* run : runs) {
@@ -192,6 +201,7 @@ bool Engine::may_view(const std::vector<TaskRun*>& runs) {
   return runs.empty() || (spend(bytes / 64) && within_limits(runs.front()->task, bytes));
 }
 
+// Returns the tasks as mappers see them. `requirements` holds the memory of their requirements.
 std::vector<TaskView> Engine::views_of(std::span<TaskRun* const> runs,
                                        std::vector<std::vector<RequirementView>>& requirements) {
   requirements.resize(runs.size());
@@ -204,15 +214,20 @@ std::vector<TaskView> Engine::views_of(std::span<TaskRun* const> runs,
 
 // ---- Stealing
 
+// Returns whether a processor of this kind may take a waiting task.
 bool Engine::may_steal(ProcKind kind, const TaskRun& waits) const {
   return waits.stealable && has_variant(waits.task, kind);
 }
 
+// Returns whether no task is mapped to the processor and none waits there.
 bool Engine::is_idle(std::int32_t processor) const {
   const Station& station = stations_[static_cast<std::size_t>(processor)];
   return station.load == 0 && station.unmapped.empty();
 }
 
+// Lets the mapper of an idle processor choose victims, and moves the tasks that they permit. Each
+// victim is asked once. Victims without a suitable task are on the blacklist from the start. -1
+// stands for all processors in turn.
 void Engine::steal(std::int32_t thief) {
   const auto count = static_cast<std::int32_t>(processors_.size());
   if (thief < 0) {
@@ -246,6 +261,8 @@ void Engine::steal(std::int32_t thief) {
   select(thief);
 }
 
+// Asks permit_steal_request of the victim and moves the permitted tasks to the thief. If the thief
+// is on another node, their mapping begins after twice `remote_s`.
 void Engine::give(std::int32_t victim, std::int32_t thief) {
   const Processor& to = processors_[static_cast<std::size_t>(thief)];
   std::vector<TaskRun*> waiting;
@@ -271,6 +288,8 @@ void Engine::give(std::int32_t victim, std::int32_t thief) {
 
 // ---- One task
 
+// Maps one task now: occupies the runtime processor of the node, asks map_task, and takes the
+// instances. Tasks and copies that wait for nothing become ready. Returns false if the run is over.
 bool Engine::map(TaskRun& run) {
   if (stopped()) return false;
   asked_in_vain_ = 0;
@@ -280,7 +299,7 @@ bool Engine::map(TaskRun& run) {
     uses_.resize(ops_.size());
     uses_[run.op] = {OpUse::Kind::kTask, 0, &run};
   }
-  // The node's runtime processor, one task after the other.
+  // The runtime processor of the node maps one task after the other.
   const bool replay = run.parent != nullptr && run.parent->replaying > 0;
   const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&
                       run.parent->run->processor.node != run.processor.node;
@@ -296,7 +315,7 @@ bool Engine::map(TaskRun& run) {
   const Holding holding(*this);
   const TaskView view = view_of(run, point_views_);
   if (!ask(run, view, mapper(run.number))) return noted(nullptr, &run);
-  // The least loaded of those that it may have.
+  // Take the least loaded of the processors in the answer.
   const auto load = [this](const Processor& processor) {
     return stations_[static_cast<std::size_t>(number_of(processor))].load;
   };
@@ -333,6 +352,8 @@ bool Engine::map(TaskRun& run) {
   return true;
 }
 
+// Tells the launching task that one of its tasks is mapped. When all points of its launch are
+// mapped, the launching task goes on.
 void Engine::after_mapping(TaskRun& run) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;

@@ -1,3 +1,4 @@
+// Numbers the memories of a machine, and finds the routes and links of copies between memories.
 #include "simulate/links.h"
 
 #include <algorithm>
@@ -10,9 +11,10 @@
 namespace groma::sim {
 namespace {
 
-// The size of copies for which routes are chosen.
+// The size of a copy, in bytes, for which the quickest route is chosen.
 constexpr double kTypicalBytes = 1 << 20;
 
+// Returns how many memories of a kind a node has.
 std::int64_t count_of(const NodeType& node, MemKind kind) {
   const MemoryGroup* group = node.find(kind);
   return group == nullptr ? 0 : group->count;
@@ -26,6 +28,8 @@ RunTime to_time(double seconds) {
   return time < static_cast<double>(kLongest) ? static_cast<RunTime>(std::llround(time)) : kLongest;
 }
 
+// Numbers the memories: nodes in order, then kinds, then indices. Memories without capacity get no
+// number.
 Memories::Memories(const Machine& machine) : machine_(machine) {
   first_.resize(static_cast<std::size_t>(machine.node_count()));
   for (std::int64_t node = 0; node < machine.node_count(); ++node) {
@@ -46,6 +50,8 @@ std::int32_t Memories::find(std::int64_t node, MemKind kind, std::int64_t index)
   return first < 0 ? -1 : first + static_cast<std::int32_t>(index);
 }
 
+// The processors of a kind share the memories of a node evenly: processor i of n is nearest to
+// memory i * memories / n. Returns -1 if the node has no such memory.
 std::int32_t Memories::nearest(const Processor& processor, MemKind kind) const {
   const NodeType& node = machine_.node(processor.node);
   const MemoryGroup* memories = node.find(kind);
@@ -64,6 +70,8 @@ Links::Links(const Machine& machine, const Memories& memories)
       memories_(memories),
       lane_numbers_(static_cast<std::size_t>(machine.node_count())) {}
 
+// Returns the number of a lane of the channel `name` in a node. `out` selects its way out or its
+// way in. The lane is made when it is first asked for.
 std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64_t number,
                           bool out) {
   std::vector<Lanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
@@ -76,6 +84,9 @@ std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64
   return found->second;
 }
 
+// Returns the direct connection between two memories over the channel with the highest bandwidth.
+// `possible` is false if no channel connects them. A copy within a node between two kinds takes one
+// lane; any other copy takes the source's lane out and the target's lane in.
 Links::Hop Links::hop(const Memory& from, const Memory& to) {
   Hop best;
   using Scope = Channel::Scope;
@@ -107,9 +118,13 @@ Links::Hop Links::hop(const Memory& from, const Memory& to) {
   return best;
 }
 
-// Over no, one or two memories in between: of the source's node, of the target's.
+// Returns the route that is quickest for kTypicalBytes. A route passes no memory, one memory or two
+// memories in between: one of the source's node, one of the target's node. The route has no links
+// if no channels connect the memories.
 Route Links::find(std::int32_t from, std::int32_t to) {
   const Memory a = memories_[from], b = memories_[to];
+  // Returns the memories of other kinds in the node of `end`: of each kind the one nearest to
+  // `end`.
   const auto stops = [&](const Memory& end) {
     std::vector<Memory> found;
     const NodeType& node = machine_.node(end.node);
@@ -122,6 +137,8 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   };
   Route best, route;
   double least = std::numeric_limits<double>::infinity();
+  // Keeps the way as `best` if it is possible and quicker than the best so far. All hops carry the
+  // data at the same time, so the slowest hop sets the bandwidth.
   const auto look_at = [&](std::initializer_list<Memory> way) {
     route.links.clear();
     route.latency_s = route.seconds_per_byte = 0;
@@ -151,6 +168,8 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   return best;
 }
 
+// Returns the route from the cache, or finds it and caches it. A copy within one memory has no
+// links: the memory reads and writes all bytes.
 const Route* Links::route(std::int32_t from, std::int32_t to) {
   const std::uint64_t ends = static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 |
                              static_cast<std::uint32_t>(to);
@@ -158,7 +177,7 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   if (known != routes_.end())
     return known->second.links.empty() && from != to ? nullptr : &known->second;
   Route route;
-  if (from == to) {  // read and written by the memory itself
+  if (from == to) {  // the memory itself reads and writes each byte
     const MemoryGroup& group = memories_.group(from);
     const double bandwidth = group.bandwidth_bytes_per_s;
     route.seconds_per_byte = bandwidth > 0 ? 2 / bandwidth : 0;
@@ -170,6 +189,7 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
 
+// Each link may put the start off. The loop ends when all links are free at the same start.
 Lane::Start Links::take(const Route& route, RunTime now, RunTime duration, std::int64_t user) {
   Lane::Start start{now, -1};
   for (bool waits = true; waits;) {
@@ -182,6 +202,7 @@ Lane::Start Links::take(const Route& route, RunTime now, RunTime duration, std::
   return start;
 }
 
+// Writes the links by lane number, and the links of each route, to `record`.
 void Links::describe(RunRecord& record) const {
   record.links.resize(lanes_.size());
   for (std::size_t node = 0; node < lane_numbers_.size(); ++node) {

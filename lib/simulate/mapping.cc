@@ -1,5 +1,5 @@
-// How tasks get mapped: the hooks, and what their answers come to; instances.cc has what mappers
-// ask for by themselves.
+// Maps tasks: calls the hooks, checks their answers, and takes instances. The calls that mappers
+// make by themselves are in instances.cc.
 #include "simulate/mapping.h"
 
 #include <fmt/format.h>
@@ -18,9 +18,10 @@
 namespace groma::sim {
 namespace {
 
+// How many regions a message about a full memory lists.
 constexpr std::size_t kShownRegions = 4;
 
-// " from (1, 1)" for a launch that does not begin at 0, else nothing.
+// Returns " from (1, 1)" for a launch that does not begin at 0, else nothing.
 std::string corner_text(const Point& lower) {
   const bool at_zero = lower == Point::zeros(lower.dimensions());
   return at_zero ? std::string() : " from " + text_of(lower);
@@ -28,6 +29,7 @@ std::string corner_text(const Point& lower) {
 
 }  // namespace
 
+// Resets the fields that the next user of this object does not set itself.
 void TaskRun::clear() {
   parent = nullptr;
   launch = nullptr;
@@ -41,6 +43,8 @@ void TaskRun::clear() {
   instances.clear();
 }
 
+// Numbers the processors: nodes in order, then kinds, then indices. Their mappers are made when
+// they are first asked.
 Mapping::Mapping(const app::Data& data, const Spaces& spaces,
                  std::shared_ptr<const Machine> machine, const MapperFactory& make,
                  std::int64_t max_bytes)
@@ -76,6 +80,7 @@ Mapping::Mapping(const app::Data& data, const Spaces& spaces,
 
 Mapping::~Mapping() = default;
 
+// Returns the number of a processor, or -1 if the machine has no such processor.
 std::int32_t Mapping::number_of(const Processor& p) const {
   if (p.node < 0 || p.node >= machine_->node_count() || p.index < 0 ||
       p.index >= machine_->processor_count(p.node, p.kind)) {
@@ -85,6 +90,7 @@ std::int32_t Mapping::number_of(const Processor& p) const {
          static_cast<std::int32_t>(p.index);
 }
 
+// Returns the number of a memory, or -1 if the machine has no such memory or the memory is empty.
 std::int32_t Mapping::number_of(const Memory& memory) const {
   if (memory.node < 0 || memory.node >= machine_->node_count()) return -1;
   const MemoryGroup* group = machine_->node(memory.node).find(memory.kind);
@@ -92,6 +98,8 @@ std::int32_t Mapping::number_of(const Memory& memory) const {
   return memories_.find(memory.node, memory.kind, memory.index);
 }
 
+// Returns the mapper of a processor and notes that this processor speaks. If the factory makes no
+// mapper, the run fails and a default mapper is returned, so that callers need no check.
 Mapper& Mapping::mapper(std::int32_t processor) {
   std::unique_ptr<Mapper>& mapper = mappers_[static_cast<std::size_t>(processor)];
   const Processor& local = processors_[static_cast<std::size_t>(processor)];
@@ -107,18 +115,22 @@ Mapper& Mapping::mapper(std::int32_t processor) {
   return *mapper;
 }
 
+// Returns the mapper for a hook that is not about an operation. Such a hook cannot make instances.
 Mapper& Mapping::scheduler(std::int32_t processor) {
   Mapper& mapper = this->mapper(processor);
   for_operation_ = false;
   return mapper;
 }
 
+// Returns whether a task has a variant for a kind of processor.
 bool Mapping::has_variant(std::uint32_t task, ProcKind kind) const {
   const std::vector<app::Variant>& variants = data_.tasks[task].variants;
   return std::any_of(variants.begin(), variants.end(),
                      [kind](const app::Variant& v) { return v.kind == kind; });
 }
 
+// Ends the run if the answer of the mapper that speaks was refused. The run's output has Legion's
+// words, or our message if Legion has none. Returns true if there are no refusals.
 bool Mapping::accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish) {
   if (refusals.empty()) return true;
   std::string raw =
@@ -128,9 +140,11 @@ bool Mapping::accepts(std::vector<Refusal> refusals, const TaskView& task, const
   return false;
 }
 
+// Ends the run. Only the first call counts.
 void Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
   if (over_) return;
-  // A mapper that was stopped itself refuses what it would have answered.
+  // A mapper that was stopped refuses answers that it would otherwise give, so ask the budget
+  // first.
   if (budget_.ask()) return end_by_budget();
   over_ = true;
   result_.status = status;
@@ -138,6 +152,7 @@ void Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::strin
   result_.raw = std::move(raw);
 }
 
+// Ends the run with the diagnostic `cannot-run`. Always returns false.
 bool Mapping::fail(std::string_view task, const std::string& why, std::string_view place,
                    RunStatus status) {
   Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
@@ -146,6 +161,8 @@ bool Mapping::fail(std::string_view task, const std::string& why, std::string_vi
   return false;
 }
 
+// Adds a note to each refusal that names the launch, or the point and its processor. Always returns
+// false.
 bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
   std::string note;
   if (run != nullptr && run->launch != nullptr) {
@@ -165,10 +182,13 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
   return false;
 }
 
+// Returns about how many bytes of memory the mapping state uses.
 std::int64_t Mapping::bytes() const {
   return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) + shape_bytes_;
 }
 
+// Returns false, and ends the run, if the budget is exceeded or if `more` bytes would exceed the
+// memory limit.
 bool Mapping::within_limits(std::uint32_t task, std::int64_t more) {
   if (budget_.exceeded()) {
     end_by_budget();
@@ -185,6 +205,7 @@ bool Mapping::spend(std::int64_t units) {
   return false;
 }
 
+// Ends the run as too large, with the memory limit in the message. Always returns false.
 bool Mapping::fail_of_memory(std::string_view task) {
   if (over_) return false;
   const std::string why = too_little_memory(max_bytes_);
@@ -197,6 +218,8 @@ bool Mapping::fail_of_memory(std::string_view task) {
   return false;
 }
 
+// Ends the run because its budget is exceeded: as too large if it needs too much memory, else as
+// stopped.
 void Mapping::end_by_budget() {
   if (over_) return;
   if (bytes() > max_bytes_) {
@@ -209,6 +232,9 @@ void Mapping::end_by_budget() {
 
 // ---- Tasks that launch, and what they launch
 
+// Asks the mapper where the top-level task starts and whether it is replicated. The mapper asked is
+// that of the first processor with a variant for the task. Returns false, with a refusal, if the
+// task cannot start.
 bool Mapping::place_top(TaskRun& run) {
   if (data_.top_level < 0) {
     return fail(data_.name, "it has no top-level task");
@@ -218,7 +244,7 @@ bool Mapping::place_top(TaskRun& run) {
   if (task.arguments > 0) {
     return fail(task.name, "the top-level task has arguments, which nobody gives it");
   }
-  // Asked of the first processor for which it has a variant.
+  // Find the first processor that has a variant of the task. Its mapper is asked.
   std::int32_t first = -1;
   for (const ProcKind kind : mapper::kTopLevelKinds) {
     const bool has = has_variant(number, kind);
@@ -256,6 +282,8 @@ bool Mapping::place_top(TaskRun& run) {
   return true;
 }
 
+// Fills in the context of a task that is about to launch tasks. Returns false if tasks are nested
+// more than kMaxTaskDepth deep.
 bool Mapping::open(Context& context, TaskRun& run) {
   const app::Task& task = data_.tasks[run.task];
   if (run.parent != nullptr && run.parent->view.depth >= kMaxTaskDepth) {
@@ -273,6 +301,7 @@ bool Mapping::open(Context& context, TaskRun& run) {
   return true;
 }
 
+// Computes the number of iterations. Returns false, with a refusal, if the formula has no value.
 bool Mapping::count(const Context& context, const app::Loop& loop, std::int64_t& count) {
   app::FormulaFault fault = app::FormulaFault::kNone;
   count = loop.count.value(context.frame, fault);
@@ -281,6 +310,8 @@ bool Mapping::count(const Context& context, const app::Loop& loop, std::int64_t&
               fmt::format("the count of a loop: {}", app::words_of(fault)), loop.place);
 }
 
+// Computes the launch domain of an index launch. Returns false, with a refusal, if the formula has
+// no value. A single task leaves `domain` as it is.
 bool Mapping::domain_of(const Context& context, const app::Launch& launch, Rect& domain) {
   if (!launch.is_index) return true;
   app::FormulaFault fault = app::FormulaFault::kNone;
@@ -291,6 +322,8 @@ bool Mapping::domain_of(const Context& context, const app::Launch& launch, Rect&
               fmt::format("the domain of its launch: {}", app::words_of(fault)), launch.place);
 }
 
+// Asks select_task_options of the launching task's mapper. An index launch is then cut into slices;
+// a single task gets one slice. Returns false if an answer is refused.
 bool Mapping::start_launch(Context& context, const app::Launch& launch, const Rect& domain) {
   TaskView view = views_.view(launch.task, &launch, launch_views_);
   view.parent = &context.view;
@@ -309,6 +342,8 @@ bool Mapping::start_launch(Context& context, const app::Launch& launch, const Re
   return true;
 }
 
+// Sets up `run` as one point of the launch in that slice. Returns false, with a refusal, if
+// find_pieces() fails.
 bool Mapping::place(TaskRun& run, Context& context, const app::Launch& launch,
                     const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
                     const Point& point) {
@@ -323,7 +358,9 @@ bool Mapping::place(TaskRun& run, Context& context, const app::Launch& launch,
   return find_pieces(run);
 }
 
-// The arguments, and the pieces that the requirements are on.
+// Computes the arguments of the task, and the piece of each requirement. Returns false, with a
+// refusal, if a formula has no value, if a partition has no piece for the point, or if two
+// requirements conflict.
 bool Mapping::find_pieces(TaskRun& run) {
   const app::Launch& launch = *run.launch;
   Context& context = *run.parent;
@@ -372,7 +409,7 @@ bool Mapping::find_pieces(TaskRun& run) {
               launch.place);
 }
 
-// Whether no two requirements of the task are in each other's way.
+// Returns false, with a refusal, if two requirements of the task conflict and their pieces overlap.
 bool Mapping::keeps_apart(const TaskRun& run) {
   const Spaces::Pairs& pairs = spaces_.clashes(run.launch->number);
   if (!spend(static_cast<std::int64_t>(pairs.size()))) return false;
@@ -389,6 +426,8 @@ bool Mapping::keeps_apart(const TaskRun& run) {
   return true;
 }
 
+// Cuts the domain of an index launch into slices, by sharding if the task is replicated, and by
+// slice_task.
 bool Mapping::cut(const Context& context, const TaskView& view, const Rect& domain,
                   TaskSlices& slices) {
   const mapper::Cutter cutter{
@@ -400,6 +439,7 @@ bool Mapping::cut(const Context& context, const TaskView& view, const Rect& doma
 
 // ---- One task
 
+// Returns the task as mappers see it. `requirements` holds the memory of the view's requirements.
 TaskView Mapping::view_of(TaskRun& run, std::vector<RequirementView>& requirements) {
   TaskView view = views_.view(run.task, run.launch, requirements);
   for (std::size_t r = 0; r < requirements.size(); ++r) {
@@ -418,8 +458,11 @@ TaskView Mapping::view_of(TaskRun& run, std::vector<RequirementView>& requiremen
   return view;
 }
 
+// Asks map_task and checks its answer, which is kept in `wish_`. The mapper sees the valid
+// instances of each requirement if it asked for them and reads them. Returns false if the answer is
+// refused or gives up.
 bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
-  // The hook, and what is looked at of the answer.
+  // Count the work of the hook and of the checks of its answer.
   if (!spend(16 + 8 * static_cast<std::int64_t>(view.requirements.size()))) return false;
   valid_.assign(view.requirements.size(), {});
   if (run.of != nullptr && run.of->valid_instances && mapper.reads_valid()) {
@@ -441,6 +484,7 @@ bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
          fail(view.name, "map_task gives up, and nothing says when to ask again");
 }
 
+// Sets the processor, variant, priority and profiling of the task from `wish_`.
 void Mapping::take(TaskRun& run, const Processor& processor) {
   run.processor = processor;
   run.number = number_of(processor);
@@ -449,17 +493,20 @@ void Mapping::take(TaskRun& run, const Processor& processor) {
   run.profiling = wish_.task_profiling;
 }
 
+// Returns the field groups that a requirement of the task uses.
 std::uint64_t Mapping::groups_of(const TaskRun& run, std::uint32_t position) const {
   return run.launch == nullptr ? spaces_.groups_of_top_level(position)
                                : spaces_.groups(run.launch->number, position);
 }
 
+// Returns the piece that a new instance for the candidate covers. It is the requirement's own
+// piece, or a larger one above it if neighbours may share the instance (RequirementWish::shares).
 const Piece* Mapping::shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                                const TaskRun& run, std::uint32_t position) const {
   const Piece* piece = run.pieces[position];
   const app::Where& where = where_of(run, position);
   if (!wish.shares(candidate) || where.what != app::Where::What::kPartition) return piece;
-  // Itself, what it was cut from, ..., the whole.
+  // Collect the piece itself, the pieces that it was cut from, and the whole region at the end.
   std::array<const Piece*, kMaxAppPartitionDepth + 1> above;
   std::array<std::int64_t, kMaxAppPartitionDepth + 1> volumes;
   std::size_t count = 0;
@@ -475,6 +522,8 @@ const Piece* Mapping::shape_of(const RequirementWish& wish, const InstanceWish& 
   return above[mapper::shared_region(std::span(volumes).first(count), machine_->node_count())];
 }
 
+// Translates a candidate of a wish into a query of the store. Returns nothing if the processor of
+// the task does not reach the memory of the candidate.
 std::optional<InstanceQuery> Mapping::query(const TaskRun& run, const RequirementView& requirement,
                                             const RequirementWish& wish,
                                             const InstanceWish& candidate,
@@ -502,6 +551,9 @@ std::optional<InstanceQuery> Mapping::query(const TaskRun& run, const Requiremen
   return query;
 }
 
+// Takes an instance for one requirement: the named one, or the first candidate that exists or has
+// room. Empty and virtual requirements take none. Returns false, with a refusal, if no candidate
+// works.
 bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
                               std::uint32_t position) {
   const RequirementView& requirement = view.requirements[position];
@@ -525,7 +577,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     return use_instance(run, view, wish, position, number);
   }
   std::string tried;
-  std::optional<InstanceQuery> full;  // what had no room last
+  std::optional<InstanceQuery> full;  // the last query that had no room
   Origin origin;
   for (const InstanceWish& candidate : wish.candidates()) {
     if (candidate.memory == MemKind::kVirtual) return hand_on(run, view, position);
@@ -548,6 +600,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
   return false;
 }
 
+// Returns how the task uses the data of a requirement. The instance is left open.
 Use Mapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t position) const {
   const RequirementView& requirement = view.requirements[position];
   Use use;
@@ -563,7 +616,8 @@ Use Mapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t posi
   return use;
 }
 
-// No instance: the tasks that it launches map their parts.
+// Maps a requirement without an instance, because the tasks that this task launches map their
+// parts. Returns false, with a refusal, if points of the launch conflict.
 bool Mapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position) {
   run.instances.push_back(kVirtual);
   if (store_.touch(where_of(run, position).region, use_of(run, view, position))) {
@@ -573,6 +627,8 @@ bool Mapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position
   return false;
 }
 
+// Makes the task use the instance, and adds the copies that are needed before to `fetches_`.
+// Returns false, with a refusal, if points of the launch conflict.
 bool Mapping::use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
                            std::uint32_t position, InstanceNumber number) {
   store_.acquire(number);
@@ -591,7 +647,9 @@ bool Mapping::use_instance(TaskRun& run, const TaskView& view, const Requirement
   return false;
 }
 
-// Says also which point of the launch is in the way.
+// Ends the run because two points of a launch conflict on this requirement. A note names the other
+// point, if it is found among the first pieces; `pieces_to_look_at_` limits this search for the
+// whole run.
 void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position) {
   refuse(RunStatus::kExecuteError,
          {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
@@ -617,7 +675,7 @@ void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t pos
     other.parent = run.parent;
     other.point = point;
     find_pieces(other);
-    if (other.pieces.size() < requirements.size()) continue;  // it has none
+    if (other.pieces.size() < requirements.size()) continue;  // the other point has no pieces
     for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
       if (!clashes(other, r)) continue;
       diagnostic.note(
@@ -627,6 +685,9 @@ void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t pos
   } while (pieces_to_look_at_ > 0 && next_point(run.of->domain, &point));
 }
 
+// Ends the run because no candidate has room for the requirement. The notes list what the last
+// memory holds. A help line says how much an instance without alignment needs, if that is at most
+// half.
 void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
                             const std::string& tried, const std::optional<InstanceQuery>& full,
                             Origin origin) {
@@ -674,6 +735,7 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
   refuse(RunStatus::kMapError, {{std::move(diagnostic), origin}}, std::move(raw));
 }
 
+// Returns the refusal for a copy between memories that no channel connects.
 Refusal Mapping::no_route(const Instance& from, const Instance& to) const {
   const Memory &a = memories_[from.memory], &b = memories_[to.memory];
   return {one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
@@ -681,6 +743,7 @@ Refusal Mapping::no_route(const Instance& from, const Instance& to) const {
           Origin{static_cast<std::uint32_t>(to.statement)}};
 }
 
+// Ends the run if a formula of the task's variant has no value.
 void Mapping::fail_formula(const TaskRun& run, app::FormulaFault fault) {
   if (fault == app::FormulaFault::kNone) return;
   fail(data_.tasks[run.task].name,
@@ -689,6 +752,8 @@ void Mapping::fail_formula(const TaskRun& run, app::FormulaFault fault) {
        run.variant->place);
 }
 
+// Asks select_sources and sorts `sources` by its answer, best first. Sources that the answer does
+// not name follow in their old order.
 void Mapping::rank(const TaskView& view, InstanceNumber target,
                    std::vector<InstanceNumber>& sources) {
   source_views_.clear();
@@ -696,7 +761,7 @@ void Mapping::rank(const TaskView& view, InstanceNumber target,
   for (InstanceNumber source : sources) source_views_.push_back(instance_view(source));
   mapper(number_of(view.current))
       .select_sources(*this, view, instance_view(target), source_views_, source_ranks_);
-  // What it names, then the rest.
+  // The sources that the mapper names come first.
   ranked_.clear();
   const auto add = [&](InstanceNumber source) {
     if (std::find(ranked_.begin(), ranked_.end(), source) == ranked_.end()) {

@@ -1,3 +1,5 @@
+// The rehearsal maps all tasks in the order of the program, without events and without time.
+// rehearsal.h says what this proves about a run.
 #include "simulate/rehearsal.h"
 
 #include <fmt/format.h>
@@ -20,15 +22,18 @@
 namespace groma::sim {
 namespace {
 
-constexpr std::int64_t kStepWork = 64;  // units of work of a statement or point by itself
+constexpr std::int64_t kStepWork = 64;  // budget units of one statement or point
 constexpr std::size_t kMaxFindings = kMaxErrors;
 constexpr std::size_t kShownInstances = 4;
 
+// Returns the hash `a` continued with the value `b`.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   a = (a ^ b) * 0x9E3779B97F4A7C15;
   return a ^ a >> 29;
 }
 
+// Returns a hash of the instance that a query would make. Queries with equal keys may share an
+// instance.
 std::uint64_t key_of(const InstanceQuery& query) {
   std::uint64_t key = mix(mix(1, query.region), static_cast<std::uint64_t>(query.memory));
   for (const Point* point : {&query.shape->box.lower, &query.shape->box.extents}) {
@@ -44,7 +49,7 @@ std::uint64_t key_of(const InstanceQuery& query) {
                       (layout.compact ? 2U : 0U) | (query.reduction ? 1U : 0U));
 }
 
-// Of one that a wish names.
+// Returns the hash of an instance that a wish names by its number.
 std::uint64_t key_of_named(InstanceNumber number) { return mix(2, number); }
 
 class Rehearsal final : public Mapping {
@@ -56,7 +61,8 @@ class Rehearsal final : public Mapping {
         links_(*machine_, memories_),
         notes_wants_(notes_wants) {}
 
-  // Nothing: it came to where it matters what all others want, and did not note it.
+  // Rehearses the whole program. Returns nothing if the result depends on what all tasks want and
+  // `notes_wants_` is false. The caller then runs a second rehearsal that notes the wants.
   std::optional<RehearsalResult> run() {
     TaskRun top;
     if (!place_top(top)) {
@@ -75,13 +81,14 @@ class Rehearsal final : public Mapping {
   }
 
  private:
-  // A task while it launches, and where it may run.
+  // A task that launches, and the processors where it may run.
   struct Level {
     Context context;
     std::vector<Processor> may;
   };
-  // An instance that a requirement may be given: by the candidates of its wish in their order, of
-  // one candidate by where the task may run.
+  // An instance that a requirement may get. A requirement has choices for each candidate of its
+  // wish, in their order (`stage`). A candidate has a choice for each memory that it may mean,
+  // which depends on where the task runs.
   struct Choice {
     std::uint64_t key;
     std::int32_t memory, stage;
@@ -91,7 +98,7 @@ class Rehearsal final : public Mapping {
   };
   struct Want {
     std::vector<Choice> choices;
-    bool may_be_virtual = false;  // in the end
+    bool may_be_virtual = false;  // if no choice has room
     std::uint32_t task = 0, position = 0;
   };
 
@@ -101,6 +108,7 @@ class Rehearsal final : public Mapping {
 
   // ---- Bodies
 
+  // Rehearses the body of a task that launches. `may` holds the processors where the task may run.
   void body_of(TaskRun& run, std::vector<Processor> may) {
     Level level;
     level.may = std::move(may);
@@ -111,6 +119,8 @@ class Rehearsal final : public Mapping {
     }
   }
 
+  // Rehearses the statements of a body in order. A wait for a future does not make all tasks end,
+  // so it is ignored.
   void body(Level& level, const app::Body& body) {
     for (const app::Statement& statement : body) {
       if (!step(1)) return;
@@ -129,21 +139,28 @@ class Rehearsal final : public Mapping {
     }
   }
 
-  // Everything is over when all is that the top-level task launched.
+  // Notes that all tasks are over. This is certain only when the top-level task waits for
+  // everything that it launched.
   void wait_for_all(const Level& level) {
     if (level.context.run->parent != nullptr) return;
     store_.all_over();
     live_ = 1;
   }
 
-  // Where a loop has no variable, a time that takes the same instances and makes the same copies as
-  // the time before leaves what that one left, so all others do too. The instances are all there,
-  // since the second found them. Of each cell, the copies say which of the loop's instances were
-  // valid, and what was to be folded, whenever one was used. What comes after the last use that
-  // writes or folds follows from the uses alone. Without such a use, who reads is valid from then
-  // on; untracked ones are only where no other is, which the next copy's source says. Where the
-  // store is not certain anyway, a time after which nothing more is wanted and nothing more was
-  // found is one of many: where processors are not, all that come into question were asked about.
+  // Rehearses a loop. If the loop has no variable, the rest is skipped once an iteration repeats
+  // the iteration before. Such an iteration takes the same instances and makes the same copies
+  // (`signature_`). All later iterations then do the same, so only their counts are added.
+  //
+  // The skip is exact for these reasons:
+  // * The second of the two iterations found its instances, so all of them exist.
+  // * For each cell, the copies show which instances were valid and which reductions were pending
+  //   at each use.
+  // * The state after the last use that writes or folds follows from the uses alone.
+  // * If no use writes or folds, every reader stays valid. An untracked reader stays valid only if
+  //   no other instance is valid, which the source of the next copy shows.
+  //
+  // If the store is not certain anyway, an iteration that wants and finds nothing new stands for
+  // all later iterations. If processors are not certain, all possible processors were asked about.
   void loop(Level& level, const app::Loop& loop) {
     std::int64_t count = 0;
     if (!this->count(level.context, loop, count)) return collect(nullptr, level.context.run);
@@ -177,11 +194,13 @@ class Rehearsal final : public Mapping {
     signature_ = all;
   }
 
+  // Adds an instance or a copy to the signature of the iteration, while the store is certain.
   void sign(std::uint64_t what) {
     if (certain_) signature_ = mix(signature_, what);
   }
 
-  // Whether there is time for so many more.
+  // Counts steps. Returns false if the rehearsal is over: a limit is exceeded, enough was found, or
+  // the store is uncertain and wants are not noted.
   bool step(std::int64_t steps) {
     if (ended_ || !(certain_ || notes_wants_)) return false;
     steps_ += steps;
@@ -198,22 +217,26 @@ class Rehearsal final : public Mapping {
   }
   std::int64_t bytes() const override { return Mapping::bytes() + want_bytes_; }
 
+  // Ends the rehearsal as incomplete. The first reason is kept. Always returns false.
   bool end(std::string why) {
     ended_ = true;
     if (incomplete_.empty()) incomplete_ = std::move(why);
     return false;
   }
 
+  // Notes that the limit of live tasks may be exceeded.
   void note_live() {
     if (live_ <= kMaxLive || !incomplete_.empty()) return;
     incomplete_ = fmt::format("more than {} tasks may be under way at once", kMaxLive);
   }
 
+  // Ends the rehearsal with the run's own error: too many tasks are launched.
   void too_many_tasks(std::string_view task) {
     fail(task, fmt::format("more than {} tasks are launched", options_.max_tasks));
     collect(nullptr, nullptr);
     ended_ = true;
   }
+  // Ends the rehearsal with the run's own error: too many statements are executed.
   void too_many_statements() {
     fail(data_.name, fmt::format("more than {} statements", kMaxStatements));
     collect(nullptr, nullptr);
@@ -222,6 +245,8 @@ class Rehearsal final : public Mapping {
 
   // ---- Launches
 
+  // Rehearses a launch: maps its points in order, then rehearses the bodies of those that launch
+  // tasks. From such bodies on, neither the store nor the order of mapping is certain.
   void launch(Level& level, const app::Launch& launch) {
     Context& context = level.context;
     const std::string& name = data_.tasks[launch.task].name;
@@ -250,7 +275,8 @@ class Rehearsal final : public Mapping {
     if (!launch.is_index) may = places_of(level, launch);
     TaskSlices slices;
     std::swap(slices, slices_);
-    std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;  // that launch in turn
+    // Points that launch tasks themselves.
+    std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;
     for (const TaskSlice& slice : slices) {
       if (ended_) break;
       Point point = slice.box.lower;
@@ -264,7 +290,7 @@ class Rehearsal final : public Mapping {
         }
         check_privileges(run);
         const bool waits = mapper_of(run.processor).selects();
-        if (waits) certain_ = false;  // in another order
+        if (waits) certain_ = false;  // a run may map in another order
         const bool moves = waits && run.stealable;
         if (moves) {
           ordered_ = false;
@@ -291,7 +317,7 @@ class Rehearsal final : public Mapping {
     }
   }
 
-  // Whether it makes a difference which processor of its kind it runs on.
+  // Returns whether it makes a difference which processor of its kind the task runs on.
   bool matters(const TaskRun& run) const {
     if (launches(run) || machine_->node_count() > 1) return true;
     return std::any_of(run.instances.begin(), run.instances.end(), [this](InstanceNumber number) {
@@ -299,7 +325,7 @@ class Rehearsal final : public Mapping {
     });
   }
 
-  // It may be over at once, or at any time before the next wait for everything.
+  // Notes that the task may end at once, or at any time before the next wait for everything.
   void leave(TaskRun& run) {
     for (InstanceNumber instance : run.instances) {
       if (instance != kVirtual) store_.leave(instance);
@@ -308,8 +334,9 @@ class Rehearsal final : public Mapping {
   }
 
   // Returns the processors where a single task may start, if that depends on timing; else nothing.
-  // It does where a function looks at where the launching task runs, and where the default mapper
-  // takes processors in turn: its next one depends on which tasks it placed before.
+  // There are two cases:
+  // * a function looks at the processor of the launching task;
+  // * the default mapper takes processors in turn, so the next one depends on earlier tasks.
   std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
     Context& context = level.context;
     const Processor at = context.run->processor, initial = task_options_.initial;
@@ -343,8 +370,9 @@ class Rehearsal final : public Mapping {
     return places;
   }
 
-  // Where one may come to run that can be stolen: where it may start, and whoever it may be given
-  // to. A program answers for a thief by its kind and node, and who stole it gives it to no others.
+  // Sets `places` to the processors where a stealable task may run: where it may start, and every
+  // thief that may get it. A program answers for a thief by its kind and node, so one thief of each
+  // is asked. A thief does not give the task on.
   void with_thieves(TaskRun& run, const std::vector<Processor>& may,
                     std::vector<Processor>& places) {
     places = may;
@@ -368,6 +396,7 @@ class Rehearsal final : public Mapping {
     }
   }
 
+  // Moves the launching task to another processor, so that the mapper can be asked about it.
   void stand(Context& context, const Processor& at) {
     context.run->processor = context.view.current = at;
     context.run->number = number_of(at);
@@ -375,14 +404,14 @@ class Rehearsal final : public Mapping {
 
   // ---- One task
 
-  // Who maps a task there. A program and the default mapper answer map_task by where the task
-  // stands, not by whose mapper object it is, so one for the processors of a kind and node has its
-  // plans.
+  // Returns the mapper that maps a task on this processor. A program and the default mapper answer
+  // map_task by the processor of the task alone. One mapper object for each kind and node therefore
+  // does, and keeps its plans.
   Mapper& mapper_of(const Processor& at) { return mapper(number_of({at.kind, at.node, 0})); }
 
-  // Asks about it wherever it may start (nowhere else than it stands, if `may` is empty) and takes
-  // instances on the first of its processors; all of them go to `places`. False, and nothing is
-  // taken: it is refused.
+  // Maps a task. Asks about it on each processor in `may`, or only on its own if `may` is empty.
+  // Takes instances on the first processor of the answer. All processors of the answers go to
+  // `places`. Returns false, with nothing taken, if the task is refused.
   bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places) {
     places.clear();
     const bool mapped = take_instances(run, may, places);
@@ -390,6 +419,7 @@ class Rehearsal final : public Mapping {
     return mapped;
   }
 
+  // Does the work of map(), which then tells mappers about collected instances.
   bool take_instances(TaskRun& run, const std::vector<Processor>& may,
                       std::vector<Processor>& places) {
     asking_ = run.task;
@@ -402,7 +432,7 @@ class Rehearsal final : public Mapping {
       run.processor = other;
       run.number = number_of(other);
       const bool well = ask(run, view_of(run, views_kept_), mapper_of(other));
-      if (changes_ > changes) certain_ = false;  // by an answer that may not be carried out
+      if (changes_ > changes) certain_ = false;  // the answer may never be carried out
       if (!well) {
         collect(run.launch, &run, other.node == first.node && knows_instances());
         continue;
@@ -413,7 +443,7 @@ class Rehearsal final : public Mapping {
     run.number = number_of(first);
     const TaskView view = view_of(run, views_kept_);
     if (!ask(run, view, mapper_of(first))) {
-      // Not certain only where it may start on other nodes.
+      // The refusal is certain unless the task may start on another node.
       const bool here = std::all_of(may.begin(), may.end(),
                                     [&](const Processor& p) { return p.node == first.node; });
       collect(run.launch, &run, here && knows_instances());
@@ -435,15 +465,16 @@ class Rehearsal final : public Mapping {
     return true;
   }
 
-  // Whether what was refused last does not depend on an instance that may or may not be there.
+  // Returns whether the last refusal is independent of instances that may or may not exist.
   bool knows_instances() const {
     if (budget_.exceeded()) return false;
     return result_.refusals.front().diagnostic.id != DiagId::kBadInstance ||
            (certain_ && !store_.guessed() && !store_.keeps_eager());
   }
 
-  // A task that launches others without holding what they use does not keep back what uses it too,
-  // so that what it launched may wait for what waits for it.
+  // Notes the rehearsal as incomplete if a task launches another on data that it does not hold
+  // itself. Such a task does not keep back other users of the data, so tasks may wait for each
+  // other.
   void check_privileges(const TaskRun& run) {
     const TaskRun& by = *run.parent->run;
     if (by.parent == nullptr || !incomplete_.empty()) return;
@@ -469,16 +500,20 @@ class Rehearsal final : public Mapping {
       return;
     }
   }
+  // Returns whether a task with privilege `held` may launch one with privilege `used`.
   static bool allows(Privilege held, Privilege used) {
     const bool all = held == Privilege::kReadWrite || held == Privilege::kWriteDiscard;
     return all || held == used;
   }
 
+  // Notes what the requirement wants and takes an instance as the run would. Returns false if the
+  // task is refused. If a memory is full and the store is uncertain, judge_memories() decides
+  // later.
   bool map_requirement(TaskRun& run, const TaskView& view, const std::vector<Processor>& places,
                        std::uint32_t r) {
     const RequirementWish& wish = wish_.requirements[r];
     if (!view.requirements[r].empty() && run.pieces[r] == nullptr) {
-      // The run refuses that, whatever the mapping; all else can be looked at.
+      // The run refuses this with any mapping. The rehearsal goes on to check the rest.
       if (incomplete_.empty()) {
         incomplete_ = fmt::format(
             "requirement {} of `{}` (/tasks/{}/requirements/{}) has no `data`, without which it "
@@ -497,7 +532,7 @@ class Rehearsal final : public Mapping {
       }
       const bool no_room = result_.refusals.front().diagnostic.id == DiagId::kOutOfMemory;
       if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, places, r)) {
-        over_ = false;  // judge_memories says what may be
+        over_ = false;  // judge_memories() decides later
         run.instances.push_back(kVirtual);
         certain_ = false;
         return true;
@@ -518,17 +553,20 @@ class Rehearsal final : public Mapping {
     return true;
   }
 
+  // Ends the task and its copies after a refusal.
   void leave_all(TaskRun& run) {
     for (const Fetch& fetch : fetches_) leave(fetch);
     fetches_.clear();
     leave(run);
   }
+  // Ends a copy: both instances may be free from now on.
   void leave(const Fetch& fetch) {
     store_.leave(fetch.from);
     store_.leave(fetch.to);
     ops_.complete(fetch.op, [](Op) {});
   }
 
+  // Adds a copy to the signature, checks that a route exists, and ends the copy.
   void check_copy(TaskRun& run, const Fetch& fetch) {
     const Instance &from = store_.instance(fetch.from), &to = store_.instance(fetch.to);
     sign(std::uint64_t{fetch.from} << 32 | fetch.to);
@@ -540,7 +578,7 @@ class Rehearsal final : public Mapping {
     leave(fetch);
   }
 
-  // As the run has them when the task starts.
+  // Checks the formulas of the task's variant with the values that a run computes at its start.
   void check_formulas(TaskRun& run) {
     sizes_.clear();
     for (const Piece* piece : run.pieces) sizes_.push_back(size_of(piece));
@@ -560,8 +598,8 @@ class Rehearsal final : public Mapping {
 
   // ---- Memories
 
-  // Notes what the requirement may be given, wherever the task runs. Wherever that is another
-  // memory, the run's load decides.
+  // Notes what the requirement may get on each processor where the task may run. If the processors
+  // reach different memories, the load in the run decides, so the store is not certain.
   void want(const TaskRun& run, const RequirementView& requirement, const RequirementWish& wish,
             const std::vector<Processor>& places, std::uint32_t position) {
     if (!notes_wants_ && places.size() == 1) return;
@@ -606,7 +644,7 @@ class Rehearsal final : public Mapping {
     note_want_bytes();
   }
 
-  // Takes room whoever names it.
+  // An instance that a mapper made takes room, whoever uses it.
   void made_by_mapper(const InstanceQuery& query, std::optional<InstanceNumber> made) override {
     if (!notes_wants_) return;
     const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
@@ -615,14 +653,15 @@ class Rehearsal final : public Mapping {
     note_want_bytes();
   }
 
+  // Counts the memory of the newest want.
   void note_want_bytes() {
-    constexpr std::int64_t kKnown = 64;  // its place in known_wants_
+    constexpr std::int64_t kKnown = 64;  // bytes of its entry in known_wants_
     want_bytes_ +=
         static_cast<std::int64_t>(2 * sizeof(Want)) + kKnown + heap_bytes(wants_.back().choices);
   }
 
-  // Whether the task's own data alone is more than the only memory for the requirement holds: what
-  // can only lie there, each kind of instance counted once.
+  // Returns whether the data of this task alone exceeds the memory that it needs. Only requirements
+  // with a single possible memory count. Each kind of instance counts once.
   bool exceeds(const TaskRun& run, const TaskView& view, const std::vector<Processor>& places,
                std::uint32_t position) {
     const auto only = [&](std::uint32_t r) -> std::optional<InstanceQuery> {
@@ -641,7 +680,8 @@ class Rehearsal final : public Mapping {
     };
     const auto mine = only(position);
     if (!mine || wish_.processors.size() > 1) return false;
-    std::map<std::uint64_t, std::int64_t> least;  // of what may share an instance, the largest
+    // By instance key: the largest of the requirements that may share the instance, in bytes.
+    std::map<std::uint64_t, std::int64_t> least;
     for (std::uint32_t r = 0; r <= position; ++r) {
       auto query = only(r);
       if (!query || query->memory != mine->memory) continue;
@@ -662,9 +702,9 @@ class Rehearsal final : public Mapping {
     });
   }
 
-  // Which memories may be too small where the order is not known: those for which all instances
-  // that may be made there, each once, are too much. What comes after a candidate is made only
-  // where that one may have no room.
+  // Warns about memories that may be too small when the order of tasks is not certain. A memory may
+  // be too small if all instances that may be made there, each counted once, exceed its capacity. A
+  // later candidate counts only if an earlier one may have no room.
   void judge_memories() {
     std::vector<bool> full(memories_.size());
     std::vector<std::int64_t> wanted;
@@ -688,7 +728,7 @@ class Rehearsal final : public Mapping {
         full[m] = more = true;
       }
     }
-    // Once for each kind and statement: the memories of a kind are often full together.
+    // Warn once for each kind and statement, since the memories of a kind are often full together.
     std::set<std::pair<MemKind, std::uint32_t>> told;
     for (const Refusal& refusal : findings_) {
       if (refusal.diagnostic.id != DiagId::kOutOfMemory) continue;
@@ -711,9 +751,9 @@ class Rehearsal final : public Mapping {
     }
   }
 
-  // Where no channel leads between two memories that may both hold some of a region, a copy may be
-  // asked for. Memories of one kind on nodes of one type are alike: two of a node and one of
-  // another stand for all.
+  // Warns if a copy may be needed between two memories that no channel connects. Memories of one
+  // kind on nodes of one type are alike, so two memories of one node and one memory of another node
+  // stand for all.
   void judge_routes() {
     struct Place {
       std::int32_t memory;
@@ -758,8 +798,8 @@ class Rehearsal final : public Mapping {
     }
   }
 
-  // Those that a want may come to: of each candidate, as long as those before may have no room.
-  // True where one surely has.
+  // Calls use(choice) for the choices that a want may come to. A later stage is visited only if all
+  // memories of a choice in the stage before may be full. Returns true if a stage surely has room.
   template <typename Use>
   static bool for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
     bool room = true;
@@ -775,6 +815,8 @@ class Rehearsal final : public Mapping {
     return room;
   }
 
+  // Returns the warning for a memory that may be too small. Notes list the regions with the most
+  // bytes.
   Diagnostic may_not_fit(std::int32_t memory, std::int64_t wanted, const std::vector<bool>& full) {
     const std::int64_t capacity = memories_.group(memory).capacity_bytes;
     Diagnostic diagnostic = one_diagnostic(DiagId::kMayNotFit, mapper::text_of(memories_[memory]),
@@ -811,12 +853,13 @@ class Rehearsal final : public Mapping {
 
   // ---- What was found
 
-  // What refuse() was told last, with where. The run's store is not known after it.
+  // Moves the refusals of the last refuse() to the findings. With `certain` false they become
+  // warnings. Afterwards the store is not certain, since the run would be over.
   void collect(const app::Launch* launch, const TaskRun* run, bool certain = true) {
     const bool too_large = over_ && result_.status == RunStatus::kTooLarge;
     over_ = false;
     if (too_large || budget_.exceeded()) {
-      result_.refusals.clear();  // of what was cut off
+      result_.refusals.clear();  // the refusals of work that was cut off
       end(too_large ? too_little_memory(max_bytes_)
           : budget_.spent() > options_.max_work
               ? "its tasks use more parts of its regions than are looked at"
@@ -827,7 +870,7 @@ class Rehearsal final : public Mapping {
     for (Refusal& refusal : result_.refusals) {
       if (findings_.size() >= kMaxFindings) break;
       Diagnostic& diagnostic = refusal.diagnostic;
-      // Of a memory without room once for each task: how much is free differs each time.
+      // Report a full memory once for each task, since the free bytes in the message always differ.
       const std::string what = diagnostic.id == DiagId::kOutOfMemory && run != nullptr
                                    ? data_.tasks[run->task].name
                                    : diagnostic.message;
@@ -845,6 +888,7 @@ class Rehearsal final : public Mapping {
     signature_ = mix(signature_, findings_.size());
   }
 
+  // Returns the findings, and the reason why the rehearsal is incomplete, if there is one.
   RehearsalResult finish() {
     const bool refused = std::any_of(findings_.begin(), findings_.end(), [](const Refusal& each) {
       return each.diagnostic.severity == Severity::kError;
@@ -856,7 +900,7 @@ class Rehearsal final : public Mapping {
           "which "
           "tasks run";
     }
-    // One that waits has its place in the limit, which what it waits for may need.
+    // A waiting task occupies a place in its limit, which the tasks that it waits for may need.
     if (limited_inside_ && incomplete_.empty()) {
       incomplete_ =
           "tasks that tasks launch have an `InstanceLimit`, so they may come to wait for each "
@@ -867,26 +911,26 @@ class Rehearsal final : public Mapping {
 
   const RehearsalOptions& options_;
   Links links_;
-  // What of it is the run's own so far: the store; the order in which mappers are asked.
+  // Whether the store, and the order in which mappers are asked, are still those of the run.
   bool certain_ = true, ordered_ = true;
   bool limited_ = false, limited_inside_ = false;
-  std::int64_t turns_ = 0;  // single tasks that went to whose turn it was
-  bool turned_ = false;     // some were not counted
+  std::int64_t turns_ = 0;  // single tasks that were placed in turn
+  bool turned_ = false;     // some tasks placed in turn were not counted
   bool ended_ = false, found_enough_ = false;
   std::string incomplete_;
   std::int64_t steps_ = 0, statements_ = 0;
   std::int64_t launched_ = 0, live_ = 1;
-  std::uint64_t signature_ = 1;  // of the instances taken, in their order
+  std::uint64_t signature_ = 1;  // hash of the taken instances, in order
   bool notes_wants_;
   std::vector<Want> wants_;
-  std::int64_t want_bytes_ = 0;  // of memory, for them and known_wants_
+  std::int64_t want_bytes_ = 0;  // memory of wants_ and known_wants_
   std::unordered_set<std::uint64_t> known_wants_;
-  std::uint64_t fresh_ = 0;   // instances that are not to be shared
+  std::uint64_t fresh_ = 0;   // number of instances that must not be shared
   std::uint32_t asking_ = 0;  // the task whose mapper is asked
   std::vector<Refusal> findings_;
   std::set<std::tuple<DiagId, std::uint32_t, std::string>> known_;
 
-  // Kept for their memory.
+  // Buffers, kept so that their memory is reused.
   TaskRun run_;
   std::vector<Processor> places_, thieves_;
   std::vector<Choice> choices_;
@@ -897,9 +941,11 @@ class Rehearsal final : public Mapping {
 
 }  // namespace
 
+// Prepares the cells of the application and rehearses it, a second time if the first rehearsal did
+// not note the wants that it needs.
 RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options) {
-  // The work of the rehearsal itself begins after this.
+  // This budget counts the preparation only. The rehearsal has a budget of its own.
   Budget budget([&budget, &options] {
     return budget.spent() > options.max_work || (options.stop && options.stop());
   });
@@ -915,7 +961,7 @@ RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const M
     return {{{one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why), {}}}, {}};
   }
   if (workload.data().top_level < 0) return {{}, "it has no top-level task, so it cannot be run"};
-  // Where only one task launches, mostly everything is certain, and what others want does not
+  // If only the top-level task launches tasks, usually everything is certain, and the wants do not
   // matter.
   const app::Data& data = workload.data();
   const bool nested = std::any_of(data.tasks.begin(), data.tasks.end(), [&](const app::Task& task) {

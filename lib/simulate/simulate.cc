@@ -1,4 +1,4 @@
-// simulate.
+// simulate(): checks the options, cuts the application's regions into cells, and runs the engine.
 #include "groma/simulate.h"
 
 #include <utility>
@@ -9,6 +9,8 @@
 
 namespace groma {
 
+// Returns the result of one simulated run. If the run cannot start, the result holds one refusal
+// that says why. It holds none if `options.stop` ended the preparation.
 RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> machine,
                    const MapperFactory& make, const SimulateOptions& options) {
   Budget budget(options.stop);

@@ -1,3 +1,4 @@
+// Cuts the regions of an application into cells, and puts their fields into groups.
 #include "simulate/spaces.h"
 
 #include <fmt/format.h>
@@ -16,11 +17,13 @@
 namespace groma::sim {
 namespace {
 
+// Limits of one application: pieces of all partitions, cells of all regions, field groups of a
+// region. A set of groups is a 64-bit mask.
 constexpr std::int64_t kMaxPieces = std::int64_t{1} << 22;
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;
 constexpr std::size_t kMaxGroups = 64;
 
-// Every launch of a body and those within it.
+// Calls use(launch) for every launch of a body, including those within its loops and phases.
 template <typename Use>
 void for_launches(const app::Body& body, const Use& use) {
   for (const app::Statement& statement : body) {
@@ -32,8 +35,10 @@ void for_launches(const app::Body& body, const Use& use) {
   }
 }
 
+// Sets `piece.cells` to the range of cells that the box of the piece covers. An empty box gets an
+// empty range.
 void set_range(const RegionSpace& space, Piece& piece) {
-  const bool empty = piece.box.volume() == 0;  // which made no cuts
+  const bool empty = piece.box.volume() == 0;  // an empty box made no cuts
   for (int d = 0; d < space.dimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
     const auto& cut = space.cuts[i];
@@ -45,7 +50,7 @@ void set_range(const RegionSpace& space, Piece& piece) {
   }
 }
 
-// To a multiple of a power of two.
+// Returns `bytes` rounded up to a multiple of `align`, which is a power of two. Saturates.
 std::int64_t rounded_up(std::int64_t bytes, std::int64_t align) {
   const std::int64_t over = bytes & (align - 1);
   return over == 0 ? bytes : saturating_add(bytes, align - over);
@@ -53,6 +58,7 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t align) {
 
 }  // namespace
 
+// Boxes are compared first. Cell sets are compared only for regions whose pieces have holes.
 bool meet(const Piece& one, const Piece& other) {
   const Rect &a = one.box, &b = other.box;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -64,6 +70,7 @@ bool meet(const Piece& one, const Piece& other) {
   return one.set == nullptr || app::meet(*one.set, *other.set);
 }
 
+// Boxes are compared first. Cell sets are compared only for regions whose pieces have holes.
 bool within(const Piece& inside, const Piece& outside) {
   const Rect &inner = inside.box, &outer = outside.box;
   if (inner.volume() == 0) return true;
@@ -80,6 +87,8 @@ bool same(const Piece& a, const Piece& b) {
          (a.set == nullptr || a.set->cells == b.set->cells);
 }
 
+// The box is the smallest that holds both boxes. The cell set, if the region has one, is the union
+// of both sets.
 Piece around(const RegionSpace& space, const Piece& a, const Piece& b) {
   Piece all = a;
   for (int d = 0; d < a.box.dimensions(); ++d) {
@@ -102,6 +111,7 @@ std::optional<std::int64_t> color_index(const app::Partition& partition, const P
   return app::place_in(partition.colors, color);
 }
 
+// Returns the bytes of one element: the sum over the groups in the mask.
 std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
   std::int64_t bytes = 0;
   for (std::size_t g = 0; g < group_bytes.size(); ++g) {
@@ -121,8 +131,11 @@ std::int64_t RegionSpace::instance_bytes(std::uint64_t groups, const LayoutSpec&
   return saturating_multiply(point_bytes(groups, layout), points);
 }
 
-// What the layout asks for takes the place of what Legion aligns a field to by itself: the largest
-// power of two that its bytes are a multiple of.
+// Places one array of `elements` elements for each field of the groups, the largest field first.
+// Returns the end of the last array in bytes, and the largest alignment.
+//
+// Legion aligns a field to the largest power of two that divides its size. An alignment that the
+// layout demands replaces this default.
 std::pair<std::int64_t, std::int64_t> RegionSpace::lay(std::uint64_t groups, std::int64_t elements,
                                                        const LayoutSpec& layout) const {
   const std::int64_t asked = mapper::least_alignment(layout.align_op, layout.align_bytes);
@@ -140,6 +153,7 @@ std::pair<std::int64_t, std::int64_t> RegionSpace::lay(std::uint64_t groups, std
   return {end, largest};
 }
 
+// Returns the fields of all groups in the mask, in ascending order.
 std::vector<std::uint32_t> RegionSpace::fields_of(std::uint64_t groups) const {
   std::vector<std::uint32_t> fields;
   for (std::size_t g = 0; g < group_fields.size(); ++g) {
@@ -150,6 +164,8 @@ std::vector<std::uint32_t> RegionSpace::fields_of(std::uint64_t groups) const {
   return fields;
 }
 
+// Returns `wanted` as an instance of these groups has it. With a single field SOA and AOS are the
+// same, so SOA is used.
 LayoutSpec RegionSpace::layout(LayoutSpec wanted, std::uint64_t groups) const {
   const auto first = static_cast<std::size_t>(std::countr_zero(groups));
   const bool one_field = std::has_single_bit(groups) && group_fields[first].size() == 1;
@@ -157,6 +173,7 @@ LayoutSpec RegionSpace::layout(LayoutSpec wanted, std::uint64_t groups) const {
   return wanted;
 }
 
+// Returns the mask of the group that holds `field`, or 0 if the region has no such field.
 std::uint64_t RegionSpace::group_of(std::uint32_t field) const {
   for (std::size_t g = 0; g < group_fields.size(); ++g) {
     const auto& fields = group_fields[g];
@@ -170,6 +187,7 @@ std::string too_little_memory(std::int64_t max_bytes) {
   return fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes);
 }
 
+// Builds the pieces, then the cells, then the field groups. Stops at the first step that fails.
 std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes, Budget& budget,
                                    SpacesFailure& failure) {
   Spaces spaces;
@@ -182,7 +200,8 @@ std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes
   return spaces;
 }
 
-// Counts memory that is about to be taken; whether it may be.
+// Counts `bytes` of memory before they are allocated. Returns false, with the failure noted, if
+// this exceeds `making.max_bytes`.
 bool Spaces::take(const Making& making, std::int64_t bytes) {
   bytes_ = saturating_add(bytes_, bytes);
   if (bytes_ <= making.max_bytes) return true;
@@ -190,6 +209,9 @@ bool Spaces::take(const Making& making, std::int64_t bytes) {
   return making.fail(too_little_memory(making.max_bytes));
 }
 
+// Computes the box of every piece of every partition, from listed pieces or from the formula of the
+// partition. Returns false if there are more than kMaxPieces, if a formula has no value, or if a
+// limit is exceeded.
 bool Spaces::make_pieces(const Making& making) {
   std::int64_t count = 0;
   for (std::size_t p = 0; p < making.data.partitions.size(); ++p) {
@@ -225,8 +247,11 @@ bool Spaces::make_pieces(const Making& making) {
   return true;
 }
 
+// Cuts every region into cells, then computes the range of cells of each piece. Returns false if
+// the regions together have more than kMaxCells cells, or if a limit is exceeded.
 bool Spaces::make_cells(const Making& making) {
-  std::vector<std::vector<const Piece*>> pieces(regions_.size());  // not empty, by region
+  // The pieces that are not empty, by region.
+  std::vector<std::vector<const Piece*>> pieces(regions_.size());
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     std::vector<const Piece*>& here = pieces[making.data.partitions[p].region];
     for (const Piece& piece : pieces_[p]) {
@@ -253,7 +278,9 @@ bool Spaces::make_cells(const Making& making) {
   return true;
 }
 
-// Cuts a region where one of the pieces, or the region, begins or ends.
+// Cuts one region, in each dimension, at the begin and end of each piece and of the region itself.
+// A region whose pieces have holes keeps the cells that the application computed for it. Returns
+// false if there are more than kMaxCells cells, or if a limit is exceeded.
 bool Spaces::cut(const Making& making, std::size_t region,
                  const std::vector<const Piece*>& pieces) {
   RegionSpace& space = regions_[region];
@@ -296,7 +323,11 @@ bool Spaces::cut(const Making& making, std::size_t region,
   return true;
 }
 
-// Fields that are in the same requirements, of all launches, are one group.
+// Puts the fields of each region into groups. Two fields are in one group if the same requirements
+// use them; all launches and the top-level task are considered. Then computes the groups of each
+// requirement and the pairs of requirements that clash.
+//
+// Returns false if a region needs more than kMaxGroups groups, or if a limit is exceeded.
 bool Spaces::make_groups(const Making& making) {
   const app::Data& data = making.data;
   groups_.resize(data.launches + 1);
@@ -304,7 +335,8 @@ bool Spaces::make_groups(const Making& making) {
   for (const app::Task& task : data.tasks) {
     for_launches(task.body, [&](const app::Launch& launch) { launches[launch.number] = &launch; });
   }
-  // Calls use(launch, where) for every requirement, as long as that says true.
+  // Calls use(launch, where) for every requirement until a call returns false. The top-level task
+  // counts as the launch after the last.
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (launches[i] == nullptr) continue;
@@ -317,7 +349,8 @@ bool Spaces::make_groups(const Making& making) {
     return std::all_of(top.requirements.begin(), top.requirements.end(),
                        [&](const app::Requirement& r) { return use(launches.size(), r.data); });
   };
-  // What requirements take of a region, sorted, each once, in the order of the requirements.
+  // For each region: the distinct sets of fields that requirements use, in the order of the
+  // requirements. Each set is sorted.
   std::vector<std::vector<std::vector<std::uint32_t>>> sets(regions_.size());
   std::vector<std::set<std::vector<std::uint32_t>>> known(regions_.size());
   bool good = each([&](std::size_t, const app::Where& where) {
@@ -361,16 +394,18 @@ bool Spaces::make_groups(const Making& making) {
   return good;
 }
 
-// Of one region; `sets`: the fields that each requirement uses. Stops at kMaxGroups + 1 groups, by
-// which the caller sees that there are too many.
+// Groups the fields of one region. `sets` holds the fields that each requirement uses. Stops at
+// kMaxGroups + 1 groups, from which the caller sees that there are too many.
 void Spaces::group_fields(const app::Region& region, RegionSpace& space,
                           const std::vector<std::vector<std::uint32_t>>& sets) {
-  std::vector<std::vector<std::uint32_t>> in(region.fields.size());  // the sets that have the field
+  // By field: the sets that contain the field.
+  std::vector<std::vector<std::uint32_t>> in(region.fields.size());
   for (std::uint32_t s = 0; s < sets.size(); ++s) {
     for (const std::uint32_t field : sets[s]) in[field].push_back(s);
   }
   std::map<std::vector<std::uint32_t>, std::size_t> known;
-  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;  // by falling size, group
+  // The number of fields by size (largest first) and group.
+  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;
   for (std::uint32_t f = 0; f < in.size() && space.group_bytes.size() <= kMaxGroups; ++f) {
     const auto [group, is_new] = known.emplace(std::move(in[f]), space.group_bytes.size());
     if (is_new) {
@@ -390,6 +425,7 @@ void Spaces::group_fields(const app::Region& region, RegionSpace& space,
   }
 }
 
+// Requirements whose data is unknown never interfere.
 bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
                        std::size_t b) const {
   const app::Where& first = one.data[a];
@@ -402,6 +438,9 @@ bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch&
          (groups(one.number, a) & groups(other.number, b)) != 0;
 }
 
+// Notes the pairs of requirements of `launch` that conflict if their pieces overlap. Two
+// requirements that both have a coherence other than exclusive do not conflict. Returns false if a
+// limit is exceeded.
 bool Spaces::find_clashes(const Making& making, const app::Launch& launch) {
   const app::Data& data = making.data;
   const std::vector<app::Requirement>& requirements = data.tasks[launch.task].requirements;

@@ -1,3 +1,4 @@
+// Finds, makes and evicts the instances of a run, and tracks which of them hold valid data.
 #include "simulate/store.h"
 
 #include <algorithm>
@@ -10,11 +11,13 @@
 namespace groma::sim {
 namespace {
 
+// Returns the key of a memory and a region in `at_`.
 std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(memory)) << 32 | region;
 }
 
-// Equal boxes have equal keys; boxes with equal keys are compared.
+// Returns the key of a box in `same_`. Equal boxes have equal keys. Boxes with equal keys may
+// differ, so the caller compares them.
 std::uint64_t box_key(std::uint64_t place, const Rect& box) {
   std::uint64_t key = place;
   for (const Point* point : {&box.lower, &box.extents}) {
@@ -28,6 +31,8 @@ std::uint64_t box_key(std::uint64_t place, const Rect& box) {
 
 }  // namespace
 
+// Notes the capacity of each memory and the most finely cut dimension of each region. No cells are
+// allocated yet.
 Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
              std::int64_t max_bytes, Budget& budget)
     : spaces_(spaces), ops_(ops), budget_(budget), max_bytes_(max_bytes) {
@@ -54,11 +59,15 @@ std::int64_t Store::free_bytes(std::int32_t memory) const {
 }
 
 std::int64_t Store::bytes() const {
-  constexpr std::int64_t kInMaps = 160;  // of an instance: nodes of at_, same_ and idle_
+  constexpr std::int64_t kInMaps = 160;  // bytes of an instance's nodes in at_, same_ and idle_
   return cell_bytes() + heap_bytes(instances_) + alive_ * kInMaps;
 }
 
-// Visits the cells of the range that one of the groups has, while there is budget.
+// Calls visit(cell, bytes) for each cell of the piece in each of the groups, while there is budget.
+// `bytes` is the size of the cell's data in that group.
+//
+// The cells of a region are allocated when they are first visited. Nothing is visited if they would
+// exceed `max_bytes_`.
 template <typename Visit>
 void Store::for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                       const Visit& visit) {
@@ -81,18 +90,22 @@ void Store::for_cells(std::uint32_t region, const Piece& piece, std::uint64_t gr
   });
 }
 
-// A visit looks through all of it a few times.
+// Returns the budget units of one visit, which looks through the lists of the cell a few times.
 std::int64_t Store::work_of(const Cell& cell) {
   return static_cast<std::int64_t>(2 + cell.holders.size() + cell.pending.size());
 }
 
 // ---- Instances
 
+// Returns the key of a box in Wide: the bit width of its extent in the most cut dimension, and its
+// lower bound in that dimension.
 Store::Wide::key_type Store::width_of(std::uint32_t region, const Rect& box) const {
   const int d = cut_most_[region];
   return {std::bit_width(static_cast<std::uint64_t>(box.extents[d])), box.lower[d]};
 }
 
+// Returns whether the instance answers the query. With `same` it must hold exactly the shape of the
+// query; otherwise it may be larger.
 bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same) const {
   if (!instance.alive || instance.reduction != query.reduction) return false;
   if ((instance.groups & query.groups) != query.groups) return false;
@@ -107,6 +120,8 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
   return within(*query.piece, *instance.shape);
 }
 
+// Looks first for an instance of exactly the same shape, then for one that covers the piece. Exact
+// layouts and reductions only take the same shape.
 std::optional<InstanceNumber> Store::find(const InstanceQuery& query) const {
   const std::uint64_t place = place_of(query.memory, query.region);
   if (const auto here = same_.find(box_key(place, query.shape->box)); here != same_.end()) {
@@ -120,13 +135,16 @@ std::optional<InstanceNumber> Store::find(const InstanceQuery& query) const {
   return find_covering(query, here->second);
 }
 
+// Returns the oldest instance that covers the piece of the query. Goes through `here` by width, and
+// skips boxes that begin after the piece or cannot reach its end.
 std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
                                                    const Wide& here) const {
   const Rect& box = query.piece->box;
   const int d = cut_most_[query.region];
-  const bool empty = box.volume() == 0;  // all cover it
+  const bool empty = box.volume() == 0;  // every box covers an empty piece
   const std::int64_t begin = empty ? INT64_MAX : box.lower[d];
-  // Where those of that width begin at least that reach the end of the box.
+  // Returns the first key of a width class that can cover the piece. Boxes of the class extend over
+  // less than 2^width, so they must begin late enough to reach the end of the piece.
   const auto least = [&](int width) {
     if (empty || width > 62) return Wide::key_type{width, INT64_MIN};
     return Wide::key_type{width, begin + box.extents[d] - ((std::int64_t{1} << width) - 1)};
@@ -150,6 +168,7 @@ std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
   return oldest;
 }
 
+// An instance that is found counts as used now and takes the eviction priority of the query.
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   const auto known = query.fresh ? std::nullopt : find(query);
   if (!known) return make(query);
@@ -160,6 +179,8 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   return known;
 }
 
+// Marks the instance as used now. The first statement that takes an instance without one becomes
+// its statement.
 void Store::take(InstanceNumber number, std::int32_t statement) {
   change(number, [&](Instance& instance) {
     instance.used = ++clock_;
@@ -167,6 +188,8 @@ void Store::take(InstanceNumber number, std::int32_t statement) {
   });
 }
 
+// The new instance is entered in `at_`, in `same_` and in the bytes of its memory. Returns nothing
+// if evicting idle instances does not free enough bytes.
 std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   const std::int64_t bytes = bytes_of(query);
   if (!make_room(query.memory, bytes)) return std::nullopt;
@@ -200,6 +223,8 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   return number;
 }
 
+// Returns the size of a new instance in bytes. An alignment larger than the memory itself is
+// returned as the size, so that the instance never fits.
 std::int64_t Store::bytes_of(const InstanceQuery& query) const {
   const LayoutSpec& layout = query.layout;
   const std::int64_t align = mapper::least_alignment(layout.align_op, layout.align_bytes);
@@ -208,19 +233,20 @@ std::int64_t Store::bytes_of(const InstanceQuery& query) const {
       .instance_bytes(query.new_groups, layout, query.shape->points_held(layout));
 }
 
-// Nobody uses it, and all that it holds is valid elsewhere too.
+// Returns whether the instance may be evicted: nobody uses it, its data is valid elsewhere too, and
+// its priority allows it.
 bool Store::may_go(const Instance& instance) {
   return instance.alive && instance.users == 0 && instance.needed == 0 &&
          instance.priority != kCollectNever;
 }
 
-// By priority, of equals the ones first that were not used for longest.
+// Returns the place in the order of eviction: by priority, then the least recently used first.
 Store::Order::value_type Store::place_in_order(InstanceNumber number) const {
   const Instance& instance = instances_[number];
   return {-std::int64_t{instance.priority}, instance.used, number};
 }
 
-// All that decides whether and when an instance may go is changed so.
+// Every change that affects eviction goes through here, so that `idle_` stays sorted.
 template <typename Change>
 void Store::change(InstanceNumber number, const Change& change) {
   Instance& instance = instances_[number];
@@ -231,7 +257,9 @@ void Store::change(InstanceNumber number, const Change& change) {
   if (may_go(instance)) idle->insert(place_in_order(number));
 }
 
-// Those that may go, in their order, until there is room.
+// Evicts idle instances, in the order of place_in_order(), until `bytes` are free in the memory.
+// Returns false if there is still no room. The index `idle_` of a memory is built when the memory
+// is full for the first time.
 bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   const auto m = static_cast<std::size_t>(memory);
   if (bytes > capacity_[m]) return false;
@@ -254,8 +282,8 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   return used_[m] <= most;
 }
 
-// Where it is not certain which of them may go: whether all do not make up for it, whatever their
-// order. Nothing is given up then.
+// Returns true if evicting every idle instance would still not free enough, and some of these
+// instances may still be in use. make_room() then evicts nothing. Sets `forked_` in that case.
 bool Store::never_fits(const Order& idle, std::int64_t missing) {
   bool certain = true;
   for (const auto& place : idle) {
@@ -269,6 +297,7 @@ bool Store::never_fits(const Order& idle, std::int64_t missing) {
   return !certain;
 }
 
+// Removes an instance from the chain of instances whose boxes have the same key.
 void Store::unchain(InstanceNumber number, Chains::iterator chain) {
   InstanceNumber before = kVirtual;
   std::int64_t passed = 0;
@@ -283,6 +312,7 @@ void Store::unchain(InstanceNumber number, Chains::iterator chain) {
   if (chain->second.oldest == kVirtual) same_.erase(chain);
 }
 
+// Removes an instance from its memory, its cells and all indexes, and reports the removal.
 void Store::remove(InstanceNumber number) {
   change(number, [](Instance& instance) { instance.alive = false; });
   const Instance& instance = instances_[number];
@@ -307,6 +337,7 @@ void Store::remove(InstanceNumber number) {
   if (on_removal) on_removal(number);
 }
 
+// Returns true if the instance is gone afterwards.
 bool Store::collect(InstanceNumber number) {
   const Instance& instance = instances_[number];
   if (!instance.alive) return true;
@@ -320,6 +351,7 @@ void Store::acquire(InstanceNumber number) {
   change(number, [](Instance& instance) { ++instance.users; });
 }
 
+// An instance with the priority kCollectEager is collected as soon as it has no users.
 void Store::release(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   const Instance& instance = instances_[number];
@@ -331,12 +363,14 @@ void Store::set_priority(InstanceNumber number, CollectPriority priority) {
   if (priority == kCollectEager) collect(number);
 }
 
+// The instance may still be in use until the next all_over(); `left` marks this.
 void Store::leave(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   instances_[number].left = waits_;
   keeps_eager_ |= instances_[number].priority == kCollectEager;
 }
 
+// Sums the live instances of a memory by region. Returns at most `most` regions.
 std::vector<Store::Held> Store::fill(std::int32_t memory, std::size_t most) const {
   std::map<std::uint32_t, Held> by_region;
   for (const Instance& instance : instances_) {
@@ -355,6 +389,8 @@ std::vector<Store::Held> Store::fill(std::int32_t memory, std::size_t most) cons
   return found;
 }
 
+// Starts with the valid holders of the first cell and keeps those that are valid in every other
+// cell. Stops when the budget is exceeded.
 void Store::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                       std::vector<InstanceNumber>& answer) const {
   if (cells_[region] == nullptr) return;
@@ -387,15 +423,16 @@ void Store::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t gr
 
 // ---- Data
 
+// Returns the entry of an instance in a cell. A missing entry is added, without valid data.
 Store::Holder& Store::holder(Cell& cell, InstanceNumber instance) {
   for (Holder& each : cell.holders) {
     if (each.instance == instance) return each;
   }
-  budget_.spend(8);  // memory that is touched for the first time
+  budget_.spend(8);  // the entry may touch memory for the first time
   return cell.holders.add({instance, kBeginning, {}, false}, arena_);
 }
 
-// kVirtual: none, or several.
+// Returns the only instance with valid data of the cell, or kVirtual if there is none or several.
 InstanceNumber Store::only_valid(const Cell& cell) {
   InstanceNumber only = kVirtual;
   for (const Holder& each : cell.holders) {
@@ -406,7 +443,8 @@ InstanceNumber Store::only_valid(const Cell& cell) {
   return only;
 }
 
-// A change of which holders are valid.
+// Applies a change of which holders are valid. Updates Instance::needed, which counts the cells
+// that only that instance holds.
 template <typename Change>
 void Store::revise(Cell& cell, const Change& change) {
   const InstanceNumber before = only_valid(cell);
@@ -417,6 +455,7 @@ void Store::revise(Cell& cell, const Change& change) {
   if (after != kVirtual) this->change(after, [](Instance& each) { ++each.needed; });
 }
 
+// Makes `instance` the only holder with valid data of the cell.
 void Store::make_only_valid(Cell& cell, InstanceNumber instance) {
   if (only_valid(cell) == instance) return;
   revise(cell, [&] {
@@ -424,6 +463,7 @@ void Store::make_only_valid(Cell& cell, InstanceNumber instance) {
   });
 }
 
+// Forgets the reductions that wait to be folded into the cell.
 void Store::drop_pending(Cell& cell) {
   for (Pending& pending : cell.pending) {
     change(pending.instance, [](Instance& each) { --each.needed; });
@@ -432,7 +472,8 @@ void Store::drop_pending(Cell& cell) {
   cell.pending.clear();
 }
 
-// Neither what runs around a task nor itself has to end before it begins.
+// Makes `op` wait for `on`. A task waits neither for itself nor for its ancestors, since it runs
+// while they run.
 void Store::wait(const Use& use, Op op, Op on) {
   if (on == use.task || on == kBeginning || ops_.done(on)) return;
   if (std::find(use.ancestors.begin(), use.ancestors.end(), on) != use.ancestors.end()) return;
@@ -444,6 +485,8 @@ void Store::wait_for_users(const Use& use, Op op, Holder& holder) {
   for (Op user : holder.users.ops) wait(use, op, user);
 }
 
+// Adds a user. Users that are done are dropped when the list is full; the list may then grow to
+// twice what is left.
 void Store::Users::add(Op op, const Ops& all, Arena& arena) {
   if (!ops.empty() && ops.back() == op) return;
   if (ops.size() >= most) {
@@ -453,7 +496,9 @@ void Store::Users::add(Op op, const Ops& all, Arena& arena) {
   ops.add(op, arena);
 }
 
-// Points of one launch run in any order, so none writes what another reads, writes or reduces to.
+// Notes this use of the cell, and returns true if another point of the same launch is in conflict
+// with it. The points of a launch run in any order, so no point may write what another one reads,
+// writes or reduces to.
 bool Store::in_the_way(const Use& use, Cell& cell) const {
   const bool writes =
       use.privilege == Privilege::kReadWrite || use.privilege == Privilege::kWriteDiscard;
@@ -471,6 +516,7 @@ bool Store::in_the_way(const Use& use, Cell& cell) const {
   return clash;
 }
 
+// Only looks for conflicts between the points of a launch. Returns false if there is one.
 bool Store::touch(std::uint32_t region, const Use& use) {
   bool clash = false;
   for_cells(region, *use.piece, use.groups,
@@ -478,13 +524,15 @@ bool Store::touch(std::uint32_t region, const Use& use) {
   return !clash;
 }
 
+// Works in two passes: the first finds conflicts and the sources of missing data, the second adds
+// the copies and the waits. Returns false if two points of a launch are in conflict.
 bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
   const std::uint32_t region = instances_[use.instance].region;
   const bool reads =
       use.privilege == Privilege::kReadOnly || use.privilege == Privilege::kReadWrite;
   bool clash = false;
   sources_.clear();
-  // From where, before what.
+  // Find the sources before any cell changes hands.
   for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t) {
     clash |= in_the_way(use, cell);
     if (!reads) return;
@@ -512,7 +560,8 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
   return true;
 }
 
-// The copy from there that this use needs, made when it is first needed.
+// Returns the copy from `from` for this use; adds it if there is none yet. The fetches from `first`
+// on belong to this use. Both instances stay acquired until the copy is done.
 Fetch& Store::fetch(const Use& use, InstanceNumber from, bool reduction,
                     std::vector<Fetch>& fetches, std::size_t first) {
   budget_.spend(static_cast<std::int64_t>(fetches.size() - first));
@@ -526,7 +575,8 @@ Fetch& Store::fetch(const Use& use, InstanceNumber from, bool reduction,
   return fetches.emplace_back(Fetch{op, from, use.instance, reduction, 0});
 }
 
-// Valid data to the target: a copy, then the reductions that are pending.
+// Makes the data of the cell valid in the instance of this use: copies it, if it is not there, then
+// folds the pending reductions. The first source in `sources_` with valid data is taken.
 void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
                   std::size_t first) {
   Holder& mine = holder(cell, use.instance);
@@ -550,7 +600,7 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
     revise(cell, [&] { mine.valid = true; });
   }
   if (cell.pending.empty()) return;
-  // In one order everywhere, so that they do not wait for each other in a circle.
+  // Every cell folds in the same order, so that the folds never wait for each other in a cycle.
   std::sort(cell.pending.begin(), cell.pending.end(),
             [](const Pending& a, const Pending& b) { return a.instance < b.instance; });
   for (const Pending& pending : cell.pending) {
@@ -570,6 +620,11 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
   make_only_valid(cell, use.instance);
 }
 
+// Applies one use to one cell. The effect depends on the privilege:
+// * Reduce: the instance becomes pending until a reader folds it.
+// * Read: missing data is copied and pending reductions are folded. The task becomes a user.
+// * Read-write: as for read. Afterwards only this instance is valid.
+// * Write-discard: nothing is copied or folded. Afterwards only this instance is valid.
 void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
                      std::size_t first) {
   if (use.privilege == Privilege::kReduce) {
@@ -579,7 +634,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
       return;
     }
     Holder& mine = holder(cell, use.instance);
-    wait_for_users(use, use.task, mine);  // that fold what was there before
+    wait_for_users(use, use.task, mine);  // folds that still read the old contents
     mine.users.ops.clear();
     Pending& pending = cell.pending.add({use.instance, {}}, arena_);
     pending.users.add(use.task, ops_, arena_);

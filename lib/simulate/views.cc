@@ -1,3 +1,4 @@
+// Shows mappers the tasks, launches and regions of an application.
 #include "simulate/views.h"
 
 #include "app/view.h"
@@ -6,7 +7,8 @@
 namespace groma::sim {
 namespace {
 
-// A piece's number: its partition's, then its colour's place.
+// The number of a piece holds its partition in the upper bits and the place of its colour in the
+// lower kColorBits bits.
 constexpr int kColorBits = 40;
 
 }  // namespace
@@ -15,6 +17,8 @@ Views::Views(const app::Data& data) : data_(data), launches_(data.launches + 1) 
   for (const app::Task& task : data.tasks) variants_.push_back(app::views_of(task.variants));
 }
 
+// Returns the requirements of a launch as mappers see them, without pieces. They are built when
+// first asked for and then kept.
 const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
                                                         const app::Launch* launch) {
   std::vector<RequirementView>& views = launches_[launch ? launch->number : data_.launches];
@@ -53,6 +57,7 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
   return views;
 }
 
+// Copies the requirements into `requirements`, so that the caller can set the pieces of one point.
 TaskView Views::view(std::uint32_t task, const app::Launch* launch,
                      std::vector<RequirementView>& requirements) {
   requirements = this->requirements(task, launch);
@@ -65,6 +70,7 @@ TaskView Views::view(std::uint32_t task, const app::Launch* launch,
   return view;
 }
 
+// Only a piece of a partition gets a number of its own. A whole region keeps its number.
 void Views::set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
                       RequirementView& requirement) {
   requirement.points = piece.points();
@@ -73,6 +79,8 @@ void Views::set_piece(const app::Where& where, const Piece& piece, const Spaces&
                        static_cast<std::uint64_t>(spaces.color_of(where.index, piece));
 }
 
+// Numbers without partition bits are whole regions, counted from 1. Returns null for unknown
+// numbers.
 const Piece* Views::piece_of(RegionId id, const Spaces& spaces, std::uint32_t& region) const {
   const std::uint64_t partition = id >> kColorBits;
   if (partition == 0) {
