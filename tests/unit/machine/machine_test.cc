@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 
+#include "machine/node.h"
+
 namespace groma {
 namespace {
 
@@ -58,6 +60,12 @@ TEST(Machine, UnequalNodes) {
   EXPECT_TRUE(machine->can_address(0, ProcKind::kGpu, MemKind::kFbmem));
   EXPECT_FALSE(machine->can_address(0, ProcKind::kGpu, MemKind::kZcmem));  // it is empty
   EXPECT_FALSE(machine->can_address(1, ProcKind::kGpu, MemKind::kFbmem));
+}
+
+TEST(Machine, VirtualIsNoMemoryThatAProcessorAddresses) {
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    EXPECT_FALSE(addressable(static_cast<ProcKind>(k), MemKind::kVirtual));
+  }
 }
 
 TEST(Machine, UnknownRatesBecomeTheDefaultPresets) {

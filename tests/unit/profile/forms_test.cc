@@ -75,6 +75,7 @@ TEST(ProfileText, IsShortAndFitsATerminal) {
     int count = 0;
     for (std::string line; std::getline(lines, line); ++count) {
       EXPECT_LE(characters(line), 80U) << line;
+      EXPECT_FALSE(line.ends_with(' ')) << line;
       for (char c : line) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << line;
     }
     EXPECT_LE(count, 60);
