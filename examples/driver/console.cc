@@ -49,38 +49,6 @@ int columns_of_terminal(int file) {
   return 100;
 }
 
-// A character of a text that went through the filter, so it is UTF-8.
-struct Letter {
-  std::size_t bytes = 1, columns = 1;
-};
-
-struct Range {
-  std::uint32_t first, last;
-};
-// Of two columns, and of none, as far as most terminals agree.
-constexpr Range kWide[] = {
-    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},   {0x4E00, 0xA4CF},  {0xA960, 0xA97F},
-    {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},
-    {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
-constexpr Range kNarrow[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
-
-template <std::size_t count>
-bool in(const Range (&ranges)[count], std::uint32_t letter) {
-  return std::any_of(std::begin(ranges), std::end(ranges), [letter](const Range& range) {
-    return letter >= range.first && letter <= range.last;
-  });
-}
-
-Letter first_letter(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  const std::size_t bytes = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  std::uint32_t letter = bytes == 1 ? first : first & (0x7FU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    letter = letter << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  return {bytes, in(kWide, letter) ? 2U : in(kNarrow, letter) ? 0U : 1U};
-}
-
 class SpdlogSink final : public groma::LogSink {
  public:
   SpdlogSink() : logger_("groma", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
@@ -109,30 +77,6 @@ bool can_rewrite_lines() {
   const char* term = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && term != nullptr && *term != '\0' &&
          std::string_view(term) != "dumb";
-}
-
-std::string fitting(std::string_view text, std::size_t columns) {
-  std::string line = groma::harmless(text);
-  std::size_t end = 0;
-  while (end < line.size()) {
-    const Letter letter = first_letter(std::string_view(line).substr(end));
-    if (letter.columns > columns) break;
-    columns -= letter.columns;
-    end += letter.bytes;
-  }
-  line.resize(end);
-  return line;
-}
-
-std::size_t columns_of(std::string_view text) {
-  const std::string line = groma::harmless(text);
-  std::size_t columns = 0;
-  for (std::size_t at = 0; at < line.size();) {
-    const Letter letter = first_letter(std::string_view(line).substr(at));
-    columns += letter.columns;
-    at += letter.bytes;
-  }
-  return columns;
 }
 
 int pass_on(std::string_view bytes) {

@@ -30,10 +30,6 @@ int terminal_columns();
 bool can_rewrite_lines();
 std::size_t error_columns();
 
-// As much of a text as fits into so many columns of a terminal, whole characters, through the
-// filter of groma/harmless.h; and the columns of all of it.
-std::string fitting(std::string_view text, std::size_t columns);
-std::size_t columns_of(std::string_view text);
 using groma::visible;
 
 // Write to standard output and to standard error, through the filter of groma/harmless.h (JSON

@@ -17,6 +17,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/benchmarks.h"
+#include "groma/columns.h"
 #include "groma/evaluators.h"
 #include "groma/explain.h"
 #include "groma/inspect.h"
@@ -108,9 +109,10 @@ class Display {
                                   ? fmt::format("best {} ", groma::value_words(evaluator_, best))
                                   : "no best yet ";
     const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
-    const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
+    const std::size_t used =
+        groma::columns_of(first + last) + std::min(groma::columns_of(trying), kDoing);
     const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
-    return fitting(
+    return groma::fitting(
         first + groma::sparkline(scores_, letters, evaluator_.higher_is_better()) + last + trying,
         columns);
   }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/characters.h"
-
+#include "groma/columns.h"
 namespace groma {
 namespace {
 
@@ -104,6 +104,16 @@ TEST(Characters, HiddenOnesAreFound) {
   EXPECT_EQ(find_hidden("ab\xE2\x80\xAEz\xFF", 0), 2U);
   EXPECT_EQ(find_hidden("ab\xE2\x80\xAEz\xFF", 5), 6U);
   EXPECT_EQ(find_hidden("caf\xC3\xA9", 0), 5U);
+}
+
+TEST(Columns, OfWideNarrowAndHiddenCharacters) {
+  EXPECT_EQ(columns_of("abc"), 3U);
+  EXPECT_EQ(columns_of("\u6f22\u5b57"), 4U);  // two ideographs
+  EXPECT_EQ(columns_of("e\u0301"), 1U);       // an accent on its letter
+  EXPECT_EQ(columns_of("\U0001F600"), 2U);
+  EXPECT_EQ(columns_of("\x1b"), 6U);  // `\u001b`
+  EXPECT_EQ(fitting("a\u6f22\u5b57", 4), "a\u6f22");
+  EXPECT_EQ(fitting("abc", 2), "ab");
 }
 
 }  // namespace
