@@ -106,12 +106,13 @@ Application cannon() {
                    {"(jn + in + kos) % gx", "(jl + il + kios) % 2"});
 }
 
-// All take block after block: a column of B and a row of C go to everyone.
+// In each step all GPUs multiply the same block: a column of B and a row of C are broadcast.
 Application summa() {
   return two_level("summa", "The SUMMA matrix multiplication (DISTAL).", false, {"kos", "kios"});
 }
 
-// All nodes of a row take the same block of B, those of a column one after the other of C.
+// In each step all nodes of a row use the same block of B, and the nodes of a column use the blocks
+// of C one after the other.
 Application pumma() {
   return two_level("pumma", "The PUMMA matrix multiplication (DISTAL).", false,
                    {"(in + kos) % gx", "kios"});

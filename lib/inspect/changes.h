@@ -19,8 +19,8 @@
 namespace groma::inspect {
 
 struct Change {
-  std::string about;  // changes of one thing exclude each other
-  Fix fix;            // of the program; its title says what is written where
+  std::string about;  // the thing that changes; of changes to one thing at most one can be made
+  Fix fix;            // the edit of the program; the title of the fix describes it
 };
 
 // Writes statements into a program, in its own line ends. A statement with a comment in its middle

@@ -24,8 +24,9 @@ struct NodeCounts {
   std::int64_t bytes_of(MemKind kind) const { return memory_bytes[static_cast<std::size_t>(kind)]; }
 };
 
-// Returns the counts in the figures: CPUs, GPUs, and one OMP processor and one SOCKMEM for each
-// socket. `sockets` overrides the number of sockets; no rate depends on it.
+// Returns the numbers of processors and memories that `figures` has: CPUs, GPUs, and one OMP
+// processor and one SOCKMEM for each socket. `sockets` replaces the number of sockets; it changes
+// no bandwidth or speed.
 NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t> sockets = {});
 
 // Returns a node with these figures and counts. Kinds with count 0 have no group. Without GPUs

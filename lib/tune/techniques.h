@@ -22,16 +22,18 @@ struct Trial {
 };
 using TrialRef = std::shared_ptr<Trial>;
 
-// What techniques share: one for all of an ensemble.
+// The state that all techniques of an ensemble share.
 struct Shared {
   const ParameterSpace& space;
   Draws draws;
   ScoreMemory memory;
-  TrialRef best;  // null: nothing is known yet; a failure where nothing else is
+  // The best trial so far; null: no trial has ended yet. It is a failed one if all trials failed.
+  TrialRef best;
 
   TrialRef trial(Configuration configuration) const;
   TrialRef random_trial() { return trial(space.random(draws)); }
-  // Whether it is known what comes of this one, whoever asked for it; it is filled in then.
+  // Returns true if the result of the trial's configuration is known, whichever technique asked for
+  // it. The result is then filled in.
   bool knows(Trial& trial) const;
   // Strictly; of two that are known. What is not known counts as a failure.
   bool better(Trial& a, Trial& b) const { return score(a) < score(b); }

@@ -67,7 +67,7 @@ const std::set<std::string_view> kWithoutExample = {
     "cannot-run", "out-of-memory", "interfering-points", "aliased-requirements", "no-route",
     "may-not-fit", "check-incomplete",
     // Of programs with a mapper of their own.
-    "layout-demanded", "kept-by-mapper"};
+    "layout-demanded", "kept-by-mapper", "variant-unknown"};
 
 TEST(DiagnosticsPage, HasASectionForEveryIdInTheOrderOfTheCatalogue) {
   std::vector<std::string> sections, ids;
