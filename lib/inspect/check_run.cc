@@ -31,13 +31,14 @@ class VariantCheck {
     bool complete = true;
     const std::vector<TaskUses> uses = uses_by_task(app_, complete);
     for (std::uint32_t t = 0; t < uses.size(); ++t) {
-      const auto differs = [&](const app::LaunchNames& names) { return check_task(t, names); };
-      std::find_if(uses[t].names.begin(), uses[t].names.end(), differs);
+      for (const app::LaunchNames& names : uses[t].names) {
+        if (check_task(t, names)) break;
+      }
     }
   }
 
  private:
-  // Whether it warned.
+  // Returns true if it warned.
   bool check_task(std::uint32_t number, const app::LaunchNames& names) {
     const app::AppView views(app_, number, names);
     const TaskView task = views.view(app::Use{.task = number});
@@ -64,7 +65,7 @@ class VariantCheck {
     return false;
   }
 
-  // Whether some of the variants accept it, and some do not.
+  // Returns true if some of the variants accept the layout and others do not.
   static bool is_doubtful(const TaskView& task, std::uint32_t i, const VariantView& variant,
                           const mapper::OtherVariants& others, const InstanceWish& candidate) {
     const auto accepts = [&](const VariantView* one) {
