@@ -259,9 +259,11 @@ std::string words_of(const Comparison& compared, const std::string& other) {
     return fmt::format("no difference from {} beyond the noise (±{:.2g} %)", other,
                        100 * compared.noise);
   }
-  return compared.speedup >= 1
-             ? fmt::format("{:.3g} times as fast as {}", compared.speedup, other)
-             : fmt::format("{:.3g} times as slow as {}", 1 / compared.speedup, other);
+  const std::string words =
+      compared.speedup >= 1
+          ? fmt::format("{:.3g} times as fast as {}", compared.speedup, other)
+          : fmt::format("{:.3g} times as slow as {}", 1 / compared.speedup, other);
+  return compared.one_run ? words + " in one run each" : words;
 }
 
 // What may be said of the fastest mapping, a line each.
@@ -276,7 +278,7 @@ std::string conclusion(const Verification& verified, int repeats) {
       text += (beside ? ", " : ": ") + words_of(*verified.compare(*best, *start), "the start");
     }
     text += '\n';
-    if (beside && beside->differs && beside->speedup < 1) {
+    if (beside && !(beside->differs && beside->speedup > 1)) {
       text += "nothing that was found is faster for real than the program without a mapping\n";
     } else if (best == start && verified.all.size() > 1) {
       text += "nothing that was found is faster for real than the start\n";
@@ -335,6 +337,7 @@ std::optional<Comparison> Verification::compare(const Verified& one, const Verif
   Comparison compared;
   const double quotient = other.median() / one.median();
   compared.speedup = higher_is_better ? 1 / quotient : quotient;
+  compared.one_run = one.runs.size() == 1 || other.runs.size() == 1;
   const auto half = [](const Verified& of) {
     const auto [least, most] = of.interval();
     return (most - least) / 2 / of.median();

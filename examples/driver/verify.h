@@ -37,6 +37,7 @@ struct Comparison {
   double speedup = 1;    // the quotient of the medians, above 1 where the first one is better
   double noise = 0;      // the larger half of the two intervals, as a part of its median
   bool differs = false;  // the intervals have nothing in common
+  bool one_run = false;  // one of them ran once, which does not show the noise
 };
 
 struct VerifyOptions {

@@ -6,6 +6,7 @@
 // points.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,11 +19,24 @@
 
 namespace groma {
 
+// Reasons for which a runtime has a message of its own, in addition to Diagnostic::id.
+enum class RefusalCause : std::uint8_t {
+  kOther,
+  kSlicesOverlap,         // two slices hold the same point
+  kVariantNotReplicable,  // the variant of a replicated task is not replicable
+  kNoLocalShard,          // no shard is on the node that maps the task
+  kNothingScheduled,      // select_tasks_to_map maps nothing and names no event
+  kLayoutOrder,           // the variant wants another order of dimensions or fields
+  kLayoutMemory,          // the variant wants another memory
+  kLayoutAlignment,       // the variant wants another alignment
+};
+
 // One error in an answer. The diagnostic has no range; Mapper::describe(origin) names the statement
 // that decided.
 struct Refusal {
   Diagnostic diagnostic;
   Origin origin;
+  RefusalCause cause = RefusalCause::kOther;
 };
 
 // All these functions return the errors of an answer, or nothing if the answer is valid. The

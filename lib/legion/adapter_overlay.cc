@@ -552,7 +552,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       continue;
     }
     registration_->asked->note(context, made, std::move(asked));
-    mapper_runtime_->release_instance(context, group.instance);
+    // It may have been found again, and is returned then.
+    if (!(made == group.instance)) mapper_runtime_->release_instance(context, group.instance);
     std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
     return put(made, group, output);
   }

@@ -90,19 +90,21 @@ std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const Lay
                                            MemKind memory, int dimensions, std::size_t fields) {
   std::vector<LayoutConflict> found;
   if (demand.dimensions && *demand.dimensions != layout.dimensions && dimensions > 1) {
-    found.push_back({order_text(*demand.dimensions), order_text(layout.dimensions)});
+    found.push_back(
+        {LayoutPart::kOrder, order_text(*demand.dimensions), order_text(layout.dimensions)});
   }
   if (demand.fields && *demand.fields != layout.fields && fields > 1) {
-    found.push_back({fields_text(*demand.fields), fields_text(layout.fields)});
+    found.push_back({LayoutPart::kOrder, fields_text(*demand.fields), fields_text(layout.fields)});
   }
   if (demand.not_exact && layout.exact) {
-    found.push_back({"an instance of more than the region", "Exact"});
+    found.push_back({LayoutPart::kExtent, "an instance of more than the region", "Exact"});
   }
   if (demand.memory && *demand.memory != memory) {
-    found.push_back({std::string(name_of(*demand.memory)), std::string(name_of(memory))});
+    found.push_back(
+        {LayoutPart::kMemory, std::string(name_of(*demand.memory)), std::string(name_of(memory))});
   }
   if (!can_agree(demand, layout)) {
-    found.push_back({align_text(demand.align_op, demand.align_bytes),
+    found.push_back({LayoutPart::kAlignment, align_text(demand.align_op, demand.align_bytes),
                      align_text(layout.align_op, layout.align_bytes)});
   }
   return found;

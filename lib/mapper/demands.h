@@ -27,7 +27,11 @@ LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
 // Returns the part of the demand that a statement with these named parts can contradict.
 LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named);
 
+// The part of a layout about which an instance and a demand disagree.
+enum class LayoutPart : std::uint8_t { kOrder, kExtent, kMemory, kAlignment };
+
 struct LayoutConflict {
+  LayoutPart part;
   std::string wants, says;
 };
 // Returns the conflicts between an instance and the demand. `dimensions` and `fields` are the

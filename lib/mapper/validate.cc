@@ -33,6 +33,8 @@ class Checker {
     refusals_.push_back({one_diagnostic(id, args...), origin});
     return refusals_.back().diagnostic;
   }
+  // Says why the last refusal was made.
+  void set_cause(RefusalCause cause) { refusals_.back().cause = cause; }
 
   // Legion: crash without a word.
   bool processor(std::string_view hook, const Processor& p, Origin origin) {
@@ -140,6 +142,20 @@ std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::siz
   return refused;
 }
 
+RefusalCause cause_of(mapper::LayoutPart part) {
+  switch (part) {
+    case mapper::LayoutPart::kOrder:
+      return RefusalCause::kLayoutOrder;
+    case mapper::LayoutPart::kMemory:
+      return RefusalCause::kLayoutMemory;
+    case mapper::LayoutPart::kAlignment:
+      return RefusalCause::kLayoutAlignment;
+    case mapper::LayoutPart::kExtent:
+      break;
+  }
+  return RefusalCause::kOther;
+}
+
 void check_layout(Checker& check, const TaskView& task, std::size_t i, const VariantView& variant,
                   const InstanceWish& wish) {
   for (const mapper::RefusedLayout& one : refused_by_any(task, i, variant, wish)) {
@@ -148,6 +164,7 @@ void check_layout(Checker& check, const TaskView& task, std::size_t i, const Var
         check.refuse(by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused,
                      wish.layout_origin, i, task.name, one.wants, one.says);
     if (by_mapper) mapper::add_cure(diagnostic);
+    check.set_cause(cause_of(one.part));
   }
 }
 
@@ -366,8 +383,9 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
 std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, const Rect& part,
                               const Machine& machine) {
   Checker check(task.name, machine);
-  const auto refuse = [&](const std::string& what) {
+  const auto refuse = [&](const std::string& what, RefusalCause cause = RefusalCause::kOther) {
     check.refuse(DiagId::kBadSlices, answer.origin, task.name, what);
+    check.set_cause(cause);
     return check.take();
   };
   if (answer.failure) return {{*answer.failure, answer.origin}};
@@ -383,7 +401,9 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
                                 text_of(slice.box.lower)));
     }
     const std::int64_t here = slice.box.volume();
-    if (here > volume - points) return refuse("two slices hold the same point");
+    if (here > volume - points) {
+      return refuse("two slices hold the same point", RefusalCause::kSlicesOverlap);
+    }
     if (slice.recurse && here == volume) {  // Legion: crash
       return refuse("a slice that is to be cut again is all that there was to cut");
     }
@@ -410,7 +430,10 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
   }
   Measure whole;
   if (volume > 0) whole.add(part);
-  if (!(slices == whole)) return refuse("two slices hold the same point, another is in none");
+  if (!(slices == whole)) {
+    return refuse("two slices hold the same point, another is in none",
+                  RefusalCause::kSlicesOverlap);
+  }
   return check.take();
 }
 
@@ -464,8 +487,9 @@ std::vector<Refusal> validate(const OperationWish& answer, const TaskView& opera
 std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
                               const Machine& machine) {
   Checker check(task.name, machine);
-  const auto refuse = [&](std::string_view what) {
+  const auto refuse = [&](std::string_view what, RefusalCause cause = RefusalCause::kOther) {
     check.refuse(DiagId::kBadReplication, answer.origin, task.name, what);
+    check.set_cause(cause);
   };
   if (answer.processors.empty()) refuse("it names no processor");
   for (const Processor& p : answer.processors) {
@@ -481,12 +505,14 @@ std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& tas
   }
   const VariantView* variant = check_variant(check, "replicate_task", task, answer.variant,
                                              answer.processors.front().kind, answer.origin);
-  if (variant != nullptr && !variant->replicable) refuse("its variant is not replicable");
+  if (variant != nullptr && !variant->replicable) {
+    refuse("its variant is not replicable", RefusalCause::kVariantNotReplicable);
+  }
   const char* why = mapper::why_not_replicated(task);
   if (why != nullptr) refuse(why);
   const auto here = [&](const Processor& p) { return p.node == task.current.node; };
   if (std::none_of(answer.processors.begin(), answer.processors.end(), here)) {
-    refuse("no shard is on the node that maps the task");
+    refuse("no shard is on the node that maps the task", RefusalCause::kNoLocalShard);
   }
   return check.take();
 }
@@ -494,8 +520,9 @@ std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& tas
 std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const TaskView> ready,
                               const Machine& machine) {
   Checker check("", machine);
-  const auto refuse = [&](std::string_view what) {
+  const auto refuse = [&](std::string_view what, RefusalCause cause = RefusalCause::kOther) {
     check.refuse(DiagId::kBadSchedule, {}, what);
+    check.set_cause(cause);
     return check.take();
   };
   std::vector<bool> taken(ready.size());
@@ -518,7 +545,8 @@ std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const Task
     }
   }
   if (!ready.empty() && answer.map.empty() && answer.relocate.empty() && answer.deferral == 0) {
-    return refuse("it maps nothing and names no event to wait for");
+    return refuse("it maps nothing and names no event to wait for",
+                  RefusalCause::kNothingScheduled);
   }
   return check.take();
 }

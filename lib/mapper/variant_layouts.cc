@@ -1,8 +1,7 @@
 #include "mapper/variant_layouts.h"
 
 #include <algorithm>
-
-#include "mapper/demands.h"
+#include <utility>
 
 namespace groma::mapper {
 
@@ -32,7 +31,7 @@ std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
     for (LayoutConflict& conflict :
          find_conflicts(part ? named_part(demand, wish.layout_named) : demand, wish.layout,
                         wish.memory, requirement.region_dimensions, requirement.fields.size())) {
-      refused.push_back({demand.source, std::move(conflict.wants), std::move(conflict.says)});
+      refused.push_back({std::move(conflict), demand.source});
     }
   }
   return refused;

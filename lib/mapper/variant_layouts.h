@@ -7,6 +7,7 @@
 
 #include "groma/task_view.h"
 #include "groma/wish.h"
+#include "mapper/demands.h"
 
 namespace groma::mapper {
 
@@ -21,9 +22,8 @@ struct OtherVariants {
 // Without a recorded mapper there are none.
 OtherVariants other_variants(const TaskView& task, const VariantView& wanted);
 
-struct RefusedLayout {
+struct RefusedLayout : LayoutConflict {
   DemandSource by = DemandSource::kVariant;
-  std::string wants, says;
 };
 // Where the wish for requirement `i` contradicts what the variant demands. `only_named`: what the
 // Layout statement does not name follows the variant.

@@ -65,12 +65,11 @@ std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
 }
 
 // Returns the message for an instance whose layout the variant does not accept.
-std::string layout_refused(const Diagnostic& diagnostic, const Refused& answer) {
-  const std::string_view wants = text(diagnostic, 2);
-  const std::string_view constraint =
-      wants.starts_with("Align")                                      ? "Alignment"
-      : wants.ends_with("_order") || wants == "AOS" || wants == "SOA" ? "Ordering"
-                                                                      : "Memory";
+std::string layout_refused(const Refusal& refusal, const Refused& answer) {
+  const Diagnostic& diagnostic = refusal.diagnostic;
+  const std::string_view constraint = refusal.cause == RefusalCause::kLayoutAlignment ? "Alignment"
+                                      : refusal.cause == RefusalCause::kLayoutOrder   ? "Ordering"
+                                                                                      : "Memory";
   return fmt::format(
       "Invalid mapper output. Mapper {} selected variant {} for task {} (ID {}). But instance "
       "selected for region requirement {} fails to satisfy the corresponding {} layout "
@@ -113,9 +112,8 @@ std::string bad_variant(const Diagnostic& diagnostic, const Refused& answer) {
 
 // Returns the message for two slices with a common point. Legion has no message for other bad
 // slices.
-std::string bad_slices(const Diagnostic& diagnostic, const Refused& answer) {
-  const std::string_view what = text(diagnostic, 1);
-  if (!what.starts_with("two slices hold the same point")) return {};
+std::string bad_slices(const Refusal& refusal, const Refused& answer) {
+  if (refusal.cause != RefusalCause::kSlicesOverlap) return {};
   return from("slice_task", answer) +
          fmt::format(
              "Mapper returned multilple slices that contained the same point for task {} "
@@ -125,9 +123,9 @@ std::string bad_slices(const Diagnostic& diagnostic, const Refused& answer) {
 
 // Returns the message for a variant that is not replicable, or for shards without a processor on
 // the mapping node. Returns nothing for other bad answers of replicate_task.
-std::string bad_replication(const Diagnostic& diagnostic, const Refused& answer) {
+std::string bad_replication(const Refusal& refusal, const Refused& answer) {
   const TaskView& task = answer.task;
-  if (text(diagnostic, 1) == "its variant is not replicable") {
+  if (refusal.cause == RefusalCause::kVariantNotReplicable) {
     return from("replicate_task", answer) +
            fmt::format(
                "Mapper failed to pick an valid task variant for task {} (UID {}) that was "
@@ -135,7 +133,7 @@ std::string bad_replication(const Diagnostic& diagnostic, const Refused& answer)
                "marked as replicable variants.",
                task.name, task.unique_id);
   }
-  if (text(diagnostic, 1) == "no shard is on the node that maps the task") {
+  if (refusal.cause == RefusalCause::kNoLocalShard) {
     return from("replicate_task", answer) +
            fmt::format(
                "Mapper did not provide a local processor when replicating task {} (UID "
@@ -217,15 +215,15 @@ std::string legion_words(const Refusal& refusal, const Refused& answer, const Me
     case DiagId::kNoMemory:
       return not_visible(diagnostic, answer, memories);
     case DiagId::kLayoutRefused:
-      return layout_refused(diagnostic, answer);
+      return layout_refused(refusal, answer);
     case DiagId::kBadVariant:
       return bad_variant(diagnostic, answer);
     case DiagId::kBadSlices:
-      return bad_slices(diagnostic, answer);
+      return bad_slices(refusal, answer);
     case DiagId::kBadReplication:
-      return bad_replication(diagnostic, answer);
+      return bad_replication(refusal, answer);
     case DiagId::kBadSchedule:
-      if (text(diagnostic, 0) != "it maps nothing and names no event to wait for") return {};
+      if (refusal.cause != RefusalCause::kNothingScheduled) return {};
       return fmt::format(
           "Mapper {} failed to specify an output MapperEvent when returning from a call to "
           "'select_tasks_to_map' that performed no other actions.",

@@ -117,7 +117,7 @@ inline constexpr std::array kMethods = {
                Operand::kMachine,
                "",
                "",
-               "dimension d counts from k on and around: index i is what (i + k) % n was",
+               "dimension d counts from k on and around: index i is what (i + k) mod n was, for any k",
                true},
     MethodInfo{Method::kSlice,
                "slice",

@@ -249,6 +249,14 @@ TEST_F(Demanding, WhatCannotBeChangedSafelyStaysAndIsToldOnce) {
   EXPECT_THAT(outcome.err, HasSubstr("[kept-by-mapper]\n"));
 }
 
+// Its mapper finds the instance that was made for the statement, and so does the statement.
+TEST_F(Demanding, AnInstanceThatIsFoundAgainStaysAcquired) {
+  const Outcome outcome =
+      demanding("Layout * 0 CPU Align==64;\n", "--checks always --override-layouts");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("failed to acquire")));
+}
+
 // Its mapper found the instance of the whole for one point last, by a region that is destroyed
 // since.
 TEST_F(Demanding, AnInstanceThatIsMadeAnewHoldsWhatTheTaskReads) {
