@@ -112,9 +112,11 @@ class ToyRuntime : public MapperRuntime {
 
   // Says what is wrong with an answer, and who decided so.
   static bool refused(const Mapper& mapper, const std::vector<Refusal>& refusals) {
-    for (const auto& [diagnostic, origin] : refusals) {
-      std::cout << "error: " << diagnostic.message << " [" << name_of(diagnostic.id) << "]\n";
-      if (origin) std::cout << "note: decided at " << mapper.describe(origin) << "\n";
+    for (const Refusal& refusal : refusals) {
+      const Diagnostic& wrong = refusal.diagnostic;
+      std::cout << "error: " << wrong.message << " [" << name_of(wrong.id) << "]\n";
+      if (refusal.origin)
+        std::cout << "note: decided at " << mapper.describe(refusal.origin) << "\n";
     }
     return !refusals.empty();
   }
