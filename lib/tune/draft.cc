@@ -1,3 +1,4 @@
+// Drafts: turns decisions into the text of a mapping, and lists the changes of a draft.
 #include "tune/draft.h"
 
 #include <fmt/format.h>
@@ -26,12 +27,14 @@ constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSy
 constexpr std::array kLayouts = {"", "C_order SOA", "F_order SOA", "C_order AOS", "F_order AOS"};
 constexpr std::array kLimits = {0, 1, 2, 4};
 constexpr std::array kSteals = {"", "SAME_NODE", "ANY_NODE"};
-constexpr std::size_t kMostFunctions = 24;   // that moves() tries of a task
-constexpr std::size_t kMostCompared = 4096;  // points by which they are told apart
-constexpr double kLeast = 0.01;              // the weight of what the facts do not speak of
+constexpr std::size_t kMostFunctions = 24;   // functions that moves() tries for each task
+constexpr std::size_t kMostCompared = 4096;  // points that are compared to tell functions apart
+constexpr double kLeast = 0.01;              // weight of a change that the facts do not mention
 
 }  // namespace
 
+// Collects the tasks that a mapping can decide: launched tasks with a writable name and a variant
+// for this machine. The top-level task is only kept for ControlReplicate.
 Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(machine) {
   const app::Data& app = workload.data();
   bool complete = true;
@@ -108,7 +111,7 @@ ProcKind Drafts::kind_of(const Draft& draft, std::size_t task) const {
   return draft.tasks[task].kind.value_or(draft.base->kinds[task]);
 }
 
-// What was decided for processors of the other kind is forgotten.
+// Changes the kind of a task. Decisions for the old kind are discarded.
 void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
   Draft::Task& changed = draft.tasks[task];
   changed = {};
@@ -124,7 +127,8 @@ std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
   return memories;
 }
 
-// What the base says counts after what a draft says, the default mapper's only where nobody speaks.
+// The order is: the draft's memories, the base's memories, then all others by bandwidth, fastest
+// first.
 std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
                                           std::size_t argument) const {
   const Argument& of = tasks_[task].arguments[argument];
@@ -155,7 +159,7 @@ std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
 
 namespace {
 
-// The length of the comment lines with which a program begins.
+// Returns the length of the comment lines at the beginning of a program.
 std::size_t header_bytes(std::string_view text) {
   std::size_t end = 0;
   while (text.substr(end).starts_with('#') || text.substr(end).starts_with("//")) {
@@ -167,9 +171,10 @@ std::size_t header_bytes(std::string_view text) {
 
 }  // namespace
 
+// Writes the decisions as statements, with each function once, before the statements of the base.
 std::string Drafts::text_of(const Draft& draft) const {
   std::string kinds, data, limits, functions, maps;
-  std::map<std::string, std::string> users;  // "name_kind": of the function
+  std::map<std::string, std::string> users;  // tasks that use a function, by the function's name
   std::set<ProcKind> same_point;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
@@ -229,7 +234,8 @@ std::string Drafts::text_of(const Draft& draft) const {
   if (draft.replicate) text += fmt::format("ControlReplicate {};\n", top_level_);
   if (text.starts_with('\n')) text.erase(0, 1);
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
-  // What comes first counts, so the new statements stand before the base's, below its header.
+  // The first of two statements with the same key counts, so the new statements stand before the
+  // base's statements, below its header.
   const std::string_view base = draft.base->text;
   const std::size_t header = header_bytes(base);
   std::string made(base.substr(0, header));
@@ -246,6 +252,8 @@ std::string Drafts::free_name(const Base& base, std::string name) {
 
 // -------------------------------------------------------------------------------------- functions
 
+// Returns the functions that moves() tries for a task: orders of the points first, then grids.
+// Functions that place all points alike are listed once.
 std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind kind) const {
   const Task& of = tasks_[task];
   const auto dimensions = static_cast<std::size_t>(of.dimensions);
@@ -253,7 +261,7 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   const std::int64_t processors = machine_.processors_per_node(kind);
   std::vector<Function> all;
   if (nodes * processors == 0) return all;
-  std::set<std::vector<std::int64_t>> known;  // where they send the points
+  std::set<std::vector<std::int64_t>> known;  // destinations of all points, to detect duplicates
   const auto add = [&](PlacementFunction made, const auto& destination_of) {
     std::vector<std::int64_t> where, point(dimensions, 0);
     for (bool more = true; more && where.size() < kMostCompared;) {
@@ -277,7 +285,8 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   std::int64_t volume = 1;
   for (const std::int64_t extent : of.extents) volume *= extent;
   const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
-  // In the order of rows and of columns, in turn and in runs; by single coordinates and their sum.
+  // Row-major and column-major order, each cyclic and in runs; then single coordinates and their
+  // sum.
   for (const bool rows : {true, false}) {
     std::vector<std::int64_t> weights(dimensions, 1);
     std::int64_t stride = 1;
@@ -310,6 +319,7 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   return all;
 }
 
+// Draws a grid (two of three times, if there is more than one dimension) or a line.
 Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
                                          std::uint64_t random) const {
   const Task& of = tasks_[task];
@@ -343,7 +353,7 @@ Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
 
 // ------------------------------------------------------------------------------------------ moves
 
-// Gathers moves from one draft.
+// Collects the changes of one draft.
 class Drafts::Collector {
  public:
   Collector(const Drafts& drafts, const Draft& from, const ProfileFacts* facts)
@@ -458,7 +468,7 @@ class Drafts::Collector {
     }
   }
 
-  // Tasks launched over one number of dimensions, on one kind, placed alike.
+  // Groups of tasks with the same number of dimensions and the same kind get the same function.
   void change_all_places() {
     std::map<std::tuple<ProcKind, int, std::vector<std::int64_t>>, std::vector<std::size_t>> alike;
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
@@ -577,6 +587,7 @@ std::vector<Move> Drafts::moves(const Draft& draft, const ProfileFacts* facts) c
   return Collector(*this, draft, facts).moves();
 }
 
+// Half of the time the change is a random mapping function, if some task has an index launch.
 Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
   std::vector<std::size_t> placed;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {

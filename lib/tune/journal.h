@@ -103,9 +103,9 @@ class Journal {
   int file_ = -1;
   std::int64_t size_ = 0;
   std::optional<Lines> lines_;
-  std::int64_t replayed_ = 0,
-               recorded_ = 0;  // excluding the first and skipped lines
-  std::int64_t left_out_ = 0;  // number of skipped lines among the lines read
+  // Both exclude the first line and skipped lines.
+  std::int64_t replayed_ = 0, recorded_ = 0;
+  std::int64_t left_out_ = 0;  // skipped lines among those read
   Json beside_start_;
 };
 
@@ -118,8 +118,7 @@ bool sound(const Evaluation& evaluation);
 struct RecordedStep {
   Step step;
   bool within_noise = false;  // within the noise of the best score at that time
-  bool repeated = false,
-       free = false;   // tried before; cost no budget
+  bool repeated = false, free = false;
   bool again = false;  // second evaluation of the same proposal
   double seconds = 0;  // seconds since the start of the search
 };

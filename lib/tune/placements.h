@@ -12,8 +12,8 @@ struct PlacementFunction;
 // A grid of processors over the points of a launch. Each dimension is cut by nodes, then by the
 // processors of a node.
 struct GridShape {
-  std::vector<std::int64_t> nodes,
-      processors;            // their products: the machine's counts
+  // Sizes by dimension. Their products are the machine's nodes and the processors of a node.
+  std::vector<std::int64_t> nodes, processors;
   std::vector<bool> cyclic;  // by dimension: cyclic instead of in blocks
   bool interleaved = false;  // neighbouring points are on different nodes
 };
