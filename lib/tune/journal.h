@@ -118,6 +118,7 @@ bool sound(const Evaluation& evaluation);
 struct RecordedStep {
   Step step;
   bool within_noise = false;  // within the noise of the best score at that time
+  // repeated: tried before. free: did not count against the budget.
   bool repeated = false, free = false;
   bool again = false;  // second evaluation of the same proposal
   double seconds = 0;  // seconds since the start of the search

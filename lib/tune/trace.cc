@@ -1,6 +1,7 @@
-// trace: OptoPrime of Trace (Cheng et al., 2024), as the paper on agent-system interfaces uses it:
-// what can be trained are the segments' texts, the graph is segments, program, decisions, run. One
-// trajectory: what is changed is what was tried last, be it good or bad.
+// trace: OptoPrime of Trace (Cheng et al., 2024), as the paper on agent-system interfaces uses it.
+// The trainable variables are the texts of the segments. The graph is segments, program, decisions,
+// run. There is one trajectory: each step changes the text that was tried last, whether it was good
+// or bad.
 #include <fmt/format.h>
 
 #include "tune/asking.h"
@@ -53,7 +54,7 @@ class Trace : public Proposer {
     build(question.prompt, round, last, *base);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
     if (!replies.front()) return {};
-    if (is_end(replies.front()->text)) {  // no update; only several in a row end the search
+    if (is_end(replies.front()->text)) {  // no update; several in a row end the search
       round.reject("the model finds nothing to change (TERMINATE)");
       return {};
     }
@@ -66,7 +67,8 @@ class Trace : public Proposer {
   }
 
  private:
-  // The word alone; within a text it may be anything.
+  // Returns true if the reply is the word TERMINATE alone; within a longer text the word may mean
+  // anything.
   static bool is_end(std::string_view text) {
     text = trimmed(text);
     while (!text.empty() && std::string_view("`\"'.*").find(text.front()) != text.npos) {
