@@ -1,4 +1,4 @@
-// explain_log: each thing that a log shows against the statements that speak of it.
+// explain_log(): compares what a mapper log shows with the statements about it.
 #include "groma/explain_log.h"
 
 #include <fmt/format.h>
@@ -30,11 +30,11 @@ std::string kind_words(const std::vector<ProcKind>& kinds) {
   return text;
 }
 
-// A log's layout: "SoA:YX", the slowest dimension first.
+// A layout as a log writes it: "SoA:YX", slowest dimension first.
 struct LoggedLayout {
   FieldOrder fields = FieldOrder::kSoa;
-  std::string order;                         // of the dimensions, where there are several
-  std::optional<DimensionOrder> dimensions;  // of these; none: neither
+  std::string order;                         // order of the dimensions, if there are several
+  std::optional<DimensionOrder> dimensions;  // C or Fortran order; nullopt: neither
 };
 std::optional<LoggedLayout> read_layout(const std::string& text) {
   const std::size_t colon = text.find(':');
@@ -53,7 +53,7 @@ std::optional<LoggedLayout> read_layout(const std::string& text) {
   return layout;
 }
 
-// Whether it is as the statement says; nothing where it does not tell.
+// Returns true if the logged layout is as the statement says; nullopt if the log does not tell.
 std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& text, bool one_field) {
   const auto layout = read_layout(text);
   if (!layout) return std::nullopt;
@@ -63,7 +63,8 @@ std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& tex
   return *layout->dimensions == wanted.dimensions;
 }
 
-// In the words of a Layout statement, as far as it has them.
+// Returns a logged layout in the words of a Layout statement, as far as the language can express
+// it.
 std::string layout_in_words(const std::string& text) {
   const auto layout = read_layout(text);
   if (!layout) return text;
@@ -102,7 +103,8 @@ class Judge {
     for (auto& [number, statement] : statements_) all.push_back(finished(number, statement));
     return all;
   }
-  // Points that were not held to their functions, which take too many steps.
+  // Returns the number of points that were not compared with their functions, because these take
+  // too many steps.
   std::int64_t left_out() const { return left_out_; }
 
  private:
@@ -119,7 +121,7 @@ class Judge {
     }
   }
 
-  // Where all launches give a requirement the same names.
+  // Reads the names of requirements that have the same names in all launches.
   void read_names(const Workload& app) {
     bool complete = true;
     const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
@@ -162,7 +164,7 @@ class Judge {
   void hidden(Origin origin, const char* why) {
     if (origin) hidden_.emplace(origin.statement, why);
   }
-  // The statements that speak of it, and none of which decided.
+  // Marks the statements that match but did not decide.
   void beaten(const MatchQuery& query, Origin deciding) {
     for (const Match& match : program_.matches(query)) {
       if (match.origin != deciding) beaten_.insert(match.origin.statement);
@@ -225,14 +227,15 @@ class Judge {
     const auto taken =
         std::find_if(candidates.begin(), candidates.end(),
                      [&](const MemoryCandidate& each) { return each.memory == data.memory; });
-    // No statement makes an inner variant's data, or what nobody accesses, lie anywhere.
+    // No statement places the data of an inner variant, or data that nobody accesses.
     if (taken == candidates.end() && data.memory == MemKind::kVirtual) {
       return beaten({MappingStatement::kRegion, data.task, region, data.kind, {}}, {});
     }
     const Origin by = taken == candidates.end() ? Origin{} : taken->origin;
     const std::string got = data.memory ? std::string(name_of(*data.memory)) : "another memory";
     acted(by, data.count);
-    std::map<std::uint32_t, std::string> passed;  // what statements before it would have had
+    // Memories that earlier statements asked for, by statement.
+    std::map<std::uint32_t, std::string> passed;
     for (auto each = candidates.begin(); each != taken; ++each) {
       if (each->origin == by) continue;
       std::string& wanted = passed[each->origin.statement];
@@ -281,7 +284,7 @@ class Judge {
       beaten({MappingStatement::kControlReplicate, task, {}, {}, {}}, replicate.value_or(Origin{}));
       if (!replicate) continue;
       acted(*replicate, options.replicated);
-      // A statement about all tasks means those that can be replicated.
+      // A statement about all tasks applies only to tasks that can be replicated.
       const std::int64_t cannot = std::min(options.not_replicable, options.count);
       const bool names_it = names_task_.at(replicate->statement);
       if (!names_it && !log_.by_groma) {
@@ -296,7 +299,7 @@ class Judge {
     }
   }
 
-  // Where each point went against where its function sends it.
+  // Compares the processor of each point with the one that its function gives.
   void judge_points() {
     std::vector<std::optional<FunctionDecision>> functions;
     bool any = false;
@@ -310,7 +313,7 @@ class Judge {
     if (!any) return;
     std::optional<BoundProgram> bound;
     if (log_.machine) {
-      // Its warnings are of memories that no processor reaches, which is not read from a log.
+      // Warnings about unreachable memories are ignored, because a log does not show reachability.
       Diagnostics unsaid(program_.source());
       bound = bind(program_, *log_.machine, unsaid);
       if (!bound) bound = bind(program_, *log_.machine, diags_);
@@ -345,8 +348,9 @@ class Judge {
     }
   }
 
-  // Whether a task of that name moved there because of a TaskSteal statement. The log does not tell
-  // which point it was, so as many points of the task are taken for it as moved there.
+  // Returns true if a task with that name moved there because of a TaskSteal statement. The log
+  // does not tell which point moved, so the first points on that processor count, as many as were
+  // moved.
   bool was_stolen(const MapperLog::Task& task, const Processor& to) {
     const auto steal = program_.task_steal(task.name, to.kind);
     const auto moved = moves_.find({task.name, to.node, to.kind, to.index});
@@ -356,6 +360,7 @@ class Judge {
     return true;
   }
 
+  // Sets the state of a statement; the first case that applies wins.
   LoggedStatement finished(std::uint32_t number, LoggedStatement statement) const {
     const auto why = hidden_.find(number);
     if (statement.refused > 0) {
@@ -420,7 +425,7 @@ OrderedJson json_of(const Difference& difference) {
   return json;
 }
 
-// A sentence about the statement above it.
+// Returns a sentence about the statement printed above it.
 std::string sentence(const Difference& one) {
   const std::string times = count(one.count, "time"), example = harmless(one.example);
   switch (one.kind) {

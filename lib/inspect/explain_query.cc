@@ -1,3 +1,4 @@
+// Matches an ExplainQuery with an application.
 #include "inspect/explain_query.h"
 
 #include <algorithm>

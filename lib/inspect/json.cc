@@ -1,4 +1,4 @@
-// Diagnostics and placements as JSON. Text that is no UTF-8 becomes replacement characters.
+// Writes diagnostics and placements as JSON. Invalid UTF-8 becomes replacement characters.
 #include "inspect/json.h"
 
 #include "groma/harmless.h"

@@ -1,3 +1,4 @@
+// MixedMapper: a mapper that takes selected decisions from a second mapper.
 #include "inspect/mixed_mapper.h"
 
 #include <algorithm>
@@ -94,6 +95,7 @@ void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const
   }
 }
 
+// Asks both mappers, then combines their answers by decision.
 void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                            std::span<const std::span<const InstanceView>> valid, TaskWish& answer) {
   wish_.clear();
@@ -127,7 +129,8 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
       }
     }
   }
-  // What may be stolen stays where it is; what no longer may goes wherever it might else.
+  // A stealable task stays on its current processor. A task that is no longer stealable may run on
+  // any processor that the second mapper allows.
   if (mix_.stealing.contains(task.name) && !second_places(task)) {
     const bool stands = std::find(wish_.processors.begin(), wish_.processors.end(), task.current) !=
                         wish_.processors.end();
@@ -138,7 +141,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
     }
   }
   answer.task_profiling = profiling;
-  // What is counted stays where it is counted.
+  // A task with an instance limit stays on the processor that counts it.
   if (mix_.limits && profiling.any()) answer.processors.assign(1, task.current);
 }
 
@@ -157,10 +160,10 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
 void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                        std::span<const TaskView> stealable,
                                        std::vector<std::uint32_t>& answer) {
-  // As in ProgramMapper::permit_steal_request, which knows its own limits only.
+  // Like ProgramMapper::permit_steal_request, which knows only its own mapper's limits.
   std::set<TaskId> keeps_one;
   std::vector<TaskView> may_go;
-  std::vector<std::uint32_t> indices;  // of these in `stealable`
+  std::vector<std::uint32_t> indices;  // index in `stealable` of each entry of `may_go`
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const bool is_other = &stealer() != &limiter();
     const TaskId id = stealable[i].id;
@@ -177,7 +180,7 @@ void MixedMapper::report_profiling(MapperRuntime& runtime, const TaskView& opera
   limiter().report_profiling(runtime, operation, report);
 }
 
-// Those of limits, which are all that a mapping sends.
+// Mappings send messages only for limits.
 void MixedMapper::handle_message(MapperRuntime& runtime, const Processor& sender,
                                  std::uint32_t kind, std::span<const std::byte> message) {
   limiter().handle_message(runtime, sender, kind, message);

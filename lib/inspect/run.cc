@@ -1,4 +1,4 @@
-// run, and its result as text and JSON.
+// run(), and its result as text and as JSON.
 #include "groma/run.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Wording that the reports share.
 #include "inspect/words.h"
 
 #include <fmt/format.h>
