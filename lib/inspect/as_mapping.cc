@@ -65,6 +65,7 @@ class DefaultProgram {
   }
 
  private:
+  // Writes the statements about one task: kinds, data, launches and replication.
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
     const TaskUses& uses = uses_[number];
@@ -123,6 +124,8 @@ class DefaultProgram {
     }
   }
 
+  // Asks the default mapper on each type of node, and writes the requirements that the query asks
+  // about.
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
                         const app::Use& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
@@ -195,6 +198,8 @@ class DefaultProgram {
 
   // ---- Launches
 
+  // Notes which block functions the task needs. Writes a comment if no function can express how the
+  // launch is cut.
   void add_launches(const app::Task& task, const TaskUses& uses, const std::string& name,
                     ProcKind kind) {
     std::set<int> dimensions;
@@ -256,6 +261,7 @@ class DefaultProgram {
     return text + fmt::format("  return all_{}[{}];\n}}\n", name_of(kind), number);
   }
 
+  // Writes the block functions, and binds them to tasks.
   std::string functions() {
     std::string text;
     for (const auto& [kind, dimensions] : blocks_) {

@@ -24,6 +24,7 @@ constexpr std::size_t kRegions = 3;    // regions examined, by the time of their
 constexpr std::size_t kRemoved = 4;    // statements of one kind that are removed
 constexpr double kWorthTrying = 0.02;  // least share of the measured time
 
+// Returns the text on one line, with single spaces.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -73,6 +74,7 @@ std::string head_of(std::string_view words, std::size_t count) {
 
 // ------------------------------------------------------------------------------------------ Editor
 
+// Lexes the program, and finds its comments, its line ends and the place for new statements.
 Editor::Editor(const Program& program) : program_(program) {
   const std::vector<Range>& statements = program.data().statements;
   const std::string_view text = program.source().text();
@@ -212,6 +214,7 @@ void Editor::remove(MappingStatement statement) {
 
 // ---------------------------------------------------------------------------------------- subjects
 
+// The order is that of the default mapper's preference.
 std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task) {
   std::vector<ProcKind> kinds;
   for (ProcKind kind :

@@ -28,6 +28,7 @@ void check_nodes(const Machine& machine, const Application& app, Diagnostics& di
   }
 }
 
+// Applies the certain fixes until none is left. `made` receives their number.
 Source mend(const Source& source, std::size_t* made) {
   constexpr int kMaxRounds = 20;  // far more rounds than fixes that depend on each other
   Source text = source;

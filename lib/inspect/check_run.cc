@@ -85,6 +85,8 @@ class VariantCheck {
 
 }  // namespace
 
+// Reports the refusals at their statements. If the mapping functions take too long, reports that
+// the check is incomplete.
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options) {
   // Number of stop queries from long functions: one query for 2^16 steps.

@@ -75,6 +75,8 @@ std::int64_t Checked::days_since_1970() {
   return std::chrono::floor<Days>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// Builds the key of this program under this mapping, and reads the file. A key that is too long is
+// not remembered.
 Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, std::int64_t today)
     : file_(run.checked_file), today_(today) {
   own_ = mapping_mark(mapping) + ' ' + surroundings();

@@ -192,6 +192,8 @@ class Differ {
     return found;
   }
 
+  // Adds differences of memories, layouts and early collection, at most one of each kind for each
+  // position.
   void compare_data(const ExplainedTask& a, const ExplainedTask& b) {
     auto of_a = by_position(a), of_b = by_position(b);
     for (const auto& [position, list] : of_a) {
@@ -264,6 +266,7 @@ class Differ {
 
   // ---- The rest
 
+  // Adds differences of limits, replication and stealing.
   void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
     if (a.limit != b.limit || a.limit_scope != b.limit_scope) {
       add(What::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},

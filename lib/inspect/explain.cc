@@ -139,6 +139,7 @@ class Explainer {
     return {by, beaten(query, std::span(deciding, by ? 1 : 0))};
   }
 
+  // Explains one task. Without a processor kind, only the kind is explained.
   ExplainedTask explain_task(std::size_t number) {
     const TaskUses& task = uses_[number];
     const auto id = static_cast<std::uint32_t>(number);
@@ -160,6 +161,7 @@ class Explainer {
     return {.task = task, .depth = static_cast<int>(task) == app_.top_level ? 0 : 1};
   }
 
+  // Explains the choice of the processor kind, with the kinds that were passed over and why.
   ExplainedKind explain_kind(const TaskView& view) {
     ExplainedKind explained;
     const auto decision = mapper::decide_kind(program_, view, machine_);
@@ -198,6 +200,7 @@ class Explainer {
     explained.launches.push_back(explain_launch(views, use, false, kind));
   }
 
+  // Explains where a launch goes, with the load of the processors if the query asks about the task.
   ExplainedLaunch explain_launch(const app::AppView& views, const app::Use& use, bool is_index,
                                  ProcKind kind) {
     ExplainedLaunch explained;
@@ -225,6 +228,7 @@ class Explainer {
     return explained;
   }
 
+  // Returns an example: where the task runs if its parent runs on the first processor of its kind.
   std::optional<Processor> place_single(const TaskView& view, const app::Use& use,
                                         const FunctionDecision& function, ProcKind kind) {
     TaskPoint point;
@@ -246,6 +250,7 @@ class Explainer {
 
   using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
+  // Counts the points that a function gives each processor; nullopt if it fails or exceeds a limit.
   std::optional<ExplainedLoads> function_loads(const TaskView& view,
                                                const FunctionDecision& function, ProcKind kind) {
     TaskPoint task;
@@ -312,6 +317,7 @@ class Explainer {
     return loads_of(counts, domain.volume(), kind);
   }
 
+  // Counts the points that the default mapper gives each processor; nullopt if a limit is exceeded.
   std::optional<ExplainedLoads> default_loads(const TaskView& view) {
     const ProcKind kind = view.current.kind;
     const std::int64_t volume = view.domain.volume();
@@ -340,6 +346,7 @@ class Explainer {
     return *known;
   }
 
+  // Summarises the points of each processor. Processors without points count for the minimum.
   ExplainedLoads loads_of(const Counts& counts, std::int64_t points, ProcKind kind) {
     ExplainedLoads loads;
     loads.points = points;
@@ -355,6 +362,7 @@ class Explainer {
 
   // ---- Data
 
+  // Explains the requirements once for each set of names that launches give them.
   void explain_requirements(std::uint32_t task, ProcKind kind, ExplainedTask& explained) {
     const TaskUses& uses = uses_[task];
     std::vector<std::vector<ExplainedRequirement>> by_position(
@@ -425,6 +433,7 @@ class Explainer {
     return std::all_of(wish.candidates().begin(), wish.candidates().end(), same);
   }
 
+  // Explains the memories, layouts and early collection of one requirement.
   ExplainedRequirement explain_requirement(const TaskView& view, std::uint32_t position,
                                            const RequirementWish& wish) {
     const RequirementView& requirement = view.requirements[position];
@@ -451,6 +460,8 @@ class Explainer {
     return explained;
   }
 
+  // Lists the candidate memories in order: the one taken, the fallbacks, and those passed over with
+  // the reason.
   void explain_memories(MatchQuery query, const TaskView& view, const RequirementWish& wish,
                         ExplainedRequirement& explained) {
     using State = ExplainedMemory::State;
@@ -515,6 +526,7 @@ class Explainer {
 
   // ---- The other task options, and limits
 
+  // Explains limits, stealing and replication.
   void explain_options(const TaskView& view, ProcKind kind, ExplainedTask& explained) {
     const auto limit = program_.instance_limit(view.name, kind);
     if (limit) {

@@ -36,6 +36,7 @@ struct LoggedLayout {
   std::string order;                         // order of the dimensions, if there are several
   std::optional<DimensionOrder> dimensions;  // C or Fortran order; nullopt: neither
 };
+// Reads a logged layout; nullopt if it is neither SoA nor AoS.
 std::optional<LoggedLayout> read_layout(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string fields = text.substr(0, colon);
@@ -171,6 +172,8 @@ class Judge {
     }
   }
 
+  // Compares the logged kind of a task with its statements, and marks statements that a log cannot
+  // show.
   void judge(const MapperLog::Task& task) {
     const std::string got = task.kind ? std::string(name_of(*task.kind)) : "a utility processor";
     const auto kinds = program_.task(task.name);
@@ -207,6 +210,7 @@ class Judge {
     beaten(query, steal ? steal->origin : Origin{});
   }
 
+  // Compares the logged memory and layout of a requirement with its statements.
   void judge(const MapperLog::Data& data) {
     if (!data.kind) return;
     std::vector<std::string_view> names;
@@ -222,6 +226,8 @@ class Judge {
            collect.value_or(Origin{}));
   }
 
+  // The statement that lists the logged memory acted; statements that listed earlier memories were
+  // not honoured.
   void judge_memory(const MapperLog::Data& data, const RegionNames& region) {
     const auto candidates = program_.memories(data.task, region, *data.kind);
     const auto taken =
@@ -256,6 +262,8 @@ class Judge {
     return fmt::format("region {} of {}", data.position, data.example);
   }
 
+  // A log shows only the order of dimensions and fields. Alignment, exactness and compactness are
+  // not visible.
   void judge_layout(const MapperLog::Data& data, const RegionNames& region) {
     const auto layout = program_.layout(data.task, region, *data.kind, *data.memory);
     beaten({MappingStatement::kLayout, data.task, region, data.kind, data.memory},
@@ -278,6 +286,7 @@ class Judge {
     }
   }
 
+  // Compares logged replication with the ControlReplicate statements.
   void judge_options() {
     for (const auto& [task, options] : log_.options) {
       const auto replicate = program_.control_replicate(task);

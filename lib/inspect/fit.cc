@@ -17,6 +17,7 @@ class Fitter {
          const RunWorkload& run, const std::function<bool()>& stop)
       : app_(app), parameters_(std::move(parameters)), run_(run), stop_(stop) {}
 
+  // Doubles or halves the size until one size fits and one does not, then bisects.
   Result<Fit> fit() {
     const AppParameter& first = *parameters_.front();
     const std::int64_t start = std::max<std::int64_t>(1, first.value);

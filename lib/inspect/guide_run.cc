@@ -392,6 +392,8 @@ std::vector<std::string> lacking_kinds(const Machine& machine) {
   return names;
 }
 
+// Asks the guide about the run, then tries changes: faster ones after a success, otherwise ones
+// that may make the run possible.
 Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
   const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
   Adviser adviser(run, limits);

@@ -70,6 +70,7 @@ TaskSlices LaunchSlices::of(TaskView launch) {
   return cut ? slices : TaskSlices();
 }
 
+// Asks the mapping's map_task on the task's current processor.
 std::vector<Processor> LaunchSlices::targets(const TaskView& task) {
   MapperRuntime runtime;
   TaskWish wish;

@@ -375,6 +375,8 @@ bool MapperLogReader::State::machine_line(In in, std::string_view text) {
   return true;
 }
 
+// Reads a line of a SLICE_TASK block. Extends the launch's bounding box unless the log states its
+// domain. Returns false if the line is malformed.
 bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
   text.remove_prefix(2);
   const bool whole = take(text, "LAUNCH ");
@@ -451,6 +453,8 @@ const MapperLogReader::State::Launch* MapperLogReader::State::launch_of(const Na
   return alike ? oldest : nullptr;
 }
 
+// Returns the index of a domain in log.launches and adds it if it is new; nullopt if the list is
+// full.
 std::optional<std::size_t> MapperLogReader::State::number_of(const Rect& domain) {
   std::vector<std::int64_t> numbers;
   for (const Point* point : {&domain.lower, &domain.extents}) {
@@ -467,6 +471,7 @@ std::optional<std::size_t> MapperLogReader::State::number_of(const Rect& domain)
   return log.launches.size() - 1;
 }
 
+// Records the first target processor of a task, and for a point also its launch.
 void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   if (places.empty()) number_processors();
   const auto place = places.find(processor);
@@ -506,6 +511,8 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   log.points.push_back({known->second, launch, *task.point, *thread.processor});
 }
 
+// Reads a line of a MAP_TASK block: the launch, target processors, a requirement, its names or an
+// instance. Returns false if the line is malformed.
 bool MapperLogReader::State::map_line(Thread& thread, std::string_view text) {
   text.remove_prefix(2);
   if (take(text, "LAUNCH ")) {
@@ -589,6 +596,7 @@ MapperLogReader::~MapperLogReader() = default;
 MapperLogReader::MapperLogReader(MapperLogReader&&) noexcept = default;
 MapperLogReader& MapperLogReader::operator=(MapperLogReader&&) noexcept = default;
 
+// Splits the bytes into lines. A line longer than kMaxLogLine is cut and counted as unreadable.
 void MapperLogReader::read(std::string_view bytes) {
   State& state = *state_;
   while (!bytes.empty()) {
@@ -613,6 +621,7 @@ std::int64_t MapperLogReader::missing_processes() const {
   return std::max<std::int64_t>(0, std::ssize(processes) - state_->begun_runs);
 }
 
+// Fails if no task was mapped or the log lacks the list of processors.
 Result<MapperLog> MapperLogReader::finish() {
   if (!state_->line.empty()) read("\n");
   if (state_->log.mapped == 0 && state_->log.broken_off) {

@@ -8,6 +8,7 @@
 
 namespace groma {
 
+// A kind takes all decisions of its task along. Limits are exchanged for all tasks.
 void exchange(const MappingDifference& difference, Mix& mix) {
   const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
   switch (difference.what) {
@@ -49,6 +50,8 @@ bool MixedMapper::second_places(const TaskView& task) const {
   return mix_.whole.contains(task.name) || mix_.placement.contains(task.name);
 }
 
+// Asks both mappers, then takes replication, stealing and placement from the second if the mix says
+// so.
 void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                       TaskOptions& answer) {
   options_.clear();
@@ -82,6 +85,8 @@ void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
   by.replicate_task(runtime, task, answer);
 }
 
+// If only stealing comes from the second mapper, the first mapper's slices get the second's
+// stealable flag.
 void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                              SliceAnswer& answer) {
   placer(task).slice_task(runtime, task, part, answer);

@@ -132,6 +132,7 @@ std::string extents_text(const Rect& domain) {
   return text;
 }
 
+// Reports an empty domain, or one with more than kMaxPlacePoints points.
 bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
   if (query.parent) return true;
   const std::int64_t volume = query.domain.volume();

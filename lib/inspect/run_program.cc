@@ -256,6 +256,7 @@ std::string title_of(const ProgramRun& run) {
   return (run.app == nullptr ? run.words.front() : run.app->name()) + " on Legion";
 }
 
+// Reads the run's profile into `result`, or the reason that there is none.
 void read_record(const std::string& file, ProgramResult& result) {
   const auto text = read_regular_file(file, profile::kMaxRecordBytes);
   if (!text) {
@@ -330,6 +331,8 @@ ProgramResult::Same comparison(const Program* mapping, const ProgramRun& run, bo
   return run.checks == ProgramRun::Checks::kFirst && is_known ? Same::kKnown : Same::kUnknown;
 }
 
+// Runs the program and judges the result. `mapping` is null if the program maps itself. `rules` may
+// be null.
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules* rules) {
   GROMA_CHECK(!run.words.empty());
   std::optional<inspect::Checked> before;

@@ -71,6 +71,8 @@ class Anneal : public Proposer {
   ScoreMemory memory_;
 };
 
+// Begins the next cycle if the present one is over, and proposes one neighbour, or four in long
+// cycles.
 std::vector<Proposal> Anneal::propose(Round& round) {
   if (tags_ - begin_ >= length_) {
     begin_ = tags_;

@@ -103,6 +103,8 @@ class Reader {
  public:
   Reader(const Segments& base, const AnswerForm& form) : base_(base), form_(form) {}
 
+  // Reads a reply. `cut`: the reply ended at its token limit, so its last statement may be
+  // incomplete.
   Answer read(std::string_view text, bool cut) {
     const std::vector<Fence> fences = fences_of(text);
     if (fences.empty()) {
@@ -126,6 +128,7 @@ class Reader {
     return text.starts_with('{') || begins_statement(text) ? "" : one_line(text, kMaxPlan);
   }
 
+  // Reads a reply without fences: JSON, then marked text or bare statements.
   void read_bare(std::string_view text, bool cut) {
     const std::string_view braces = outermost_braces(text);
     if (const auto object = parse_object(braces)) {
@@ -140,6 +143,7 @@ class Reader {
     if (!statements.empty()) read_statements("", statements, cut);
   }
 
+  // Reads one fenced block. Its label is the word behind the fence or the line above it.
   void read_fence(const Fence& fence) {
     const std::string_view body = trimmed(fence.body);
     if (body.starts_with('{')) {

@@ -122,6 +122,7 @@ Ccd::Ccd(const Problem& problem)
   make_tasks(problem);
 }
 
+// Collects the tasks with a Task decision and the Region decisions of the search space.
 void Ccd::make_tasks(const Problem& problem) {
   const app::Data& data = problem.inputs.front().data();
   const std::vector<Decision>& decisions = space_.decisions();

@@ -101,6 +101,8 @@ double common_bytes(const app::Data& data, const Part& a, const Part& b) {
 
 }  // namespace
 
+// Requirements with the same first name are one collection. The bytes of a collection are those of
+// its largest part, the bytes of an overlap those of the largest common part.
 Collections collections_of(const Workload& workload) {
   const app::Data& data = workload.data();
   Collections collections;

@@ -144,6 +144,7 @@ class CommandEvaluator final : public Evaluator {
   std::string unit() const override { return options_.unit; }
   bool higher_is_better() const override { return options_.higher_is_better; }
 
+  // Checks the text, then measures it with every input beside the incumbent.
   Evaluation evaluate(const EvaluationRequest& request) override {
     std::shared_ptr<const Placed> text = kept(request.text);
     if (text == nullptr) {
@@ -181,6 +182,7 @@ class CommandEvaluator final : public Evaluator {
     return options_.inputs.empty() ? std::vector<std::string>{""} : options_.inputs;
   }
 
+  // Runs a shell command with GROMA_FILE and GROMA_INPUT set, and without GROMA_API_KEY.
   Result<CommandOutcome> run(const std::string& script, const Placed& placed,
                              const std::string& input, std::int64_t deadline_ms,
                              const EvaluationRequest& request) const {
@@ -219,6 +221,7 @@ class CommandEvaluator final : public Evaluator {
     return std::nullopt;
   }
 
+  // Runs the command once and reads its value.
   Result<Measured, Failure> measure(const Placed& placed, const std::string& input,
                                     std::int64_t deadline_ms, const EvaluationRequest& request) {
     const auto outcome = run(options_.command, placed, input, deadline_ms, request);
@@ -413,6 +416,8 @@ class CommandEvaluator final : public Evaluator {
     return compared;
   }
 
+  // Computes the score: the geometric mean over the inputs. If the incumbent ran with every input,
+  // the values are scaled to its earlier score.
   Evaluation score_of(const std::vector<Comparison>& all, const EvaluationRequest& request) const {
     std::vector<double> values, incumbent;
     double squares = 0;
@@ -464,6 +469,7 @@ class CommandEvaluator final : public Evaluator {
                        [](const GuideMatch& match) { return match.rule.starts_with("silent."); });
   }
 
+  // Returns the evaluation of a failure, with the guide's feedback about the output.
   Evaluation failed(const Failure& failure, GuideDetail detail) const {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
@@ -512,6 +518,7 @@ class CommandEvaluator final : public Evaluator {
   std::array<std::shared_ptr<const Placed>, 2> kept_;
 };
 
+// Returns an error if the commands and the inputs do not fit together.
 std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   const auto wrong = [](std::string message, std::string help = "") {
     return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
@@ -539,6 +546,7 @@ std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   return std::nullopt;
 }
 
+// Returns an error if an option is out of its range.
 std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   const auto wrong = [](std::string message, Error::Code code = Error::Code::kMalformed) {
     return Error{code, std::move(message)};

@@ -86,6 +86,7 @@ std::string Drafts::Argument::words_of(const std::string& task) const {
   return fmt::format("{} of {}", data, task);
 }
 
+// Without a usable Task statement, a task runs on the default mapper's first kind.
 Draft Drafts::untaken(const std::string& text) const {
   auto base = std::make_shared<Base>();
   base->text = text;
@@ -359,6 +360,7 @@ class Drafts::Collector {
   Collector(const Drafts& drafts, const Draft& from, const ProfileFacts* facts)
       : drafts_(drafts), from_(from), facts_(facts) {}
 
+  // Collects changes of single tasks, of all tasks, of data by name, and of replication.
   std::vector<Move> moves() {
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
       change_kind(t);
@@ -431,6 +433,7 @@ class Drafts::Collector {
     }
   }
 
+  // Adds changes of the placement of one task.
   void change_place(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const double share = task_share(t) + copy_share() / 4;
@@ -450,6 +453,7 @@ class Drafts::Collector {
     }
   }
 
+  // Adds changes of the instance limit and of stealing, which always have the least weight.
   void change_schedule(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     for (const int limit : kLimits) {
@@ -505,6 +509,8 @@ class Drafts::Collector {
         fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
   }
 
+  // Adds changes of memory, layout and early collection for each argument and for all arguments
+  // together.
   void change_data(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const ProcKind kind = drafts_.kind_of(from_, t);
@@ -532,6 +538,7 @@ class Drafts::Collector {
     lay_out(all, fmt::format("all data of {}", task.name), share / 2);
   }
 
+  // Adds changes of all arguments with one name, separately for each processor kind.
   void change_region(const std::string& region) {
     for (const ProcKind kind : kPreferred) {
       std::vector<std::pair<std::size_t, std::size_t>> all;
@@ -616,6 +623,7 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
                      : std::move(all[draw(4, all.size())]);
 }
 
+// Applies to arguments with the same name of tasks on the same kind.
 std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
   const auto about = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.name == shortage.task; });

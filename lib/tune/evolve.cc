@@ -97,6 +97,7 @@ class Evolve : public Proposer {
   std::string_view name() const override { return "evolve"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // Asks for changes of one parent from each of the next islands.
   std::vector<Proposal> propose(Round& round) override {
     const std::size_t count = std::min(round.most(), kWorkers);
     std::vector<Attempt> attempts;
@@ -134,6 +135,7 @@ class Evolve : public Proposer {
     return proposals;
   }
 
+  // Adds a text that ran to its island, the archive and the references.
   void learn(const Step& step) override {
     const auto found = pending_.find(step.proposal.tag);
     Attempt attempt;

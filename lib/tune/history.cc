@@ -34,6 +34,7 @@ bool History::is_better(const Evaluation& evaluation) const {
   return evaluation.score < best_.front().evaluation.score * (1 - evaluation.noise);
 }
 
+// Adds a step to the best, recent or failed steps; each list is bounded.
 void History::add(Step step) {
   if (step.evaluation.ok()) {
     const auto same = std::find_if(best_.begin(), best_.end(), [&](const Step& other) {

@@ -80,6 +80,7 @@ std::string characters_of(const std::string& bytes) {
 
 namespace {
 
+// Undoes characters_of().
 std::string bytes_of(const std::string& text) {
   if (!text.starts_with(kBytes)) return text;
   std::string bytes;
@@ -176,6 +177,7 @@ Journal& Journal::operator=(Journal&& other) noexcept {
   return *this;
 }
 
+// Checks the first line, finds the end of the last whole line and cuts off the rest.
 Result<Journal> Journal::open(const std::string& path, const Json& search, bool resume) {
   Journal journal;
   journal.path_ = path;
@@ -251,6 +253,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   return journal;
 }
 
+// Skips lines that are not part of the replay.
 Result<Json> Journal::next(const char* about) {
   std::string line;
   Json read;
@@ -308,6 +311,7 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
 
 namespace {
 
+// The lists of a profile become arrays of values without names.
 Json json_of(const ProfileFacts& facts) {
   Json json = {{"title", facts.title},
                {"mapping", facts.mapping},
@@ -432,6 +436,7 @@ constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // limit of the tokens 
 constexpr std::size_t kMostOf = 1'000;                   // limit of questions asked together
 constexpr std::int64_t kMostRequirements = 1'000'000'000;
 
+// Reads a profile; anything missing is a default value.
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
   facts.title = value<std::string>(json, "title");

@@ -357,6 +357,7 @@ std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
   return replies;
 }
 
+// Asks the model concurrently, and records each reply with its cost as it arrives.
 std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> requests) {
   go_on();
   replayed_round_ = false;
@@ -461,6 +462,7 @@ std::vector<RecordedReply> Search::asked_then(std::span<const ChatRequest> reque
   return all;
 }
 
+// Adds the cost of a reply to the spending, and notes errors.
 void Search::count(const RecordedReply& exchange) {
   TuneSpending& spent = outcome_.spent;
   spent.tokens += exchange.tokens;
@@ -475,6 +477,7 @@ void Search::count(const RecordedReply& exchange) {
   if (!reply) no_reply_ = reply.error();
 }
 
+// Estimates texts within the budget, or returns the recorded estimates during a replay.
 std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, GuideDetail detail) {
   if (estimator_ == nullptr || failed_) return {};
   std::size_t count = texts.size();
@@ -499,6 +502,7 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
   return all;
 }
 
+// Estimates concurrently. Results from the first estimate that was not started are dropped.
 std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts,
                                               GuideDetail detail) {
   go_on();
@@ -626,6 +630,7 @@ void Search::make_sure(Trial& trial) const {
                  outcome_.best->evaluation.score, true});
 }
 
+// Resets the state of a round.
 void Search::begin_round() {
   rejected_.reset();
   unusable_ = 0;
@@ -860,6 +865,7 @@ std::optional<Error> Search::open_journal() {
   return std::nullopt;
 }
 
+// Checks the budgets and the user's stop. A replay ignores the budgets.
 bool Search::goes_on() {
   using End = TuneOutcome::End;
   const TuneBudget& budget = options_.budget;

@@ -49,6 +49,7 @@ struct Place {
   std::size_t at;
   std::uint32_t value;
 };
+// At one position the longest value counts.
 std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
   std::vector<Place> places;
   for (std::size_t at = 0; at < line.size();) {
@@ -134,6 +135,7 @@ class Marks : public Proposer {
 
   std::string_view name() const override { return "marks"; }
 
+  // Proposes the start first, then neighbours of the best, then random choices.
   std::vector<Proposal> propose(Round& round) override {
     if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
     tried(text_.chosen);

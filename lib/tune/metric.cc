@@ -118,6 +118,7 @@ const llm::json* found_in(const llm::json& value, const std::vector<std::string>
 
 }  // namespace
 
+// A pattern has exactly one group, and matches bytes.
 Result<Metric> Metric::make(const std::string& pattern, const std::string& pointer) {
   const auto failure = [](std::string message, std::string help = "") {
     return Error{Error::Code::kMalformed, std::move(message), std::move(help)};

@@ -56,6 +56,7 @@ Configuration ParameterSpace::random(Draws& draws) const {
   return configuration;
 }
 
+// Every value of the parameter is equally likely.
 void ParameterSpace::randomize(Configuration& configuration, std::size_t p, Draws& draws) const {
   const Parameter& parameter = parameters_[p];
   double* const value = &configuration[places_[p]];

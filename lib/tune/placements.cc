@@ -127,6 +127,7 @@ std::int64_t destination(const LineShape& shape, std::int64_t nodes, std::int64_
                            : i / processors % nodes * processors + i % processors;
 }
 
+// Chooses the first factor, then factorises the rest recursively.
 std::vector<std::vector<std::int64_t>> factorisations(std::int64_t n, int dimensions,
                                                       std::size_t most) {
   std::vector<std::vector<std::int64_t>> all;

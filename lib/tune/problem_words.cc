@@ -26,6 +26,7 @@ std::string size_words(double bytes) {
                         : fmt::format("{:.3g} MB", bytes / kMega);
 }
 
+// Describes the processors and memories of one node.
 std::string node_words(const NodeType& node) {
   std::string words;
   const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
@@ -126,6 +127,7 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
 
 }  // namespace
 
+// Nodes of the same type are described once.
 std::string machine_words(const Machine& machine) {
   const std::int64_t nodes = machine.node_count();
   std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
@@ -157,6 +159,7 @@ AppWords app_words(const Workload& app, const Machine& machine) {
   return words;
 }
 
+// Explains the mapping for the application, and writes each task's decisions on one line.
 std::string decision_words(const std::string& mapping, const Machine& machine,
                            const Workload& app) {
   Diagnostics diags(Source("mapping", mapping));

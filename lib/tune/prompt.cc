@@ -244,6 +244,7 @@ std::string show(const Segments& segments) {
   return shown;
 }
 
+// Lists added lines with `+` and removed lines with `-`.
 std::string difference(const Segments& text, const Segments& base) {
   std::string lines;
   for (const Segment& segment : text.all()) {
@@ -289,6 +290,7 @@ std::string result_words(const Evaluation& evaluation, const Evaluator& evaluato
   return "stopped, being far slower than the best";
 }
 
+// The profile line is removed first from a prompt that is too long.
 std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail) {
   std::vector<FeedbackLine> lines;
   const auto add = [&](std::string_view head, const std::string& text,

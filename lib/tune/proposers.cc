@@ -77,6 +77,8 @@ constexpr auto kInfos = [] {
 
 std::span<const ProposerInfo> proposers() { return kInfos; }
 
+// Fails if the name is unknown, if the proposer only searches for mappings and the text is not one,
+// or if the inputs have different tasks.
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
                                                 std::uint64_t seed, const AskOptions& options) {
   std::vector<std::string_view> names;

@@ -60,6 +60,8 @@ std::string one_line(std::string_view text, std::size_t most) {
   return harmless(trimmed(text), most);
 }
 
+// A block ends at a fence with the same mark; a block without an end reaches to the end of the
+// text.
 std::vector<Fence> fences_of(std::string_view text) {
   std::vector<Fence> fences;
   std::string_view above;

@@ -114,6 +114,7 @@ class Scientist : public Proposer {
   std::string_view name() const override { return "scientist"; }
   std::string findings() const override { return findings_; }
 
+  // Selects a base, designs experiments and asks for texts that carry them out.
   std::vector<Proposal> propose(Round& round) override {
     measured_ = what(round.evaluator());
     higher_is_better_ = round.evaluator().higher_is_better();

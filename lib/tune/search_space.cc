@@ -101,6 +101,7 @@ class SearchSpace::Maker {
     }
   }
 
+  // Makes all decisions in the order of the statements.
   void make(SpaceGrain grain) {
     space_.kind_lists_ = lists_of(kinds_);
     std::vector<std::string> lists;
@@ -153,6 +154,7 @@ class SearchSpace::Maker {
     });
   }
 
+  // Adds Region decisions by argument or by name, as the grain says.
   void add_regions(SpaceGrain grain) {
     const auto add_kinds = [&](std::uint32_t task, const std::string& which,
                                const std::string& region) {
@@ -171,6 +173,7 @@ class SearchSpace::Maker {
     }
   }
 
+  // Adds Layout decisions: by argument if the grain says so, then those for all tasks.
   void add_layouts(SpaceGrain grain) {
     if (grain == SpaceGrain::kArguments) {
       for_each_argument([&](std::uint32_t task, const std::string& which) {
@@ -190,6 +193,7 @@ class SearchSpace::Maker {
     add(MappingStatement::kLayout, kNoTask, head, kAlignments);
   }
 
+  // Adds the decisions about mapping functions of one task.
   void add_functions(std::uint32_t t, const std::string& name) {
     int dimensions = 0;  // smallest number of dimensions among the task's index launches
     bool single = false;

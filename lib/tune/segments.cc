@@ -211,6 +211,7 @@ bool in_name(char c) {
 
 namespace tuning {
 
+// Reads the name and the description behind `groma: begin`, up to the end of the comment.
 SegmentMark segment_mark(std::string_view line) {
   SegmentMark mark;
   const std::string_view end = word_after(line, "groma: end");
@@ -242,6 +243,8 @@ bool has_segment_mark(std::string_view text) {
 
 }  // namespace tuning
 
+// Each statement goes to the segment of its kind, with the comments above it. A text that is too
+// long goes to `other`.
 Segments Segments::of_mapping(const Source& program) {
   std::string_view text = program.text();
   Segments made;
@@ -341,6 +344,7 @@ const Segment* Segments::find(std::string_view name) const {
   return found == segments_.end() ? nullptr : &*found;
 }
 
+// Refuses a text with marks, which would change the segments.
 std::optional<Error> Segments::set(std::string_view name, std::string text) {
   const Segment* found = find(name);
   if (found == nullptr) {

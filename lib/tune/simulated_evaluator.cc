@@ -70,6 +70,7 @@ class SimulatedEvaluator : public Evaluator {
     return std::string(mend(Source("mapping", text), &made).text());
   }
 
+  // Checks the text with every input. Texts without errors are remembered.
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
     const std::uint64_t hash = tuning::hash_of(text);
     {
@@ -101,6 +102,8 @@ class SimulatedEvaluator : public Evaluator {
     return std::nullopt;
   }
 
+  // Returns true if the text cannot be bound, or if a check of some input finds an error or a
+  // warning.
   bool may_fail(const std::string& text) const override {
     Diagnostics diags(Source("mapping", text));
     const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
@@ -146,6 +149,8 @@ class SimulatedEvaluator : public Evaluator {
     options.stop = options_.stop;
     return options;
   }
+  // Runs with the share of memory first. If the run is too large, runs it again alone with all of
+  // the memory.
   RunResult run_in_memory(const BoundProgram& bound, const Workload& input,
                           SimulateOptions* options, Diagnostics& diags) const {
     {

@@ -121,6 +121,7 @@ std::vector<Stretch> statements_in(std::string_view text) {
   return all;
 }
 
+// The comments above a function and the line that would be left empty go with the statement.
 std::string without(std::string_view text, Stretch statement) {
   std::string_view before = text.substr(0, statement.begin);
   std::string_view after = text.substr(statement.end);

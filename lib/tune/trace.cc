@@ -45,6 +45,7 @@ class Trace : public Proposer {
   std::string_view name() const override { return "trace"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // Asks for a change of the text that was tried last.
   std::vector<Proposal> propose(Round& round) override {
     const Step* last = round.history().last();
     const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
@@ -80,6 +81,7 @@ class Trace : public Proposer {
     return text == "TERMINATE";
   }
 
+  // Writes the parts of an OptoPrime prompt in their order.
   void build(Prompt& prompt, Round& round, const Step* last, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
