@@ -368,11 +368,13 @@ class Exchanger {
   const Progress& progress_;
 };
 
-// A statement gets a run of its own only if it causes several differences.
+// Returns true if a statement causes several differences. Only such a statement gets its own run.
 bool has_several(const StatementDifference& statement) {
   return statement.by && statement.parts.size() > 1;
 }
 
+// Runs each statement with several differences first, then each difference. All limits share one
+// run.
 void find_costs(MappingDiff& diff, Exchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
@@ -391,6 +393,7 @@ void find_costs(MappingDiff& diff, Exchanger& exchanger) {
 
 }  // namespace
 
+// Runs both mappings and compares their decisions. Costs are measured only if mapping A runs.
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress) {

@@ -41,11 +41,11 @@ class Palette {
     }
   }
 
-  // Returns a colour as red, green and blue in 0..1. Nodes differ in hue; processors of a node
-  // differ in lightness.
+  // A colour as red, green and blue in 0..1.
   struct Rgb {
     double r, g, b;
   };
+  // Returns a processor's colour. Nodes differ in hue; processors of a node differ in lightness.
   static Rgb color(const Processor& p, std::size_t per_node) {
     const double hue = std::fmod(0.58 + 0.618034 * static_cast<double>(p.node), 1.0);
     const double step =
@@ -108,6 +108,7 @@ struct Layer {
   std::size_t first;
 };
 
+// Draws one layer as text, with row and column numbers, cut to the size in the options.
 std::string grid(const Placement& placement, const Palette& palette, const Layer& layer,
                  const DrawOptions& options) {
   const int dims = placement.domain.dimensions();

@@ -95,6 +95,7 @@ class Judge {
     }
   }
 
+  // Returns every statement of the program with its state.
   std::vector<LoggedStatement> judge() {
     for (const MapperLog::Task& task : log_.tasks) judge(task);
     for (const MapperLog::Data& data : log_.data) judge(data);

@@ -111,6 +111,7 @@ struct Named {
   }
 };
 
+// Reads the name, the point and the number of a task; nullopt if the text names no task.
 std::optional<Named> named(std::string_view text) {
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
     const std::string_view inside = text.substr(at + 1, kMostDigits + 1);

@@ -44,6 +44,7 @@ void add_words(const Feedback* feedback, const Source& source, OrderedJson& json
 
 }  // namespace
 
+// Simulates the application under the mapping, and reports refusals at their statements.
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
               Diagnostics& diags, LogSink* log) {
   const auto shared = ProgramMapper::share(bound, log, options.stop);

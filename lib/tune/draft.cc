@@ -623,7 +623,7 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
                      : std::move(all[draw(4, all.size())]);
 }
 
-// Applies to arguments with the same name of tasks on the same kind.
+// Changes all arguments with the shortage's name, for tasks on the same processor kind.
 std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
   const auto about = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.name == shortage.task; });

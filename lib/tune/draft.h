@@ -130,7 +130,7 @@ class Drafts {
   const Machine& machine_;
   std::vector<Task> tasks_;
   std::vector<std::string> regions_;  // names of data, without duplicates
-  std::string top_level_;             // the top-level task as a mapping writes it; empty: unknown
+  std::string top_level_;             // top-level task as a mapping writes it; empty: none
 };
 
 }  // namespace groma::tuning

@@ -359,6 +359,7 @@ class Evolve : public Proposer {
     return score_words(evaluation, evaluator);
   }
 
+  // Adds the current program's score, features and feedback, and how it compares with its parent.
   void add_state(Prompt& prompt, const Round& round, const Shared& parent) {
     if (parent == nullptr) {
       prompt.user("FITNESS of the current program: not known, it was not run yet\n");
@@ -400,6 +401,7 @@ class Evolve : public Proposer {
     }
   }
 
+  // Asks for edits, or for a whole text after several failed edits.
   void add_task(Prompt& prompt, const Problem& problem) const {
     if (whole()) {
       prompt.user("TASK: write a better one.\n" + whole_format(problem, asker_.writes_programs()));

@@ -300,8 +300,8 @@ class Search : public Round {
   TuneOutcome outcome_;
   std::size_t most_ = 1;
   std::int64_t steps_ = 0;
-  int rejections_ = 0, repeated_ = 0;    // in a row
-  std::optional<std::string> rejected_;  // in this round
+  int rejections_ = 0, repeated_ = 0;    // rounds without a proposal, free proposals, in a row
+  std::optional<std::string> rejected_;  // last rejection of this round
   std::size_t unusable_ = 0;             // unusable replies of this round
   std::optional<ChatError> hopeless_;    // an error of the model that a retry cannot cure
   bool answered_ = false;                // the model replied since the last proposal

@@ -58,6 +58,8 @@ std::string value_words(const Evaluator& evaluator, double score, int digits) {
   return number_words(evaluator.value_of(score), evaluator.unit(), digits);
 }
 
+// Draws the course of a search as one line of at most `most` characters on a logarithmic scale.
+// Each character is the smallest score of its steps; `·` means that no step succeeded.
 std::string sparkline(std::span<const double> scores, std::size_t most, bool higher_is_better) {
   static constexpr std::array<std::string_view, 8> kLetters = {"▁", "▂", "▃", "▄",
                                                                "▅", "▆", "▇", "█"};
@@ -88,6 +90,7 @@ std::string sparkline(std::span<const double> scores, std::size_t most, bool hig
   return line;
 }
 
+// Writes the summary of a search: start, best, spending and how the search ended.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   std::string text;
   const bool higher = evaluator.higher_is_better();

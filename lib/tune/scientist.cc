@@ -243,6 +243,7 @@ class Scientist : public Proposer {
     return pair;
   }
 
+  // Returns the member whose segments differ most from those of `base`; null if there is none.
   static const Member* most_different(const Problem& problem, const Member& base,
                                       const std::vector<const Member*>& members) {
     const Result<Segments> own = segments_of(problem, base.text);
@@ -264,6 +265,7 @@ class Scientist : public Proposer {
     return found;
   }
 
+  // Lists the latest members of the population, and the eight best.
   void build_selector(Prompt& prompt, const Round& round) const {
     prompt.system(role_words(round.problem(), round.evaluator()));
     prompt.system(
