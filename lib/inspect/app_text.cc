@@ -1,4 +1,4 @@
-// An application for a person.
+// Describes an application as text for people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return text;
 }
 
-// What a formula is, short enough to be read; --json has all of it.
+// Returns a formula, cut if it is long; --json shows all of it.
 std::string formula_text(const Formula& formula) {
   constexpr std::size_t kMost = 100;
   const std::string& text = formula.text();
@@ -30,7 +30,7 @@ std::string formula_text(const Formula& formula) {
                      text.size());
 }
 
-// "n x n", "(2 * gx) x (2 * gy)"
+// Returns extents as text: "n x n", "(2 * gx) x (2 * gy)".
 std::string join(const Formulas& formulas) {
   std::vector<std::string> texts;
   for (const Formula& formula : formulas) {
@@ -49,7 +49,7 @@ std::string fields_text(const std::vector<AppField>& fields) {
   return join(names, ", ");
 }
 
-// How wide a column of these names is.
+// Returns the width of a column with these names.
 template <typename Items>
 std::size_t width_of(const Items& items, std::size_t least = 10) {
   for (const auto& item : items) least = std::max(least, item.name.size());
@@ -88,7 +88,7 @@ std::string describe_parameters(const Application& app, std::string_view name) {
   return text;
 }
 
-// What is cut of `of`, and in turn what is cut of that.
+// Lists the partitions of `of`, and their partitions in turn.
 std::string describe_partitions(const Application& app, std::string_view of, int depth) {
   std::string text;
   for (const AppPartition& partition : app.partitions) {

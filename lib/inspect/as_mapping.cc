@@ -1,5 +1,6 @@
-// The default mapper's decisions as a program: asked of a DefaultMapper hook by hook, written as
-// statements, and as functions that cut launches as lib/mapper/blocks.cc does.
+// Writes the default mapper's decisions as a mapping program. A DefaultMapper is asked hook by
+// hook. Its decisions become statements; its cutting of launches becomes functions that cut as
+// lib/mapper/blocks.cc does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@
 namespace groma {
 namespace {
 
-// Extents e for which (x + 1) * blocks cannot overflow: both factors are at most e.
+// The largest extent for which (x + 1) * blocks cannot overflow: both factors are at most the
+// extent.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 
 bool runs_anywhere_in_node(ProcKind kind) {
@@ -36,6 +38,7 @@ class DefaultProgram {
         query_(query),
         processors_(first_of_each_node_type(machine)) {}
 
+  // Returns the program, with comments about decisions that no statement can express.
   std::string write() {
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
       if (asks(query_, app_.tasks[i])) add_task(static_cast<std::uint32_t>(i));
@@ -62,6 +65,7 @@ class DefaultProgram {
   }
 
  private:
+  // Writes the statements about one task: kinds, data, launches and replication.
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
     const TaskUses& uses = uses_[number];
@@ -90,7 +94,8 @@ class DefaultProgram {
     if (static_cast<int>(number) == app_.top_level) add_replication(task, *name, views, kind);
   }
 
-  // select_task_options; nothing when there is no kind.
+  // Returns the answer of select_task_options; nullopt if the machine has no kind that can run the
+  // task.
   std::optional<TaskOptions> start(const TaskView& view) const {
     for (ProcKind kind : mapper::rank_kinds(view.tag)) {
       const auto local = mapper::first_from(*machine_, kind, 0);
@@ -119,6 +124,8 @@ class DefaultProgram {
     }
   }
 
+  // Asks the default mapper on each type of node, and writes the requirements that the query asks
+  // about.
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
                         const app::Use& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
@@ -138,7 +145,8 @@ class DefaultProgram {
     }
   }
 
-  // `wish` null: nodes differ.
+  // Writes the statements for a requirement. `wish` is null if the types of nodes decide
+  // differently.
   void add_requirement(const app::Task& task, const std::string& name, const std::string& region,
                        std::size_t position, ProcKind kind, const RequirementWish* wish) {
     if (!regions_of_task_.insert({name, region}).second) return;
@@ -159,7 +167,7 @@ class DefaultProgram {
     const InstanceWish& only = wish->candidates().front();
     regions_ +=
         fmt::format("Region {} {} {} {};\n", name, region, name_of(kind), name_of(only.memory));
-    if (only.layout.exact) {  // the statement's `Exact` also leaves out neighbours
+    if (only.layout.exact) {  // a statement with `Exact` would also exclude neighbours
       layouts_ += fmt::format("# {} {}: {}, which its variant demands.\n", harmless(task.name),
                               harmless(region), layout_words(only.layout));
       return;
@@ -168,7 +176,8 @@ class DefaultProgram {
                             layout_words(only.layout));
   }
 
-  // Its own name where no other requirement of the task has it in any launch, else the position.
+  // Returns the requirement's name if no other requirement of the task has that name in any launch;
+  // otherwise its position.
   static std::string region_of(const std::vector<app::LaunchNames>& all, std::size_t number,
                                std::size_t position) {
     const app::Names& names = all[number][position];
@@ -189,6 +198,8 @@ class DefaultProgram {
 
   // ---- Launches
 
+  // Notes which block functions the task needs. Writes a comment if no function can express how the
+  // launch is cut.
   void add_launches(const app::Task& task, const TaskUses& uses, const std::string& name,
                     ProcKind kind) {
     std::set<int> dimensions;
@@ -229,8 +240,8 @@ class DefaultProgram {
     return fmt::format("blocks_{}_{}d", name_of(kind), dimensions);
   }
 
-  // Block b of n in a dimension of e points is from e * b / n to e * (b + 1) / n, so that x is in
-  // the last block with e * b < (x + 1) * n.
+  // Returns a function that cuts a launch into blocks. In a dimension of e points, block b of n is
+  // from e * b / n to e * (b + 1) / n, so x is in the last block with e * b < (x + 1) * n.
   static std::string block_function(ProcKind kind, int dimensions) {
     std::string text = fmt::format(
         "\ndef {}(Task task) {{\n"
@@ -250,6 +261,7 @@ class DefaultProgram {
     return text + fmt::format("  return all_{}[{}];\n}}\n", name_of(kind), number);
   }
 
+  // Writes the block functions, and binds them to tasks.
   std::string functions() {
     std::string text;
     for (const auto& [kind, dimensions] : blocks_) {
@@ -276,7 +288,8 @@ class DefaultProgram {
     return text;
   }
 
-  // For tasks that are launched with several numbers of dimensions.
+  // Returns a function that chooses a block function by the number of dimensions, for tasks
+  // launched with different numbers of dimensions.
   std::string chooser(ProcKind kind, const std::string& function) const {
     const std::set<int>& all = blocks_.at(kind);
     std::string value;
@@ -301,7 +314,7 @@ class DefaultProgram {
   std::string tasks_, regions_, layouts_, rest_, maps_;
   std::map<ProcKind, std::set<int>> blocks_;
   std::vector<Bound> bound_;
-  std::set<std::pair<std::string, std::string>> regions_of_task_;  // that are written
+  std::set<std::pair<std::string, std::string>> regions_of_task_;  // pairs already written
   std::set<ProcKind> choosers_;
   bool round_robin_ = false, replicates_ = false;
 };

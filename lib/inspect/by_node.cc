@@ -1,3 +1,4 @@
+// Helpers for machines with several types of nodes.
 #include "inspect/by_node.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Nodes that may differ: where to ask a mapper, and whether its answers do.
+// Helpers for machines with several types of nodes: where to ask a mapper, and whether its answers
+// differ.
 #pragma once
 
 #include <array>
@@ -9,12 +10,12 @@
 
 namespace groma {
 
-// By kind, the first processor in each type of node that has some: a mapper may decide differently
-// on each.
+// For each processor kind, the first processor of each node type that has this kind. A mapper may
+// decide differently on each of these processors.
 using FirstProcessors = std::array<std::vector<Processor>, kProcKindCount>;
 FirstProcessors first_of_each_node_type(const Machine& machine);
 
-// Whether two wishes say the same of memories and layouts, by the same statements.
+// Returns true if two wishes have the same memories and layouts, decided by the same statements.
 bool same_data(const RequirementWish& a, const RequirementWish& b);
 
 }  // namespace groma

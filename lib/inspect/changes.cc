@@ -1,3 +1,5 @@
+// The Editor, which turns statements into edits, and faster_changes(), which proposes changes for
+// the parts of a run that take the most time.
 #include "inspect/changes.h"
 
 #include <fmt/format.h>
@@ -17,11 +19,12 @@
 namespace groma::inspect {
 namespace {
 
-constexpr std::size_t kTasks = 4;      // that are looked at, those with the most time first
-constexpr std::size_t kRegions = 3;    // likewise, by the time of their copies
-constexpr std::size_t kRemoved = 4;    // statements of one kind
-constexpr double kWorthTrying = 0.02;  // of the measured time
+constexpr std::size_t kTasks = 4;      // tasks examined, those with the most time first
+constexpr std::size_t kRegions = 3;    // regions examined, by the time of their copies
+constexpr std::size_t kRemoved = 4;    // statements of one kind that are removed
+constexpr double kWorthTrying = 0.02;  // least share of the measured time
 
+// Returns the text on one line, with single spaces.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -45,6 +48,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
+// Lexes the statement, which drops its comments.
 std::string words_of(const Program& program, Origin origin) {
   const Source statement("", std::string(program.source().text(program.range(origin))));
   Diagnostics ignored(statement);
@@ -70,6 +74,7 @@ std::string head_of(std::string_view words, std::size_t count) {
 
 // ------------------------------------------------------------------------------------------ Editor
 
+// Lexes the program, and finds its comments, its line ends and the place for new statements.
 Editor::Editor(const Program& program) : program_(program) {
   const std::vector<Range>& statements = program.data().statements;
   const std::string_view text = program.source().text();
@@ -81,8 +86,8 @@ Editor::Editor(const Program& program) : program_(program) {
   }
   for (const syntax::Comment& comment : comments) comments_.push_back(comment.range.begin);
   if (text.find("\r\n") != text.npos) line_end_ = "\r\n";
-  // Before the others, since the first of two about one thing counts, and before the comment that
-  // belongs to it.
+  // New statements go before all others, because the first of two statements with the same key
+  // counts. They also go before the comment that belongs to the first statement.
   first_ = statements.empty() ? static_cast<std::uint32_t>(text.size()) : statements.front().begin;
   for (auto comment = comments.rbegin(); comment != comments.rend(); ++comment) {
     if (comment->range.begin >= first_ || !comment->own_line) continue;
@@ -94,7 +99,7 @@ Editor::Editor(const Program& program) : program_(program) {
   }
 }
 
-// A comment in the middle of a statement would be lost with it.
+// Returns true if a comment begins in the range; replacing the range would lose the comment.
 bool Editor::has_comment(Range range) const {
   const auto comment = std::lower_bound(comments_.begin(), comments_.end(), range.begin);
   return comment != comments_.end() && *comment < range.end;
@@ -112,6 +117,8 @@ void Editor::add(const std::string& title, std::string about, std::vector<Edit> 
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
+// If the program has a different function with the same name, the definition gets a new name,
+// NAME_2 or higher.
 void Editor::set(const std::string& head, const std::string& rest, const std::string& function,
                  const std::string& definition) {
   const std::vector<Range>& statements = program_.data().statements;
@@ -121,7 +128,7 @@ void Editor::set(const std::string& head, const std::string& rest, const std::st
   if (!definition.empty()) {
     if (text.find(definition) != text.npos) {
       defined.clear();
-    } else if (program_.find_function(function)) {  // another of that name
+    } else if (program_.find_function(function)) {  // a different function
       std::string name = function;
       for (int i = 2; program_.find_function(name); ++i) name = fmt::format("{}_{}", function, i);
       written = replaced(written, function, name);
@@ -162,7 +169,7 @@ void Editor::rewrite(Origin origin, const std::string& text) {
   }
 }
 
-// With its semicolon, and the whole line where nothing else stands there.
+// Returns the range with its semicolon, and with the whole line if nothing else stands there.
 Range Editor::with_its_line(Range range) const {
   const std::string_view text = program_.source().text();
   if (text.substr(range.end, 1) == ";") ++range.end;
@@ -175,6 +182,7 @@ Range Editor::with_its_line(Range range) const {
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end + 1)};
 }
 
+// Adds the single changes first, then their combination if there are at least two.
 void Editor::rewrite(const std::map<std::uint32_t, std::string>& texts) {
   const std::size_t first = changes_.size();
   for (const auto& [statement, text] : texts) rewrite(Origin{statement}, text);
@@ -206,6 +214,7 @@ void Editor::remove(MappingStatement statement) {
 
 // ---------------------------------------------------------------------------------------- subjects
 
+// The order is that of the default mapper's preference.
 std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task) {
   std::vector<ProcKind> kinds;
   for (ProcKind kind :
@@ -238,6 +247,7 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
   return memories;
 }
 
+// Index functions depend on the smallest number of dimensions of the task's launches.
 void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& editor) {
   const app::Task& of = subject.app.tasks[task];
   const auto name = syntax::written_name(of.name);
@@ -268,7 +278,7 @@ void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& ed
 
 namespace {
 
-// Where the measured time of the critical path went.
+// The time of tasks and regions on the critical path, within the measured phase or the whole run.
 class Weights {
  public:
   Weights(const Profile& profile, const std::string& measured) {
@@ -318,7 +328,8 @@ class Weights {
   }
 
   RunTime total_ = 0, runtime_ = 0;
-  std::map<std::int32_t, RunTime> tasks_, regions_;  // of copies: that wanted them
+  // Time by task, including the copies made for the task; time of copies by region.
+  std::map<std::int32_t, RunTime> tasks_, regions_;
 };
 
 class Faster {
@@ -385,8 +396,8 @@ class Faster {
     }
   }
 
-  // Statements by which the tasks with the most time run where they do say another kind first; each
-  // by itself, and all.
+  // Makes statements name another processor kind first, for the tasks with the most time: one
+  // change for each statement, and one for all.
   void let_all_run_elsewhere() {
     for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
       if (!subject_.machine.has(kind)) continue;
@@ -401,10 +412,11 @@ class Faster {
     }
   }
 
-  // "Task a, b GPU, OMP" of "Task a, b OMP,GPU".
+  // Returns a Task statement with another kind first: "Task a, b OMP,GPU" becomes "Task a, b GPU,
+  // OMP".
   static std::string with_first(const std::string& words, const std::vector<ProcKind>& kinds,
                                 ProcKind first) {
-    std::size_t end = words.size();  // of what stands before the kinds
+    std::size_t end = words.size();  // end of the text before the kinds
     for (std::size_t i = 0; i < kinds.size() && end != words.npos; ++i) {
       const std::size_t word = words.find_last_not_of(", ", end == 0 ? 0 : end - 1);
       end = word == words.npos ? word : words.find_last_of(", ", word);
@@ -416,7 +428,7 @@ class Faster {
     return fmt::format("{} {}", words.substr(0, end), list);
   }
 
-  // As the default mapper places it.
+  // Removes the statements that place a task, so that the default mapper places it.
   void forget_placement(std::uint32_t number, ProcKind kind) {
     const std::string& name = subject_.app.tasks[number].name;
     for (const auto& decision : {subject_.program.index_function(name, kind),
@@ -425,7 +437,8 @@ class Faster {
     }
   }
 
-  // Statements that give several tasks one function, which one of them alone may not leave: all.
+  // Removes all statements that bind a function shared by several tasks: a change of one task alone
+  // may not help.
   void forget_shared_placements() {
     std::set<FunctionId> done;
     for (const auto& [name, time] : weights_.tasks()) {
@@ -447,8 +460,8 @@ class Faster {
     }
   }
 
-  // Statements that keep the task's data elsewhere say the memory that its processor reaches with
-  // the most bandwidth; each by itself, and all.
+  // Moves the task's data to the memory with the most bandwidth for its processor: one change for
+  // each statement, and one for all.
   void keep_in_fastest(std::uint32_t number, ProcKind kind) {
     const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
     if (!fastest) return;
@@ -467,7 +480,7 @@ class Faster {
     editor_.rewrite(texts);
   }
 
-  // Another memory for the region, and another kind of processor for tasks that use it.
+  // Proposes other memories for the region, and other processor kinds for tasks that use it.
   void keep_elsewhere(std::int32_t region) {
     const std::string& name = record_.regions[static_cast<std::size_t>(region)];
     const auto written = syntax::written_name(name);

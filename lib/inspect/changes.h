@@ -1,5 +1,6 @@
-// Changes of a mapping program, each a few statements: what may make a run faster (faster_changes)
-// or possible (mending_changes). Candidates: whether one helps, a run tells (guide_run.cc).
+// Candidate changes of a mapping program; each change edits a few statements. faster_changes()
+// returns changes that may make a run faster, mending_changes() changes that may make a failing run
+// possible. Only a run can tell whether a candidate helps (guide_run.cc).
 #pragma once
 
 #include <cstdint>
@@ -19,26 +20,27 @@
 namespace groma::inspect {
 
 struct Change {
-  std::string about;  // the thing that changes; of changes to one thing at most one can be made
+  std::string about;  // what changes; at most one change with the same `about` can be made
   Fix fix;            // the edit of the program; the title of the fix describes it
 };
 
-// Writes statements into a program, in its own line ends. A statement with a comment in its middle
-// stays as it is.
+// Collects changes of a program. New text uses the program's own line ends. A statement with a
+// comment inside it is not changed.
 class Editor {
  public:
   explicit Editor(const Program& program);
 
-  // `head rest` instead of the statement that begins with `head`, or beside the others.
-  // `definition` of a function that it needs, under the name `function`; empty: none.
+  // Writes the statement `head rest` in place of the first statement that begins with `head`, or
+  // adds it. `definition` is the function that the statement needs, named `function`; empty: none.
   void set(const std::string& head, const std::string& rest, const std::string& function = {},
            const std::string& definition = {});
-  // This statement otherwise; empty: without it.
+  // Replaces a statement by `text`; an empty `text` removes the statement.
   void rewrite(Origin origin, const std::string& text);
-  // Each of these statements by itself, then all of them.
+  // Adds one change for each statement, and one change for all of them together.
   void rewrite(const std::map<std::uint32_t, std::string>& texts);
+  // Replaces a range by `text`.
   void edit(Range range, const std::string& text);
-  // Statements of the kind left out, each by itself; the first few.
+  // Removes statements of the kind: one change for each of the first few.
   void remove(MappingStatement statement);
 
   std::vector<Change> take() { return std::move(changes_); }
@@ -51,41 +53,44 @@ class Editor {
   Range with_its_line(Range range) const;
 
   const Program& program_;
-  std::vector<std::string> words_;       // of each statement
-  std::vector<std::uint32_t> comments_;  // where they begin
-  std::uint32_t first_ = 0;              // where statements are added
+  std::vector<std::string> words_;       // words of each statement
+  std::vector<std::uint32_t> comments_;  // offsets at which comments begin
+  std::uint32_t first_ = 0;              // offset at which statements are added
   std::string line_end_ = "\n";
   std::vector<Change> changes_;
 };
 
-// The words of a statement, with no more than one space between them and without comments.
+// Returns the statement without comments and with at most one space between words.
 std::string words_of(const Program& program, Origin origin);
-// Its first `count` words.
+// Returns the first `count` words.
 std::string head_of(std::string_view words, std::size_t count);
 
-// Returns edits of a text that together do what `first` does and then `second`, whose ranges are
-// those of the text that `first` gives. Neither has edits that overlap. Returns nothing where an
-// edit of `second` crosses a border of what `first` wrote, or is the second one within it.
+// Returns edits of a text that have the effect of `first` followed by `second`. The ranges of
+// `second` refer to the text after `first`. Neither list has edits that overlap. Returns nullopt if
+// an edit of `second` crosses a border of text that `first` wrote, or if two edits of `second` lie
+// within the same such text.
 std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
                                             const std::vector<Edit>& second);
 
-// What the candidates are about.
+// The input for finding candidates.
 struct Subject {
   const Program& program;
   const Machine& machine;
   const app::Data& app;
   const std::vector<TaskUses>& uses;  // by task
 };
-// The kinds of processors on which the task can run, as the default mapper prefers them.
+// Returns the processor kinds on which the task can run, in the default mapper's order of
+// preference.
 std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task);
-// The kind on which it does; nothing where there is none.
+// Returns the processor kind that the mapping chooses for the task; nullopt if none is possible.
 std::optional<ProcKind> kind_of(const Subject& subject, const app::Task& task);
-// That a processor of the kind can address.
+// Returns the memory kinds that a processor of the kind can address.
 std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind);
-// Functions for its launches: IndexTaskMap or SingleTaskMap statements.
+// Adds changes that give the task's launches another mapping function (IndexTaskMap or
+// SingleTaskMap statements).
 void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& editor);
 
-// The most promising first.
+// Return the candidates, the most promising first. `measured` is the name of the measured phase.
 std::vector<Change> faster_changes(const Subject& subject, const Profile& profile,
                                    const std::string& measured);
 std::vector<Change> mending_changes(const Subject& subject, const Refusal& refusal);

@@ -1,4 +1,4 @@
-// Checking of a program, and the mending of what is surely meant otherwise.
+// check(), and mend(), which applies the fixes that are certain.
 #include <fmt/format.h>
 
 #include "groma/inspect.h"
@@ -15,6 +15,7 @@ std::optional<BoundProgram> check(const Source& source, const Machine* machine, 
   return bound;
 }
 
+// Warns if a parameter of the application states another number of nodes than the machine has.
 void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags) {
   for (const AppParameter& parameter : app.parameters) {
     const bool meant = parameter.meaning.starts_with("nodes of the machine");
@@ -27,8 +28,9 @@ void check_nodes(const Machine& machine, const Application& app, Diagnostics& di
   }
 }
 
+// Applies the certain fixes until none is left. `made` receives their number.
 Source mend(const Source& source, std::size_t* made) {
-  constexpr int kMaxRounds = 20;  // far beyond what uncovers what
+  constexpr int kMaxRounds = 20;  // far more rounds than fixes that depend on each other
   Source text = source;
   *made = 0;
   for (int round = 0; round < kMaxRounds; ++round) {

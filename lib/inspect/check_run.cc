@@ -1,4 +1,4 @@
-// What the embedded runtime would refuse of a program's answers.
+// check_run(): finds what the embedded runtime would refuse, by rehearsing the application.
 #include <algorithm>
 #include <atomic>
 
@@ -18,10 +18,11 @@
 namespace groma {
 namespace {
 
-// As many as two launches at the limit have (kMaxQuestionSteps): some twenty seconds.
+// Limit of stop queries, equal to two launches at the step limit (kMaxQuestionSteps); about twenty
+// seconds.
 constexpr int kMostAsked = static_cast<int>(2 * kMaxQuestionSteps >> 16);
 
-// Warns where a recording does not tell whether a run accepts a layout. Once for each task.
+// Warns, once for each task, if a recording does not tell whether a run accepts a layout.
 class VariantCheck {
  public:
   VariantCheck(const BoundProgram& bound, const Workload& app, Diagnostics& diags)
@@ -84,9 +85,11 @@ class VariantCheck {
 
 }  // namespace
 
+// Reports the refusals at their statements. If the mapping functions take too long, reports that
+// the check is incomplete.
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options) {
-  // How often functions that take long asked whether to stop: once in 2^16 steps.
+  // Number of stop queries from long functions: one query for 2^16 steps.
   std::atomic<int> asked = 0;
   const auto stops = [&] { return asked > kMostAsked || (options.stop && options.stop()); };
   const auto shared = ProgramMapper::share(bound, nullptr, [&] {

@@ -1,4 +1,5 @@
-// Lines of a day and the key of what ran well then.
+// Checked: each line of the file has a day and the key of a program that ran successfully on that
+// day.
 #include "inspect/checked.h"
 
 #include <fmt/format.h>
@@ -21,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostChecked = 1000;  // mappings that are remembered
+constexpr std::size_t kMostChecked = 1000;  // limit of remembered lines
 constexpr std::size_t kMostCheckedBytes = 1 << 20;
 constexpr std::int64_t kMostDays = 7;
 
-// Its size and when it was last changed; empty: there is no such file.
+// Returns a file's path, size and modification time; "" if there is no such file.
 std::string file_of(const std::string& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return "";
@@ -34,7 +35,7 @@ std::string file_of(const std::string& path) {
   return fmt::format("({} {} {})", fs::weakly_canonical(path, code).string(), bytes, time);
 }
 
-// A hash of the folder and of the variables that say what a program does.
+// Returns a hash of the folder and of the environment variables that affect a program.
 std::string surroundings() {
   static constexpr std::array<std::string_view, 8> kPrefixes = {
       "LD_",     "PYTHON", "LEGION_",   "REALM_",
@@ -54,7 +55,8 @@ std::string surroundings() {
   return fmt::format("{:016x}", std::hash<std::string>()(all));
 }
 
-// Calls `use(line, day, key)` for each line; the last has its end, too.
+// Calls `use(line, day, key)` for each valid line. Every line, also the last, must end with a line
+// break.
 template <typename Use>
 void for_each_line(std::string_view text, const Use& use) {
   for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
@@ -73,10 +75,13 @@ std::int64_t Checked::days_since_1970() {
   return std::chrono::floor<Days>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// Builds the key of this program under this mapping, and reads the file. A key that is too long is
+// not remembered.
 Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, std::int64_t today)
     : file_(run.checked_file), today_(today) {
   own_ = mapping_mark(mapping) + ' ' + surroundings();
-  // All words, since the program may stand behind a launcher, and of files which they are.
+  // All words count, because the program may stand behind a launcher. A word that names a file also
+  // counts by that file.
   for (const std::string& word : run.words) {
     const bool is_program = &word == &run.words.front();
     own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
@@ -101,6 +106,7 @@ bool Checked::known() const {
   return is_known;
 }
 
+// Writes the new line first and keeps at most kMostChecked lines.
 void Checked::remember() const {
   if (file_.empty() || known()) return;
   std::string text = fmt::format("{} {}\n", today_, own_);

@@ -1,5 +1,6 @@
-// Which programs have run well under which mappings, in a file with a line for each
-// (ProgramRun::checked_file). Best effort: what is not remembered is checked again.
+// Checked: remembers which programs ran successfully under which mappings, in a file with one line
+// for each (ProgramRun::checked_file). Best effort: a program that is not remembered is checked
+// again.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,20 @@ namespace groma::inspect {
 
 class Checked {
  public:
-  // A program is the one that ran before if its words, the folder, the environment variables that
-  // Legion, Python and the dynamic loader read, and the files among the words (`FILE` and
-  // `--input=FILE`, by size and time of change) are the same. The files that these read in turn are
-  // not known, which is why an entry expires after a week. `compares`: whether results are
-  // compared, if there are ProgramRun::results. `today`: in days since 1970.
+  // Two runs are of the same program if these are equal:
+  // - the words of the command
+  // - the folder
+  // - the environment variables that Legion, Python and the dynamic loader read
+  // - the files named by the words (`FILE` and `--input=FILE`), by size and modification time
+  //
+  // Files that these files read are not known, so an entry expires after a week. `compares`: the
+  // results are compared, if there are ProgramRun::results. `today`: days since 1970.
   Checked(const Program& mapping, const ProgramRun& run, bool compares,
           std::int64_t today = days_since_1970());
 
+  // Returns true if this program ran successfully under this mapping within the last week.
   bool known() const;
+  // Adds the program and the mapping to the file, unless they are known.
   void remember() const;
 
   static std::int64_t days_since_1970();

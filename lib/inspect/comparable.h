@@ -1,4 +1,4 @@
-// Whether what a process printed can be compared with what another one prints (groma/results.h).
+// Tells if the output of a process can be compared with another output (groma/results.h).
 #pragma once
 
 #include "groma/results.h"
@@ -6,7 +6,7 @@
 
 namespace groma::inspect {
 
-// False if some of the output was left out, or if it is too long.
+// Returns false if some of the output was left out, or if the output is too long.
 inline bool is_comparable(const CommandOutcome& outcome) {
   return outcome.out.left_out_bytes == 0 && outcome.err.left_out_bytes == 0 &&
          Results::fits(outcome.out.text, outcome.err.text);

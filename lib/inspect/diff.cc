@@ -1,4 +1,5 @@
-// Decisions as explain() shows them, side by side; their costs by runs under a MixedMapper.
+// Compares the decisions that explain() reports for two mappings. The cost of a difference is
+// measured by running a MixedMapper.
 #include "groma/diff.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ struct Mapping {
       : program(bound.program()),
         machine(bound.shared_machine()),
         shared(ProgramMapper::share(bound, nullptr, stop)),
-        explanation(explain(bound, workload, {}, diags).value()) {}  // no query, so none fails
+        explanation(explain(bound, workload, {}, diags).value()) {}  // an empty query cannot fail
 
   std::unique_ptr<ProgramMapper> mapper(const Processor& local) const {
     return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});
@@ -66,7 +67,7 @@ class Differ {
     }
     return std::move(differences_);
   }
-  // Whether all launches were looked at.
+  // Returns true if all launches were compared.
   bool complete() const { return complete_; }
 
  private:
@@ -85,15 +86,17 @@ class Differ {
 
   // ---- Processors
 
-  // The launches of the task that can differ in where they go, each once.
+  // Compares where the task's launches go, and adds one difference for the first launch that
+  // differs.
   void compare_placement(const ExplainedTask& a, const ExplainedTask& b) {
     const auto number = static_cast<std::uint32_t>(task_);
     const app::AppView views(app_, number, uses_[task_].names.front());
     const ProcKind kind = *a.kind.kind;
-    // What is limited or may be stolen stays where it is; that differs by itself.
+    // Limited and stolen tasks are not moved. A difference in limits or stealing is reported
+    // separately.
     targets_ = a.limit == b.limit && a.steal == b.steal;
     std::int64_t points = 0, moved = 0;
-    const ExplainedLaunch *of_a = nullptr, *of_b = nullptr;  // the first that differs
+    const ExplainedLaunch *of_a = nullptr, *of_b = nullptr;  // first launch that differs
     for (std::size_t i = 0; i < a.launches.size() && i < b.launches.size(); ++i) {
       const ExplainedLaunch& one = a.launches[i];
       const ExplainedLaunch& other = b.launches[i];
@@ -122,7 +125,7 @@ class Differ {
     found.moved_points = moved;
   }
 
-  // Points of a launch that the two have on different processors.
+  // Returns the number of points of a launch that the mappings place on different processors.
   std::int64_t count_apart(const TaskView& view) {
     const std::vector<Processor> a = places(slices_of_a_, view);
     const std::vector<Processor> b = places(slices_of_b_, view);
@@ -137,11 +140,11 @@ class Differ {
     return apart;
   }
 
-  // Whether the same processors may run it, where it stands.
+  // Returns true if both mappings let the same processors run the task on its current processor.
   bool run_alike(const TaskView& task) {
     return !targets_ || slices_of_a_.targets(task) == slices_of_b_.targets(task);
   }
-  // A single task whose parent stands on the first processor of its kind.
+  // Compares a single task whose parent runs on the first processor of the parent's kind.
   bool run_alike(const app::AppView& views, const ExplainedLaunch& launch) {
     if (!launch.example || launch.is_index) return true;
     const int number = launch.parent.empty() ? app_.top_level : app_.find_task(launch.parent);
@@ -157,7 +160,8 @@ class Differ {
     return run_alike(task);
   }
 
-  // Of every point, in row-major order; none where the mapping fails, which explain() said.
+  // Returns the processor of every point in row-major order; empty if the mapping fails, which
+  // explain() has reported.
   static std::vector<Processor> places(LaunchSlices& mapping, const TaskView& view) {
     const TaskSlices slices = mapping.of(view);
     if (slices.empty()) return {};
@@ -179,7 +183,8 @@ class Differ {
 
   using Requirements = std::vector<const ExplainedRequirement*>;
 
-  // Each position's, as launches and nodes tell them apart.
+  // Returns the requirements by position; a position has several entries if launches or nodes
+  // differ.
   static std::map<std::uint32_t, Requirements> by_position(const ExplainedTask& task) {
     std::map<std::uint32_t, Requirements> found;
     for (const ExplainedRequirement& each : task.requirements)
@@ -187,6 +192,8 @@ class Differ {
     return found;
   }
 
+  // Adds differences of memories, layouts and early collection, at most one of each kind for each
+  // position.
   void compare_data(const ExplainedTask& a, const ExplainedTask& b) {
     auto of_a = by_position(a), of_b = by_position(b);
     for (const auto& [position, list] : of_a) {
@@ -212,7 +219,8 @@ class Differ {
     one.names = requirement.names;
   }
 
-  // Nodes that one mapping tells apart the other may not.
+  // Returns the first pair of requirements with the same names whose data differs. One mapping may
+  // distinguish nodes that the other does not.
   static std::pair<const ExplainedRequirement*, const ExplainedRequirement*> first_apart(
       const Requirements& a, const Requirements& b) {
     for (const ExplainedRequirement* one : a) {
@@ -247,7 +255,7 @@ class Differ {
                  : fmt::format("{} {}", name_of(each.memory), layout_words(each.layout));
     });
   }
-  // Who chose the memory that is tried first, or its layout.
+  // Returns the statement that chose the first memory, or its layout.
   static Origin origin(const ExplainedRequirement& requirement, bool memory) {
     for (const ExplainedMemory& each : requirement.memories) {
       if (each.state == ExplainedMemory::State::kPassed) continue;
@@ -258,6 +266,7 @@ class Differ {
 
   // ---- The rest
 
+  // Adds differences of limits, replication and stealing.
   void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
     if (a.limit != b.limit || a.limit_scope != b.limit_scope) {
       add(What::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},
@@ -280,7 +289,7 @@ class Differ {
   std::vector<TaskUses> uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
-  bool targets_ = true;  // are compared
+  bool targets_ = true;  // compare the target processors of tasks
   std::vector<MappingDifference> differences_;
 };
 
@@ -306,7 +315,7 @@ bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload&
 
 namespace {
 
-// The differences by the statements that make them.
+// Groups the differences by the statements that cause them.
 std::vector<StatementDifference> by_statement(const std::vector<MappingDifference>& differences) {
   std::vector<StatementDifference> statements;
   std::map<std::pair<bool, std::uint32_t>, std::size_t> known;
@@ -321,7 +330,7 @@ std::vector<StatementDifference> by_statement(const std::vector<MappingDifferenc
   return statements;
 }
 
-// What A costs when it decides some things as B does, against A's own run.
+// Measures the cost of mapping A with some decisions of B, relative to A's own run.
 class Exchanger {
  public:
   Exchanger(const Mapping& a, const Mapping& b, const Workload& workload,
@@ -335,7 +344,7 @@ class Exchanger {
         all_(static_cast<std::int64_t>(std::min(runs, kMaxDiffRuns))),
         progress_(progress) {}
 
-  // Returns false where there are to be no more runs.
+  // Returns false if no more runs should be made.
   bool run(const Mix& mix, std::optional<MappingDifference::Cost>& cost, std::string& alone) {
     if (done_ == all_ || (progress_ && !progress_(done_, all_))) return false;
     ++done_;
@@ -359,11 +368,13 @@ class Exchanger {
   const Progress& progress_;
 };
 
-// A statement as a whole is worth a run of its own where it has several parts.
+// Returns true if a statement causes several differences. Only such a statement gets its own run.
 bool has_several(const StatementDifference& statement) {
   return statement.by && statement.parts.size() > 1;
 }
 
+// Runs each statement with several differences first, then each difference. All limits share one
+// run.
 void find_costs(MappingDiff& diff, Exchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
@@ -382,6 +393,7 @@ void find_costs(MappingDiff& diff, Exchanger& exchanger) {
 
 }  // namespace
 
+// Runs both mappings and compares their decisions. Costs are measured only if mapping A runs.
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress) {
@@ -393,7 +405,7 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   diff.differences = Differ(first, second, workload.data()).differences();
   diff.statements = by_statement(diff.differences);
   const auto run_alone = [&](const BoundProgram& bound, Diagnostics& diags) {
-    Diagnostics ignored(diags.source());  // where explain() said why
+    Diagnostics ignored(diags.source());  // explain() has already reported the reason
     return run(bound, workload, quick, diags.has_errors() ? ignored : diags);
   };
   diff.a = run_alone(a, diags_a);

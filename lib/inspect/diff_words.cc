@@ -1,4 +1,5 @@
-// Differences of two mappings as text and as JSON; docs/commands.md gives the shapes.
+// Writes the differences of two mappings as text and as JSON. docs/commands.md describes the
+// formats.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 using What = MappingDifference::What;
 using Side = MappingDifference::Side;
 
-// "+1.20 ms", "-3 B", "0 B"
+// Returns a signed amount: "+1.20 ms", "-3 B", "0 B".
 template <typename Number, typename Words>
 std::string signed_words(Number value, const Words& words) {
   if (value == 0) return words(value);
@@ -24,7 +25,7 @@ std::string signed_words(Number value, const Words& words) {
 std::string signed_seconds(double seconds) { return signed_words(seconds, seconds_words); }
 std::string signed_bytes(std::int64_t bytes) { return signed_words(bytes, profile::bytes_words); }
 
-// "+22 %", empty where there is nothing to compare with.
+// Returns a relative change, "+22 %"; "" if there is nothing to compare with.
 std::string percent(double change, double whole) {
   return whole > 0 ? fmt::format("{:+.1f} %", 100 * change / whole) : "";
 }
@@ -102,14 +103,14 @@ class Writer {
   static Size size_of(const std::optional<MappingDifference::Cost>& cost) {
     return cost ? Size(std::abs(cost->seconds), std::abs(cost->moved_bytes)) : Size(-1.0, 0);
   }
-  // The largest change of time first; then of bytes; then as they stand.
+  // Sorts by change of time, then of bytes, largest first; ties keep their order.
   template <typename Item, typename SizeOf>
   static void sort_by_size(std::vector<const Item*>& items, const SizeOf& size) {
     std::stable_sort(items.begin(), items.end(),
                      [&](const Item* a, const Item* b) { return size(*a) > size(*b); });
   }
 
-  // One without a run of its own stands where its costliest part does.
+  // An entry without its own run is ordered by its most expensive part.
   std::vector<const StatementDifference*> statements_by_cost() const {
     std::vector<const StatementDifference*> order;
     for (const StatementDifference& each : diff_.statements) order.push_back(&each);
@@ -161,13 +162,13 @@ class Writer {
     text_ += fmt::format("  alone it does not run  {}\n      {}\n", of, harmless(why));
   }
 
-  // Differences that both mappings decide in one way.
+  // Writes differences for which both mappings have the same two decisions.
   void write(const std::vector<const MappingDifference*>& group) {
     const MappingDifference& first = *group.front();
     text_ += fmt::format("  {}\n", name_of(first.what));
     side("A", a_, first.a);
     side("B", b_, first.b);
-    std::string without;  // change
+    std::string without;  // places at which the difference changes nothing
     for (const MappingDifference* each : group) {
       if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
         without += (without.empty() ? "" : "; ") + where(*each);

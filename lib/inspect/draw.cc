@@ -1,4 +1,4 @@
-// Placements as pictures: text for a terminal, SVG for a page.
+// Draws placements: as text for a terminal, and as SVG for a page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 namespace groma {
 namespace {
 
-constexpr std::size_t kListedProcessors = 64;  // in the legend; the rest is summed up
-constexpr int kLayers = 64;                    // drawn of more than two dimensions
+constexpr std::size_t kListedProcessors = 64;  // in the legend; the others are summarised
+constexpr int kLayers = 64;  // layers drawn of a launch with more than two dimensions
 constexpr int kBarWidth = 20;
 
-// What a picture shows of a processor: its number in node order, a colour, a label.
+// How a picture shows a processor: its number in node order, a colour and a label.
 class Palette {
  public:
   explicit Palette(const Placement& placement) {
@@ -29,7 +29,8 @@ class Palette {
   }
   std::size_t count() const { return count_; }
 
-  // A, B, .. Z, a, .. z, then AA, AB, ..: as many letters as the last one needs.
+  // Returns a label: A to Z, a to z, then AA, AB and so on. All labels have the length of the
+  // longest.
   std::string label(std::size_t number) const {
     constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     std::string text;
@@ -40,10 +41,11 @@ class Palette {
     }
   }
 
-  // Nodes differ in hue, a node's processors in lightness. Red, green, blue in 0..1.
+  // A colour as red, green and blue in 0..1.
   struct Rgb {
     double r, g, b;
   };
+  // Returns a processor's colour. Nodes differ in hue; processors of a node differ in lightness.
   static Rgb color(const Processor& p, std::size_t per_node) {
     const double hue = std::fmod(0.58 + 0.618034 * static_cast<double>(p.node), 1.0);
     const double step =
@@ -66,7 +68,7 @@ std::size_t per_node(const Placement& placement, const Processor& p) {
   return placement.loads[static_cast<std::size_t>(p.node)].size();
 }
 
-// The 6x6x6 cube of 256-colour terminals.
+// Returns the label of a processor, coloured with the 6x6x6 colour cube of 256-colour terminals.
 std::string cell(const Placement& placement, const Palette& palette, const Processor& p,
                  bool color) {
   std::string label = fmt::format(" {} ", palette.label(palette.number(p)));
@@ -100,12 +102,13 @@ std::string headline(const Placement& placement, const BoundProgram& bound) {
                      harmless(bound.machine().name()));
 }
 
-// Rows and columns of one layer, and where its points begin.
+// The rows and columns of one layer, and the index of its first point.
 struct Layer {
   std::int64_t rows, columns;
   std::size_t first;
 };
 
+// Draws one layer as text, with row and column numbers, cut to the size in the options.
 std::string grid(const Placement& placement, const Palette& palette, const Layer& layer,
                  const DrawOptions& options) {
   const int dims = placement.domain.dimensions();
@@ -146,8 +149,8 @@ std::string grid(const Placement& placement, const Palette& palette, const Layer
   return text;
 }
 
-// The title of layer `k`: its coordinates in all dimensions but the last two. Empty where there is
-// one layer only because the launch has no more dimensions.
+// Returns the title of layer `k`: its coordinates in all dimensions except the last two. Returns ""
+// if the launch has at most two dimensions.
 std::string layer_title(const Placement& placement, std::int64_t k) {
   const int dims = placement.domain.dimensions();
   if (dims <= 2) return {};
@@ -243,8 +246,8 @@ std::string draw(const Placement& placement, const BoundProgram& bound,
 
 namespace {
 
-// A placement as an SVG file: the layers below one another, each with its title and the coordinates
-// of its rows and columns, then the legend.
+// Draws a placement as an SVG file. The layers stand below each other, each with its title and its
+// row and column coordinates; the legend follows.
 class SvgWriter {
  public:
   SvgWriter(const Placement& placement, const BoundProgram& bound)
@@ -278,7 +281,7 @@ class SvgWriter {
 
  private:
   static constexpr double kTop = 50, kLine = 18, kGap = 8;
-  static constexpr double kLetter = 8;  // the width of a digit and its share of the margin
+  static constexpr double kLetter = 8;  // width of a digit, also in the margin
 
   double layer_height() const {
     const double titles = (dims_ > 2 ? kLine : 0) + (dims_ > 0 ? kLine : 0);
@@ -291,7 +294,8 @@ class SvgWriter {
         std::max(std::to_string(first).size(), std::to_string(first + count - 1).size());
     return static_cast<double>(digits);
   }
-  // Numbers stand at every so many cells, so that they do not overlap: 1, 2, 5, 10, 20, ...
+  // Returns the distance between numbers on an axis, 1, 2, 5, 10, 20, ..., so that they do not
+  // overlap.
   static std::int64_t step(double side, double wanted) {
     std::int64_t step = 1;
     for (int i = 0; static_cast<double>(step) * side < wanted; ++i) {
@@ -337,7 +341,7 @@ class SvgWriter {
     }
   }
 
-  // Points of one processor side by side are one rectangle.
+  // Adjacent points of one processor are one rectangle.
   void write_row(std::size_t first, double y) {
     const auto columns = static_cast<std::size_t>(columns_);
     for (std::size_t j = 0; j < columns;) {
@@ -374,8 +378,8 @@ class SvgWriter {
   const std::string title_;
   const int dims_;
   const std::int64_t columns_, rows_, layers_;
-  const double side_;  // of a cell
-  double left_ = 10;   // where the cells begin
+  const double side_;  // side of a cell
+  double left_ = 10;   // left edge of the cells
   std::string svg_;
 };
 

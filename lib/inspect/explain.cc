@@ -1,5 +1,5 @@
-// Decisions as the mapper takes them (lib/mapper/decisions.h, its hooks), and beside each the
-// statements that Program::matches names.
+// explain(): collects each decision as the mapper makes it (lib/mapper/decisions.h and the mapper's
+// hooks), and the statements named by Program::matches for it.
 #include "groma/explain.h"
 
 #include <fmt/format.h>
@@ -32,6 +32,7 @@ bool has_memory(const NodeType& node, MemKind memory) {
   return group != nullptr && group->capacity_bytes > 0;
 }
 
+// Returns why a processor cannot use a memory kind.
 std::string why_no_memory(const Machine& machine, const Processor& processor, MemKind memory) {
   if (has_memory(machine.node(processor.node), memory)) {
     return fmt::format("{} cannot address it", name_of(processor.kind));
@@ -42,7 +43,8 @@ std::string why_no_memory(const Machine& machine, const Processor& processor, Me
   return elsewhere ? fmt::format("node {} has none", processor.node) : "the machine has none";
 }
 
-// Whether the program's own mapper, when it was recorded, asked for a layout of the requirement.
+// Returns true if the program's own mapper asked for a layout of the requirement when the program
+// was recorded.
 bool has_own_demand(const VariantView* variant, std::uint32_t position) {
   if (variant == nullptr) return false;
   const auto is_own = [position](const LayoutDemand& demand) {
@@ -73,7 +75,7 @@ class Explainer {
     Explanation explanation;
     explanation.application = app_.name;
     explanation.machine = machine_.name();
-    // All tasks, since only together they show which statements never act.
+    // Explains all tasks: only together do they show which statements never decide.
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
       asked_ = asks(query_, app_.tasks[i]);
       ExplainedTask task = explain_task(i);
@@ -84,10 +86,11 @@ class Explainer {
   }
 
  private:
-  // A shadowed row matches where the one that shadows it does.
+  // Lists the statements that decide nothing: those that match something and those that do not. A
+  // shadowed row matches if the row that shadows it matches.
   void find_idle(Explanation& explanation) const {
     const program::Data& data = program_.data();
-    std::map<std::uint32_t, bool> idle;  // statement: whether it matches
+    std::map<std::uint32_t, bool> idle;  // by statement: true if it matches
     for (const program::Row& row : data.rows) {
       idle[row.statement] = matches_.contains(row.statement);
     }
@@ -109,7 +112,8 @@ class Explainer {
     return {};
   }
 
-  // What goes to the reader, of the tasks that were asked about.
+  // Returns the diagnostics for the reader if the query asks about the current task; otherwise a
+  // list that is ignored.
   Diagnostics& told() { return asked_ ? diags_ : ignored_; }
 
   void note_decides(Origin origin) {
@@ -118,7 +122,7 @@ class Explainer {
     matches_.insert(origin.statement);
   }
 
-  // The statements that match but those of `deciding`.
+  // Returns the matching statements except those in `deciding`.
   std::vector<BeatenStatement> beaten(const MatchQuery& query, std::span<const Origin> deciding,
                                       Reason reason = Reason::kPrecedence) {
     std::vector<BeatenStatement> others;
@@ -135,6 +139,7 @@ class Explainer {
     return {by, beaten(query, std::span(deciding, by ? 1 : 0))};
   }
 
+  // Explains one task. Without a processor kind, only the kind is explained.
   ExplainedTask explain_task(std::size_t number) {
     const TaskUses& task = uses_[number];
     const auto id = static_cast<std::uint32_t>(number);
@@ -151,11 +156,12 @@ class Explainer {
     return explained;
   }
 
-  // A launch of which the application says nothing.
+  // Returns a launch of a task about which the application says nothing.
   app::Use unknown_use(std::uint32_t task) const {
     return {.task = task, .depth = static_cast<int>(task) == app_.top_level ? 0 : 1};
   }
 
+  // Explains the choice of the processor kind, with the kinds that were passed over and why.
   ExplainedKind explain_kind(const TaskView& view) {
     ExplainedKind explained;
     const auto decision = mapper::decide_kind(program_, view, machine_);
@@ -174,7 +180,7 @@ class Explainer {
 
   // ---- Processors
 
-  // Launches that are told apart by nothing but what they are on are one.
+  // Explains each distinct launch once. Launches that differ only in their data count as one.
   void explain_launches(std::uint32_t task, const app::AppView& views, ProcKind kind,
                         ExplainedTask& explained) {
     std::set<std::vector<std::int64_t>> seen;
@@ -194,6 +200,7 @@ class Explainer {
     explained.launches.push_back(explain_launch(views, use, false, kind));
   }
 
+  // Explains where a launch goes, with the load of the processors if the query asks about the task.
   ExplainedLaunch explain_launch(const app::AppView& views, const app::Use& use, bool is_index,
                                  ProcKind kind) {
     ExplainedLaunch explained;
@@ -221,6 +228,7 @@ class Explainer {
     return explained;
   }
 
+  // Returns an example: where the task runs if its parent runs on the first processor of its kind.
   std::optional<Processor> place_single(const TaskView& view, const app::Use& use,
                                         const FunctionDecision& function, ProcKind kind) {
     TaskPoint point;
@@ -242,6 +250,7 @@ class Explainer {
 
   using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
+  // Counts the points that a function gives each processor; nullopt if it fails or exceeds a limit.
   std::optional<ExplainedLoads> function_loads(const TaskView& view,
                                                const FunctionDecision& function, ProcKind kind) {
     TaskPoint task;
@@ -262,20 +271,23 @@ class Explainer {
     return loads_of(counts, view.domain.volume(), kind);
   }
 
-  // By pieces of the launch of at most so many points: cut as few, dimension by dimension.
+  // Counts the points of each processor in pieces of at most kPiece points. The launch is cut into
+  // as few pieces as possible, dimension by dimension.
   std::optional<ExplainedLoads> map_loads(const std::shared_ptr<const IndexMap>& map,
                                           ProcKind kind) {
     constexpr std::int64_t kPiece = 1 << 22;
     const Rect& domain = map->domain();
     Rect piece = domain;
-    int cut = domain.dimensions() - 1;  // the dimension that pieces cut; those before it go by one
+    // Dimension `cut` is cut into lengths. Those before it are cut into single indices, those
+    // behind it are not cut.
+    int cut = domain.dimensions() - 1;
     for (std::int64_t inner = 1; cut > 0 && domain.extents[cut] <= kPiece / inner; --cut) {
       inner *= domain.extents[cut];
     }
     std::int64_t behind = 1;
     for (int d = cut + 1; d < domain.dimensions(); ++d) behind *= domain.extents[d];
     const std::int64_t length = std::min(domain.extents[cut], kPiece / behind);
-    Rect outer = domain;  // the pieces' corners
+    Rect outer = domain;  // indices of the pieces
     outer.extents[cut] = (domain.extents[cut] + length - 1) / length;
     for (int d = 0; d < domain.dimensions(); ++d) {
       if (d < cut) piece.extents[d] = 1;
@@ -305,10 +317,12 @@ class Explainer {
     return loads_of(counts, domain.volume(), kind);
   }
 
+  // Counts the points that the default mapper gives each processor; nullopt if a limit is exceeded.
   std::optional<ExplainedLoads> default_loads(const TaskView& view) {
     const ProcKind kind = view.current.kind;
     const std::int64_t volume = view.domain.volume();
-    const bool by_shard = view.depth == 1 && slices_.by_shard();  // which takes single points
+    // Slices by shard may be single points.
+    const bool by_shard = view.depth == 1 && slices_.by_shard();
     if (!take_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
       return std::nullopt;
     }
@@ -319,7 +333,7 @@ class Explainer {
     return loads_of(counts, view.domain.volume(), kind);
   }
 
-  // Whether there is time for so many.
+  // Returns false if the limit of points or steps is exceeded; otherwise counts the points.
   bool take_points(std::int64_t count) {
     if (count > kMaxExplainPoints - points_ || evaluator_.steps() > kMaxPlaceSteps) return false;
     points_ += count;
@@ -332,6 +346,7 @@ class Explainer {
     return *known;
   }
 
+  // Summarises the points of each processor. Processors without points count for the minimum.
   ExplainedLoads loads_of(const Counts& counts, std::int64_t points, ProcKind kind) {
     ExplainedLoads loads;
     loads.points = points;
@@ -347,6 +362,7 @@ class Explainer {
 
   // ---- Data
 
+  // Explains the requirements once for each set of names that launches give them.
   void explain_requirements(std::uint32_t task, ProcKind kind, ExplainedTask& explained) {
     const TaskUses& uses = uses_[task];
     std::vector<std::vector<ExplainedRequirement>> by_position(
@@ -372,7 +388,7 @@ class Explainer {
                             std::vector<std::vector<ExplainedRequirement>>& explained) {
     const auto count = static_cast<std::uint32_t>(app_.tasks[task].requirements.size());
     const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];
-    std::vector<std::vector<RequirementWish>> wishes;  // by processor, by position
+    std::vector<std::vector<RequirementWish>> wishes;  // by processor, then by position
     for (const Processor& processor : processors) {
       const TaskView view = views.view(launch, processor);
       const VariantView& variant = *mapper::best_variant(view, kind);
@@ -390,7 +406,7 @@ class Explainer {
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       if (!is_new(i)) continue;
-      // Node types that decide the same are one.
+      // Node types with the same decisions are shown once.
       std::vector<std::size_t> distinct;
       for (std::size_t p = 0; p < processors.size(); ++p) {
         const auto known = [&](std::size_t other) {
@@ -408,7 +424,7 @@ class Explainer {
     }
   }
 
-  // Whether both processors have the same of the memories that are wished for.
+  // Returns true if both processors can address the same of the requested memories.
   bool same_reach(const RequirementWish& wish, const Processor& a, const Processor& b) const {
     const auto same = [&](const InstanceWish& candidate) {
       return machine_.can_address(a.node, a.kind, candidate.memory) ==
@@ -417,6 +433,7 @@ class Explainer {
     return std::all_of(wish.candidates().begin(), wish.candidates().end(), same);
   }
 
+  // Explains the memories, layouts and early collection of one requirement.
   ExplainedRequirement explain_requirement(const TaskView& view, std::uint32_t position,
                                            const RequirementWish& wish) {
     const RequirementView& requirement = view.requirements[position];
@@ -443,6 +460,8 @@ class Explainer {
     return explained;
   }
 
+  // Lists the candidate memories in order: the one taken, the fallbacks, and those passed over with
+  // the reason.
   void explain_memories(MatchQuery query, const TaskView& view, const RequirementWish& wish,
                         ExplainedRequirement& explained) {
     using State = ExplainedMemory::State;
@@ -478,11 +497,12 @@ class Explainer {
       }
       explained.memories.push_back(std::move(memory));
     }
-    if (taken) return;  // else they decided that it fails
+    if (taken) return;  // otherwise these statements decide that the mapping fails
     for (const InstanceWish& candidate : wish.candidates()) note_decides(candidate.memory_origin);
   }
 
-  // Region statements that give no candidate, and the layouts of what has none.
+  // Adds the Region statements that give no candidate, and the Layout statements of a requirement
+  // without an instance.
   void explain_beaten_regions(MatchQuery query, const RequirementWish& wish,
                               ExplainedRequirement& explained) {
     std::vector<Origin> deciding;
@@ -504,8 +524,9 @@ class Explainer {
     explained.beaten.insert(explained.beaten.end(), layouts.begin(), layouts.end());
   }
 
-  // ---- The rest of select_task_options, and limits
+  // ---- The other task options, and limits
 
+  // Explains limits, stealing and replication.
   void explain_options(const TaskView& view, ProcKind kind, ExplainedTask& explained) {
     const auto limit = program_.instance_limit(view.name, kind);
     if (limit) {
@@ -519,7 +540,7 @@ class Explainer {
     explained.stealing = decided({MappingStatement::kTaskSteal, view.name, {}, kind, {}},
                                  steal ? steal->origin : Origin{});
     TaskView start = view;
-    start.is_index = true;  // an index launch asks no function for its first processor
+    start.is_index = true;  // an index launch calls no function for its first processor
     ProgramMapper mapper(shared_, site_);
     MapperRuntime runtime;
     TaskOptions options;
@@ -550,7 +571,7 @@ class Explainer {
   std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
   std::int64_t points_ = 0;
   std::set<std::uint32_t> matches_, decides_;
-  std::set<FunctionId> warned_;  // whose warnings were given
+  std::set<FunctionId> warned_;  // functions whose warnings were reported
 };
 
 }  // namespace

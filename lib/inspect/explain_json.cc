@@ -1,4 +1,4 @@
-// Explanations as JSON; docs/commands.md gives the shape.
+// Writes explanations as JSON. docs/commands.md describes the format.
 #include "groma/explain.h"
 #include "inspect/json.h"
 #include "inspect/words.h"
@@ -45,7 +45,7 @@ class Writer {
     }
     return json;
   }
-  // {"value": ..., "by": ..., "over": [...]}
+  // Returns {"value": ..., "by": ..., "over": [...]}.
   Json decision(Json value, const Decided& decided) const {
     return {
         {"value", std::move(value)}, {"by", statement(decided.by)}, {"over", over(decided.beaten)}};

@@ -1,4 +1,4 @@
-// explain_log: each thing that a log shows against the statements that speak of it.
+// explain_log(): compares what a mapper log shows with the statements about it.
 #include "groma/explain_log.h"
 
 #include <fmt/format.h>
@@ -30,12 +30,13 @@ std::string kind_words(const std::vector<ProcKind>& kinds) {
   return text;
 }
 
-// A log's layout: "SoA:YX", the slowest dimension first.
+// A layout as a log writes it: "SoA:YX", slowest dimension first.
 struct LoggedLayout {
   FieldOrder fields = FieldOrder::kSoa;
-  std::string order;                         // of the dimensions, where there are several
-  std::optional<DimensionOrder> dimensions;  // of these; none: neither
+  std::string order;                         // order of the dimensions, if there are several
+  std::optional<DimensionOrder> dimensions;  // C or Fortran order; nullopt: neither
 };
+// Reads a logged layout; nullopt if it is neither SoA nor AoS.
 std::optional<LoggedLayout> read_layout(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string fields = text.substr(0, colon);
@@ -53,7 +54,7 @@ std::optional<LoggedLayout> read_layout(const std::string& text) {
   return layout;
 }
 
-// Whether it is as the statement says; nothing where it does not tell.
+// Returns true if the logged layout is as the statement says; nullopt if the log does not tell.
 std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& text, bool one_field) {
   const auto layout = read_layout(text);
   if (!layout) return std::nullopt;
@@ -63,7 +64,8 @@ std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& tex
   return *layout->dimensions == wanted.dimensions;
 }
 
-// In the words of a Layout statement, as far as it has them.
+// Returns a logged layout in the words of a Layout statement, as far as the language can express
+// it.
 std::string layout_in_words(const std::string& text) {
   const auto layout = read_layout(text);
   if (!layout) return text;
@@ -93,6 +95,7 @@ class Judge {
     }
   }
 
+  // Returns every statement of the program with its state.
   std::vector<LoggedStatement> judge() {
     for (const MapperLog::Task& task : log_.tasks) judge(task);
     for (const MapperLog::Data& data : log_.data) judge(data);
@@ -102,7 +105,8 @@ class Judge {
     for (auto& [number, statement] : statements_) all.push_back(finished(number, statement));
     return all;
   }
-  // Points that were not held to their functions, which take too many steps.
+  // Returns the number of points that were not compared with their functions, because these take
+  // too many steps.
   std::int64_t left_out() const { return left_out_; }
 
  private:
@@ -119,7 +123,7 @@ class Judge {
     }
   }
 
-  // Where all launches give a requirement the same names.
+  // Reads the names of requirements that have the same names in all launches.
   void read_names(const Workload& app) {
     bool complete = true;
     const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
@@ -162,13 +166,15 @@ class Judge {
   void hidden(Origin origin, const char* why) {
     if (origin) hidden_.emplace(origin.statement, why);
   }
-  // The statements that speak of it, and none of which decided.
+  // Marks the statements that match but did not decide.
   void beaten(const MatchQuery& query, Origin deciding) {
     for (const Match& match : program_.matches(query)) {
       if (match.origin != deciding) beaten_.insert(match.origin.statement);
     }
   }
 
+  // Compares the logged kind of a task with its statements, and marks statements that a log cannot
+  // show.
   void judge(const MapperLog::Task& task) {
     const std::string got = task.kind ? std::string(name_of(*task.kind)) : "a utility processor";
     const auto kinds = program_.task(task.name);
@@ -205,6 +211,7 @@ class Judge {
     beaten(query, steal ? steal->origin : Origin{});
   }
 
+  // Compares the logged memory and layout of a requirement with its statements.
   void judge(const MapperLog::Data& data) {
     if (!data.kind) return;
     std::vector<std::string_view> names;
@@ -220,19 +227,22 @@ class Judge {
            collect.value_or(Origin{}));
   }
 
+  // The statement that lists the logged memory acted; statements that listed earlier memories were
+  // not honoured.
   void judge_memory(const MapperLog::Data& data, const RegionNames& region) {
     const auto candidates = program_.memories(data.task, region, *data.kind);
     const auto taken =
         std::find_if(candidates.begin(), candidates.end(),
                      [&](const MemoryCandidate& each) { return each.memory == data.memory; });
-    // No statement makes an inner variant's data, or what nobody accesses, lie anywhere.
+    // No statement places the data of an inner variant, or data that nobody accesses.
     if (taken == candidates.end() && data.memory == MemKind::kVirtual) {
       return beaten({MappingStatement::kRegion, data.task, region, data.kind, {}}, {});
     }
     const Origin by = taken == candidates.end() ? Origin{} : taken->origin;
     const std::string got = data.memory ? std::string(name_of(*data.memory)) : "another memory";
     acted(by, data.count);
-    std::map<std::uint32_t, std::string> passed;  // what statements before it would have had
+    // Memories that earlier statements asked for, by statement.
+    std::map<std::uint32_t, std::string> passed;
     for (auto each = candidates.begin(); each != taken; ++each) {
       if (each->origin == by) continue;
       std::string& wanted = passed[each->origin.statement];
@@ -253,6 +263,8 @@ class Judge {
     return fmt::format("region {} of {}", data.position, data.example);
   }
 
+  // A log shows only the order of dimensions and fields. Alignment, exactness and compactness are
+  // not visible.
   void judge_layout(const MapperLog::Data& data, const RegionNames& region) {
     const auto layout = program_.layout(data.task, region, *data.kind, *data.memory);
     beaten({MappingStatement::kLayout, data.task, region, data.kind, data.memory},
@@ -275,13 +287,14 @@ class Judge {
     }
   }
 
+  // Compares logged replication with the ControlReplicate statements.
   void judge_options() {
     for (const auto& [task, options] : log_.options) {
       const auto replicate = program_.control_replicate(task);
       beaten({MappingStatement::kControlReplicate, task, {}, {}, {}}, replicate.value_or(Origin{}));
       if (!replicate) continue;
       acted(*replicate, options.replicated);
-      // A statement about all tasks means those that can be replicated.
+      // A statement about all tasks applies only to tasks that can be replicated.
       const std::int64_t cannot = std::min(options.not_replicable, options.count);
       const bool names_it = names_task_.at(replicate->statement);
       if (!names_it && !log_.by_groma) {
@@ -296,7 +309,7 @@ class Judge {
     }
   }
 
-  // Where each point went against where its function sends it.
+  // Compares the processor of each point with the one that its function gives.
   void judge_points() {
     std::vector<std::optional<FunctionDecision>> functions;
     bool any = false;
@@ -310,7 +323,7 @@ class Judge {
     if (!any) return;
     std::optional<BoundProgram> bound;
     if (log_.machine) {
-      // Its warnings are of memories that no processor reaches, which is not read from a log.
+      // Warnings about unreachable memories are ignored, because a log does not show reachability.
       Diagnostics unsaid(program_.source());
       bound = bind(program_, *log_.machine, unsaid);
       if (!bound) bound = bind(program_, *log_.machine, diags_);
@@ -345,8 +358,9 @@ class Judge {
     }
   }
 
-  // Whether a task of that name moved there because of a TaskSteal statement. The log does not tell
-  // which point it was, so as many points of the task are taken for it as moved there.
+  // Returns true if a task with that name moved there because of a TaskSteal statement. The log
+  // does not tell which point moved, so the first points on that processor count, as many as were
+  // moved.
   bool was_stolen(const MapperLog::Task& task, const Processor& to) {
     const auto steal = program_.task_steal(task.name, to.kind);
     const auto moved = moves_.find({task.name, to.node, to.kind, to.index});
@@ -356,6 +370,7 @@ class Judge {
     return true;
   }
 
+  // Sets the state of a statement; the first case that applies wins.
   LoggedStatement finished(std::uint32_t number, LoggedStatement statement) const {
     const auto why = hidden_.find(number);
     if (statement.refused > 0) {
@@ -420,7 +435,7 @@ OrderedJson json_of(const Difference& difference) {
   return json;
 }
 
-// A sentence about the statement above it.
+// Returns a sentence about the statement printed above it.
 std::string sentence(const Difference& one) {
   const std::string times = count(one.count, "time"), example = harmless(one.example);
   switch (one.kind) {

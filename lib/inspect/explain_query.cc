@@ -1,3 +1,4 @@
+// Matches an ExplainQuery with an application.
 #include "inspect/explain_query.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 namespace groma {
 
+// Each distinct list of requirement names gets one entry in `names`.
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
   std::vector<TaskUses> all(data.tasks.size());
   std::vector<std::map<app::LaunchNames, std::size_t>> known(data.tasks.size());
@@ -38,6 +40,7 @@ bool asks(const ExplainQuery& query, const app::LaunchNames& names, std::size_t 
          std::find(own.begin(), own.end(), query.region) != own.end();
 }
 
+// Suggests similar names if a name is unknown.
 bool check_query(const ExplainQuery& query, const app::Data& data,
                  const std::vector<TaskUses>& uses, Diagnostics& diags) {
   std::vector<std::string_view> tasks;

@@ -1,4 +1,4 @@
-// ExplainQuery against an application; its launches, by task.
+// Matches an ExplainQuery with an application, and collects the launches of each task.
 #pragma once
 
 #include "app/view.h"
@@ -8,19 +8,21 @@ namespace groma {
 
 // How one task is launched.
 struct TaskUses {
-  std::vector<app::Use> uses;  // none: it is not known
-  // The names of its requirements, each way in which launches give them; at least one.
+  std::vector<app::Use> uses;  // empty: the launches are not known
+  // Each distinct list of requirement names that launches use; at least one.
   std::vector<app::LaunchNames> names;
-  std::vector<std::size_t> of;  // by use: its names
+  std::vector<std::size_t> of;  // for each use, its index in `names`
 };
-// By task. `complete`: whether these are all.
+// Returns the uses, one entry for each task. `complete` is set to false if there are more launches
+// than the limit kMaxExplainLaunches.
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete);
 
-// Whether the query asks about this task, this requirement of it under these names.
+// Return true if the query asks about this task, or about this requirement with these names.
 bool asks(const ExplainQuery& query, const app::Task& task);
 bool asks(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position);
 
-// Whether there is what it asks about; `diags` says what is not.
+// Returns true if the application has the task and the region of the query. Otherwise `diags` says
+// what is missing.
 bool check_query(const ExplainQuery& query, const app::Data& data,
                  const std::vector<TaskUses>& uses, Diagnostics& diags);
 

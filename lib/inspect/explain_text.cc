@@ -1,4 +1,4 @@
-// Explanations for a person.
+// Writes explanations as text for people.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -167,7 +167,7 @@ class Writer {
   }
 
   void write_options(const ExplainedTask& task) {
-    std::string rest;  // what nobody speaks of
+    std::string rest;  // decisions that no statement makes
     const auto option = [&](bool is_on, const Decided& decision, const std::string& words) {
       if (!is_on && !decision.by && decision.beaten.empty()) {
         rest += (rest.empty() ? "" : ", ") + words;

@@ -17,12 +17,13 @@ class Fitter {
          const RunWorkload& run, const std::function<bool()>& stop)
       : app_(app), parameters_(std::move(parameters)), run_(run), stop_(stop) {}
 
+  // Doubles or halves the size until one size fits and one does not, then bisects.
   Result<Fit> fit() {
     const AppParameter& first = *parameters_.front();
     const std::int64_t start = std::max<std::int64_t>(1, first.value);
-    std::int64_t fits = 0, fails = 0;  // 0: none yet
+    std::int64_t fits = 0, fails = 0;  // largest size that fits, smallest that fails; 0: none yet
     Outcome outcome = Outcome::kFits;
-    const auto attempted = [&](std::int64_t next) {  // false: it was stopped
+    const auto attempted = [&](std::int64_t next) {  // returns false if it was stopped
       outcome = attempt(next);
       if (outcome != Outcome::kStopped) (outcome == Outcome::kFits ? fits : fails) = next;
       return outcome != Outcome::kStopped;

@@ -1,4 +1,5 @@
-// guide_run: the guide's words about a run, and changes of its mapping that were tried.
+// guide_run(): the guide's feedback about a run, and changes of its mapping that were tried in the
+// embedded runtime.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,22 +18,23 @@ namespace {
 
 using inspect::Change;
 
-constexpr double kWorthSaying = 0.98;  // of the time that it was
+constexpr double kWorthSaying = 0.98;  // a faster run takes at most this share of the time
 constexpr std::size_t kSuggested = 3;
-constexpr std::size_t kMostSteps = 6;  // that together make a run possible
+constexpr std::size_t kMostSteps = 6;  // changes that together make a run possible
 constexpr std::int64_t kWhole = INT64_MAX;
-constexpr std::int64_t kLeastIterations = 2;  // the first of a trace is not as the others
+// The first iteration of a trace differs from the others.
+constexpr std::int64_t kLeastIterations = 2;
 constexpr std::int64_t kFewTrials = 4;
 constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
-// "1.8 times as fast", "6 % faster"
+// Returns a gain: "1.8 times as fast", "6 % faster".
 std::string gain_words(double before, double after) {
   const double gain = before / std::max(after, kPicosecond);
   return gain >= 1.095 ? fmt::format("{:.1f} times as fast", gain)
                        : fmt::format("{:.0f} % faster", 100 * (gain - 1));
 }
 
-// What lies between what both texts begin and end with.
+// Returns the smallest edit between two texts: the part between their common beginning and end.
 Fix difference(const Source& from, std::string_view to, std::string title) {
   const std::string_view text = from.text();
   const std::size_t most = std::min(text.size(), to.size());
@@ -62,22 +64,23 @@ class Adviser {
         whole_left_(limits.whole_runs),
         tasks_left_(limits.tasks) {
     run_.options.record = false;
-    run_.options.noise = 0;  // which is no reason to change a mapping
+    run_.options.noise = 0;  // noise must not favour a mapping
     std::size_t applied = 0;
     seen_.insert(apply_fixes(source(), {}, &applied));
   }
 
-  // Whether anything may be tried at all.
+  // Returns true if changes may be tried.
   bool may_try() const {
     return runs_left_ > 0 && run_.result != nullptr &&
-           run_.result->status != RunStatus::kTooLarge;  // no matter of its mapping
+           run_.result->status != RunStatus::kTooLarge;  // the size does not depend on the mapping
   }
 
+  // Tries changes for the parts that take the most time, and suggests the fastest.
   void make_faster(Feedback* feedback) {
     const std::int64_t whole = run_.result->tasks;
     const double before = noisy_ ? run_without_noise(kWhole).seconds : run_.result->seconds;
     double of_trials = before;
-    std::int64_t tasks = whole;  // of a trial
+    std::int64_t tasks = whole;  // tasks of a trial
     if (whole > tasks_left_ / static_cast<std::int64_t>(runs_left_)) shorten(&of_trials, &tasks);
     if (tasks > tasks_left_) return say_why_not(feedback);
     const Program program = this->program();
@@ -99,7 +102,7 @@ class Adviser {
     suggest(std::move(found), feedback, [&](double seconds) {
       return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
     });
-    if (!any && all) {  // what was not tried
+    if (!any && all) {  // remove suggestions that were not tried
       feedback->suggest.clear();
       feedback->tried = true;
     }
@@ -115,8 +118,8 @@ class Adviser {
     }
   }
 
-  // Each step is a change after which the run fails of something else, the last those with which it
-  // does not fail.
+  // Applies changes step by step. After each change except the last, the run fails for another
+  // reason; after the last it succeeds.
   void make_possible(Feedback* feedback) {
     std::string titles;
     std::vector<Edit> edits;
@@ -158,7 +161,7 @@ class Adviser {
     }
   }
 
-  // The corrections that the diagnostics of a program propose.
+  // Applies the corrections that the diagnostics of a program propose.
   void make_readable(Feedback* feedback) {
     std::vector<Fix> fixes;
     Fix whole;
@@ -167,7 +170,7 @@ class Adviser {
       fixes.push_back(diagnostic.fixes.front());
       std::size_t applied = 0;
       apply_fixes(source(), fixes, &applied);
-      if (applied < fixes.size()) {  // in the way of one before
+      if (applied < fixes.size()) {  // overlaps an earlier fix
         fixes.pop_back();
         continue;
       }
@@ -199,7 +202,8 @@ class Adviser {
     return compile(source(), ignored);
   }
 
-  // Of the program, what these edits do one after the other, after which it is `text`.
+  // Returns one fix of the program with the effect of `first` and then `second`. `text` is the
+  // resulting text.
   Fix steps(const std::vector<Edit>& first, const std::vector<Edit>& second, std::string_view text,
             std::string title) const {
     auto edits = inspect::join_edits(first, second);
@@ -219,8 +223,9 @@ class Adviser {
                                  : run_default(run_.machine, *run_.workload, options, ignored);
   }
 
-  // Trials are of as many iterations, at least two, as leave enough for all of them, or for a few;
-  // of the whole run where none do. What such a run takes, and its tasks.
+  // Shortens the trials to the largest number of iterations, at least two, that leaves enough tasks
+  // for all trials, or at least for a few. Otherwise trials are whole runs. Sets the time and the
+  // number of tasks of a trial.
   void shorten(double* seconds, std::int64_t* tasks) {
     const std::int64_t share = most_tasks_ / static_cast<std::int64_t>(runs_left_);
     for (std::int64_t iterations = kLeastIterations; tasks_left_ > 0; iterations *= 2) {
@@ -258,7 +263,8 @@ class Adviser {
     return text + ".";
   }
 
-  // Nothing where it is no new mapping, or none at all.
+  // Runs a changed mapping. Returns nullopt if the text is not a new valid mapping, if no runs are
+  // left, or if the run was stopped or too large.
   std::optional<Attempt> attempt(const Source& from, const Fix& fix) {
     std::size_t applied = 0;
     std::string text = apply_fixes(from, {fix}, &applied);
@@ -275,7 +281,7 @@ class Adviser {
     }
     --runs_left_;
     if (result.status == RunStatus::kStopped || result.status == RunStatus::kTooLarge) {
-      unknown_ = true;  // what it would have been
+      unknown_ = true;  // the result is unknown
       if (result.status == RunStatus::kStopped) runs_left_ = 0;
       return std::nullopt;
     }
@@ -283,8 +289,8 @@ class Adviser {
     return Attempt{std::move(source), std::move(result)};
   }
 
-  // A run that failed does not tell how long one is that does not: half of what is left at most,
-  // so that a shorter one can follow.
+  // Runs a mapping. After a failed run the length of a successful run is unknown, so a trial gets
+  // at most half of the remaining tasks and a shorter trial can follow.
   RunResult trial(const BoundProgram& bound) {
     SimulateOptions options = run_.options;
     options.max_iterations = iterations_;
@@ -305,8 +311,8 @@ class Adviser {
     return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
   }
 
-  // The fastest few, of changes of one thing only that; where trials are of shortened runs, those
-  // whose whole run takes at most so long.
+  // Returns the fastest few attempts, at most one for each thing changed. If trials are shortened,
+  // each is repeated as a whole run, which may take at most `most_seconds`.
   std::vector<Tried> best(std::vector<Tried> found, double most_seconds) {
     const auto by_seconds = [](const Tried& a, const Tried& b) {
       return a.attempt.result.seconds < b.attempt.result.seconds;
@@ -333,7 +339,7 @@ class Adviser {
     return best;
   }
 
-  // Instead of what was not tried.
+  // Replaces the suggestions by those that were tried.
   template <typename Words>
   void suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
     std::vector<std::string> said;
@@ -355,7 +361,7 @@ class Adviser {
     feedback->tried = true;
   }
 
-  GuidedRun run_;  // without record and noise
+  GuidedRun run_;  // without recording and noise
   bool noisy_, failed_;
   const app::Data& app_;
   bool complete_ = true;
@@ -363,9 +369,9 @@ class Adviser {
   const std::int64_t most_tasks_;
   std::size_t runs_left_, whole_left_, tried_ = 0;
   std::int64_t tasks_left_;
-  std::int64_t iterations_ = kWhole;  // of trials
-  bool unknown_ = false;              // what became of one of them
-  std::set<std::string> seen_;        // texts
+  std::int64_t iterations_ = kWhole;  // iterations of a trial
+  bool unknown_ = false;              // the result of some trial is unknown
+  std::set<std::string> seen_;        // texts that were tried
 };
 
 }  // namespace
@@ -386,6 +392,8 @@ std::vector<std::string> lacking_kinds(const Machine& machine) {
   return names;
 }
 
+// Asks the guide about the run, then tries changes: faster ones after a success, otherwise ones
+// that may make the run possible.
 Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
   const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
   Adviser adviser(run, limits);
@@ -406,7 +414,7 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   context.exit_code = 1;
   context.program = program;
   const bool stopped = run.result != nullptr && run.result->status == RunStatus::kStopped;
-  if (!stopped) context.diags = run.diags;  // else its own words say more
+  if (!stopped) context.diags = run.diags;  // a stopped run explains itself
   context.lacking = lacking_kinds(*run.machine);
   Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
                                 run.result == nullptr ? "" : run.result->raw, context);

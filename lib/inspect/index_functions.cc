@@ -1,4 +1,5 @@
-// A function is a way to number the points of a launch and a way to deal out the numbers.
+// The texts of mapping functions. A function combines a way to number the points of a launch and a
+// way to deal out the numbers.
 #include "inspect/index_functions.h"
 
 #include <fmt/format.h>
@@ -9,16 +10,18 @@
 namespace groma::inspect {
 namespace {
 
-// The number of a point. Names end in the launch's dimensions, but for `first`, which any has.
+// How a point is numbered. A name ends with the launch's number of dimensions, except `first`,
+// which applies to any number.
 enum class Numbering : std::uint8_t { kFirst, kRow, kColumn, kSum, kWeighted };
 constexpr std::array<std::string_view, 5> kNumberings = {"first", "row", "column", "sum",
                                                          "weighted"};
 
-// A sum in parentheses, anything else as it is.
+// Returns a sum in parentheses, any other term unchanged.
 std::string factor(const std::string& term) {
   return term.find('+') == std::string::npos ? term : fmt::format("({})", term);
 }
 
+// Returns the expression for the number of a point.
 std::string number_of_point(Numbering numbering, int dimensions) {
   std::string number = "ip[0]";
   switch (numbering) {
@@ -45,7 +48,7 @@ std::string number_of_point(Numbering numbering, int dimensions) {
   return number;
 }
 
-// Where number i goes on the grid m of (nodes, processors of a node).
+// How number i is dealt to the machine m, a grid of nodes by processors of a node.
 struct Deal {
   std::string_view name;
   std::string_view text;
@@ -58,7 +61,7 @@ constexpr std::array<Deal, 3> kDeals = {{
 constexpr std::string_view kBlock = "block";
 constexpr std::string_view kGrid = "grid";
 
-// Whether its numbers are 0, 1, 2, ... below a count that is known, as equal blocks want it.
+// Returns true if the numbers are 0, 1, 2, ... below a known count, which equal blocks require.
 bool is_dense(Numbering numbering) { return numbering <= Numbering::kColumn; }
 
 std::string body(std::string_view name) {
@@ -100,7 +103,8 @@ std::vector<std::string> index_functions(int dimensions) {
   std::vector<std::string> names;
   for (std::size_t n = 0; n < kNumberings.size(); ++n) {
     const auto numbering = static_cast<Numbering>(n);
-    if (numbering != Numbering::kFirst && dimensions < 2) continue;  // all the same
+    // In one dimension all numberings are the same.
+    if (numbering != Numbering::kFirst && dimensions < 2) continue;
     if (numbering == Numbering::kWeighted && dimensions < 3) continue;
     const std::string how =
         numbering == Numbering::kFirst ? "first" : fmt::format("{}{}", kNumberings[n], dimensions);

@@ -1,5 +1,5 @@
-// The mapping functions of the search space (docs/search_space.md) and of what guide_run() tries,
-// as text.
+// The texts of the mapping functions that the search space (docs/search_space.md) and guide_run()
+// use.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace groma::inspect {
 
-// The functions for index launches of that many dimensions, from 1 on, by name: where the points
-// are numbered before they are dealt out, the name begins with how.
+// Returns the names of the functions for index launches with this many dimensions (at least 1).
+// Some functions number the points before they deal them out; their names begin with the numbering.
 std::vector<std::string> index_functions(int dimensions);
-// The only one for single tasks: where the parent runs.
+// The only function for single tasks: the task runs where its parent runs.
 inline constexpr std::string_view kSamePoint = "same_point";
 
-// The name that it has for processors of one kind, and its definition under that name or another.
-// `name` must be one of the above.
+// name_for() returns the function's name for one processor kind. definition() returns the
+// function's text, under that name or under `as`. `name` must be one of the names above.
 std::string name_for(std::string_view name, ProcKind kind);
 std::string definition(std::string_view name, ProcKind kind);
 std::string definition(std::string_view name, ProcKind kind, std::string_view as);

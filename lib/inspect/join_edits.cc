@@ -1,4 +1,4 @@
-// join_edits: two edits of a text, one after the other, as one.
+// join_edits(): combines two successive lists of edits of a text into one list.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
   std::vector<std::vector<Edit>> after(first.size() + 1);
   for (const Edit& edit : second) {
     const std::int64_t begin = edit.range.begin, end = edit.range.end;
-    std::int64_t shift = 0;  // by how much the text before this place has grown
+    std::int64_t shift = 0;  // growth of the text before this place
     std::size_t passed = 0;
     bool inside = false;
     for (; passed < written.size(); ++passed) {

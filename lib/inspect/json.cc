@@ -1,4 +1,4 @@
-// Diagnostics and placements as JSON. Text that is no UTF-8 becomes replacement characters.
+// Writes diagnostics and placements as JSON. Invalid UTF-8 becomes replacement characters.
 #include "inspect/json.h"
 
 #include "groma/harmless.h"
@@ -21,6 +21,7 @@ void add_range(const Source& source, const std::optional<Range>& range, Json& js
   json["end"] = position_json(source, range->end);
 }
 
+// Converts one diagnostic with its location, notes, helps and fixes.
 Json diagnostic_json(const Source& source, const Diagnostic& diagnostic) {
   Json json = {{"id", name_of(diagnostic.id)},
                {"severity", name_of(diagnostic.severity)},

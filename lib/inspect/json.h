@@ -1,4 +1,4 @@
-// What all JSON of this folder shares.
+// Conversions to JSON that the code of this folder shares.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,13 +14,14 @@ using OrderedJson = nlohmann::ordered_json;
 
 // An edit of the source: {"title": ..., "edits": [...], "sure": ...}.
 OrderedJson json_of(const Source& source, const Fix& fix);
-// The diagnostics, in the order of the text.
+// Returns the diagnostics in the order of the source text.
 OrderedJson json_of(const Diagnostics& diags);
-// {"file": ..., "line": ..., "column": ..., "text": ...}; null where the default mapper decides.
+// Returns {"file": ..., "line": ..., "column": ..., "text": ...}; null if the default mapper
+// decides.
 OrderedJson json_of(const Program& program, Origin origin);
-// Without its diagnostics.
+// Returns an explanation without its diagnostics.
 OrderedJson json_of(const Explanation& explanation, const Program& program);
-// One line with its end; what is no UTF-8 becomes replacement characters.
+// Returns the JSON as one line with its line end; invalid UTF-8 becomes replacement characters.
 std::string json_line(const OrderedJson& json);
 
 }  // namespace groma

@@ -1,3 +1,4 @@
+// LaunchSlices: cuts launches with a mapping, as the embedded runtime does.
 #include "inspect/launch_slices.h"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 namespace groma {
 
+// Places the top-level task on the first processor kind that the machine has and the task can run
+// on.
 LaunchSlices::LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const app::Data& app,
                            const std::vector<TaskUses>& uses)
     : shared_(std::move(shared)), machine_(ProgramMapper::machine_of(*shared_)) {
@@ -24,6 +27,7 @@ LaunchSlices::LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const 
   }
 }
 
+// Asks the mapping whether the top-level task is replicated, and keeps its shards.
 void LaunchSlices::replicate(const TaskView& top) {
   MapperRuntime runtime;
   TaskOptions options;
@@ -46,6 +50,7 @@ Mapper& LaunchSlices::mapper(const Processor& local) {
   return *made;
 }
 
+// A launch of the top-level task is cut by shard and begins on that task's processor.
 TaskSlices LaunchSlices::of(TaskView launch) {
   MapperRuntime runtime;
   const mapper::Cutter cutter{*machine_, runtime,
@@ -65,6 +70,7 @@ TaskSlices LaunchSlices::of(TaskView launch) {
   return cut ? slices : TaskSlices();
 }
 
+// Asks the mapping's map_task on the task's current processor.
 std::vector<Processor> LaunchSlices::targets(const TaskView& task) {
   MapperRuntime runtime;
   TaskWish wish;

@@ -1,5 +1,5 @@
-// LaunchSlices: where a mapping sends the points of index launches, cut as the embedded runtime
-// cuts them: by shard where the top-level task is replicated.
+// LaunchSlices: where a mapping sends the points of index launches. Launches are cut into slices as
+// in the embedded runtime: by shard if the top-level task is replicated.
 #pragma once
 
 #include <map>
@@ -19,12 +19,12 @@ class LaunchSlices {
   LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const app::Data& app,
                const std::vector<TaskUses>& uses);
 
-  // Of launches of the top-level task.
+  // Returns true if launches of the top-level task are cut by shard.
   bool by_shard() const { return shards_.size() > 1; }
-  // None where the mapping fails.
+  // Returns the slices of a launch; empty if the mapping fails.
   TaskSlices of(TaskView launch);
-  // The processors any of which may run a task that stands on `task.current`; none where the
-  // mapping fails.
+  // Returns the processors that may run a task whose current processor is `task.current`; empty if
+  // the mapping fails.
   std::vector<Processor> targets(const TaskView& task);
 
  private:
@@ -34,8 +34,8 @@ class LaunchSlices {
   std::shared_ptr<ProgramMapper::Shared> shared_;
   std::shared_ptr<const Machine> machine_;
   std::map<std::tuple<ProcKind, std::int64_t, std::int64_t>, std::unique_ptr<Mapper>> mappers_;
-  std::optional<Processor> top_;  // where the top-level task stands
-  ShardTable shards_;             // of it
+  std::optional<Processor> top_;  // processor of the top-level task
+  ShardTable shards_;             // shards of the top-level task
 };
 
 }  // namespace groma

@@ -1,3 +1,4 @@
+// Reports the refusals of runtimes at the statements that caused them.
 #include "inspect/locate.h"
 
 #include "mapper/default_policy.h"

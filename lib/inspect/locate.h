@@ -1,4 +1,4 @@
-// Refusals of runtimes, at the statements that caused them.
+// Reports a runtime's refusals at the statements that caused them.
 #pragma once
 
 #include "groma/diagnostics.h"
@@ -7,8 +7,9 @@
 
 namespace groma {
 
+// Adds the refusal's diagnostic at its own range, or else at the statement that caused it.
 void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags);
-// Of a mapper that is no program.
+// Adds the diagnostic of a refusal whose mapper is not a mapping program; it has no location.
 void add_unlocated(const Refusal& refusal, Diagnostics& diags);
 
 }  // namespace groma

@@ -1,5 +1,5 @@
-// MapperLogReader: lines to decisions. Blocks of several threads may be interleaved, so each thread
-// has its own place in a block.
+// MapperLogReader: turns the lines of a mapper log into decisions. Blocks of several threads may be
+// interleaved, so each thread has its own position in a block.
 #include <algorithm>
 #include <charconv>
 #include <deque>
@@ -17,9 +17,9 @@ constexpr std::string_view kProcessors[] = {"LOC_PROC", "TOC_PROC", "OMP_PROC",
                                             "IO_PROC",  "PY_PROC",  "PROC_SET"};
 constexpr std::string_view kMemories[] = {"SYSTEM_MEM", "GPU_FB_MEM", "Z_COPY_MEM", "SOCKET_MEM",
                                           "REGDMA_MEM"};
-constexpr std::size_t kMostThings = 1 << 16;  // processors and memories
-constexpr std::size_t kMostOfName = 4096;     // bytes of a task's or a region's
-constexpr std::size_t kMostDigits = 20;       // of a number in `<>`
+constexpr std::size_t kMostThings = 1 << 16;  // limit of processors and memories
+constexpr std::size_t kMostOfName = 4096;     // bytes of the name of a task or region
+constexpr std::size_t kMostDigits = 20;       // digits of a number in `<>`
 
 template <typename Kind, std::size_t kCount>
 std::optional<Kind> kind_named(const std::string_view (&names)[kCount], std::string_view name) {
@@ -34,7 +34,8 @@ bool take(std::string_view& text, std::string_view begin) {
   return true;
 }
 
-// The text before `mark`, which goes too; nothing where it is not there.
+// Removes and returns the text before `mark`, and removes the mark. Returns nullopt if there is no
+// mark.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   if (at == text.npos) return std::nullopt;
@@ -53,7 +54,7 @@ std::optional<Number> number(std::string_view text, int base = 10) {
 
 std::optional<std::uint64_t> id(std::string_view text) { return number<std::uint64_t>(text, 16); }
 
-// "0,1"
+// Reads a point: "0,1".
 std::optional<Point> point(std::string_view text) {
   std::vector<std::int64_t> coordinates;
   for (std::size_t begin = 0;;) {
@@ -68,7 +69,7 @@ std::optional<Point> point(std::string_view text) {
   }
 }
 
-// From the first point to the last; nothing where that is no box, or too large a one.
+// Returns the box from the first point to the last; nullopt if this is not a box or is too large.
 std::optional<Rect> box(const Point& first, const Point& last) {
   Point extents = last;
   for (int d = 0; d < extents.dimensions(); ++d) {
@@ -81,7 +82,7 @@ std::optional<Rect> box(const Point& first, const Point& last) {
   return made ? std::optional<Rect>(*made) : std::nullopt;
 }
 
-// "<0,0>..<3,3>"
+// Reads a domain: "<0,0>..<3,3>".
 std::optional<Rect> domain(std::string_view text) {
   if (!take(text, "<")) return std::nullopt;
   const auto lower = take_until(text, ">..<"), upper = take_until(text, ">");
@@ -110,6 +111,7 @@ struct Named {
   }
 };
 
+// Reads the name, the point and the number of a task; nullopt if the text names no task.
 std::optional<Named> named(std::string_view text) {
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
     const std::string_view inside = text.substr(at + 1, kMostDigits + 1);
@@ -140,46 +142,48 @@ std::optional<Named> named(std::string_view text) {
 }  // namespace
 
 struct MapperLogReader::State {
-  // A launch that was sliced, of which points may come.
+  // A launch that was sliced; its points may follow.
   struct Launch {
     std::uint64_t uid = 0;
-    Rect domain;              // the box around the slices, unless the log says it
-    bool whole = false;       // the log says it
-    std::int64_t mapped = 0;  // points
+    Rect domain;              // bounding box of the slices, or the logged domain
+    bool whole = false;       // the log states the domain
+    std::int64_t mapped = 0;  // points mapped so far
   };
   enum class In : std::uint8_t { kOther, kMemories, kProcessors, kMapTask, kSlice, kSelect };
   struct Thread {
     In in = In::kOther;
     Named task;
-    std::optional<Processor> processor;  // the first target
+    std::optional<Processor> processor;  // first target processor
     std::optional<ProcKind> kind;
     bool has_target = false;
-    MapperLog::Data data;  // the requirement that instances follow
+    MapperLog::Data data;  // requirement of the instances that follow
     bool has_requirement = false;
-    Launch* launch = nullptr;    // that is sliced
-    std::optional<Rect> domain;  // of the launch that the point is of, where it is said
+    Launch* launch = nullptr;    // launch being sliced
+    std::optional<Rect> domain;  // domain of the point's launch, if the log states it
   };
 
   MapperLog log;
-  std::string line;  // not ended yet
+  std::string line;  // current incomplete line
   bool too_long = false;
-  std::int64_t open_runs = 0;   // begun, and not ended
-  std::int64_t begun_runs = 0;  // that the logs are of
+  std::int64_t open_runs = 0;   // runs begun and not ended
+  std::int64_t begun_runs = 0;  // runs in the logs
   std::map<std::string, Thread, std::less<>> threads;
   std::map<std::uint64_t, std::optional<ProcKind>> processors;
   std::map<std::uint64_t, std::pair<std::optional<MemKind>, std::int64_t>> memories;
-  std::map<std::uint64_t, Processor> places;  // of processors, once all are known
+  std::map<std::uint64_t, Processor> places;  // places of processors, once all are known
   std::map<std::tuple<std::string, std::size_t, bool>, std::size_t> tasks;
   std::map<std::tuple<std::string, std::size_t, std::int64_t, std::vector<std::string>, std::size_t,
                       std::string>,
            std::size_t>
       data;
-  std::map<std::string, std::deque<Launch>, std::less<>> launches;  // by the name of the task
+  std::map<std::string, std::deque<Launch>, std::less<>> launches;  // by task name
   std::size_t launch_count = 0;
-  std::map<std::vector<std::int64_t>, std::size_t> domains;  // in log.launches, by their numbers
-  bool sharded = false;              // launches were cut before they were sliced
-  std::vector<std::size_t> guessed;  // points whose launch is known by its slices only
-  std::map<std::pair<std::string, std::uint64_t>, std::int64_t> moves;  // by task and processor
+  // Index in log.launches of each domain, by its lower bounds and extents.
+  std::map<std::vector<std::int64_t>, std::size_t> domains;
+  bool sharded = false;              // launches were cut by shard before they were sliced
+  std::vector<std::size_t> guessed;  // points whose launch is known only from slices
+  // Number of moves, by task and processor.
+  std::map<std::pair<std::string, std::uint64_t>, std::int64_t> moves;
 
   void add(std::string_view text);
   void begin_block(Thread& thread, std::string_view text);
@@ -194,9 +198,9 @@ struct MapperLogReader::State {
   std::optional<std::size_t> number_of(const Rect& domain);
   void number_processors();
   void make_machine();
-  // Whether these names may be kept, too; counted if not.
+  // Returns true if there is room for more names; otherwise counts them as left out.
   bool has_room(std::size_t bytes);
-  std::size_t kept_bytes = 0;  // of names
+  std::size_t kept_bytes = 0;  // bytes of names
 };
 
 bool MapperLogReader::State::has_room(std::size_t bytes) {
@@ -208,7 +212,7 @@ bool MapperLogReader::State::has_room(std::size_t bytes) {
   return true;
 }
 
-// In the order of the ids, of each node and kind.
+// Numbers the processors of each node and kind in the order of their ids.
 void MapperLogReader::State::number_processors() {
   std::map<std::pair<std::int64_t, ProcKind>, std::int64_t> counts;
   places.clear();
@@ -219,6 +223,8 @@ void MapperLogReader::State::number_processors() {
   }
 }
 
+// Builds the machine from the lists of processors and memories. Does nothing if the list of a node
+// is missing.
 void MapperLogReader::State::make_machine() {
   std::map<std::int64_t, NodeType> nodes;
   const auto add = [](auto& groups, const auto& one) {
@@ -242,7 +248,7 @@ void MapperLogReader::State::make_machine() {
   std::vector<NodeType> types;
   std::vector<std::uint32_t> order;
   for (auto& [node, type] : nodes) {
-    if (static_cast<std::size_t>(node) != order.size()) return;  // a node's list is missing
+    if (static_cast<std::size_t>(node) != order.size()) return;  // the list of a node is missing
     order.push_back(static_cast<std::uint32_t>(types.size()));
     types.push_back(std::move(type));
   }
@@ -321,7 +327,7 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
     thread.in = In::kSelect;
   } else if (text == "RUN begins" || text == "RUN ends") {
     log.by_groma = true;
-    // Logs of several processes stand behind each other.
+    // Logs of several processes may be concatenated.
     begun_runs += text == "RUN begins" ? 1 : 0;
     open_runs += text == "RUN begins" ? 1 : -1;
     open_runs = std::max<std::int64_t>(open_runs, 0);
@@ -329,7 +335,7 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
   }
 }
 
-// Whether it could be read, or is of no matter.
+// Returns true if the line could be read or can be ignored.
 bool MapperLogReader::State::in_block(Thread& thread, std::string_view text) {
   switch (thread.in) {
     case In::kMemories:
@@ -347,7 +353,8 @@ bool MapperLogReader::State::in_block(Thread& thread, std::string_view text) {
   return true;
 }
 
-// "  1e00000000000000 (SYSTEM_MEM): 536870912 bytes", "  1d00000000000001 (LOC_PROC) can see ..."
+// Reads a line such as "  1e00000000000000 (SYSTEM_MEM): 536870912 bytes" or "  1d00000000000001
+// (LOC_PROC) can see ...".
 bool MapperLogReader::State::machine_line(In in, std::string_view text) {
   text.remove_prefix(2);
   const auto own = take_until(text, " (");
@@ -369,6 +376,8 @@ bool MapperLogReader::State::machine_line(In in, std::string_view text) {
   return true;
 }
 
+// Reads a line of a SLICE_TASK block. Extends the launch's bounding box unless the log states its
+// domain. Returns false if the line is malformed.
 bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
   text.remove_prefix(2);
   const bool whole = take(text, "LAUNCH ");
@@ -383,14 +392,14 @@ bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
     const std::string& name = thread.task.name;
     if (!launches.contains(name) && !has_room(name.size())) return true;
     std::deque<Launch>& known = launches[name];
-    // A slice may be sliced again, under the launch's number.
+    // A slice may be sliced again, with the launch's number.
     if (!known.empty() && known.back().uid == thread.task.uid) return true;
     ++launch_count;
     thread.launch = &known.emplace_back(Launch{thread.task.uid, *slice, whole, 0});
     return true;
   }
   if (thread.launch->whole) return true;
-  Rect& all = thread.launch->domain;  // the box around the slices
+  Rect& all = thread.launch->domain;  // bounding box of the slices
   if (all.dimensions() != slice->dimensions()) return false;
   Point first = all.lower, last = all.lower;
   for (int d = 0; d < all.dimensions(); ++d) {
@@ -421,9 +430,9 @@ bool MapperLogReader::State::select_line(std::string_view text) {
   return true;
 }
 
-// The launch whose point this is, if the log does not say it: one that began before and of which
-// points are missing. Nothing where these have different domains. Points of each launch come in any
-// order, so the oldest is taken to be the one whose point it is.
+// Returns the launch of a point if the log does not state it: an earlier launch that still lacks
+// points. Returns null if the possible launches have different domains. The points of launches come
+// in any order, so the point is counted for the oldest.
 const MapperLogReader::State::Launch* MapperLogReader::State::launch_of(const Named& task) {
   constexpr int kLookedAt = 64;
   const auto found = launches.find(task.name);
@@ -445,6 +454,8 @@ const MapperLogReader::State::Launch* MapperLogReader::State::launch_of(const Na
   return alike ? oldest : nullptr;
 }
 
+// Returns the index of a domain in log.launches and adds it if it is new; nullopt if the list is
+// full.
 std::optional<std::size_t> MapperLogReader::State::number_of(const Rect& domain) {
   std::vector<std::int64_t> numbers;
   for (const Point* point : {&domain.lower, &domain.extents}) {
@@ -461,6 +472,7 @@ std::optional<std::size_t> MapperLogReader::State::number_of(const Rect& domain)
   return log.launches.size() - 1;
 }
 
+// Records the first target processor of a task, and for a point also its launch.
 void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   if (places.empty()) number_processors();
   const auto place = places.find(processor);
@@ -500,6 +512,8 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   log.points.push_back({known->second, launch, *task.point, *thread.processor});
 }
 
+// Reads a line of a MAP_TASK block: the launch, target processors, a requirement, its names or an
+// instance. Returns false if the line is malformed.
 bool MapperLogReader::State::map_line(Thread& thread, std::string_view text) {
   text.remove_prefix(2);
   if (take(text, "LAUNCH ")) {
@@ -583,6 +597,7 @@ MapperLogReader::~MapperLogReader() = default;
 MapperLogReader::MapperLogReader(MapperLogReader&&) noexcept = default;
 MapperLogReader& MapperLogReader::operator=(MapperLogReader&&) noexcept = default;
 
+// Splits the bytes into lines. A line longer than kMaxLogLine is cut and counted as unreadable.
 void MapperLogReader::read(std::string_view bytes) {
   State& state = *state_;
   while (!bytes.empty()) {
@@ -607,6 +622,7 @@ std::int64_t MapperLogReader::missing_processes() const {
   return std::max<std::int64_t>(0, std::ssize(processes) - state_->begun_runs);
 }
 
+// Fails if no task was mapped or the log lacks the list of processors.
 Result<MapperLog> MapperLogReader::finish() {
   if (!state_->line.empty()) read("\n");
   if (state_->log.mapped == 0 && state_->log.broken_off) {
@@ -627,7 +643,7 @@ Result<MapperLog> MapperLogReader::finish() {
   }
   state_->make_machine();
   MapperLog& log = state_->log;
-  if (state_->sharded) {  // then slices are of a part of the launch
+  if (state_->sharded) {  // then slices cover only part of a launch
     for (const std::size_t point : state_->guessed) log.points[point].launch.reset();
   }
   for (const auto& [of, count] : state_->moves) {

@@ -1,4 +1,4 @@
-// mending_changes: what may make a refused mapping possible.
+// mending_changes(): proposes changes that may make a refused mapping possible.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Mending {
         break;
       case DiagId::kInterferingPoints:
       case DiagId::kAliasedRequirements:
-        return {};  // the application's
+        return {};  // the application is wrong, not the mapping
       default:
         if (refusal_.diagnostic.range || refusal_.diagnostic.id == DiagId::kBadShard) placement("");
     }
@@ -71,7 +71,7 @@ class Mending {
     const auto* text = i < args.size() ? std::get_if<std::string>(&args[i]) : nullptr;
     return text == nullptr ? "" : *text;
   }
-  // Of the region requirement that "2 (B_tiles)" is about.
+  // Returns the position of a region requirement, which the diagnostic writes as "2 (B_tiles)".
   std::optional<std::uint32_t> position() const {
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     if (args.empty()) return std::nullopt;
@@ -86,7 +86,7 @@ class Mending {
   // The region requirement that the refusal is about.
   struct Wanted {
     const app::Task& task;
-    std::string name;  // of the task, as statements write it
+    std::string name;  // name of the task, as statements write it
     std::uint32_t position;
     ProcKind kind;
   };
@@ -104,7 +104,8 @@ class Mending {
     return number < 0 ? nullptr : &subject_.app.tasks[static_cast<std::size_t>(number)];
   }
 
-  // All kinds after those that the statement names; for the task alone those that it can have.
+  // Adds all other kinds to the task's statement. Also proposes statements for the task alone with
+  // the kinds that it can use.
   void kinds(const std::string& name) {
     const app::Task* of = task(name);
     if (of == nullptr) return;
@@ -125,6 +126,7 @@ class Mending {
     for (ProcKind kind : can) editor_.set("Task " + *written, std::string(name_of(kind)));
   }
 
+  // Proposes lists of memories for the requirement, each with another memory first.
   void memories() {
     const auto about = wanted();
     if (!about) return;
@@ -156,6 +158,7 @@ class Mending {
     editor_.set("CollectMemory", "* *");
   }
 
+  // Proposes the layouts that the task's variants demand.
   void layout() {
     const auto about = wanted();
     if (!about) return;
@@ -176,6 +179,7 @@ class Mending {
     }
   }
 
+  // Proposes to wrap an index that was out of bounds.
   void wrap() {
     if (!refusal_.diagnostic.range) return;
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;  // dimension, index, size
@@ -185,8 +189,8 @@ class Mending {
     if (edit) editor_.edit(edit->range, edit->text);
   }
 
-  // Other functions for the task, and the default mapper's way; without a task for all that have
-  // the function that is at fault, or any.
+  // Proposes other functions for the task, or the default mapper's placement. With an empty `name`,
+  // it does so for the first task whose function is at fault.
   void placement(const std::string& name) {
     for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
       const app::Task& of = subject_.app.tasks[t];
@@ -206,6 +210,8 @@ class Mending {
     }
   }
 
+  // Returns true if the refusal names the task's mapping function or its statement, or names no
+  // function at all.
   bool at_fault(const std::string& name, ProcKind kind) const {
     const bool told =
         std::any_of(refusal_.diagnostic.notes.begin(), refusal_.diagnostic.notes.end(),

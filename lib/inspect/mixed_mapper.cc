@@ -1,3 +1,4 @@
+// MixedMapper: a mapper that takes selected decisions from a second mapper.
 #include "inspect/mixed_mapper.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 namespace groma {
 
+// A kind takes all decisions of its task along. Limits are exchanged for all tasks.
 void exchange(const MappingDifference& difference, Mix& mix) {
   const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
   switch (difference.what) {
@@ -48,6 +50,8 @@ bool MixedMapper::second_places(const TaskView& task) const {
   return mix_.whole.contains(task.name) || mix_.placement.contains(task.name);
 }
 
+// Asks both mappers, then takes replication, stealing and placement from the second if the mix says
+// so.
 void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                       TaskOptions& answer) {
   options_.clear();
@@ -81,6 +85,8 @@ void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
   by.replicate_task(runtime, task, answer);
 }
 
+// If only stealing comes from the second mapper, the first mapper's slices get the second's
+// stealable flag.
 void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                              SliceAnswer& answer) {
   placer(task).slice_task(runtime, task, part, answer);
@@ -94,6 +100,7 @@ void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const
   }
 }
 
+// Asks both mappers, then combines their answers by decision.
 void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                            std::span<const std::span<const InstanceView>> valid, TaskWish& answer) {
   wish_.clear();
@@ -127,7 +134,8 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
       }
     }
   }
-  // What may be stolen stays where it is; what no longer may goes wherever it might else.
+  // A stealable task stays on its current processor. A task that is no longer stealable may run on
+  // any processor that the second mapper allows.
   if (mix_.stealing.contains(task.name) && !second_places(task)) {
     const bool stands = std::find(wish_.processors.begin(), wish_.processors.end(), task.current) !=
                         wish_.processors.end();
@@ -138,7 +146,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
     }
   }
   answer.task_profiling = profiling;
-  // What is counted stays where it is counted.
+  // A task with an instance limit stays on the processor that counts it.
   if (mix_.limits && profiling.any()) answer.processors.assign(1, task.current);
 }
 
@@ -157,10 +165,10 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
 void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                        std::span<const TaskView> stealable,
                                        std::vector<std::uint32_t>& answer) {
-  // As in ProgramMapper::permit_steal_request, which knows its own limits only.
+  // Like ProgramMapper::permit_steal_request, which knows only its own mapper's limits.
   std::set<TaskId> keeps_one;
   std::vector<TaskView> may_go;
-  std::vector<std::uint32_t> indices;  // of these in `stealable`
+  std::vector<std::uint32_t> indices;  // index in `stealable` of each entry of `may_go`
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const bool is_other = &stealer() != &limiter();
     const TaskId id = stealable[i].id;
@@ -177,7 +185,7 @@ void MixedMapper::report_profiling(MapperRuntime& runtime, const TaskView& opera
   limiter().report_profiling(runtime, operation, report);
 }
 
-// Those of limits, which are all that a mapping sends.
+// Mappings send messages only for limits.
 void MixedMapper::handle_message(MapperRuntime& runtime, const Processor& sender,
                                  std::uint32_t kind, std::span<const std::byte> message) {
   limiter().handle_message(runtime, sender, kind, message);

@@ -1,4 +1,5 @@
-// MixedMapper: decides as one mapper, but for single decisions as another.
+// MixedMapper: decides like a first mapper, except for selected decisions, which come from a second
+// mapper.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +15,24 @@
 
 namespace groma {
 
-// What is decided as the second mapper does.
+// The decisions that come from the second mapper.
 struct Mix {
   using Tasks = std::set<std::string, std::less<>>;
   using Requirements = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
-  Tasks whole;      // the processor's kind, and all that depends on it
-  Tasks placement;  // which processors of the kind
+  Tasks whole;      // processor kind and all decisions that depend on it
+  Tasks placement;  // choice among the processors of the kind
   Requirements data, collection;
   Tasks replication, stealing;
-  bool limits = false;  // of all tasks
+  bool limits = false;  // instance limits of all tasks
 };
 
-// Adds that difference's decision.
+// Adds the decision of a difference to the mix.
 void exchange(const MappingDifference& difference, Mix& mix);
 
-// For simulate(): it answers the hooks that the embedded runtime calls. Both mappers are asked
-// where a task starts and is mapped, so that each keeps its own turns; limits and stealing are
-// one's. Of a kind's placement to be changed both must choose the kind.
+// A mapper for simulate(): it answers the hooks that the embedded runtime calls. Both mappers are
+// asked where a task starts and how it is mapped, so that both keep their round-robin positions.
+// Limits, and stealing, come entirely from one mapper. A placement can be exchanged only if both
+// mappers choose the same processor kind.
 class MixedMapper final : public Mapper {
  public:
   MixedMapper(std::unique_ptr<ProgramMapper> first, std::unique_ptr<ProgramMapper> second,
@@ -62,7 +64,7 @@ class MixedMapper final : public Mapper {
                       std::span<const std::byte> message) override;
 
  private:
-  // Who places the task.
+  // Returns true if the second mapper places the task.
   bool second_places(const TaskView& task) const;
   Mapper& placer(const TaskView& task) { return second_places(task) ? *second_ : *first_; }
   ProgramMapper& limiter() { return mix_.limits ? *second_ : *first_; }
@@ -70,7 +72,7 @@ class MixedMapper final : public Mapper {
 
   std::unique_ptr<ProgramMapper> first_, second_;
   const Mix& mix_;
-  std::vector<const ShardingFunctor*> functors_;  // of the first, then of the second
+  std::vector<const ShardingFunctor*> functors_;  // the first mapper's, then the second mapper's
   TaskOptions options_;
   SliceAnswer slices_;
   TaskWish wish_;

@@ -1,5 +1,5 @@
-// The names that an application has: which of a program's it does not have, and a grammar of no
-// others.
+// Names of applications: warns about names in a program that the application does not have, and
+// makes a grammar that allows no other names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class NameChecker {
     }
   }
 
-  // Whether one of the tasks has the region; what nobody has at all was said.
+  // Warns if none of the tasks has the region. A region that no task has was already reported.
   void look_at(std::span<const syntax::Name> tasks, const syntax::Which& region) {
     const bool star = !region.is_position && region.value == kStarName;
     const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
@@ -127,23 +127,23 @@ class NameChecker {
     suggest(diagnostic.lower_to(Severity::kWarning), text, candidates);
   }
 
-  // Of a task.
+  // The regions of a task.
   struct Regions {
     std::set<std::string_view> names;
     std::uint32_t count = 0;
-    bool all = true;  // no launch was left out
+    bool all = true;  // true: no launch was left out
   };
 
   const app::Data& app_;
   const AppNames names_;
-  std::vector<TaskUses> uses_;  // whose names of_task_ has
+  std::vector<TaskUses> uses_;  // owns the names in of_task_
   Diagnostics& diags_;
-  Diagnostics ignored_;  // compile said it
+  Diagnostics ignored_;  // compile() has already reported these
   syntax::Tree tree_;
   std::map<std::string_view, Regions> of_task_;
   std::set<NameId> seen_tasks_, seen_regions_;
   std::size_t idle_ = 0;
-  std::int64_t pairs_ = std::int64_t{1} << 20;  // that are looked at; then it is late enough
+  std::int64_t pairs_ = std::int64_t{1} << 20;  // limit of examined pairs of a task and a region
 };
 
 }  // namespace

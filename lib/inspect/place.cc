@@ -1,4 +1,4 @@
-// Which function maps the task, then the function at every point.
+// place(): finds the function that maps a task, then calls it for every point.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace groma {
 namespace {
 
 struct Decision {
-  std::optional<ProcKind> kind;  // known before the function is asked
+  std::optional<ProcKind> kind;  // nullopt: unknown before the function is called
   FunctionId function = 0;
   std::vector<Origin> origins;
 };
@@ -60,7 +60,8 @@ class Decider {
     return std::nullopt;
   }
 
-  // The first kind of the Task statement that the machine has; every variant is taken to exist.
+  // Returns the first kind of the Task statement that the machine has. Every variant is assumed to
+  // exist.
   std::optional<ProcKind> first_present(const TaskDecision& task) {
     for (ProcKind kind : task.kinds) {
       if (machine_.has(kind)) return kind;
@@ -87,7 +88,7 @@ class Decider {
                          : program_.index_function(query_.task, kind);
   }
 
-  // With the kind open, the only function that any kind would give.
+  // Returns the function for the task. Without a kind, the function must be the same for all kinds.
   std::optional<FunctionDecision> bound_function(std::optional<ProcKind> kind) {
     std::optional<FunctionDecision> found = lookup(kind);
     bool several = false;
@@ -131,6 +132,7 @@ std::string extents_text(const Rect& domain) {
   return text;
 }
 
+// Reports an empty domain, or one with more than kMaxPlacePoints points.
 bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
   if (query.parent) return true;
   const std::int64_t volume = query.domain.volume();
@@ -145,7 +147,7 @@ bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
   return false;
 }
 
-// The parent's processor; it must exist on the machine.
+// Returns the parent's processor, which must exist on the machine.
 std::optional<Processor> parent_processor(const BoundProgram& bound, const PlaceQuery& query,
                                           std::optional<ProcKind> kind, Diagnostics& diags) {
   const Machine& machine = bound.machine();

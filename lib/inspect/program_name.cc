@@ -1,3 +1,4 @@
+// Finds the program in a command line that may begin with launchers and interpreters.
 #include "inspect/program_name.h"
 
 #include <algorithm>
@@ -16,11 +17,11 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 9> kElsewhere = {
     "srun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "jsrun", "aprun", "flux"};
-// Commands that start a command on this computer.
+// Commands that start another command on this computer.
 constexpr std::array<std::string_view, 12> kHere = {"env",     "nice",   "nohup",   "numactl",
                                                     "perf",    "setsid", "stdbuf",  "strace",
                                                     "taskset", "time",   "timeout", "xvfb-run"};
-// Commands that run a file in a language, and the extension of such files.
+// Interpreters, and the extension of their files.
 struct Interpreter {
   std::string_view name, extension;
 };
@@ -38,7 +39,7 @@ bool is_among(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// "python" for python3, python3.11 and python.
+// Returns the name without its version: "python" for python3, python3.11 and python.
 const Interpreter* interpreter(std::string_view name) {
   for (const Interpreter& each : kInterpreters) {
     const bool is_it =
@@ -60,8 +61,8 @@ bool starts_processes_elsewhere(std::string_view command) {
   return is_among(kElsewhere, file_name(command));
 }
 
-// Options of launchers may have values, which are not told from programs by their form. A value is
-// seldom the name of a program that can be run.
+// Options of launchers may have values, which look like programs. A value is rarely the name of an
+// executable program.
 std::string program_name(const std::vector<std::string>& words) {
   std::size_t at = 0;
   for (;;) {
@@ -76,7 +77,7 @@ std::string program_name(const std::vector<std::string>& words) {
       if (language != nullptr && word == "-m" && next + 1 < words.size()) return words[next + 1];
       if (word.empty() || word.starts_with('-')) continue;
       if (language != nullptr) {
-        // A script of the language, or of one that is written in it (`python3 regent.py a.rg`).
+        // A script of the language, or of a language implemented in it (`python3 regent.py a.rg`).
         if (!is_file(word)) continue;
         if (interpreter(file_name(word)) != nullptr) break;
         if (fs::path(word).extension() == language->extension)
@@ -86,7 +87,7 @@ std::string program_name(const std::vector<std::string>& words) {
       const bool assigns = word.find('=') != word.npos;  // `env NAME=value`
       if (!assigns && find_program(word)) break;
     }
-    if (next == words.size()) return name;  // nothing that could be meant
+    if (next == words.size()) return name;  // no word that could be a program
     at = next;
   }
 }

@@ -1,4 +1,4 @@
-// What a command line starts: launchers and interpreters stand before the program itself.
+// Recognises launchers and interpreters, which stand before the program in a command line.
 #pragma once
 
 #include <string_view>

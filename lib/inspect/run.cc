@@ -1,4 +1,4 @@
-// run, and its result as text and JSON.
+// run(), and its result as text and as JSON.
 #include "groma/run.h"
 
 #include <fmt/format.h>
@@ -44,6 +44,7 @@ void add_words(const Feedback* feedback, const Source& source, OrderedJson& json
 
 }  // namespace
 
+// Simulates the application under the mapping, and reports refusals at their statements.
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
               Diagnostics& diags, LogSink* log) {
   const auto shared = ProgramMapper::share(bound, log, options.stop);

@@ -1,4 +1,5 @@
-// run_program: the environment that has a Legion program mapped, its run, what its output means.
+// run_program(): runs a Legion program under a mapping. It sets up the environment, runs the
+// program and interprets its output.
 #include "groma/run_program.h"
 
 #include <dlfcn.h>
@@ -29,26 +30,27 @@ namespace fs = std::filesystem;
 using End = CommandOutcome::End;
 using Stage = ProgramResult::Stage;
 
-// What lib/legion/preload*.cc write and read.
+// Texts that lib/legion/preload*.cc write or read.
 constexpr std::string_view kMapped = "groma: mapped by ";
 constexpr std::string_view kRecords = "groma: records, ";
 constexpr std::string_view kElsewhere = "groma: the first process records";
 constexpr std::string_view kNotMapped = "groma: not mapped: ";
 constexpr std::string_view kOtherResults = "groma: other results than without the mapping: ";
 constexpr const char* kCheckFlag = "-lg:safe_mapper";
-constexpr std::size_t kMostTextBytes = 96 << 10;  // Linux: 128 KB for one variable
+constexpr std::size_t kMostTextBytes = 96 << 10;  // Linux allows 128 KB for one variable
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// "NAME=first", with what stands there already behind it.
+// Returns "NAME=first", followed by the variable's present value.
 std::string before(const char* name, const std::string& first, const char* between) {
   const std::string rest = variable(name);
   return fmt::format("{}={}{}{}", name, first, rest.empty() ? "" : between, rest);
 }
 
+// Returns the variable that hands over the mapping: its text, or its path if the text is too long.
 Result<std::string> mapping_variable(const Source& source) {
   if (source.text().size() <= kMostTextBytes) {
     std::string name(source.name());
@@ -63,7 +65,7 @@ Result<std::string> mapping_variable(const Source& source) {
                            source.name(), source.text().size(), kMostTextBytes)};
 }
 
-// Whether a launcher started this process, once for each process of the program.
+// Returns true if a launcher started this process, once for each process of the program.
 bool is_launched() {
   static constexpr std::array kRanks = {
       "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
@@ -78,7 +80,7 @@ bool has_cuda_driver() {
   return driver != nullptr;
 }
 
-// Where there is no CUDA driver and Legion wants one, a stand-in takes its place.
+// If this computer has no CUDA driver and Legion needs one, adds a stand-in library.
 void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) {
   std::error_code code;
   const fs::path stand_in = fs::absolute(run.library).parent_path() / "no_driver";
@@ -88,6 +90,7 @@ void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) 
   }
 }
 
+// Returns the environment of the program. An entry without `=` removes the variable.
 Result<std::vector<std::string>> environment(const Program* mapping, const ProgramRun& run,
                                              const std::string& profile_file, bool checked) {
   const fs::path library = fs::absolute(run.library);
@@ -127,7 +130,7 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
   return made;
 }
 
-// What our library says on standard error, a line each, however much else is said there.
+// Reads the lines that Groma's library writes to standard error, among any other output.
 class Announcements {
  public:
   void read(std::string_view bytes) {
@@ -142,7 +145,7 @@ class Announcements {
   void end() { take(); }
 
   int mapped = 0, records = 0, not_mapped = 0, elsewhere = 0;
-  std::string machine;  // `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512`, of the first that is recorded
+  std::string machine;  // `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512`, from the first record
 
  private:
   void take() {
@@ -160,14 +163,15 @@ class Announcements {
   }
 
   static constexpr std::size_t kLongest = 400;
-  std::string line_;  // its beginning
+  std::string line_;  // beginning of the current line
 };
 
 bool has_word(const ProgramRun& run, std::string_view word) {
   return std::find(run.words.begin(), run.words.end(), word) != run.words.end();
 }
 
-// What Legion has only where a flag asks for it, of an application all of whose flags are known.
+// Returns the kinds that Legion provides only with a flag and that the command lacks. Only known
+// for an application, whose flags are all known.
 std::vector<std::string> lacking(const ProgramRun& run) {
   std::vector<std::string> kinds;
   if (run.app == nullptr) return kinds;
@@ -178,7 +182,7 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   return kinds;
 }
 
-// How a program ended in which no Legion said more.
+// Describes how a program ended if no Legion runtime said more.
 std::string words_of_end(const CommandOutcome& outcome) {
   if (outcome.end == End::kDeadline) return " before its time limit";
   if (outcome.end == End::kSignalled) return fmt::format("; signal {} ended it", outcome.code);
@@ -188,9 +192,9 @@ std::string words_of_end(const CommandOutcome& outcome) {
   return "";
 }
 
-// Both outputs, what was measured (null: nothing), and what nobody else says: `silent`, nothing was
-// taken over, and nobody said why; `differs`, in what the results differ from those without the
-// mapping (empty: in nothing).
+// Returns the guide's feedback from both outputs and the profile (null: none). `silent`: nothing
+// was taken over and no message said why. `differs`: how the results differ from those without the
+// mapping; empty: they do not.
 Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program* mapping,
                  const ProgramRun& run, const ProfileFacts* profile, const ProgramResult& result,
                  bool silent, int exit_code, const std::string& differs) {
@@ -205,7 +209,8 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
     if (output->left_out_bytes > 0) reader.read("\n");
     reader.read(std::string_view(output->text).substr(output->cut_at));
   }
-  const bool never_began = outcome.end == End::kExited && outcome.code == 127;  // it says why
+  // Exit code 127: the command was not found, and the output says so.
+  const bool never_began = outcome.end == End::kExited && outcome.code == 127;
   if (silent && !never_began) {
     reader.begin("groma run");
     reader.read(
@@ -227,7 +232,7 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   return reader.feedback(context);
 }
 
-// From the last line `elapsed 12.34 ms`; nothing where there is none.
+// Reads the last line `elapsed 12.34 ms`; nullopt if there is none.
 std::optional<ProgramResult::Measured> measured(std::string_view text, const Workload& app) {
   constexpr std::string_view kElapsed = "elapsed ";
   const std::size_t begin = text.rfind(kElapsed);
@@ -242,7 +247,7 @@ std::optional<ProgramResult::Measured> measured(std::string_view text, const Wor
   return ProgramResult::Measured{ms / 1000, work / (ms / 1000), app.data().unit};
 }
 
-// Our own refusals end the process with their diagnostic.
+// Returns true if Groma refused the mapping; such a refusal ends the process with a diagnostic.
 bool is_refusal(const Feedback& feedback) {
   return !feedback.matches.empty() && feedback.matches.front().rule.starts_with("groma.");
 }
@@ -251,6 +256,7 @@ std::string title_of(const ProgramRun& run) {
   return (run.app == nullptr ? run.words.front() : run.app->name()) + " on Legion";
 }
 
+// Reads the run's profile into `result`, or the reason that there is none.
 void read_record(const std::string& file, ProgramResult& result) {
   const auto text = read_regular_file(file, profile::kMaxRecordBytes);
   if (!text) {
@@ -269,7 +275,7 @@ void read_record(const std::string& file, ProgramResult& result) {
   }
 }
 
-// When; nothing where it is not there.
+// Returns the modification time of a file; nullopt if there is no file.
 std::optional<fs::file_time_type> written(const std::string& file) {
   std::error_code code;
   const auto time = fs::last_write_time(file, code);
@@ -278,13 +284,14 @@ std::optional<fs::file_time_type> written(const std::string& file) {
 
 // ---- Results
 
-constexpr int kMostReferences = 3;  // for a difference to be one
+constexpr int kMostReferences = 3;  // reference runs before a difference counts
 
 bool ended_well(const CommandOutcome& outcome) {
   return outcome.end == End::kExited && outcome.code == 0;
 }
 
-// Why the results differ from those without the mapping; empty: they do not, or it cannot be said.
+// Compares the results with those of runs without the mapping. Returns how they differ; "" if they
+// do not, or if they cannot be compared.
 Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRun& run,
                                   ProgramResult& result) {
   using Same = ProgramResult::Same;
@@ -305,7 +312,7 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
       result.stopped = true;
       return cannot(Same::kUnknown);
     }
-    // It may fail now and then; the first time it did not.
+    // The program may fail sometimes; the first reference run succeeded.
     if (!ended_well(*without) && references > 0) break;
     if (!ended_well(*without)) return cannot(Same::kUnknown);
     if (!inspect::is_comparable(*without)) return cannot(Same::kTooLong);
@@ -315,7 +322,7 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
   return difference ? to_text(*difference) : "";
 }
 
-// Why a run that ends well is not compared; kUnknown: it is.
+// Returns why a successful run is not compared; kUnknown if it is compared.
 ProgramResult::Same comparison(const Program* mapping, const ProgramRun& run, bool is_known) {
   using Same = ProgramResult::Same;
   if (mapping == nullptr || run.results == nullptr) return Same::kNotCompared;
@@ -324,6 +331,8 @@ ProgramResult::Same comparison(const Program* mapping, const ProgramRun& run, bo
   return run.checks == ProgramRun::Checks::kFirst && is_known ? Same::kKnown : Same::kUnknown;
 }
 
+// Runs the program and judges the result. `mapping` is null if the program maps itself. `rules` may
+// be null.
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules* rules) {
   GROMA_CHECK(!run.words.empty());
   std::optional<inspect::Checked> before;
@@ -399,8 +408,8 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
                    judged, differs);
   };
   result.feedback = feedback();
-  // A failure that the guide knows, of a program that goes on all the same: it may be the program's
-  // way, so that it prints the same without the mapping.
+  // The guide recognised a failure, but the program continued. If the program prints the same
+  // without the mapping, the failure is normal for it.
   const auto fails = [&] {
     return judged == 0 && result.feedback.status == Feedback::Status::kError &&
            result.same_results != Same::kSame;
@@ -442,7 +451,8 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   return result;
 }
 
-// Why results were not compared, for JSON; empty: they were, or nobody asked.
+// Returns why results were not compared, for JSON; "" if they were compared or comparison was not
+// requested.
 std::string_view reason(ProgramResult::Same same) {
   using Same = ProgramResult::Same;
   switch (same) {
@@ -462,7 +472,7 @@ std::string_view reason(ProgramResult::Same same) {
   return "";
 }
 
-// The same for a person, behind the run's time.
+// Returns the same for people, to stand after the run's time.
 std::string_view comparison_words(ProgramResult::Same same) {
   using Same = ProgramResult::Same;
   switch (same) {
@@ -484,7 +494,7 @@ std::string_view comparison_words(ProgramResult::Same same) {
   return "";
 }
 
-// What was not compared, behind comparison_words().
+// Returns what was not compared, to stand after comparison_words().
 std::string unsteady_words(const UnsteadyResults& unsteady) {
   return unsteady.lines == 0 ? "" : ", except for " + to_text(unsteady);
 }

@@ -1,3 +1,4 @@
+// Wording that the reports share.
 #include "inspect/words.h"
 
 #include <fmt/format.h>
@@ -62,6 +63,7 @@ std::string seconds_words(double seconds) {
   return profile::time_words(std::llround(seconds / kPicosecond));
 }
 
+// Returns the mapping function, or how the default mapper places the launch.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind) {
   if (!launch.function.empty()) return harmless(launch.function);
   if (launch.is_index) {

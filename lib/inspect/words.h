@@ -1,5 +1,5 @@
-// What reports have in common: statements, short and harmless to a terminal; layouts in the
-// language's words.
+// Wording that the reports share: statements as short text that is safe to print on a terminal,
+// layouts, quantities and decisions.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,27 @@
 
 namespace groma {
 
-// Its text, cut, on one line.
+// Returns the text of a statement on one line, cut if it is long.
 std::string statement_text(const Program& program, Origin origin);
 
-// "a.mapper:4:1: Region * * GPU FBMEM"
+// Returns a statement with its location: "a.mapper:4:1: Region * * GPU FBMEM".
 std::string statement_line(const Program& program, Origin origin);
 
-// "AOS C_order Align==128": as a Layout statement writes it.
+// Returns a layout as a Layout statement writes it: "AOS C_order Align==128".
 std::string layout_words(const LayoutSpec& layout);
 
-// "1 point", "2 points"
+// Returns a count with its noun: "1 point", "2 points".
 std::string count(std::int64_t n, std::string_view what);
-// "4.88 Tflop/s"
+// Returns a rate with an SI prefix: "4.88 Tflop/s".
 std::string rate_words(double rate, std::string_view unit);
-// "123 ms"
+// Returns a time: "123 ms".
 std::string seconds_words(double seconds);
 
-// Of a run of `title`; null: the default mapper's.
+// Returns the words for the profile of a run of `title`. `program` is null if the default mapper
+// decides; otherwise it must outlive the result.
 ProfileWords words_of(const std::string& title, const Program* program);
 
-// What was decided, whoever did.
+// Describe a decision, whether the mapping or the default mapper made it.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
 std::string collection_words(bool collected);
 std::string limit_words(std::int64_t limit, LimitScope scope);

@@ -1,9 +1,10 @@
-// anneal: simulated annealing over the search space. From the first that runs of some to begin
-// with, then of drawn ones, to one that differs in a few decisions, now and then for all tasks or
-// regions alike; one that is worse by a part x of the score is gone on from with the probability
-// exp(-x / temperature). The temperature falls from kHot to kCold within a cycle; the next one
-// begins with the best and is twice as long. So there is a short one in a small budget and a long
-// one in a large budget, and a search that is resumed with a larger one goes on as it began.
+// anneal: simulated annealing over the search space. The search begins at the first of several
+// starting points that runs, or else at random ones. A neighbour differs in a few decisions,
+// sometimes for all tasks or regions alike. A neighbour that is worse by a share x of the score is
+// accepted with probability exp(-x / temperature). The temperature falls from kHot to kCold within
+// a cycle. The next cycle begins at the best and is twice as long. So a small budget has a short
+// cycle, a large one also long cycles, and a search resumed with a larger budget continues as it
+// began.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,12 +19,13 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kHot = 0.2, kCold = 0.0005;
-constexpr double kMore = 0.3;             // probability of another decision that changes, each time
-constexpr double kWide = 0.3;             // that it changes for all tasks or regions
-constexpr std::size_t kMost = 4;          // decisions that change at once
+constexpr double kMore = 0.3;             // probability of changing one more decision, each time
+constexpr double kWide = 0.3;             // probability of a change for all tasks or regions
+constexpr std::size_t kMost = 4;          // limit of decisions that change together
 constexpr std::int64_t kFirstCycle = 10;  // proposals
-constexpr std::int64_t kMany = 160;       // of a cycle: from then on four are tried side by side
-constexpr int kTries = 1000;              // for one that was not tried before
+// From this cycle length on, four proposals are tried concurrently.
+constexpr std::int64_t kMany = 160;
+constexpr int kTries = 1000;  // attempts to find an untried choice
 
 class Anneal : public Proposer {
  public:
@@ -56,9 +58,9 @@ class Anneal : public Proposer {
   Draws draws_;
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  std::vector<std::size_t> open_;  // decisions with a choice
+  std::vector<std::size_t> open_;  // decisions with more than one option
   State current_, best_;
-  std::int64_t begin_ = 0, length_ = kFirstCycle;  // of the cycle, in proposals
+  std::int64_t begin_ = 0, length_ = kFirstCycle;  // of the cycle, in numbers of proposals
   double temperature_ = kHot;
   struct Tried {
     std::int64_t tag = 0;
@@ -69,6 +71,8 @@ class Anneal : public Proposer {
   ScoreMemory memory_;
 };
 
+// Begins the next cycle if the present one is over, and proposes one neighbour, or four in long
+// cycles.
 std::vector<Proposal> Anneal::propose(Round& round) {
   if (tags_ - begin_ >= length_) {
     begin_ = tags_;
@@ -92,7 +96,8 @@ std::vector<Proposal> Anneal::propose(Round& round) {
   return proposals;
 }
 
-// One that was not tried before. Those that were are walked over as if they were tried now.
+// Finds a choice that was not tried before. Choices that were tried are accepted or rejected again
+// with their known scores. Returns false after kTries attempts.
 bool Anneal::next(Choice& choice) {
   for (int i = 0; i < kTries; ++i) {
     if (current_.runs()) {
@@ -114,6 +119,7 @@ bool Anneal::next(Choice& choice) {
   return false;
 }
 
+// Returns the current choice with one to kMost random changes.
 Choice Anneal::neighbour() {
   Choice choice = current_.choice;
   std::size_t changes = 1;
@@ -128,7 +134,8 @@ Choice Anneal::neighbour() {
   return choice;
 }
 
-// What was decided there, for all of which the same can be decided: all tasks, all regions.
+// Copies the option of decision d to the same decision of all other tasks or regions that have this
+// option.
 void Anneal::widen(std::size_t d, Choice& choice) const {
   const Decision& from = space_.decisions()[d];
   if (from.statement == MappingStatement::kLayout) return;
@@ -142,6 +149,7 @@ void Anneal::widen(std::size_t d, Choice& choice) const {
   }
 }
 
+// Moves to a choice if it is better, or else with the probability exp(-worse / temperature).
 void Anneal::go_on(Choice choice, double score) {
   if (!std::isfinite(score)) return;
   const double worse = (score - current_.score) / std::max(std::abs(current_.score), 1e-300);

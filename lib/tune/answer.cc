@@ -1,3 +1,5 @@
+// Reads the reply of a language model as an Answer. Models ignore parts of the requested form, so
+// the reader accepts several forms and notes what it could not use.
 #include "tune/answer.h"
 
 #include <fmt/format.h>
@@ -16,7 +18,8 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxBlocks = 256;
 
-// A label without case, punctuation and what models add to it: "Index_Task_Map" is "indextaskmap".
+// Returns a label without case, punctuation and words that models append: "Index_Task_Map" becomes
+// "indextaskmap".
 std::string plain_label(std::string_view label) {
   std::string plain;
   for (const char c : label.substr(0, 64)) {
@@ -31,7 +34,7 @@ std::string plain_label(std::string_view label) {
   return plain;
 }
 
-// The segment of a mapping that a label means; empty: none.
+// Returns the segment of a mapping that a label means; "" if none.
 std::string_view segment_of_label(std::string_view label) {
   static const std::map<std::string_view, std::string_view> kLabels = {{"task", "task"},
                                                                        {"tasks", "task"},
@@ -59,11 +62,13 @@ std::string_view segment_of_label(std::string_view label) {
   return found == kLabels.end() ? std::string_view() : found->second;
 }
 
+// Returns true if a block consists of one of these words.
 bool is_word(std::string_view body, std::initializer_list<std::string_view> words) {
   const std::string plain = plain_label(body);
   return trimmed(body).size() < 24 && std::find(words.begin(), words.end(), plain) != words.end();
 }
 
+// Returns true if a line begins with the keyword of a statement or assigns a machine.
 bool begins_statement(std::string_view line) {
   line = trimmed(line);
   const std::string_view word = line.substr(0, line.find_first_of(" \t=("));
@@ -73,7 +78,7 @@ bool begins_statement(std::string_view line) {
   return !word.empty() && rest.starts_with("=") && rest.find("Machine") != rest.npos;
 }
 
-// The lines of a reply without fences that may be statements; empty: none.
+// Returns the lines of a reply without fences that may be statements; "" if none.
 std::string_view bare_statements(std::string_view text, bool cut) {
   std::size_t begin = text.npos, end = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -88,16 +93,18 @@ std::string_view bare_statements(std::string_view text, bool cut) {
   return begin == text.npos || end <= begin ? std::string_view() : text.substr(begin, end - begin);
 }
 
-// What replies say of a segment.
+// The changes that a reply makes to one segment.
 struct Piece {
-  std::optional<std::string> instead;  // of what was there
-  std::string added;                   // to it, before what was there: it counts
+  std::optional<std::string> instead;  // replaces the segment's text
+  std::string added;  // statements to put before the segment's text, where they take precedence
 };
 
 class Reader {
  public:
   Reader(const Segments& base, const AnswerForm& form) : base_(base), form_(form) {}
 
+  // Reads a reply. `cut`: the reply ended at its token limit, so its last statement may be
+  // incomplete.
   Answer read(std::string_view text, bool cut) {
     const std::vector<Fence> fences = fences_of(text);
     if (fences.empty()) {
@@ -112,7 +119,7 @@ class Reader {
   }
 
  private:
-  // The first line of what is said before the blocks.
+  // Returns the plan: the first line of the text before the blocks.
   static std::string plan_in(std::string_view text) {
     text = trimmed(text.substr(0, std::min(text.find("```"), text.find("~~~"))));
     const std::size_t plan = text.find("PLAN:");
@@ -121,6 +128,7 @@ class Reader {
     return text.starts_with('{') || begins_statement(text) ? "" : one_line(text, kMaxPlan);
   }
 
+  // Reads a reply without fences: JSON, then marked text or bare statements.
   void read_bare(std::string_view text, bool cut) {
     const std::string_view braces = outermost_braces(text);
     if (const auto object = parse_object(braces)) {
@@ -135,6 +143,7 @@ class Reader {
     if (!statements.empty()) read_statements("", statements, cut);
   }
 
+  // Reads one fenced block. Its label is the word behind the fence or the line above it.
   void read_fence(const Fence& fence) {
     const std::string_view body = trimmed(fence.body);
     if (body.starts_with('{')) {
@@ -167,7 +176,7 @@ class Reader {
     note(fmt::format("`{}` stays as it was: {}", segment, why));
   }
 
-  // A block: of the segment `label`, or of any where that is empty.
+  // Reads a block for the segment `label`. With an empty label, the statements decide the segment.
   void read_block(std::string_view label, std::string_view body, bool cut) {
     if (!label.empty()) {
       if (is_word(body, {"keep", "unchanged", "same", "nochange"})) return;
@@ -184,7 +193,7 @@ class Reader {
     pieces_[std::string(label)].instead = std::string(body);
   }
 
-  // A whole text with marks: its segments. False where it has none.
+  // Reads the segments of a whole text with marks. Returns false if the text has no marks.
   bool read_marked(std::string_view text) {
     const Result<Segments> read = Segments::of_marked(Source("reply", std::string(text)));
     if (!read.ok()) return false;
@@ -198,7 +207,8 @@ class Reader {
     return true;
   }
 
-  // Statements go where their first words belong.
+  // Assigns each statement to the segment of its keyword. A segment with an error keeps its old
+  // text.
   void read_statements(std::string_view label, std::string_view body, bool cut) {
     if (body.size() > kMaxSegmentBytes) return note("a block is too long for a mapping");
     if (cut) body = without_last_statement(body);
@@ -211,7 +221,7 @@ class Reader {
         if (!label.empty()) damaged_.emplace(label);
         continue;
       }
-      if (keys_of(part.text).empty()) continue;  // comments
+      if (keys_of(part.text).empty()) continue;  // only comments
       const bool helps = label == "single" && part.name == "index" && !has_index_map(part.text);
       if (label.empty() || part.name == label || helps) {
         replace(helps ? label : std::string_view(part.name), part.text);
@@ -223,7 +233,8 @@ class Reader {
     }
   }
 
-  // What was cut off may have lost any of its end.
+  // Removes the last statement of a reply that was cut off, because its end may be missing. The
+  // segment of that statement keeps its old text.
   std::string_view without_last_statement(std::string_view body) {
     std::size_t last = 0;
     for (std::size_t at = 0; at < body.size();) {
@@ -238,6 +249,8 @@ class Reader {
     return body.substr(0, last);
   }
 
+  // Replaces a segment's text. A second block for the segment is appended, unless it repeats a key
+  // of the first; then it replaces the first block.
   void replace(std::string_view segment, const std::string& text) {
     std::optional<std::string>& instead = pieces_[std::string(segment)].instead;
     if (instead) {
@@ -252,6 +265,9 @@ class Reader {
     instead = text;
   }
 
+  // Reads segments from a JSON object, or from its member "segments", "suggestion" or "answer". A
+  // value is a string, a list of strings, or null for no change. Returns false if the object names
+  // no segment.
   bool read_object(const llm::json& object) {
     const llm::json* from = &object;
     for (const char* key : {"segments", "suggestion", "answer"}) {
@@ -287,7 +303,7 @@ class Reader {
     return any;
   }
 
-  // Of an object that cannot be parsed, being cut off: the members that are complete.
+  // Reads the complete members of a JSON object that was cut off.
   bool read_members(std::string_view text) {
     bool any = false;
     for (const Segment& segment : base_.all()) {
@@ -300,6 +316,8 @@ class Reader {
     return any;
   }
 
+  // Reads the value of a JSON member, which may hold a fenced block. An empty value empties the
+  // segment.
   void read_value(std::string_view label, std::string_view text) {
     const std::vector<Fence> fences = fences_of(text);
     if (fences.size() == 1 && fences.front().closed) text = fences.front().body;
@@ -310,6 +328,7 @@ class Reader {
     }
   }
 
+  // Combines the base with the collected changes. Damaged segments are left unchanged.
   void finish(bool without_fences) {
     for (const std::string& segment : damaged_) pieces_.erase(segment);
     if (pieces_.empty()) return refuse(without_fences);
@@ -331,7 +350,7 @@ class Reader {
         if (pieces_.size() == 1) return refuse(without_fences);
       }
     }
-    // What is defined anew is not there twice.
+    // A function that is defined anew is removed from the segments that did not change.
     for (const Segment& segment : base_.all()) {
       if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
       const std::string text = result.find(segment.name)->text;

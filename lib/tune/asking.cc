@@ -1,3 +1,5 @@
+// Asker: sends the requests of the proposers that use a language model, and turns replies into
+// proposals. Also the parts of prompts that all these proposers share.
 #include "tune/asking.h"
 
 #include <fmt/format.h>
@@ -15,7 +17,7 @@ constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
 constexpr std::size_t kLeastPromptBytes = 2'000;
 constexpr int kMaxShorter = 3;
 
-// What came of a text that was tried; null: it is not known any more.
+// Returns the step in which a text was tried; null if the history no longer has it.
 const Step* find_step(const Round& round, const std::string& canonical) {
   const History& history = round.history();
   for (const std::vector<Step>* steps :
@@ -41,10 +43,12 @@ Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& optio
   grammar_.lark = std::move(narrow.lark);
 }
 
+// Builds the request for a question. Its seed depends on the search's seed, the step and `sample`
+// only.
 ChatRequest Asker::request(const Question& question, std::uint64_t sample) const {
   ChatRequest request;
   request.messages = question.prompt.messages(prompt_bytes_);
-  // 31 bits, which every server takes.
+  // 31 bits: every server accepts this range.
   request.seed = static_cast<std::int64_t>(random_at(random_at(seed_, step_), sample) >> 33);
   request.max_tokens = options_.max_tokens;
   if (options_.constrain && question.program && is_mapping_) {
@@ -55,6 +59,9 @@ ChatRequest Asker::request(const Question& question, std::uint64_t sample) const
   return request;
 }
 
+// Reduces the limit for prompts after a prompt was too long. If the server states its context size,
+// a third of it is reserved for the reply and a token counts as 2.5 bytes; otherwise the limit
+// falls by a third. Returns false at the lower bound.
 bool Asker::shorten(const ChatError& error) {
   const std::size_t before = prompt_bytes_;
   if (error.context_tokens > 0) {
@@ -69,6 +76,8 @@ bool Asker::shorten(const ChatError& error) {
   return prompt_bytes_ < before;
 }
 
+// Asks in groups of at most kMaxAtOnce. Prompts that were too long are shortened and asked again,
+// at most kMaxShorter times.
 std::vector<std::optional<ChatReply>> Asker::ask(Round& round, std::span<const Question> questions,
                                                  double temperature) {
   std::vector<std::optional<ChatReply>> replies(questions.size());
@@ -125,13 +134,14 @@ std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
   return std::nullopt;
 }
 
+// Refuses a text whose canonical form was proposed before, and says what its result was.
 std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
                                         std::string_view otherwise) {
   if (!answer.segments) return refuse_proposal(round, answer.why);
   for (const std::string& text : answer.notes) {
     remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
   }
-  if (!std::exchange(begun_, true)) {  // what the search began with
+  if (!std::exchange(begun_, true)) {  // the texts tried before this asker began
     for (const Step& step : round.history().recent()) {
       known(round, step.proposal.text);
     }

@@ -1,4 +1,5 @@
-// What the proposers that ask a model have in common: requests, and what is remembered of replies.
+// Asker: the code that all proposers with a language model share. An Asker sends requests and
+// remembers the proposals that the replies made.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace groma::tuning {
 
 struct Question {
   Prompt prompt;
-  std::string json_schema = {};  // of the reply, where replies are constrained
-  bool program = false;          // the reply is a mapping program, where replies are constrained
+  std::string json_schema = {};  // JSON schema of the reply, if replies are constrained
+  bool program = false;          // true: the reply is a mapping program, if replies are constrained
 };
 
 class Asker {
@@ -25,37 +26,42 @@ class Asker {
   Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
         std::size_t prompt_bytes = kPromptBytes);
 
-  // Whether replies to `program` questions are bare programs: constrained, and the text a mapping.
+  // Returns true if replies to `program` questions are bare programs. This needs constrained
+  // replies and a text that is a mapping.
   bool writes_programs() const { return options_.constrain && is_mapping_; }
   AnswerForm form() const { return {is_mapping_, writes_programs()}; }
 
-  // Asks all of them at once, with seeds of their own. No reply where there is none, which the
-  // round is told. A prompt that is too long for the model is asked again, shorter.
+  // Asks all questions concurrently, each with its own seed. Returns one entry for each question.
+  // An entry is nullopt if there was no reply; the round is told why. A prompt that is too long for
+  // the model is shortened and sent again.
   std::vector<std::optional<ChatReply>> ask(Round& round, std::span<const Question> questions,
                                             double temperature);
 
-  // Tells the round, and the next prompt, that a reply is of no use.
+  // Reports to the round, and in the next prompt, that a reply could not be used.
   void refuse(Round& round, const std::string& why);
+  // Adds a remark to the next prompt.
   void remark(std::string text);
-  // A proposal of an answer; nothing, and refused, where it holds nothing or nothing new. What it
-  // left out is remarked.
+  // Turns an answer into a proposal. `otherwise` is the proposal's reason if the answer states no
+  // plan. Returns nullopt, and refuses the reply, if the answer holds nothing or only a text that
+  // was proposed before. The answer's notes become remarks.
   std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
-  // That somebody else proposed it.
+  // Records a text that another proposer proposed, so that it is not proposed again.
   void known(const Round& round, const std::string& text) {
     proposed_.add(hash_of(round.evaluator().canonical(text)), {});
   }
-  // That what this model proposed was not tried, so it may propose it again.
+  // Records that a proposed text was not tried, so that the model may propose it again.
   void forget(const Round& round, const std::string& text) {
     proposed_.forget(hash_of(round.evaluator().canonical(text)));
   }
-  // "YOUR LAST REPLY ...", what was remarked since the last time; empty: nothing.
+  // Returns the remarks since the last call ("YOUR LAST REPLY ..."), one on each line, and clears
+  // them. Returns "" if there are none.
   std::string take_remarks();
 
  private:
   ChatRequest request(const Question& question, std::uint64_t sample) const;
   bool shorten(const ChatError& error);
   void remark_refusal(const std::string& why);
-  // As refuse(), of a reply that was to be a proposal.
+  // Like refuse(), for a reply that should have been a proposal.
   std::nullopt_t refuse_proposal(Round& round, const std::string& why);
 
   const bool is_mapping_;
@@ -69,14 +75,15 @@ class Asker {
   std::vector<std::string> remarks_;
 };
 
-// "You improve ... ": what is wanted, whoever asks.
+// Returns the beginning of the system message ("You improve ..."), the same for every proposer.
 std::string role_words(const Problem& problem, const Evaluator& evaluator);
-// How segments are to be answered.
+// Returns the instructions for a reply that consists of segments.
 std::string segments_format(const Problem& problem);
-// How a whole text is to be answered.
+// Returns the instructions for a reply that is a whole text. `bare`: without a plan or fences.
 std::string whole_format(const Problem& problem, bool bare);
+// Adds the description of the mapping language, if the text is a mapping.
 void add_card(Prompt& prompt, const Problem& problem);
-// The text of a step, or the problem's start where there is none.
+// Returns the text of a step, or the problem's start if `step` is null.
 const std::string& text_of(const Step* step, const Problem& problem);
 
 }  // namespace groma::tuning

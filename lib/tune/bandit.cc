@@ -1,3 +1,4 @@
+// Bandit: the technique to use next, chosen by the area under the curve of its successes.
 #include "tune/bandit.h"
 
 #include <algorithm>
@@ -7,6 +8,9 @@
 
 namespace groma::tuning {
 
+// Updates the sums of the technique's arm incrementally. Drops the oldest use if the window is
+// full; every remaining success of its arm then moves down by one position, so `sum` falls by their
+// number.
 void Bandit::push(std::size_t technique, bool success) {
   history_.push_back({technique, success});
   Arm& arm = arms_[technique];
@@ -29,6 +33,7 @@ double Bandit::area(std::size_t technique) const {
   return arm.uses == 0 ? 0 : 2 * arm.sum / (arm.uses * (arm.uses + 1));
 }
 
+// The area plus exploration * sqrt(2 log2(all uses) / uses), as in AUCBanditQueue.
 double Bandit::score(std::size_t technique) const {
   const double uses = arms_[technique].uses;
   if (uses == 0) return std::numeric_limits<double>::infinity();
@@ -36,6 +41,7 @@ double Bandit::score(std::size_t technique) const {
   return area(technique) + exploration_ * std::sqrt(2 * std::log2(all) / uses);
 }
 
+// Shuffles before the stable sort, so that ties are in random order.
 std::vector<std::size_t> Bandit::order(Draws& draws) const {
   std::vector<std::size_t> techniques(arms_.size());
   std::iota(techniques.begin(), techniques.end(), 0);

@@ -1,6 +1,6 @@
-// Bandit: which of several techniques to use next, by the area under the curve of their successes.
-// After opentuner/search/bandittechniques.py (AUCBanditQueue) and Fialho et al., Comparison-based
-// Adaptive Strategy Selection with Bandits in Differential Evolution.
+// Bandit: chooses the technique to use next, by the area under the curve of each technique's
+// successes. Source: opentuner/search/bandittechniques.py (AUCBanditQueue) and Fialho et al.,
+// Comparison-based Adaptive Strategy Selection with Bandits in Differential Evolution.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,20 @@ namespace groma::tuning {
 
 class Bandit {
  public:
-  // `exploration` weighs how little is known of a technique; only the last `window` uses count.
+  // `exploration` is the weight of the bonus for techniques that were used rarely. Only the last
+  // `window` uses count.
   explicit Bandit(std::size_t techniques, double exploration = 0.05, std::size_t window = 500)
       : exploration_(exploration), window_(window), arms_(techniques) {}
 
+  // Records one use of a technique.
   void push(std::size_t technique, bool success);
 
-  // 0 to 1: successes, the late ones of more weight.
+  // Returns the area under the curve, 0 to 1. Later successes have more weight.
   double area(std::size_t technique) const;
-  // The area and the exploration; infinite for what was not used within the window.
+  // Returns the area plus the exploration bonus; infinity if the technique was not used within the
+  // window.
   double score(std::size_t technique) const;
-  // The highest score first, equal ones in any order.
+  // Returns the techniques by score, highest first. Ties are in random order.
   std::vector<std::size_t> order(Draws& draws) const;
 
  private:
@@ -33,8 +36,8 @@ class Bandit {
   };
   struct Arm {
     double uses = 0;
-    double sum = 0;        // of the places, from 1, of its successes among its uses
-    double successes = 0;  // by so much the sum falls when the first use is forgotten
+    double sum = 0;        // sum of the 1-based positions of the successes among the arm's uses
+    double successes = 0;  // `sum` falls by this when the oldest use is dropped
   };
   double exploration_;
   std::size_t window_;

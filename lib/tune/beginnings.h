@@ -1,4 +1,4 @@
-// Where a search that goes step by step begins.
+// Starting points of searches that change one mapping step by step.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace groma::tuning {
 
-// All options 0, then, for a program that has other demands, that with one other option of a layout
-// of everything, each. The first that runs
-// is the one to begin with.
+// Returns the starting points to try in this order; a search starts at the first one that runs. The
+// first has option 0 for every decision. The others differ from the first in one option of a layout
+// decision for all tasks: some programs fail with the default layout.
 inline std::vector<Choice> beginnings(const SearchSpace& space) {
   const std::vector<Decision>& decisions = space.decisions();
   std::vector<Choice> choices = {Choice(decisions.size(), 0)};

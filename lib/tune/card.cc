@@ -1,4 +1,4 @@
-// The language's reference card.
+// The description of the mapping language for a model.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace groma::tuning {
 namespace {
 
-// The operations on machines that the card lists, a line each.
+// The machine operations that the card lists, one line each.
 std::string operations_text() {
   std::string text = "   Views of a machine; n is the extent of dimension d:";
   for (const syntax::MethodInfo& method : syntax::kMethods) {

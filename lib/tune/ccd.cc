@@ -1,14 +1,14 @@
 // ccd: AutoMap's constrained coordinate-wise descent (Teixeira et al., SC'23) over the search
-// space. One task after the other, the longest first: each kind of processor, each argument on
-// that kind, the largest first, each memory; what is faster stays. Arguments that share data are
-// constrained to one memory: who moves one moves the others, and tasks that cannot address them
-// there. After each of five rotations the constraints between those that share least are dropped,
-// until none is left.
+// space. It varies one task after the other, the one with the longest run time first: each
+// processor kind, then each argument on that kind (largest first) in each memory. A faster choice
+// stays. Arguments that share data are constrained to one memory: moving one moves the others, and
+// moves tasks that cannot address that memory. After each of five rotations the constraints with
+// the smallest overlaps are dropped, until none is left.
 //
-// Ours: an argument's memory is that of its collection on a kind of processor, as the space has it;
-// the memories of one argument are tried side by side; after them come layouts, limits, index maps
-// and the rest, one decision after the other. Whether a task is distributed is among the index
-// maps.
+// Differences from AutoMap: the memory of an argument is the memory of its collection on a
+// processor kind, as in the search space. The memories of one argument are tried together. Layouts,
+// limits, index maps and the other decisions follow, one at a time. The index maps also decide
+// whether a task is distributed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,20 +43,20 @@ class Ccd : public Proposer {
  private:
   struct Kind {
     ProcKind kind;
-    std::uint32_t option;  // of the Task decision: this kind alone
+    std::uint32_t option;  // option of the Task decision for this kind alone
   };
   struct Task {
-    std::uint32_t number = 0;  // in the workload
+    std::uint32_t number = 0;  // index in the workload
     std::string name;
     std::size_t decision = 0;
-    std::vector<Kind> kinds;  // that it has a variant for
+    std::vector<Kind> kinds;  // kinds with a variant
   };
-  // What is varied while all else stays.
+  // One step of the descent: what is varied while everything else stays the same.
   struct Axis {
-    std::size_t task = 0;  // with `argument`: both its kind and the argument's memory
+    std::size_t task = 0;  // task of `argument`; its kind and the argument's memory vary together
     std::size_t kind = 0;
-    int argument = -1;         // a collection; -1: the task has none, so its kind alone
-    std::size_t decision = 0;  // of a plain one
+    int argument = -1;         // collection; -1: the task has no arguments, only its kind varies
+    std::size_t decision = 0;  // decision of a plain axis
     bool plain = false;
   };
   struct Tried {
@@ -71,7 +71,8 @@ class Ccd : public Proposer {
   Choice moved(std::size_t task, std::size_t kind, std::uint32_t collection, MemKind memory) const;
   ProcKind kind_of(const Task& task, const Choice& choice) const;
   void run_on(const Task& task, const Kind& kind, Choice& choice) const;
-  // Whether it can, on its kind or on one that it is moved to then, `first` before others.
+  // Returns true if the task can address the memory, on its kind or on another kind. Moves the task
+  // to that kind, preferably `first`.
   bool reach(const Task& task, MemKind memory, ProcKind first, Choice& choice) const;
   void place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice& choice) const;
   bool addresses(ProcKind kind, MemKind memory) const {
@@ -83,12 +84,13 @@ class Ccd : public Proposer {
   Collections collections_;
   std::array<std::array<bool, kMemKindCount>, kProcKindCount> addresses_{};
   std::vector<Task> tasks_;
-  std::map<std::pair<std::string, ProcKind>, std::size_t> regions_;  // their decisions
-  std::size_t loosest_ = 0;  // overlaps before this one constrain no longer
+  // The decision for each region and processor kind.
+  std::map<std::pair<std::string, ProcKind>, std::size_t> regions_;
+  std::size_t loosest_ = 0;  // overlaps before this index no longer constrain
 
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  bool profiled_ = false;  // what it begins with runs
+  bool profiled_ = false;  // a starting point has run
 
   Choice best_;
   double best_score_ = std::numeric_limits<double>::infinity();
@@ -120,6 +122,7 @@ Ccd::Ccd(const Problem& problem)
   make_tasks(problem);
 }
 
+// Collects the tasks with a Task decision and the Region decisions of the search space.
 void Ccd::make_tasks(const Problem& problem) {
   const app::Data& data = problem.inputs.front().data();
   const std::vector<Decision>& decisions = space_.decisions();
@@ -145,7 +148,8 @@ void Ccd::make_tasks(const Problem& problem) {
   }
 }
 
-// Tasks that the profile names come first, those that took longest before the others.
+// Makes the axes of a rotation. Tasks named by the profile come first, by run time; plain decisions
+// follow, in stages.
 void Ccd::make_axes(const ProfileFacts* profile) {
   std::vector<double> shares(tasks_.size(), 0);
   if (profile != nullptr) {
@@ -182,7 +186,7 @@ void Ccd::make_axes(const ProfileFacts* profile) {
         return 3;
     }
   };
-  std::map<std::int32_t, std::size_t> places;  // of a task, by its number
+  std::map<std::int32_t, std::size_t> places;  // position of a task in `order`, by its number
   for (std::size_t i = 0; i < order.size(); ++i) {
     places[static_cast<std::int32_t>(tasks_[order[i]].number)] = i;
   }
@@ -200,6 +204,7 @@ void Ccd::make_axes(const ProfileFacts* profile) {
   for (const auto& [stage_of, place, d] : plain) axes_.push_back({0, 0, -1, d, true});
 }
 
+// Proposes all untried candidates of the next axis.
 std::vector<Proposal> Ccd::propose(Round& round) {
   std::vector<Choice> fresh;
   std::string why = "to begin with";
@@ -235,6 +240,8 @@ std::vector<Proposal> Ccd::propose(Round& round) {
   return proposals;
 }
 
+// Keeps a choice that is better than the best by more than the noise. The first success supplies
+// the profile for the order of the tasks.
 void Ccd::learn(const Step& step) {
   for (const Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;
@@ -250,6 +257,7 @@ void Ccd::learn(const Step& step) {
   }
 }
 
+// Returns the choices along an axis.
 std::vector<Choice> Ccd::candidates(const Axis& axis) const {
   std::vector<Choice> made;
   if (axis.plain) {
@@ -283,6 +291,8 @@ std::string Ccd::words(const Axis& axis) const {
                      collections_.all[static_cast<std::size_t>(axis.argument)].names.front());
 }
 
+// Returns the best choice with the task on a kind and the collection in a memory. All collections
+// connected by a remaining overlap follow.
 Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
                   MemKind memory) const {
   Choice choice = best_;
@@ -313,6 +323,7 @@ Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
   return choice;
 }
 
+// Returns the kind on which a task runs; without a decision, the default order of kinds applies.
 ProcKind Ccd::kind_of(const Task& task, const Choice& choice) const {
   for (const Kind& kind : task.kinds) {
     if (kind.option == choice[task.decision]) return kind.kind;
@@ -341,7 +352,8 @@ bool Ccd::reach(const Task& task, MemKind memory, ProcKind first, Choice& choice
   return true;
 }
 
-// Where it lies there already, by whatever statement, nothing is said.
+// Places a collection in a memory for tasks on a kind. Does nothing if the present statements
+// already place it there.
 void Ccd::place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice& choice) const {
   const std::vector<std::string>& names = collections_.all[collection].names;
   const std::size_t* own = region_decision(names.front(), kind);

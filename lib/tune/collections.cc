@@ -1,3 +1,4 @@
+// Finds the collections of an application and the overlaps between them.
 #include "tune/collections.h"
 
 #include <algorithm>
@@ -13,13 +14,14 @@ namespace {
 
 constexpr std::int64_t kMaxPieces = 512;
 
-// What one launch gives for a requirement.
+// The data that one launch passes for a requirement.
 struct Part {
   std::uint32_t region = 0;
   std::vector<std::uint32_t> fields;
   std::vector<app::Piece> pieces;
 };
 
+// Returns the number of points of a piece.
 double points_of(const app::Piece& piece) {
   if (piece.cells != nullptr) return static_cast<double>(piece.cells->points);
   double points = 1;
@@ -29,7 +31,7 @@ double points_of(const app::Piece& piece) {
   return points;
 }
 
-// The number of points that both pieces of the region have.
+// Returns the number of points that two pieces of the region share.
 double common_points(const app::Region& region, const app::Piece& one, const app::Piece& other) {
   if (one.cells != nullptr) {
     return static_cast<double>(app::common_points(region.cell_points, *one.cells, *other.cells));
@@ -45,6 +47,8 @@ double common_points(const app::Region& region, const app::Piece& one, const app
   return points;
 }
 
+// Returns the pieces that a launch may use. A partition of more than kMaxPieces pieces is one
+// piece, the whole region.
 std::vector<app::Piece> pieces_of(const app::Data& data, const app::Where& where) {
   const app::Region& region = data.regions[where.region];
   if (where.what == app::Where::What::kRegion ||
@@ -77,6 +81,8 @@ double bytes_of(const app::Data& data, const Part& part) {
   return points * bytes_of(data, part.region, part.fields);
 }
 
+// Returns the bytes of the common fields in the common points of a and b. The result is at most the
+// size of the smaller part, because pieces of one partition may overlap.
 double common_bytes(const app::Data& data, const Part& a, const Part& b) {
   if (a.region != b.region) return 0;
   std::vector<std::uint32_t> fields;
@@ -95,6 +101,8 @@ double common_bytes(const app::Data& data, const Part& a, const Part& b) {
 
 }  // namespace
 
+// Requirements with the same first name are one collection. The bytes of a collection are those of
+// its largest part, the bytes of an overlap those of the largest common part.
 Collections collections_of(const Workload& workload) {
   const app::Data& data = workload.data();
   Collections collections;

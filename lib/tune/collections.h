@@ -1,6 +1,6 @@
-// Collections: what an application's tasks take as arguments, each by the name that comes first,
-// how large it is, and which of them are in part the same data: the overlap graph that AutoMap's
-// co-location stands on.
+// Collections: the data that an application's tasks take as arguments, identified by the first name
+// of each argument, with its size. The overlap graph says which collections share data. AutoMap's
+// co-location step needs this graph.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 namespace groma::tuning {
 
 struct Collection {
-  std::vector<std::string> names;  // that a mapping may know it by, its own first
-  double bytes = 0;                // 0 where the application does not describe it
+  std::vector<std::string> names;  // names that a mapping may use, the collection's own name first
+  double bytes = 0;                // 0 if the application does not describe the data
 };
 
 struct Overlap {
-  std::uint32_t a = 0, b = 0;  // collections, a <= b; each overlaps itself
+  std::uint32_t a = 0, b = 0;  // indices into Collections::all, a <= b; includes a == b
   double bytes = 0;
 };
 
 struct Collections {
   std::vector<Collection> all;
-  // By task of the application: its arguments, the largest first, then in their order.
+  // Arguments of each task of the application, largest first; ties in the order of the arguments.
   std::vector<std::vector<std::uint32_t>> of_task;
-  std::vector<Overlap> overlaps;  // the lightest first
+  std::vector<Overlap> overlaps;  // by bytes, smallest first
 };
 
-// Bytes are estimates: pieces of a partition are counted one by one, and a partition of more than
-// 512 pieces as all of its region.
+// Returns the collections of an application. Bytes are estimates: the pieces of a partition are
+// counted one by one, but a partition of more than 512 pieces counts as its whole region.
 Collections collections_of(const Workload& workload);
 
 }  // namespace groma::tuning

@@ -1,5 +1,5 @@
-// The user's command as an evaluator: texts in folders of their own, checked, then run in turn with
-// the incumbent.
+// The evaluator that runs the user's command. Each text is written to its own folder, checked, and
+// then run alternately with the incumbent.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -31,20 +31,20 @@ using Status = Evaluation::Status;
 using End = CommandOutcome::End;
 
 constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
-constexpr std::int64_t kMostRuns = 1000;  // warm-ups, repeats
+constexpr std::int64_t kMostRuns = 1000;  // limit of warm-up runs, and of repeats
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
 constexpr std::size_t kManyRuns = 7;
-constexpr int kMostReferences = 16;  // runs of which the results are kept, of each input
-constexpr int kMoreReferences = 2;   // further runs for a difference to be one
+constexpr int kMostReferences = 16;  // runs whose results are kept, per input
+constexpr int kMoreReferences = 2;   // further reference runs before a difference is reported
 
-// Half the range, as part of the median.
+// Returns half the range of the values, as a share of their median.
 double half_range(const std::vector<double>& values) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   return (*most - *least) / 2 / median(values);
 }
 
-// A text in a file in a folder of its own, both of which end with this object.
+// A text in a file in its own folder. The destructor removes both.
 class Placed {
  public:
   static Result<std::shared_ptr<const Placed>> make(const std::string& text,
@@ -68,13 +68,13 @@ class Placed {
   std::string file_, text_;
 };
 
-// Why a text has no score.
+// The reason that a text has no score.
 struct Failure {
   Status status = Status::kFailed;
-  std::string what;  // a sentence without its full stop, for where the output does not say more
+  std::string what;  // a sentence without full stop, used if the output says no more
   CommandOutcome outcome;
-  bool has_ended_well = false;  // but for what is missing in its output
-  std::string input = {};       // of several
+  bool has_ended_well = false;  // only the output lacks something
+  std::string input = {};       // the input, if there are several
 };
 
 struct Measured {
@@ -83,28 +83,29 @@ struct Measured {
 
 using Lines = std::set<std::string, std::less<>>;
 
-// What the command prints for one input, if the text does not change that.
+// The expected results of the command for one input.
 struct Expected {
   Results results;
-  std::string text;  // under which it printed this
+  std::string text;  // the text that gave these results
   int runs = 0;
 };
 
-// Of one input.
+// The measurements for one input.
 struct Comparison {
-  std::vector<double> text, incumbent;  // the incumbent's: empty, or one more
+  std::vector<double> text, incumbent;  // the incumbent has one run more, or none
 
-  // How many times the incumbent's the text's value is: the median over all pairs of their runs
-  // (Hodges and Lehmann). The quotient of the two medians is off where the machine changes
-  // between the runs, since the changed ones are half of the incumbent's, but never of the text's.
+  // Returns the text's value divided by the incumbent's: the median over all pairs of their runs
+  // (Hodges and Lehmann). The quotient of the two medians is wrong if the machine changes between
+  // the runs: half of the incumbent's runs are then affected, but never half of the text's.
   double quotient() const { return std::exp(median(logarithms())); }
 
-  // Of few runs half the range of the comparisons with the neighbours. Of many, where a single
-  // disturbed run would make that useless, no more than to the upper bound of the quotient (Moses;
-  // of seven runs beside eight it is passed by chance once in a hundred times).
+  // Returns the noise. With fewer than kManyRuns runs it is half the range of the comparisons with
+  // the neighbouring runs. With more runs, where one disturbed run would make that useless, it is
+  // at most the distance to the upper bound of the quotient (Moses). With seven runs beside eight,
+  // the bound is exceeded by chance once in a hundred times.
   double noise() const {
     if (incumbent.empty()) return half_range(text);
-    std::vector<double> beside;  // by the two that stood beside it
+    std::vector<double> beside;  // each run relative to its two neighbours
     for (std::size_t i = 0; i < text.size(); ++i) {
       beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
     }
@@ -115,7 +116,7 @@ struct Comparison {
   }
 
  private:
-  // Of all quotients, the smallest first.
+  // Returns the logarithms of all quotients, in ascending order.
   std::vector<double> logarithms() const {
     std::vector<double> all;
     for (const double value : text) {
@@ -143,6 +144,7 @@ class CommandEvaluator final : public Evaluator {
   std::string unit() const override { return options_.unit; }
   bool higher_is_better() const override { return options_.higher_is_better; }
 
+  // Checks the text, then measures it with every input beside the incumbent.
   Evaluation evaluate(const EvaluationRequest& request) override {
     std::shared_ptr<const Placed> text = kept(request.text);
     if (text == nullptr) {
@@ -163,7 +165,7 @@ class CommandEvaluator final : public Evaluator {
       all.push_back(std::move(*compared));
     }
     Evaluation evaluation = score_of(all, request);
-    // It may be what the next texts will be compared with.
+    // The text may be the incumbent of the next evaluations.
     kept_.back() = evaluation.score < request.incumbent_score ? std::move(text) : nullptr;
     return evaluation;
   }
@@ -180,6 +182,7 @@ class CommandEvaluator final : public Evaluator {
     return options_.inputs.empty() ? std::vector<std::string>{""} : options_.inputs;
   }
 
+  // Runs a shell command with GROMA_FILE and GROMA_INPUT set, and without GROMA_API_KEY.
   Result<CommandOutcome> run(const std::string& script, const Placed& placed,
                              const std::string& input, std::int64_t deadline_ms,
                              const EvaluationRequest& request) const {
@@ -203,7 +206,7 @@ class CommandEvaluator final : public Evaluator {
     return fmt::format("was still running at its time limit, after {:.3g} s", outcome.seconds);
   }
 
-  // Nothing: the text is correct as far as the check command knows.
+  // Runs the check command. Returns nullopt if the text is correct as far as that command knows.
   std::optional<Failure> checked(const Placed& placed, const EvaluationRequest& request) const {
     if (options_.check_command.empty()) return std::nullopt;
     for (const std::string& input : runs()) {
@@ -218,6 +221,7 @@ class CommandEvaluator final : public Evaluator {
     return std::nullopt;
   }
 
+  // Runs the command once and reads its value.
   Result<Measured, Failure> measure(const Placed& placed, const std::string& input,
                                     std::int64_t deadline_ms, const EvaluationRequest& request) {
     const auto outcome = run(options_.command, placed, input, deadline_ms, request);
@@ -232,8 +236,8 @@ class CommandEvaluator final : public Evaluator {
     return Measured{*value, outcome->seconds};
   }
 
-  // Why a run that ended well is wrong: it says that it failed, or prints other results. Nothing if
-  // it is right, or if nothing is known yet that it could be compared with.
+  // Returns why a run that exited normally is wrong: it reports a failure or prints other results.
+  // Returns nullopt if it is right, or if there is nothing to compare with yet.
   std::optional<Failure> why_wrong(const Placed& placed, const std::string& input,
                                    const CommandOutcome& outcome,
                                    const EvaluationRequest& request) {
@@ -269,7 +273,7 @@ class CommandEvaluator final : public Evaluator {
                    outcome, true};
   }
 
-  // Both outputs, in which the file of the text is called `{file}`.
+  // Returns both outputs, with `{file}` in place of the text's file name.
   static std::pair<std::string, std::string> printed(const Placed& placed,
                                                      const CommandOutcome& outcome) {
     std::pair<std::string, std::string> both(outcome.out.text, outcome.err.text);
@@ -277,8 +281,8 @@ class CommandEvaluator final : public Evaluator {
     return both;
   }
 
-  // Runs the command once more under the text whose results are expected: what differs from run to
-  // run may have been the same by chance. False if it fails now, or has run often enough.
+  // Runs the command again with the reference text, because values that vary from run to run may
+  // have been equal by chance. Returns false if the run fails or the limit is reached.
   bool add_reference(Expected& expected, const std::string& input,
                      const EvaluationRequest& request) const {
     if (expected.runs >= kMostReferences) return false;
@@ -297,8 +301,8 @@ class CommandEvaluator final : public Evaluator {
     return true;
   }
 
-  // What was printed without what Groma or a compiler says of the text: `{file}:8: ...` and the
-  // source line, notes and help below.
+  // Returns the output without diagnostics about the text from Groma or a compiler: `{file}:8: ...`
+  // and the source line, notes and help below it.
   static std::string without_diagnostics(const std::string& printed) {
     static const RE2 begins(R"(^\{file\}:[0-9]+:)"),
         continues(R"(^(?: *[0-9]* \| |note: |help: ))");
@@ -312,14 +316,14 @@ class CommandEvaluator final : public Evaluator {
     return rest;
   }
 
-  // Whether the guide knows a failure in what was printed.
+  // Returns true if the guide recognises a failure in the output.
   bool says_failure(const std::string& printed) const {
     const Feedback heard = guide_log(rules_, printed, {});
     return heard.status == Feedback::Status::kError && !is_silent(heard);
   }
 
-  // What was printed without the lines that the command also prints under an empty text, which as a
-  // mapping decides nothing: a failure among these is the command's way.
+  // Returns the output without the lines that the command also prints for an empty text. An empty
+  // mapping decides nothing, so a failure among these lines is normal for the command.
   std::string without_usual_lines(const std::string& printed, const std::string& input,
                                   const EvaluationRequest& request) {
     auto known = usual_.find(input);
@@ -337,7 +341,7 @@ class CommandEvaluator final : public Evaluator {
     return rest;
   }
 
-  // Empty where the command does not end well.
+  // Returns the lines that the command prints for an empty text; empty if the command fails.
   Lines lines_under_nothing(const std::string& input, const EvaluationRequest& request) const {
     const auto placed = Placed::make("", options_.file_suffix);
     if (!placed) return {};
@@ -360,7 +364,7 @@ class CommandEvaluator final : public Evaluator {
     }
   }
 
-  // The incumbent as it is to be measured again; null: there is none, or it fails now.
+  // Returns the incumbent to measure again; null if there is none or it fails now.
   std::shared_ptr<const Placed> incumbent_of(const EvaluationRequest& request) {
     const bool scored = std::isfinite(request.incumbent_score) && request.incumbent_score > 0;
     if (!scored || request.incumbent.empty() || request.incumbent == request.text) return nullptr;
@@ -370,7 +374,7 @@ class CommandEvaluator final : public Evaluator {
     return kept_.front() = *placed;
   }
 
-  // Null, too, where somebody, or the command itself, took the file away.
+  // Returns a kept text; null if it is not kept or its file was removed.
   std::shared_ptr<const Placed> kept(const std::string& text) const {
     for (const std::shared_ptr<const Placed>& placed : kept_) {
       std::error_code none;
@@ -382,7 +386,7 @@ class CommandEvaluator final : public Evaluator {
     return nullptr;
   }
 
-  // The incumbent first and last, the text between two of it.
+  // Runs the incumbent first and last, and the text between two runs of the incumbent.
   Result<Comparison, Failure> compare(const Placed& text, const Placed* incumbent,
                                       const std::string& input, const EvaluationRequest& request) {
     Comparison compared;
@@ -412,6 +416,8 @@ class CommandEvaluator final : public Evaluator {
     return compared;
   }
 
+  // Computes the score: the geometric mean over the inputs. If the incumbent ran with every input,
+  // the values are scaled to its earlier score.
   Evaluation score_of(const std::vector<Comparison>& all, const EvaluationRequest& request) const {
     std::vector<double> values, incumbent;
     double squares = 0;
@@ -424,7 +430,7 @@ class CommandEvaluator final : public Evaluator {
     Evaluation evaluation;
     evaluation.status = Status::kOk;
     evaluation.noise = std::sqrt(squares) / static_cast<double>(all.size());
-    if (incumbent.size() == all.size()) {  // of each input
+    if (incumbent.size() == all.size()) {  // the incumbent ran with every input
       const double scale = value_of(request.incumbent_score) / geometric_mean(incumbent);
       for (double& value : values) value *= scale;
     }
@@ -442,13 +448,14 @@ class CommandEvaluator final : public Evaluator {
     return evaluation;
   }
 
-  // Which of several is spoken of.
+  // Names the input, if there are several.
   std::string of_input(const std::string& input) const {
     return options_.inputs.size() > 1 && !input.empty() ? fmt::format(" (of {})", harmless(input))
                                                         : "";
   }
 
-  // The guide gives them only where it knows nothing, not even a time.
+  // Returns the last lines of the output. The guide itself gives them only if it recognises nothing
+  // at all.
   std::vector<std::string> last_lines_of(const std::string& output) const {
     guide::Scanner scanner(rules_.set());
     scanner.read(output);
@@ -456,12 +463,13 @@ class CommandEvaluator final : public Evaluator {
     return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
   }
 
-  // Whether the guide found nothing but that the log ended.
+  // Returns true if the guide found only that the log ended.
   static bool is_silent(const Feedback& feedback) {
     return std::any_of(feedback.matches.begin(), feedback.matches.end(),
                        [](const GuideMatch& match) { return match.rule.starts_with("silent."); });
   }
 
+  // Returns the evaluation of a failure, with the guide's feedback about the output.
   Evaluation failed(const Failure& failure, GuideDetail detail) const {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
@@ -476,7 +484,7 @@ class CommandEvaluator final : public Evaluator {
     const auto usual = usual_.find(failure.input);
     if (usual != usual_.end()) output = without(usual->second, output);
     feedback = guide_log(rules_, output, context);
-    // What the guide says of an end without a known text is less than is known here.
+    // A failure known here says more than the guide's general message.
     const bool known = feedback.status == Feedback::Status::kError && !is_silent(feedback);
     feedback.status = Feedback::Status::kError;
     if (detail == GuideDetail::kNone) return evaluation;
@@ -504,12 +512,13 @@ class CommandEvaluator final : public Evaluator {
   GuideRules rules_;
   bool check_for_each_ = false;
   std::map<std::string, Expected> expected_;  // by input
-  std::map<std::string, Lines> usual_;        // by input: what is printed under an empty text
-  // With what their commands left there: what the last text was compared with, and that text where
-  // it looked better.
+  std::map<std::string, Lines> usual_;        // by input: lines printed for an empty text
+  // The incumbent of the last evaluation, and the last text if it looked better, with the files
+  // that their commands left.
   std::array<std::shared_ptr<const Placed>, 2> kept_;
 };
 
+// Returns an error if the commands and the inputs do not fit together.
 std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   const auto wrong = [](std::string message, std::string help = "") {
     return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
@@ -537,6 +546,7 @@ std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   return std::nullopt;
 }
 
+// Returns an error if an option is out of its range.
 std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   const auto wrong = [](std::string message, Error::Code code = Error::Code::kMalformed) {
     return Error{code, std::move(message)};

@@ -1,3 +1,4 @@
+// Drafts: turns decisions into the text of a mapping, and lists the changes of a draft.
 #include "tune/draft.h"
 
 #include <fmt/format.h>
@@ -26,12 +27,14 @@ constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSy
 constexpr std::array kLayouts = {"", "C_order SOA", "F_order SOA", "C_order AOS", "F_order AOS"};
 constexpr std::array kLimits = {0, 1, 2, 4};
 constexpr std::array kSteals = {"", "SAME_NODE", "ANY_NODE"};
-constexpr std::size_t kMostFunctions = 24;   // that moves() tries of a task
-constexpr std::size_t kMostCompared = 4096;  // points by which they are told apart
-constexpr double kLeast = 0.01;              // the weight of what the facts do not speak of
+constexpr std::size_t kMostFunctions = 24;   // functions that moves() tries for each task
+constexpr std::size_t kMostCompared = 4096;  // points that are compared to tell functions apart
+constexpr double kLeast = 0.01;              // weight of a change that the facts do not mention
 
 }  // namespace
 
+// Collects the tasks that a mapping can decide: launched tasks with a writable name and a variant
+// for this machine. The top-level task is only kept for ControlReplicate.
 Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(machine) {
   const app::Data& app = workload.data();
   bool complete = true;
@@ -83,6 +86,7 @@ std::string Drafts::Argument::words_of(const std::string& task) const {
   return fmt::format("{} of {}", data, task);
 }
 
+// Without a usable Task statement, a task runs on the default mapper's first kind.
 Draft Drafts::untaken(const std::string& text) const {
   auto base = std::make_shared<Base>();
   base->text = text;
@@ -108,7 +112,7 @@ ProcKind Drafts::kind_of(const Draft& draft, std::size_t task) const {
   return draft.tasks[task].kind.value_or(draft.base->kinds[task]);
 }
 
-// What was decided for processors of the other kind is forgotten.
+// Changes the kind of a task. Decisions for the old kind are discarded.
 void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
   Draft::Task& changed = draft.tasks[task];
   changed = {};
@@ -124,7 +128,8 @@ std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
   return memories;
 }
 
-// What the base says counts after what a draft says, the default mapper's only where nobody speaks.
+// The order is: the draft's memories, the base's memories, then all others by bandwidth, fastest
+// first.
 std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
                                           std::size_t argument) const {
   const Argument& of = tasks_[task].arguments[argument];
@@ -155,7 +160,7 @@ std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
 
 namespace {
 
-// The length of the comment lines with which a program begins.
+// Returns the length of the comment lines at the beginning of a program.
 std::size_t header_bytes(std::string_view text) {
   std::size_t end = 0;
   while (text.substr(end).starts_with('#') || text.substr(end).starts_with("//")) {
@@ -167,9 +172,10 @@ std::size_t header_bytes(std::string_view text) {
 
 }  // namespace
 
+// Writes the decisions as statements, with each function once, before the statements of the base.
 std::string Drafts::text_of(const Draft& draft) const {
   std::string kinds, data, limits, functions, maps;
-  std::map<std::string, std::string> users;  // "name_kind": of the function
+  std::map<std::string, std::string> users;  // tasks that use a function, by the function's name
   std::set<ProcKind> same_point;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
@@ -229,7 +235,8 @@ std::string Drafts::text_of(const Draft& draft) const {
   if (draft.replicate) text += fmt::format("ControlReplicate {};\n", top_level_);
   if (text.starts_with('\n')) text.erase(0, 1);
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
-  // What comes first counts, so the new statements stand before the base's, below its header.
+  // The first of two statements with the same key counts, so the new statements stand before the
+  // base's statements, below its header.
   const std::string_view base = draft.base->text;
   const std::size_t header = header_bytes(base);
   std::string made(base.substr(0, header));
@@ -246,6 +253,8 @@ std::string Drafts::free_name(const Base& base, std::string name) {
 
 // -------------------------------------------------------------------------------------- functions
 
+// Returns the functions that moves() tries for a task: orders of the points first, then grids.
+// Functions that place all points alike are listed once.
 std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind kind) const {
   const Task& of = tasks_[task];
   const auto dimensions = static_cast<std::size_t>(of.dimensions);
@@ -253,7 +262,7 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   const std::int64_t processors = machine_.processors_per_node(kind);
   std::vector<Function> all;
   if (nodes * processors == 0) return all;
-  std::set<std::vector<std::int64_t>> known;  // where they send the points
+  std::set<std::vector<std::int64_t>> known;  // destinations of all points, to detect duplicates
   const auto add = [&](PlacementFunction made, const auto& destination_of) {
     std::vector<std::int64_t> where, point(dimensions, 0);
     for (bool more = true; more && where.size() < kMostCompared;) {
@@ -277,7 +286,8 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   std::int64_t volume = 1;
   for (const std::int64_t extent : of.extents) volume *= extent;
   const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
-  // In the order of rows and of columns, in turn and in runs; by single coordinates and their sum.
+  // Row-major and column-major order, each cyclic and in runs; then single coordinates and their
+  // sum.
   for (const bool rows : {true, false}) {
     std::vector<std::int64_t> weights(dimensions, 1);
     std::int64_t stride = 1;
@@ -310,6 +320,7 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   return all;
 }
 
+// Draws a grid (two of three times, if there is more than one dimension) or a line.
 Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
                                          std::uint64_t random) const {
   const Task& of = tasks_[task];
@@ -343,12 +354,13 @@ Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
 
 // ------------------------------------------------------------------------------------------ moves
 
-// Gathers moves from one draft.
+// Collects the changes of one draft.
 class Drafts::Collector {
  public:
   Collector(const Drafts& drafts, const Draft& from, const ProfileFacts* facts)
       : drafts_(drafts), from_(from), facts_(facts) {}
 
+  // Collects changes of single tasks, of all tasks, of data by name, and of replication.
   std::vector<Move> moves() {
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
       change_kind(t);
@@ -421,6 +433,7 @@ class Drafts::Collector {
     }
   }
 
+  // Adds changes of the placement of one task.
   void change_place(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const double share = task_share(t) + copy_share() / 4;
@@ -440,6 +453,7 @@ class Drafts::Collector {
     }
   }
 
+  // Adds changes of the instance limit and of stealing, which always have the least weight.
   void change_schedule(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     for (const int limit : kLimits) {
@@ -458,7 +472,7 @@ class Drafts::Collector {
     }
   }
 
-  // Tasks launched over one number of dimensions, on one kind, placed alike.
+  // Groups of tasks with the same number of dimensions and the same kind get the same function.
   void change_all_places() {
     std::map<std::tuple<ProcKind, int, std::vector<std::int64_t>>, std::vector<std::size_t>> alike;
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
@@ -495,6 +509,8 @@ class Drafts::Collector {
         fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
   }
 
+  // Adds changes of memory, layout and early collection for each argument and for all arguments
+  // together.
   void change_data(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const ProcKind kind = drafts_.kind_of(from_, t);
@@ -522,6 +538,7 @@ class Drafts::Collector {
     lay_out(all, fmt::format("all data of {}", task.name), share / 2);
   }
 
+  // Adds changes of all arguments with one name, separately for each processor kind.
   void change_region(const std::string& region) {
     for (const ProcKind kind : kPreferred) {
       std::vector<std::pair<std::size_t, std::size_t>> all;
@@ -577,6 +594,7 @@ std::vector<Move> Drafts::moves(const Draft& draft, const ProfileFacts* facts) c
   return Collector(*this, draft, facts).moves();
 }
 
+// Half of the time the change is a random mapping function, if some task has an index launch.
 Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
   std::vector<std::size_t> placed;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -605,6 +623,7 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
                      : std::move(all[draw(4, all.size())]);
 }
 
+// Changes all arguments with the shortage's name, for tasks on the same processor kind.
 std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
   const auto about = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.name == shortage.task; });

@@ -1,5 +1,6 @@
-// A mapping as decisions that can be changed one by one, over all that the language has: what
-// `guided` searches. Functions are made of machine operations, not taken from a list.
+// Draft: a mapping as a list of decisions that can be changed one by one. `guided` searches drafts.
+// They cover the whole language: mapping functions are built from machine operations, not taken
+// from a list.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +19,34 @@
 
 namespace groma::tuning {
 
-// Where the points of a launch go: the body of a mapping function, `m` being the processors of the
-// task's kind, a name that says what it does, and the same in words.
+// A mapping function that places the points of an index launch: its name, its body, and a
+// description in words. In the body, `m` is the machine of the processors of the task's kind.
 struct PlacementFunction {
   std::string name, body, words;
 };
 
-// A mapping that decisions are taken beside.
+// The mapping to which a draft adds its decisions.
 struct Base {
   std::string text;
-  std::vector<ProcKind> kinds;  // of each task, that it runs on
-  Keys functions;               // "def NAME", of functions and globals
+  std::vector<ProcKind> kinds;  // processor kind on which each task runs
+  Keys functions;               // "def NAME" for each function and global
   Program program;
 };
 
-// The decisions; all of them untaken is the base.
+// The decisions. A draft without any decision is the base mapping itself.
 struct Draft {
   struct Argument {
-    std::vector<MemKind> memories;  // tried in this order; empty: none said
-    std::string layout;             // "F_order AOS"; empty: none said
+    std::vector<MemKind> memories;  // in the order of preference; empty: undecided
+    std::string layout;             // "F_order AOS"; empty: undecided
     bool collect = false;
     friend bool operator==(const Argument&, const Argument&) = default;
   };
   struct Task {
     std::optional<ProcKind> kind;
-    std::shared_ptr<const PlacementFunction> placement;  // null: none said
+    std::shared_ptr<const PlacementFunction> placement;  // null: undecided
     bool same_point = false;
     int limit = 0;
-    std::string steal;  // "SAME_NODE"; empty: none said
+    std::string steal;  // "SAME_NODE"; empty: undecided
     std::vector<Argument> arguments;
     friend bool operator==(const Task&, const Task&) = default;
   };
@@ -55,7 +56,7 @@ struct Draft {
   friend bool operator==(const Draft&, const Draft&) = default;
 };
 
-// A draft that differs from another in one thing, as people would say it.
+// A draft that differs from another draft in one decision, with a description for people.
 struct Move {
   enum class What : std::uint8_t {
     kKind,
@@ -71,26 +72,28 @@ struct Move {
   Draft draft;
   What what = What::kKind;
   std::string why;
-  double weight = 0;  // how much of the time it is about, 0 to 1
+  double weight = 0;  // share of the run time that the change affects, 0 to 1
 };
 
-// The drafts of some workload on a machine. What it makes depends on nothing else.
+// Makes drafts for one workload on one machine. The results depend only on the arguments.
 class Drafts {
  public:
   Drafts(const Machine& machine, const Workload& workload);
 
-  // No decision taken beside that text; "" is the default mapper.
+  // Returns a draft with no decision beside the mapping `text`; "" is the default mapper.
   Draft untaken(const std::string& text = "") const;
+  // Returns the draft as the text of a mapping.
   std::string text_of(const Draft& draft) const;
 
-  // What can be changed at once: of a task, of all data of one name, of all tasks alike. Weighted
-  // by what the facts (may be null) say costs time.
+  // Returns the possible single changes: of one task, of all data with one name, or of all similar
+  // tasks. `facts` (may be null) gives the weights: the share of the time that each change affects.
   std::vector<Move> moves(const Draft& draft, const ProfileFacts* facts) const;
-  // One of them, or one that moves() leaves out, since there are too many: some function of the
-  // whole family. `random` is any number.
+  // Returns a random change. It may also be a mapping function that moves() leaves out because
+  // there are too many. `random` is any number.
   Move random_move(const Draft& draft, std::uint64_t random) const;
-  // What is short of room, wherever tasks on processors of its kind use it, may lie in the further
-  // memories that these address, the fastest first. Nothing where it may already.
+  // Returns a change that adds memories for the data that did not fit. Every task on the same kind
+  // of processor that uses this data may then place it in any memory that the kind can address; the
+  // memories already chosen come first, then the fastest. Returns nullopt if nothing changes.
   std::optional<Move> with_room(const Draft& draft, const Shortage& shortage) const;
 
  private:
@@ -103,9 +106,9 @@ class Drafts {
   };
   struct Task {
     std::string name, written;
-    std::vector<ProcKind> kinds;        // with a variant, the default mapper's first
-    std::vector<std::int64_t> extents;  // of its first index launch with points; none: it has none
-    int dimensions = 0;                 // the fewest of those
+    std::vector<ProcKind> kinds;        // kinds with a variant, the default mapper's choice first
+    std::vector<std::int64_t> extents;  // of the first index launch with points; empty: none
+    int dimensions = 0;                 // smallest number of dimensions among these launches
     bool single = false;
     std::vector<Argument> arguments;
   };
@@ -115,19 +118,19 @@ class Drafts {
   ProcKind kind_of(const Draft& draft, std::size_t task) const;
   void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
   std::vector<MemKind> memories_of(ProcKind kind) const;
-  // Of an argument: those that are said, then the others.
+  // Returns the memories for an argument: the decided ones first, then all others.
   std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
                                     std::size_t argument) const;
   std::vector<Function> functions_of(std::size_t task, ProcKind kind) const;
-  // Null where there are no processors to name.
+  // Returns null if the machine has no processors of this kind.
   Function random_function(std::size_t task, ProcKind kind, std::uint64_t random) const;
-  // The name by which a text that has the base's functions may define one.
+  // Returns a name that no function or global of the base uses, by appending `_`.
   static std::string free_name(const Base& base, std::string name);
 
   const Machine& machine_;
   std::vector<Task> tasks_;
-  std::vector<std::string> regions_;  // names of data, each once
-  std::string top_level_;             // as written; empty: nothing launches
+  std::vector<std::string> regions_;  // names of data, without duplicates
+  std::string top_level_;             // top-level task as a mapping writes it; empty: none
 };
 
 }  // namespace groma::tuning

@@ -1,3 +1,4 @@
+// Reads and applies the SEARCH/REPLACE edits that language models write.
 #include "tune/edits.h"
 
 #include <fmt/format.h>
@@ -12,14 +13,15 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxEdits = 64;
-constexpr std::size_t kMaxSearchLines = 400;  // that are looked for with other white space
+constexpr std::size_t kMaxSearchLines = 400;  // limit for a search that ignores white space
 
 bool is_mark(std::string_view line, char mark) {
   line = trimmed(line);
   return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
 }
 
-// Where the lines of `search` stand in `text`, white space at their ends aside.
+// Returns the position and length of the lines of `search` in `text`, ignoring white space at the
+// ends of lines.
 std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view text,
                                                               std::string_view search) {
   const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
@@ -36,6 +38,7 @@ std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view t
 
 }  // namespace
 
+// Reads the marks line by line. Text outside the blocks is ignored.
 std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* why) {
   std::vector<Edit> edits;
   enum class State { kOutside, kSearch, kReplace } state = State::kOutside;
@@ -68,6 +71,8 @@ std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* wh
   return edits;
 }
 
+// Applies the edits in order. An empty search appends the replacement. A search is first tried
+// exactly, then without regard to white space at the ends of lines.
 std::optional<std::string> edited(std::string text, const std::vector<Edit>& edits,
                                   std::string* why) {
   for (const Edit& edit : edits) {

@@ -1,5 +1,5 @@
-// Edits of a text as models write them: a block to search for, marked <<<<<<<, =======, >>>>>>>,
-// and what comes in its place.
+// Reads and applies edits of a text as language models write them. An edit is a block between
+// <<<<<<< and ======= to search for, and its replacement, which ends with >>>>>>>.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,11 @@ struct Edit {
   std::string_view search, replacement;
 };
 
-// Nothing, and `why`, where a mark is missing or there are too many.
+// Returns the edits in `text`, as views of it. Returns nullopt and sets `why` if a mark is missing
+// or there are too many edits.
 std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* why);
-// The text with the edits made; nothing, and `why`, where one is not of it.
+// Returns the text after the edits. Returns nullopt and sets `why` if a search text is not found or
+// the result is too long.
 std::optional<std::string> edited(std::string text, const std::vector<Edit>& edits,
                                   std::string* why);
 

@@ -1,4 +1,4 @@
-// After opentuner/search/{driver,metatechniques}.py.
+// Ensemble. Source: opentuner/search/{driver,metatechniques}.py.
 #include "tune/ensemble.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace groma::tuning {
 namespace {
 
-constexpr int kEmptyGenerations = 500;  // in a row: then it ends
+constexpr int kEmptyGenerations = 500;  // the search ends after this many in a row
 
 }  // namespace
 
@@ -21,6 +21,8 @@ Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
   techniques_.push_back(std::make_unique<NelderMead>());
 }
 
+// Finishes the last generation, then collects requests until the new generation is full or no
+// technique has one.
 std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
   std::vector<Request> requests;
   if (space_.size() == 0) return requests;
@@ -32,6 +34,7 @@ std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
   return requests;
 }
 
+// Adds one request of the technique that the bandit prefers. Returns false if no technique has one.
 bool Ensemble::request(std::vector<Request>& requests) {
   for (const std::size_t technique : bandit_.order(shared_.draws)) {
     const Technique::Request asked = techniques_[technique]->ask(shared_);
@@ -63,8 +66,8 @@ void Ensemble::tell(std::int64_t number, double score, bool ok) {
   }
 }
 
-// First what was found, in the order of the requests, then who asked for it is told, in this order
-// too.
+// Records the results in the order of the requests, then tells each technique and the bandit in the
+// same order.
 void Ensemble::finish_generation() {
   for (Pending& pending : pending_) {
     if (!pending.told || pending.repeated) continue;

@@ -1,11 +1,11 @@
-// Ensemble: OpenTuner's default search (AUCBanditMetaTechniqueA): a bandit chooses among four
-// techniques for every request. Knows nothing of mappings: it asks for configurations of its
-// parameters and is told their scores.
+// Ensemble: OpenTuner's default search (AUCBanditMetaTechniqueA). For each request, a bandit
+// chooses one of four techniques. The ensemble knows nothing about mappings: it asks for
+// configurations of its parameters and is told their scores.
 //
-// As in the original, requests come in generations of four, nothing is learnt of one until all of
-// it was tried, and a configuration that was tried before counts as a request, to which the earlier
-// result is the answer. Why something failed is not learnt. Unlike the original it sends no time
-// limits, and forgets what was tried more than ScoreMemory::kKept different ones ago.
+// Requests come in generations of four, as in OpenTuner. Results are used only after the whole
+// generation was tried. A configuration that was tried before counts as a request and gets the
+// earlier result. The reason of a failure is not used. Unlike OpenTuner, the ensemble sends no time
+// limits, and it forgets the oldest configurations beyond the last ScoreMemory::kKept.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,14 @@ class Ensemble {
   struct Request {
     std::int64_t number = 0;  // from 1
     Configuration configuration;
-    std::size_t technique = 0;  // that asks
-    bool repeated = false;      // asked for before: what it is told is not listened to
+    std::size_t technique = 0;  // technique that made the request
+    bool repeated = false;      // tried before: tell() ignores this request
   };
-  // The next generation, of at most `most`. Empty: no technique has anything more to ask.
+  // Returns the next generation of at most min(`most`, kGeneration) requests. Empty: no technique
+  // has another request.
   std::vector<Request> ask(std::size_t most = kGeneration);
-  // What came of a request of the last generation. An infinite score where it failed.
+  // Reports the result of a request of the last generation. `score` is infinite if the request
+  // failed.
   void tell(std::int64_t number, double score, bool ok = true);
 
  private:
@@ -48,7 +50,7 @@ class Ensemble {
     std::size_t technique = 0;
     bool repeated = false;
     bool told = false;
-    bool late = false;  // repeats one of its own generation: answered after the next one
+    bool late = false;  // duplicate within its own generation; answered after the next one
   };
   bool request(std::vector<Request>& requests);
   void finish_generation();

@@ -1,6 +1,7 @@
-// evolve: islands of programs that a model changes, after OpenEvolve, whose constants these are. An
-// island is a grid by length and by distance from others, a cell its fittest; what is best anywhere
-// is in an archive.
+// evolve: a language model changes programs of a population, which is divided into islands. The
+// method and its constants are those of OpenEvolve. Each island is a grid by length and by distance
+// from other programs; a cell keeps its fittest program. An archive keeps the best programs of all
+// islands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,29 +20,29 @@ namespace {
 
 constexpr double kTemperature = 0.7;
 constexpr std::size_t kIslands = 5, kPopulation = 1000, kArchive = 100, kBins = 10;
-constexpr std::size_t kReferences = 20;  // that distance is measured from
+constexpr std::size_t kReferences = 20;  // members to which distances are measured
 constexpr double kExplore = 0.2, kExploit = 0.7, kElite = 0.1, kMigrants = 0.1;
-constexpr std::size_t kWorkers = 2;     // proposals at once, each on the next island
-constexpr int kMigrationInterval = 50;  // programs of an island between migrations
+constexpr std::size_t kWorkers = 2;     // concurrent proposals, each on the next island
+constexpr int kMigrationInterval = 50;  // new programs of an island between migrations
 constexpr std::size_t kTop = 3, kDiverse = 2, kAttempts = 3, kInspirations = 5;
-constexpr int kNear = 2;                          // bins
-constexpr int kFailedEdits = 2;                   // in a row, then whole texts are asked for
-constexpr std::size_t kBytes = 2 * kPromptBytes;  // of several whole texts
+constexpr int kNear = 2;         // distance in bins
+constexpr int kFailedEdits = 2;  // failed edits in a row before whole texts are requested
+constexpr std::size_t kBytes = 2 * kPromptBytes;  // larger, because the prompt holds whole texts
 constexpr std::size_t kMaxPending = 64;
 
 struct Member {
   std::int64_t id = 0;
-  std::int64_t parent = 0;  // 0: none
+  std::int64_t parent = 0;  // 0: no parent
   std::string text, change;
   double score = 0;
-  double parent_score = 0;  // 0: none
-  double distance = 0;      // from the references of its time, mean
+  double parent_score = 0;  // 0: no parent
+  double distance = 0;      // mean distance to the references at that time
   bool migrated = false;
   Feedback feedback;
 };
 using Shared = std::shared_ptr<const Member>;
 
-// A cheap distance of texts: of length, of lines, of letters.
+// Returns a cheap distance between two texts, from their lengths, line counts and letter counts.
 double distance_of(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   const auto count = [](const std::string& text) {
@@ -61,7 +62,7 @@ struct Cell {
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
 
-// The smallest and largest value that was seen, as bins.
+// Divides the range of the values seen so far into bins.
 class Scale {
  public:
   void see(double value) {
@@ -96,6 +97,7 @@ class Evolve : public Proposer {
   std::string_view name() const override { return "evolve"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // Asks for changes of one parent from each of the next islands.
   std::vector<Proposal> propose(Round& round) override {
     const std::size_t count = std::min(round.most(), kWorkers);
     std::vector<Attempt> attempts;
@@ -133,6 +135,7 @@ class Evolve : public Proposer {
     return proposals;
   }
 
+  // Adds a text that ran to its island, the archive and the references.
   void learn(const Step& step) override {
     const auto found = pending_.find(step.proposal.tag);
     Attempt attempt;
@@ -160,7 +163,7 @@ class Evolve : public Proposer {
     keep_best(archive_, member, kArchive);
     if (ours) {
       insert(attempt.island, member);
-    } else {  // what the search begins with is everywhere
+    } else {  // the texts that the search starts with go to every island
       for (std::size_t island = 0; island < kIslands; ++island) insert(island, member);
     }
     limit_population(member);
@@ -177,7 +180,7 @@ class Evolve : public Proposer {
     return member == nullptr ? round.problem().start : member->text;
   }
 
-  // 0 to below 1.
+  // Returns a random number in [0, 1).
   double draw() { return draws_.unit(); }
   std::size_t draw_below(std::size_t count) {
     return std::min(static_cast<std::size_t>(draw() * static_cast<double>(count)), count - 1);
@@ -210,7 +213,8 @@ class Evolve : public Proposer {
     migrate(number);
   }
 
-  // Copies of the best tenth, to both neighbours on the ring; what came from elsewhere stays.
+  // Copies the best tenth to both neighbours on the ring. Members that came from another island are
+  // not copied.
   void migrate(std::size_t number) {
     const std::vector<Shared> from = islands_[number].members;
     const std::size_t count = share(from.size(), kMigrants);
@@ -233,7 +237,7 @@ class Evolve : public Proposer {
     return static_cast<std::size_t>(std::ceil(static_cast<double>(of) * part));
   }
 
-  // The worst of all goes, but not what has just come.
+  // Removes the worst members until the population is within its limit. The newest member stays.
   void limit_population(const Shared& newest) {
     std::size_t all = 0;
     for (const Island& island : islands_) all += island.members.size();
@@ -252,7 +256,8 @@ class Evolve : public Proposer {
     }
   }
 
-  // A parent: anywhere in the island, of the archive (of this island if it can be), or by fitness.
+  // Draws a parent: any member of the island, a member of the archive (preferably of this island),
+  // or a member by fitness.
   Shared sample(std::size_t number) {
     const std::vector<Shared>& members = islands_[number].members;
     if (members.empty()) return archive_.empty() ? nullptr : archive_.front();
@@ -278,7 +283,8 @@ class Evolve : public Proposer {
     return members.front();
   }
 
-  // The island's best, its elite, those of near cells, others at random; without the parent.
+  // Returns the island's best and elite, members of near cells, and random members, without the
+  // parent.
   std::vector<Shared> inspirations(const Island& island, const Shared& parent) {
     std::vector<Shared> chosen;
     const auto add = [&](const Shared& member) {
@@ -338,7 +344,7 @@ class Evolve : public Proposer {
     add_task(prompt, problem);
   }
 
-  // The furthest from the rest first.
+  // Returns the members by distance, largest first.
   static std::vector<Shared> different(const Island& island) {
     std::vector<Shared> members = island.members;
     std::stable_sort(members.begin(), members.end(),
@@ -353,6 +359,7 @@ class Evolve : public Proposer {
     return score_words(evaluation, evaluator);
   }
 
+  // Adds the current program's score, features and feedback, and how it compares with its parent.
   void add_state(Prompt& prompt, const Round& round, const Shared& parent) {
     if (parent == nullptr) {
       prompt.user("FITNESS of the current program: not known, it was not run yet\n");
@@ -376,7 +383,7 @@ class Evolve : public Proposer {
     for (FeedbackLine& line : lines) prompt.user(std::move(line.text), line.leaves);
   }
 
-  // The island's last ones: what was changed, and what came of it.
+  // Adds the island's latest members, each with its change and its result.
   static void add_attempts(Prompt& prompt, const Round& round, const Island& island) {
     std::vector<Shared> recent = island.members;
     std::stable_sort(recent.begin(), recent.end(),
@@ -394,6 +401,7 @@ class Evolve : public Proposer {
     }
   }
 
+  // Asks for edits, or for a whole text after several failed edits.
   void add_task(Prompt& prompt, const Problem& problem) const {
     if (whole()) {
       prompt.user("TASK: write a better one.\n" + whole_format(problem, asker_.writes_programs()));

@@ -1,7 +1,7 @@
-// guided: the proposer that asks no model. It reads what a run failed for or where its time went,
-// changes what was short of room or costs the most, and searches the whole language. Where a
-// cheaper evaluator stands beside the real one, it tries thousands of changes there and proposes
-// the best of them.
+// guided: the proposer that needs no language model. It reads why a run failed or where its time
+// went, and changes what did not fit or what costs the most. It searches the whole language. If a
+// cheaper evaluator is available for estimates, guided tries thousands of changes with it and
+// proposes the best ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kBatch = 16;    // estimates at once
-constexpr double kWorthIt = 0.999;    // of the score that it was
-constexpr std::size_t kSampled = 96;  // moves that are tried after a jump
-constexpr int kBreadth = 3;  // changes of one mapping before the best of them is gone on from
-constexpr std::size_t kElite = 32;  // drafts that are remembered
-constexpr int kMostShort = 64;      // of room, one after the other
+constexpr std::size_t kBatch = 16;    // estimates per batch
+constexpr double kWorthIt = 0.999;    // a new score must be at most this share of the old one
+constexpr std::size_t kSampled = 96;  // moves tried after a jump
+constexpr int kBreadth = 3;  // changes tried of one mapping before moving to the best of them
+constexpr std::size_t kElite = 32;  // number of drafts kept
+constexpr int kMostShort = 64;      // limit of shortages of memory solved in a row
 
 class Guided : public Proposer {
  public:
@@ -52,15 +52,15 @@ class Guided : public Proposer {
     std::string why;
     double score = HUGE_VAL;
     std::optional<ProfileFacts> facts;
-    std::optional<Shortage> shortage = {};  // that it failed for
+    std::optional<Shortage> shortage = {};  // the shortage of memory that made it fail
   };
 
-  // ---- With estimates.
+  // ---- With estimates
   void search(Round& round);
   bool improve(Round& round, Known& at, std::vector<Move> moves);
   std::vector<Proposal> next_of_elite(Round& round);
   void remember(const Known& known);
-  // Of those that the estimates liked the one that was proposed so; null: it is none of them.
+  // Returns the entry of the elite that a proposal came from; null if it came from elsewhere.
   const Known* liked_as(const Proposal& proposal) const {
     const bool known =
         proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
@@ -68,12 +68,12 @@ class Guided : public Proposer {
   }
   void look_at(Round& round, Known& known);
 
-  // ---- While nothing has run, for want of room.
+  // ---- While nothing has run because memory is short
   std::vector<Proposal> with_room(const Round& round);
   bool make_room(const Round& round, Known& known) const;
   static std::optional<Shortage> shortage_of(const Round& round, const std::string& text);
 
-  // ---- Without.
+  // ---- Without estimates
   std::vector<Proposal> next_change(Round& round);
   void begin_with_the_best(const History& history);
   std::vector<Proposal> jump(Round& round);
@@ -82,14 +82,14 @@ class Guided : public Proposer {
 
   std::uint64_t random() { return draws_.bits(); }
   double jitter() { return 0.5 + draws_.unit(); }
-  // Whether it will run; at some risk only where what it changes is at risk, too, or nothing else
-  // is left.
+  // Returns true if the text should run. A text that may fail counts only if the best one may fail
+  // too, or if nothing else is left.
   bool is_fine(const Round& round, const std::string& text) const {
     const Evaluator& evaluator = round.evaluator();
     return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
   }
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
-  // Whether it is worth an evaluation: it will run, was not tried, and is not what the best does.
+  // Returns true if the text should run, was not tried, and does not decide the same as the best.
   bool is_worth_it(const Round& round, const std::string& text) {
     return is_fine(round, text) && is_new(text) &&
            !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
@@ -104,22 +104,23 @@ class Guided : public Proposer {
   Draws draws_;
   Recent<std::monostate> seen_;  // texts that were estimated or proposed
   bool searched_ = false, exhausted_ = false;
-  std::vector<Known> elite_;  // the best first
-  std::size_t proposed_ = 0;  // of elite_
+  std::vector<Known> elite_;  // best first
+  std::size_t proposed_ = 0;  // entries of elite_ proposed so far
 
-  Known best_;                   // from which changes are made
-  std::optional<Known> better_;  // of these
-  int tried_here_ = 0;           // changes of best_
+  Known best_;                   // base of the changes
+  std::optional<Known> better_;  // best change of best_
+  int tried_here_ = 0;           // number of changes tried from best_
   std::optional<Known> pending_;
-  std::optional<Known> failed_;  // the last that did, or the start
+  std::optional<Known> failed_;  // last draft that failed, or the start
   std::size_t pending_what_ = Move::kWhats;
-  std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, the heaviest last
+  std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, highest weight last
   bool queues_stale_ = true, began_ = false, risky_ = false;
   std::array<int, Move::kWhats> tries_{}, wins_{};
 };
 
 // ---------------------------------------------------------------------------------- with estimates
 
+// Inserts a draft into the elite, which is sorted by score and keeps kElite drafts.
 void Guided::remember(const Known& known) {
   const auto place =
       std::upper_bound(elite_.begin(), elite_.end(), known,
@@ -128,7 +129,7 @@ void Guided::remember(const Known& known) {
   if (elite_.size() > kElite) elite_.pop_back();
 }
 
-// Where its time goes.
+// Estimates a draft, and keeps its score, profile and shortage of memory.
 void Guided::look_at(Round& round, Known& known) {
   const std::string text = drafts_.text_of(known.draft);
   const auto estimates = round.estimate({&text, 1}, std::min(round.detail(), reads()));
@@ -141,7 +142,8 @@ void Guided::look_at(Round& round, Known& known) {
   known.shortage = estimates.front().feedback.shortage;
 }
 
-// Tries the moves, the most promising first, and takes the first batch's best that is better.
+// Estimates the moves in batches, the most promising first. Moves to the best draft of the first
+// batch that has a better one; returns false if no batch has one.
 bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
   for (Move& move : moves) move.weight *= jitter();
   std::stable_sort(moves.begin(), moves.end(),
@@ -157,7 +159,7 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
     }
     const auto estimates = round.estimate(texts, GuideDetail::kNone);
     exhausted_ = estimates.size() < texts.size();
-    // The best that the evaluator itself will surely run: it may be of another machine.
+    // The best one that the real evaluator accepts: its machine may differ from the estimator's.
     std::vector<std::size_t> better;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
       if (estimates[i].ok() && estimates[i].score <= kWorthIt * at.score) better.push_back(i);
@@ -176,7 +178,8 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
   return false;
 }
 
-// Down from the start; then again and again from a few changes of the best.
+// Descends from the start. Then repeatedly descends from the best with one to three random changes,
+// until the estimates are used up or 1000 attempts in a row fail.
 void Guided::search(Round& round) {
   Known at{start_, start_words(), HUGE_VAL, {}};
   look_at(round, at);
@@ -226,15 +229,15 @@ void Guided::search(Round& round) {
   }
 }
 
-// What check() says there is no room for, as far as that may be seen.
+// Returns the shortage of memory that check() reports, as far as the level of detail allows.
 std::optional<Shortage> Guided::shortage_of(const Round& round, const std::string& text) {
   const auto refused =
       round.evaluator().check(text, std::min(round.detail(), GuideDetail::kExecution));
   return refused ? refused->feedback.shortage : std::nullopt;
 }
 
-// Lets what the failure or check() names lie where there is room, and what check() names then.
-// False: nothing that can is named.
+// Gives the data named by the failure or by check() more memories to choose from, until check()
+// finds no more shortage. Returns false if it cannot.
 bool Guided::make_room(const Round& round, Known& known) const {
   Known at{known.draft, "", HUGE_VAL, {}, known.shortage};
   if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
@@ -253,7 +256,8 @@ bool Guided::make_room(const Round& round, Known& known) const {
   return false;
 }
 
-// What answers the failure of the last text, or of the start, while nothing has run.
+// While nothing has run, proposes more memory choices for the data that did not fit in the last
+// text or in the start.
 std::vector<Proposal> Guided::with_room(const Round& round) {
   const History& history = round.history();
   if (history.best() != nullptr || history.last() == nullptr) return {};
@@ -271,6 +275,7 @@ std::vector<Proposal> Guided::with_room(const Round& round) {
   return {{drafts_.text_of(failed_->draft), failed_->why}};
 }
 
+// Proposes the next draft of the elite that should run; the tag is its number.
 std::vector<Proposal> Guided::next_of_elite(Round& round) {
   while (proposed_ < elite_.size()) {
     const Known& known = elite_[proposed_++];
@@ -284,7 +289,7 @@ std::vector<Proposal> Guided::next_of_elite(Round& round) {
 
 // ------------------------------------------------------------------------------- without estimates
 
-// What somebody else found is gone on from where it is better than all that was found here.
+// Continues from the best of the history if it is better than everything found here.
 void Guided::begin_with_the_best(const History& history) {
   const Step* best = history.best();
   const double known = better_ ? better_->score : best_.score;
@@ -297,6 +302,7 @@ void Guided::begin_with_the_best(const History& history) {
   queues_stale_ = true;
 }
 
+// Proposes one change of the best mapping. Moves on to a better mapping after kBreadth changes.
 std::vector<Proposal> Guided::next_change(Round& round) {
   if (!began_) {
     began_ = true;
@@ -309,7 +315,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     }
   }
   if (round.history().best() == nullptr && !best_.draft.base->text.empty() &&
-      round.history().last() != nullptr) {  // it cannot run
+      round.history().last() != nullptr) {  // the start cannot run
     best_ = {drafts_.untaken(), "", HUGE_VAL, {}, {}};
     queues_stale_ = true;
   }
@@ -324,8 +330,8 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     fill_queues();
   }
   while (!round.stop()) {
-    // What promises most: by what it is about, by how often its kind was tried and how often that
-    // was of use.
+    // Chooses the kind of change that promises most: the share of time that it affects, times its
+    // rate of success so far.
     std::size_t chosen = Move::kWhats;
     double most = -1;
     for (std::size_t w = 0; w < Move::kWhats; ++w) {
@@ -359,7 +365,8 @@ std::vector<Proposal> Guided::next_change(Round& round) {
   return {};
 }
 
-// A few changes of the best mapping at once, where each by itself was tried.
+// Proposes a mapping with two to four random changes of the best one, once each single change was
+// tried.
 std::vector<Proposal> Guided::jump(Round& round) {
   pending_what_ = Move::kWhats;
   for (int tries = 0; tries < 100 && !round.stop(); ++tries) {
@@ -377,7 +384,7 @@ std::vector<Proposal> Guided::jump(Round& round) {
   return {};
 }
 
-// Changes of the best mapping, the heaviest last.
+// Fills the queues with the changes of the best mapping, highest weight last.
 void Guided::fill_queues() {
   queues_stale_ = false;
   tried_here_ = 0;
@@ -392,7 +399,7 @@ void Guided::fill_queues() {
   }
 }
 
-// How much of the time changes of a kind are about.
+// Returns the share of the time that a kind of change may affect.
 double Guided::prior(Move::What what) const {
   constexpr double kAlways = 0.02;
   if (!best_.facts) return kAlways;
@@ -403,7 +410,7 @@ double Guided::prior(Move::What what) const {
     if (kind.busy > 0.05) imbalance = std::max(imbalance, 1 - 1 / std::max(kind.imbalance, 1.0));
   }
   switch (what) {
-    case Move::What::kWithParent:  // the first of these, there being few
+    case Move::What::kWithParent:  // tried first, because there are few
       return 2 * kAlways + facts.copies + waiting + imbalance;
     case Move::What::kPlaceAlike:
       return kAlways + facts.copies + waiting + imbalance;
@@ -423,6 +430,7 @@ double Guided::prior(Move::What what) const {
   return kAlways;
 }
 
+// Keeps a successful change if it is better than the best by more than the noise.
 void Guided::learn(const Step& step) {
   const Known* liked = liked_as(step.proposal);
   if (!step.evaluation.ok() && (liked != nullptr || pending_)) {

@@ -1,4 +1,5 @@
-// What a search has tried, and what interfaces do that nobody made do anything else.
+// The history of a search, and the default implementations of the interfaces of proposers and
+// evaluators.
 #include <algorithm>
 
 #include "groma/tune.h"
@@ -6,7 +7,8 @@
 namespace groma {
 namespace {
 
-// A failure in a sentence: steps with the same one are one kind of failure.
+// Returns the sentence that identifies a failure. Steps with the same sentence count as the same
+// kind of failure.
 const std::string& sentence_of(const Step& step) {
   const Feedback& feedback = step.evaluation.feedback;
   return feedback.execution.empty() && !feedback.explain.empty() ? feedback.explain.front()
@@ -32,6 +34,7 @@ bool History::is_better(const Evaluation& evaluation) const {
   return evaluation.score < best_.front().evaluation.score * (1 - evaluation.noise);
 }
 
+// Adds a step to the best, recent or failed steps; each list is bounded.
 void History::add(Step step) {
   if (step.evaluation.ok()) {
     const auto same = std::find_if(best_.begin(), best_.end(), [&](const Step& other) {
@@ -43,7 +46,7 @@ void History::add(Step step) {
       const auto faster = [](const Step& a, const Step& b) {
         return a.evaluation.score < b.evaluation.score;
       };
-      // The one that it replaces goes to its place among the others.
+      // The replaced best moves to its place among the others.
       const auto others = best_.begin() + (best_.empty() ? 0 : 1);
       if (is_best && !best_.empty()) {
         std::rotate(best_.begin(), others,

@@ -1,6 +1,7 @@
-// hybrid: a model and `guided` by turns. The model changes segments of the best text, with what was
-// tried as differences to it; of three samples the one that the estimates like best is tried. Each
-// goes on alone where the other has nothing more; of texts that are no mappings the model alone.
+// hybrid: a language model and `guided` take turns. The model changes segments of the best text and
+// sees earlier texts as differences from it. Of three samples, the one with the best estimate is
+// tried. If one of the two has no proposal, the other continues alone. For texts that are not
+// mappings, only the model proposes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,11 +13,11 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kTemperature = 0.7;
-constexpr std::size_t kSamples = 3;  // where there are estimates
+constexpr std::size_t kSamples = 3;  // samples if estimates are available
 constexpr std::size_t kBestShown = 4, kRecentShown = 2;
-constexpr int kMostFailed = 2;       // rounds without a reply of use, then `guided` goes on alone
-constexpr int kPause = 16;           // turns, after which the model is asked once more
-constexpr std::int64_t kAsked = -1;  // tag of the model's proposals; guided's are its own
+constexpr int kMostFailed = 2;  // rounds without a usable reply before `guided` continues alone
+constexpr int kPause = 16;      // turns until the model is asked again
+constexpr std::int64_t kAsked = -1;  // tag of the model's proposals; guided uses its own tags
 
 class Hybrid : public Proposer {
  public:
@@ -51,6 +52,7 @@ class Hybrid : public Proposer {
     return proposals;
   }
 
+  // Asks the model for new segments of the best text.
   std::vector<Proposal> asked(Round& round) {
     const Problem& problem = round.problem();
     const Step* best = round.history().best();
@@ -75,6 +77,7 @@ class Hybrid : public Proposer {
     return proposals;
   }
 
+  // Keeps the proposal with the best estimate. The model may propose the others again.
   void keep_best(Round& round, std::vector<Proposal>& proposals) {
     std::vector<std::string> texts;
     for (const Proposal& proposal : proposals) texts.push_back(proposal.text);
@@ -109,7 +112,7 @@ class Hybrid : public Proposer {
     prompt.user(asker_.take_remarks() + "You may change all segments. PLAN, then blocks.\n");
   }
 
-  // The best and the last that ran, the best last.
+  // Adds the best and the most recent texts that ran, as differences, best last.
   static void add_history(Prompt& prompt, const Round& round, const Segments& base) {
     const History& history = round.history();
     std::vector<const Step*> shown;
@@ -142,9 +145,9 @@ class Hybrid : public Proposer {
   }
 
   Asker asker_;
-  std::unique_ptr<Proposer> guided_;  // null: no mapping
+  std::unique_ptr<Proposer> guided_;  // null: the text is not a mapping
   int turn_ = 0, failed_ = 0;
-  bool spent_ = false;  // no estimates are left
+  bool spent_ = false;  // true: no estimates are left
 };
 
 }  // namespace

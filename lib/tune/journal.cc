@@ -1,3 +1,4 @@
+// The journal of a search: reading, writing and replaying its lines, and their JSON.
 #include "tune/journal.h"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
-// The first line is read, parsed and compiled before anything is known of the search.
+// Smaller, because the first line is parsed before anything else about the search is known.
 constexpr std::size_t kMaxFirstLineBytes = std::size_t{8} << 20;
 
 const Json& member(const Json& json, const char* name) {
@@ -39,7 +40,8 @@ Error cannot(const char* what, const std::string& path, int code) {
 
 constexpr std::string_view kFirst = "{\"search\":";
 
-// It was ended, or the disk was full, before it could say what it is.
+// Returns true if a journal ends within its first line, because the process ended or the disk was
+// full.
 bool is_broken_off(const std::string& journal) {
   auto lines = Lines::open(journal);
   if (!lines) return false;
@@ -59,7 +61,7 @@ Error damaged_line(const std::string& path, std::int64_t line, std::string_view 
                    fmt::format("what stands before line {} can be used: remove the rest", line));
 }
 
-// Before texts that have a character for each byte: U+10FFFD, which is nobody's.
+// Marks a text that has one character for each byte: U+10FFFD, a private-use character.
 constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
@@ -78,6 +80,7 @@ std::string characters_of(const std::string& bytes) {
 
 namespace {
 
+// Undoes characters_of().
 std::string bytes_of(const std::string& text) {
   if (!text.starts_with(kBytes)) return text;
   std::string bytes;
@@ -93,7 +96,8 @@ std::string bytes_of(const std::string& text) {
   return bytes;
 }
 
-// Why a search cannot go on: a machine or an application has changed since it began.
+// Returns an error if a file that the search depends on, such as the machine, has changed since the
+// search began.
 std::optional<Error> changed(const std::string& path, const Json& then, const Json& now) {
   for (const auto& [name, mark] : now.items()) {
     const Json& before = member(then, name.c_str());
@@ -173,6 +177,7 @@ Journal& Journal::operator=(Journal&& other) noexcept {
   return *this;
 }
 
+// Checks the first line, finds the end of the last whole line and cuts off the rest.
 Result<Journal> Journal::open(const std::string& path, const Json& search, bool resume) {
   Journal journal;
   journal.path_ = path;
@@ -197,7 +202,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
       if (lines->too_long()) {
         return damaged_line(path, number + 1, ": the line is too long");
       }
-      if (!lines->whole()) break;  // it was being written
+      if (!lines->whole()) break;  // the line was incomplete
       const Json read = parsed(line);
       if (!read.is_object() || read.empty()) {
         if (lines->at_end()) break;
@@ -228,9 +233,9 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     }
     if (ftruncate(journal.file_, journal.size_) != 0) return cannot("write", path, errno);
   }
-  if (number == 0) {  // nothing, or not even the first line
+  if (number == 0) {  // the file is empty or ends within its first line
     if (auto error = journal.write("search", search, true)) {
-      if (!resume) unlink(path.c_str());  // so that it can be begun again
+      if (!resume) unlink(path.c_str());  // so that the search can be started again
       return *error;
     }
     const int code = system::sync_folder(std::filesystem::path(path).parent_path());
@@ -248,6 +253,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   return journal;
 }
 
+// Skips lines that are not part of the replay.
 Result<Json> Journal::next(const char* about) {
   std::string line;
   Json read;
@@ -281,7 +287,7 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
     line = line_of(bytes);
   }
   const std::size_t most = size_ == 0 ? kMaxFirstLineBytes : kMaxLineBytes;
-  if (line.size() > most) {  // which could not be read again
+  if (line.size() > most) {  // open() could not read such a line
     return Error{
         Error::Code::kTooLarge,
         fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_, most >> 20)};
@@ -305,6 +311,7 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
 
 namespace {
 
+// The lists of a profile become arrays of values without names.
 Json json_of(const ProfileFacts& facts) {
   Json json = {{"title", facts.title},
                {"mapping", facts.mapping},
@@ -329,7 +336,7 @@ Json json_of(const ProfileFacts& facts) {
   return json;
 }
 
-// A number within these; nothing of anything else.
+// Returns a number within the bounds; nullopt for anything else.
 template <typename T>
 std::optional<T> number(const Json& json, T least, T most) {
   std::optional<T> found;
@@ -345,7 +352,8 @@ std::optional<T> number(const Json& json, T least, T most) {
   return found && *found >= least && *found <= most ? found : std::nullopt;
 }
 
-// Of a list of such, in which what is not of the expected type counts as nothing.
+// Takes the items of a JSON list in turn. A missing item, or one of another type, is a default
+// value.
 class Items {
  public:
   explicit Items(const Json& list) : list_(list) {}
@@ -373,8 +381,8 @@ T value(const Json& json, const char* name) {
   return Items(Json::array({member(json, name)})).take<T>();
 }
 
-// The members of what must be an object. What is left out is as a default-made value; whether all
-// else that was asked for is as it must be, good() says.
+// Takes the members of a JSON object. A missing member is a default value. good() is false if the
+// JSON is not an object or a member has another type or is out of bounds.
 class Members {
  public:
   explicit Members(const Json& json) : json_(json), good_(json.is_object()) {}
@@ -393,7 +401,7 @@ class Members {
     const Json& found = member(json_, name);
     return of(name, found.is_string() ? std::optional(found.get<std::string>()) : std::nullopt);
   }
-  // The elements, each by `read`, which gives an optional.
+  // Returns the elements of a list member, each converted by `read`, which returns an optional.
   template <typename Read>
   auto list(const char* name, const Read& read) {
     std::vector<typename decltype(read(json_))::value_type> all;
@@ -424,10 +432,11 @@ std::optional<std::string> text_of(const Json& json) {
 }
 
 constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
-constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // of a reply, as the client has it
-constexpr std::size_t kMostOf = 1'000;                   // questions at once
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // limit of the tokens of a reply
+constexpr std::size_t kMostOf = 1'000;                   // limit of questions asked together
 constexpr std::int64_t kMostRequirements = 1'000'000'000;
 
+// Reads a profile; anything missing is a default value.
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
   facts.title = value<std::string>(json, "title");

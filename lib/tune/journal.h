@@ -1,5 +1,5 @@
-// The journal of a search: one line of JSON for each thing that happened, written before the next
-// begins. A search is resumed by going through it again with the answers that stand there.
+// The journal of a search: one line of JSON for each event, written before the next event begins. A
+// resumed search runs again from its start and takes the recorded answers from the journal.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +19,33 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr const char* kBesideStart = "beside_start";  // what a line is about
+inline constexpr const char* kBesideStart = "beside_start";  // a kind of line
 
-// What a line of a journal holds, byte for byte; discarded where it is not JSON, or deeper than any
-// that we write.
+// Returns the JSON of a journal line, byte for byte. The result is discarded if the line is not
+// JSON, or is nested deeper than any line that Groma writes.
 Json parsed(const std::string& line);
 
-// A text as JSON can hold it: itself if it is UTF-8, else marked and with a character for each
-// byte. parsed() undoes that in values, not in members' names.
+// Encodes a text for JSON. A UTF-8 text stays as it is; any other text is marked, with one
+// character for each byte. parsed() undoes this in values, but not in the names of members.
 std::string characters_of(const std::string& bytes);
 
-// With its end. Bytes that are not UTF-8 become replacement characters, hidden characters escapes.
+// Returns the JSON as one line with its line end. Invalid UTF-8 becomes replacement characters;
+// hidden characters become escapes.
 std::string line_of(const Json& json);
 
-// The lines of a file that others may have made: a regular one and no link, with lines of up to
-// 64 MB, the first of up to 8 MB.
+// Reads the lines of an untrusted file. The file must be a regular file and not a link. A line has
+// at most 64 MB, the first line at most 8 MB.
 class Lines {
  public:
-  // Fails (kUnreadable) where it is no such file; waits for nothing.
+  // Opens the file without blocking. Fails (kUnreadable) if it is not such a file.
   static Result<Lines> open(const std::string& path);
-  // False where there is none.
+  // Reads the next line. Returns false at the end of the file.
   bool next(std::string* line);
-  // Of the line that was read last: it had its end; it was longer, and is cut off.
+  // About the last line read: whole() is true if the line had a line end; too_long() is true if the
+  // line exceeded the limit and was cut off.
   bool whole() const { return whole_; }
   bool too_long() const { return too_long_; }
-  bool at_end();  // none is behind it
+  bool at_end();  // true: no line follows
 
  private:
   struct Close {
@@ -53,39 +55,47 @@ class Lines {
   bool is_first_ = true, whole_ = false, too_long_ = false;
 };
 
-// A journal's lines: {"search": ...} first, then in turn what a line is about and that: {"round":
-// how many proposals may be tried}, {"asked": [request, ...]} and then for each, as it comes,
-// {"reply": ...} (what was stopped is asked once more), {"estimated": {"texts": their hash,
-// "results": [...]}}, {"step": ...}. Whenever the search ended, {"beside_start": ...}, of which the
-// last counts. A text that is no UTF-8 is marked and has a character for each byte.
+// A journal. Its first line is {"search": ...}. Then these lines follow in turn:
+// - {"round": N}: N is the number of proposals that may be tried
+// - {"asked": [request, ...]}, followed by {"reply": ...} for each reply as it arrives; a request
+//   that was interrupted is asked once more
+// - {"estimated": {"texts": hash of the texts, "results": [...]}}
+// - {"step": ...}
+//
+// Each time the search ends, it writes {"beside_start": ...}; the last one counts. A text that is
+// not UTF-8 is marked and has one character for each byte.
 class Journal {
  public:
-  // Of no file: remembers nothing.
+  // A journal without a file; it records nothing.
   Journal() = default;
   ~Journal();
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&& other) noexcept;
 
-  // Begins one, or with `resume` goes on with one whose first line is `search`. A last line that
-  // was not finished is cut off. Fails on a file that is there (without `resume`, unless
-  // it was broken off in its first line), is not there (with), is no regular file, holds another
-  // search (kMalformed) or is damaged before its end (kMalformed, with the line).
+  // Begins a journal. With `resume`, continues a journal whose first line is `search`; an
+  // incomplete last line is cut off. Fails if
+  // - without `resume`, the file exists, unless it ends within its first line
+  // - with `resume`, the file does not exist
+  // - the file is not a regular file
+  // - the journal belongs to another search (kMalformed)
+  // - the journal is damaged before its end (kMalformed, with the line)
   static Result<Journal> open(const std::string& path, const Json& search, bool resume);
 
-  // Whether there are lines that were written before; next() takes them in turn.
+  // Returns true while recorded lines remain; next() takes them in turn.
   bool replaying() const { return replayed_ < recorded_; }
-  // What it last ended with; null: nothing.
+  // The value of the last "beside_start" line; null if there is none.
   const Json& beside_start() const { return beside_start_; }
-  // The next of them, which must be about this; else the search does not go the way that it went.
+  // Returns the value of the next recorded line. Fails if the line is not about `about`: the search
+  // then differs from the recorded one.
   Result<Json> next(const char* about);
-  // Of the line that was taken last: it is not as one that was written; the search no longer goes
-  // as it says.
+  // Errors about the line that next() returned last. damaged(): Groma cannot have written the line.
+  // another_way(): the search differs from the recorded one.
   Error damaged(std::string_view what) const;
   Error another_way(std::string_view what) const;
 
-  // Appends a line. `lasting`: it is on the disk, not only with the system, when this returns. A
-  // line that does not fit is taken back; one that open() would not read (64 MB) is not written
-  // (kTooLarge).
+  // Appends a line. With `lasting`, the line is on the disk when this returns, not only handed to
+  // the system. A line that was written only in part is removed. A line that open() could not read
+  // (more than 64 MB) is not written (kTooLarge).
   [[nodiscard]] std::optional<Error> write(const char* about, const Json& value, bool lasting);
 
  private:
@@ -93,30 +103,35 @@ class Journal {
   int file_ = -1;
   std::int64_t size_ = 0;
   std::optional<Lines> lines_;
-  std::int64_t replayed_ = 0, recorded_ = 0;  // lines without the first and those left out
-  std::int64_t left_out_ = 0;                 // of those that were read
+  // Both exclude the first line and skipped lines.
+  std::int64_t replayed_ = 0, recorded_ = 0;
+  std::int64_t left_out_ = 0;  // skipped lines among those read
   Json beside_start_;
 };
 
-// A score is finite and above 0, and there are values.
+// Returns false if a successful evaluation has a score that is not finite and above 0, a noise that
+// is negative or not finite, or values that are not finite.
 bool sound(const Evaluation& evaluation);
 
-// What is read is nothing where it is not as it was written, whatever a file holds.
+// The functions below read untrusted JSON. They return nullopt if the JSON is not as Groma writes
+// it.
 struct RecordedStep {
   Step step;
-  bool within_noise = false;            // of what was the best then
-  bool repeated = false, free = false;  // it had been tried; it cost nothing
-  bool again = false;                   // it was evaluated twice, of which this is the second
-  double seconds = 0;                   // since the search was begun
+  bool within_noise = false;  // within the noise of the best score at that time
+  // repeated: tried before. free: did not count against the budget.
+  bool repeated = false, free = false;
+  bool again = false;  // second evaluation of the same proposal
+  double seconds = 0;  // seconds since the start of the search
 };
 Json json_of(const Evaluation& evaluation);
 std::optional<Evaluation> evaluation_of(const Json& json);
 Json json_of(const Step& step);
 std::optional<RecordedStep> step_of(const Json& json);
 Json json_of(const ChatRequest& request);
-// Of its messages; empty where there are none.
+// Returns the texts of a request's messages; empty if there are none.
 std::vector<std::string> messages_of(const Json& request);
-// To one of the questions that were asked at once, with what was spent meanwhile, also in vain.
+// The reply to one of the questions that were asked together, with what was spent in the meantime,
+// also on failed attempts.
 struct RecordedReply {
   std::size_t of = 0;
   Result<ChatReply, ChatError> reply = ChatError{};

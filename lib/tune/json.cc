@@ -1,4 +1,4 @@
-// What happens in a search, for a tool that follows it.
+// The events and the outcome of a search as JSON, for a tool that follows the search.
 #include "groma/tune.h"
 #include "tune/journal.h"
 

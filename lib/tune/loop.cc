@@ -1,4 +1,4 @@
-// tune(): the loop between proposer and evaluator.
+// tune(): the loop between proposer and evaluator, with its budget, its journal and its reports.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -33,21 +33,22 @@ using tuning::Json;
 using tuning::RecordedReply;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMostRejected = 5;             // rounds without a proposal, in a row
-constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
-constexpr int kMostAsked = 8;                // at once
-constexpr double kTimeToEstimate = 1.0 / 3;  // of what is left, in a round
+constexpr int kMostRejected = 5;             // limit of rounds without a proposal in a row
+constexpr int kMostRepeated = 200;           // limit of free proposals in a row
+constexpr int kMostAsked = 8;                // limit of concurrent questions
+constexpr double kTimeToEstimate = 1.0 / 3;  // share of the remaining time, per round
 constexpr auto kLongestTidying = std::chrono::seconds(10);
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
-// The files of a search's directory that are replaced whole, also by the command.
+// Files of the search's directory that are replaced as a whole, also by the command.
 constexpr const char* kReplaced[] = {"best.mapper", "best.txt", "findings.txt", "report.txt",
                                      "verified.mapper"};
-// Asked for whoever reads it, since people do; of what is simulated more would cost more.
+// Level of detail for the reports, even if the proposer reads less. More detail about simulated
+// runs would cost more time.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
 using Reply = Result<ChatReply, ChatError>;
 
-// As much of it as is looked at, whole characters.
+// Cuts a reply at the limit, at a whole character.
 void cut(std::string* text) {
   if (text->size() <= tuning::kMaxReplyBytes) return;
   std::size_t end = tuning::kMaxReplyBytes;
@@ -55,7 +56,8 @@ void cut(std::string* text) {
   *text = text->substr(0, end) + fmt::format("\n[{} further bytes]\n", text->size() - end);
 }
 
-// What a prompt and its answer may cost: a token for three bytes, which odd texts may exceed.
+// Returns an upper estimate of the cost of a request: one token for three bytes. Unusual texts may
+// exceed it.
 TuneSpending most_of(const ChatRequest& request, const ChatClient* model) {
   std::size_t bytes = request.constraint.json_schema.size();
   for (const ChatMessage& message : request.messages) bytes += message.text.size();
@@ -90,7 +92,7 @@ bool will_fail_again(ChatError::Code code) {
   return false;
 }
 
-// work(0), ..., work(count - 1), so many at once; the caller's thread is one of them.
+// Calls work(0), ..., work(count - 1) on at most `threads` threads, including the caller's.
 template <typename Work>
 void in_parallel(std::size_t count, int threads, const Work& work) {
   std::atomic<std::size_t> next = 0;
@@ -104,7 +106,8 @@ void in_parallel(std::size_t count, int threads, const Work& work) {
   for (std::thread& thread : others) thread.join();
 }
 
-// As it is where a journal gives it.
+// Removes the parts of an evaluation that a journal does not record, so that a resumed search sees
+// the same.
 void keep_what_is_written(Evaluation* evaluation) {
   Feedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
@@ -112,10 +115,10 @@ void keep_what_is_written(Evaluation* evaluation) {
   feedback.score.reset();
 }
 
-// Results of texts that were tried; of many the last.
+// The results of the most recent texts that were tried.
 class Tried {
  public:
-  struct Known {  // of an Evaluation that without feedback: there are many
+  struct Known {  // an Evaluation without its feedback, to save memory
     std::int64_t number = 0;
     Evaluation::Status status = Evaluation::Status::kRefused;
     std::vector<double> values;
@@ -188,7 +191,7 @@ class Search : public Round {
     ++unusable_;
     reject(std::move(why));
   }
-  // Not while the journal is gone through, which goes as it went.
+  // Returns false while the journal is replayed, so that a replay repeats the recorded search.
   bool stop() const override {
     if (!failed_ && journal_.replaying()) return false;
     if (failed_ || interrupted() || out_of_time()) stopped_ = true;
@@ -205,7 +208,7 @@ class Search : public Round {
     answered_ = false;
     no_reply_.reset();
   }
-  // Whether to go on; sets the end where not.
+  // Returns true if the search continues. Otherwise sets how it ended.
   bool goes_on();
   bool end(TuneOutcome::End end, std::string why = "") {
     outcome_.end = end;
@@ -223,13 +226,13 @@ class Search : public Round {
   void count(const RecordedReply& exchange);
   std::vector<Evaluation> estimated_now(std::span<const std::string> texts, GuideDetail detail);
   std::vector<Evaluation> estimated_then(std::size_t count, std::uint64_t texts);
-  // Sets how many proposals may be tried: as many as then, where the round was written down.
+  // Sets how many proposals may be tried in this round; a replayed round has the recorded number.
   void begin_round();
-  // Counts the replies of this round that were of no use beside so many proposals, in a comparison,
-  // as far as the budget goes. Returns whether there are any.
+  // With `compare`, counts the unusable replies of this round as evaluations, as far as the budget
+  // allows. Returns true if it counted any.
   bool count_unusable(std::size_t proposals);
   void try_all(std::vector<Proposal> proposals);
-  // A proposal and what became of it.
+  // A proposal and its result.
   struct Trial {
     Proposal proposal;
     std::string canonical;
@@ -237,12 +240,13 @@ class Search : public Round {
     bool repeated = false, free = false, recorded = false, again = false;
   };
   std::optional<Trial> replayed(const Proposal& proposal);
-  // What is known of it where it was tried before.
+  // Returns the trial with its earlier result, if the text was tried before.
   Trial looked_up(Proposal proposal) const;
-  // Checks it, and runs it unless it is refused; from any thread.
+  // Checks the text and evaluates it unless the check refuses it. Thread-safe.
   void evaluate(Trial& trial) const;
   std::optional<Evaluation> evaluated(EvaluationRequest request) const;
-  // Evaluates what looks better once more: of many texts some look so by chance.
+  // Evaluates a text that looks better than the best again: among many texts some look better by
+  // chance.
   void make_sure(Trial& trial) const;
   void take(Trial trial);
   void compare_with_start();
@@ -250,9 +254,9 @@ class Search : public Round {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
   void keep_best();
-  // Takes out of the best mapping what is worth nothing; of this the journal knows nothing.
+  // Removes statements that do not help from the best mapping. The journal does not record this.
   void tidy();
-  // From here on all is new, where the journal has been gone through.
+  // Called before new work: ends the replay once the whole journal is replayed.
   void go_on();
 
   bool interrupted() const { return options_.stop && options_.stop(); }
@@ -286,8 +290,8 @@ class Search : public Round {
   Evaluator* estimator_;
   const TuneOptions& options_;
   Clock::time_point begin_;
-  double seconds_before_ = 0;   // of the search that is resumed
-  double estimates_until_ = 0;  // seconds, of this round
+  double seconds_before_ = 0;   // seconds used before the search was resumed
+  double estimates_until_ = 0;  // time until which this round may estimate, in seconds
 
   std::optional<FileLock> lock_;
   Journal journal_;
@@ -296,18 +300,18 @@ class Search : public Round {
   TuneOutcome outcome_;
   std::size_t most_ = 1;
   std::int64_t steps_ = 0;
-  int rejections_ = 0, repeated_ = 0;    // in a row
-  std::optional<std::string> rejected_;  // in this round
-  std::size_t unusable_ = 0;             // replies of no use as proposals, in this round
-  std::optional<ChatError> hopeless_;    // of the model
-  bool answered_ = false;                // by the model, since the last proposal
-  std::optional<ChatError> no_reply_;    // since then, the last
-  std::optional<ChatError> ceiling_;     // that stood in a question's way, in this round
-  bool resuming_ = false;                // there is more in the journal, or there was until now
-  bool replayed_round_ = false;          // nobody was asked in it but the journal
-  bool broken_off_ = false;  // questions are open, which are asked again when it is resumed
+  int rejections_ = 0, repeated_ = 0;    // rounds without a proposal, free proposals, in a row
+  std::optional<std::string> rejected_;  // last rejection of this round
+  std::size_t unusable_ = 0;             // unusable replies of this round
+  std::optional<ChatError> hopeless_;    // an error of the model that a retry cannot cure
+  bool answered_ = false;                // the model replied since the last proposal
+  std::optional<ChatError> no_reply_;    // last missing reply since the last proposal
+  std::optional<ChatError> ceiling_;     // the budget error that prevented a question in this round
+  bool resuming_ = false;                // a resumed search that has not yet begun new work
+  bool replayed_round_ = false;          // the journal answered all questions of this round
+  bool broken_off_ = false;  // unanswered questions remain; a resumed search asks them again
   std::optional<Error> failed_;
-  mutable std::atomic<bool> stopped_ = false;  // once and for all, so that nobody waits for more
+  mutable std::atomic<bool> stopped_ = false;  // once true, stays true
 };
 
 // --------------------------------------------------------------------------------------- the model
@@ -322,12 +326,12 @@ std::vector<Reply> Search::ask(std::span<const ChatRequest> requests) {
   return all;
 }
 
-// {"asked": [request, ...]}, and then for each a line as its reply comes; what was stopped is asked
-// once more.
+// Writes {"asked": [request, ...]} and one line for each reply as it arrives. A request that was
+// interrupted is asked once more.
 std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
   std::vector<Reply> replies(requests.size(), unanswered());
   std::vector<ChatRequest> open(requests.begin(), requests.end());
-  std::vector<std::size_t> places(open.size());  // among the replies
+  std::vector<std::size_t> places(open.size());  // index of each open request in `replies`
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
   while (!open.empty() && !failed_ && !broken_off_) {
     if (!journal_.replaying() && model_ == nullptr) {
@@ -353,16 +357,18 @@ std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
   return replies;
 }
 
+// Asks the model concurrently, and records each reply with its cost as it arrives.
 std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> requests) {
   go_on();
   replayed_round_ = false;
   write("asked", asked_line(requests), false);
   if (failed_) return {};
   std::vector<RecordedReply> exchanges(requests.size());
-  std::mutex mutex;  // of the journal and all below
+  std::mutex mutex;  // guards the journal and the variables below
   std::optional<Error> failed;
   const ChatSpending begin = model_->spent();
-  TuneSpending said, before;  // by the replies; by them or the client, which is more
+  TuneSpending said, before;  // said: sum of the replies; before: counted so far, the larger of
+                              // `said` and the client's count
   const auto settle = [&](std::size_t i, Reply reply) {
     const std::lock_guard lock(mutex);
     const ChatSpending now = model_->spent();
@@ -378,7 +384,7 @@ std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> reques
     before.tokens += exchange.tokens;
     before.money += exchange.money;
     if (!failed) failed = journal_.write("reply", tuning::json_of(exchange), true);
-    if (failed) stopped_ = true;  // nobody waits for the others
+    if (failed) stopped_ = true;  // do not wait for the other replies
   };
   if (const auto ceiling = ceiling_of(requests)) {
     for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
@@ -396,7 +402,7 @@ std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> reques
   return exchanges;
 }
 
-// Why these are not asked.
+// Returns an error if the requests could exceed the budget of tokens or money.
 std::optional<ChatError> Search::ceiling_of(std::span<const ChatRequest> requests) const {
   TuneSpending most;
   for (const ChatRequest& request : requests) {
@@ -424,7 +430,7 @@ std::optional<ChatError> Search::ceiling_of(std::span<const ChatRequest> request
   return std::nullopt;
 }
 
-// What the journal has of it. Sets failed_ where that is something else.
+// Returns the recorded replies. Sets failed_ if the journal records other requests.
 std::vector<RecordedReply> Search::asked_then(std::span<const ChatRequest> requests) {
   std::vector<std::optional<RecordedReply>> known(requests.size());
   auto line = journal_.next("asked");
@@ -446,7 +452,7 @@ std::vector<RecordedReply> Search::asked_then(std::span<const ChatRequest> reque
   std::vector<RecordedReply> all;
   for (std::size_t i = 0; i < known.size() && !failed_; ++i) {
     if (!known[i]) {
-      // Whoever sent it off did not live to read the answer: it may have been paid for.
+      // The recorded process ended before the reply arrived. The reply may have been paid for.
       const TuneSpending most = most_of(requests[i], model_);
       known[i] = {i, unanswered(), most.tokens, most.money};
       write("reply", tuning::json_of(*known[i]), true);
@@ -456,13 +462,14 @@ std::vector<RecordedReply> Search::asked_then(std::span<const ChatRequest> reque
   return all;
 }
 
+// Adds the cost of a reply to the spending, and notes errors.
 void Search::count(const RecordedReply& exchange) {
   TuneSpending& spent = outcome_.spent;
   spent.tokens += exchange.tokens;
   spent.money += exchange.money;
   const Reply& reply = exchange.reply;
   const bool ceiling = !reply && reply.error().code == ChatError::Code::kCeiling;
-  // Not asked at all, unless it was in vain and only then could not be asked again.
+  // A request stopped by the budget was not sent, unless an earlier attempt failed and cost tokens.
   if (!ceiling || exchange.tokens > 0) ++spent.model_calls;
   if (ceiling) ceiling_ = reply.error();
   if (!reply && will_fail_again(reply.error().code)) hopeless_ = reply.error();
@@ -470,6 +477,7 @@ void Search::count(const RecordedReply& exchange) {
   if (!reply) no_reply_ = reply.error();
 }
 
+// Estimates texts within the budget, or returns the recorded estimates during a replay.
 std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, GuideDetail detail) {
   if (estimator_ == nullptr || failed_) return {};
   std::size_t count = texts.size();
@@ -485,7 +493,7 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
   std::vector<Evaluation> all =
       recorded ? estimated_then(count, hash) : estimated_now(texts.first(count), detail);
   outcome_.spent.estimates -= static_cast<std::int64_t>(count - all.size());
-  if (recorded || stop()) return all;  // stopped, they may have been broken off
+  if (recorded || stop()) return all;  // after a stop, results may be incomplete
   Json results = Json::array();
   for (const Evaluation& evaluation : all) results.push_back(tuning::json_of(evaluation));
   Json line = {{"texts", hash}, {"results", std::move(results)}};
@@ -494,13 +502,14 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
   return all;
 }
 
+// Estimates concurrently. Results from the first estimate that was not started are dropped.
 std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts,
                                               GuideDetail detail) {
   go_on();
   say(TuneEvent::Kind::kEstimating,
       [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
   std::vector<Evaluation> all(texts.size());
-  std::atomic<std::size_t> late = texts.size();  // the first that was not begun
+  std::atomic<std::size_t> late = texts.size();  // index of the first estimate that was not started
   in_parallel(texts.size(), threads_of(*estimator_), [&](std::size_t i) {
     if (stop()) return;
     if (options_.budget.seconds > 0 && seconds() >= estimates_until_) {
@@ -517,7 +526,8 @@ std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts
   return all;
 }
 
-// What the journal has of it; sets failed_ where that is not of so many of these texts.
+// Returns the recorded estimates. Sets failed_ if the journal records other texts or another number
+// of them.
 std::vector<Evaluation> Search::estimated_then(std::size_t count, std::uint64_t texts) {
   std::vector<Evaluation> all;
   const auto line = journal_.next("estimated");
@@ -543,7 +553,7 @@ std::vector<Evaluation> Search::estimated_then(std::size_t count, std::uint64_t 
 
 // -------------------------------------------------------------------------------------- proposals
 
-// As it is written down; nothing where the journal ends here.
+// Returns the recorded trial of a proposal; nullopt at the end of the journal.
 std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
   if (!journal_.replaying()) return std::nullopt;
   const auto line = journal_.next("step");
@@ -566,6 +576,7 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
                recorded->again};
 }
 
+// A repeated text is free, except in a comparison.
 Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
@@ -594,7 +605,8 @@ void Search::evaluate(Trial& trial) const {
   trial.evaluation = evaluated(std::move(request));
 }
 
-// Nothing where it may have been broken off.
+// Evaluates a text. Returns nullopt if the search was stopped, because the evaluation may be
+// incomplete.
 std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
   Evaluation evaluation = evaluator_.evaluate(request);
@@ -618,6 +630,7 @@ void Search::make_sure(Trial& trial) const {
                  outcome_.best->evaluation.score, true});
 }
 
+// Resets the state of a round.
 void Search::begin_round() {
   rejected_.reset();
   unusable_ = 0;
@@ -653,10 +666,11 @@ bool Search::count_unusable(std::size_t proposals) {
   return count > 0;
 }
 
+// Evaluates proposals in parallel, and takes their results in the order of the proposals.
 void Search::try_all(std::vector<Proposal> proposals) {
   proposals.resize(std::min(proposals.size(), most()));
   std::vector<Trial> trials;
-  std::vector<std::size_t> open;  // that must be evaluated
+  std::vector<std::size_t> open;  // indices of trials to evaluate
   std::unordered_map<std::string, std::size_t> batch;
   for (Proposal& proposal : proposals) {
     if (!options_.compare) proposal.text = evaluator_.repaired(proposal.text);
@@ -680,7 +694,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
-      if (!trial.evaluation) {  // in the batch twice
+      if (!trial.evaluation) {  // duplicate within the batch
         if (batch.at(trial.canonical) == taken) break;
         trial = looked_up(std::move(trial.proposal));
       }
@@ -693,12 +707,13 @@ void Search::try_all(std::vector<Proposal> proposals) {
   }
 }
 
+// Records a result in the journal and the history, and tells the proposer.
 void Search::take(Trial trial) {
   Step step{++steps_, std::move(trial.proposal), *std::move(trial.evaluation)};
   const bool is_start = step.number == 1 && options_.evaluate_start;
   if (is_start) outcome_.start = step;
-  // A text of which nothing says whether it or the evaluator is at fault: tried again when it is
-  // resumed.
+  // If the start fails, its text or the evaluator may be at fault. The step is not recorded, so
+  // that a resumed search tries it again.
   if (is_start && !step.evaluation.ok() && !problem_.is_mapping()) return;
   keep_what_is_written(&step.evaluation);
   const Evaluation& evaluation = step.evaluation;
@@ -745,7 +760,7 @@ void Search::keep_best() {
                          is_default ? "# No statement: the default mapper decides.\n" : text);
 }
 
-// Once for each best, however often the search is resumed.
+// Compares the best with the start once, also if the search is resumed later.
 void Search::compare_with_start() {
   const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
   if (evaluator_.simulated() || !best || !start || best->number == start->number) return;
@@ -764,7 +779,7 @@ void Search::compare_with_start() {
   write(tuning::kBesideStart, tuning::json_of(Step{best->number, {}, *evaluation}), true);
 }
 
-// The last statements first: what they use stands before them.
+// Tries the last statements first, because statements use what stands before them.
 void Search::tidy() {
   using End = TuneOutcome::End;
   const bool regular = outcome_.end == End::kBudget || outcome_.end == End::kExhausted;
@@ -811,6 +826,8 @@ void Search::go_on() {
 
 // ------------------------------------------------------------------------------------- the search
 
+// Locks the search's directory and opens the journal. The first line holds everything that must be
+// the same when the search is resumed.
 std::optional<Error> Search::open_journal() {
   if (options_.directory.empty()) return std::nullopt;
   if (!options_.resume && mkdir(options_.directory.c_str(), 0777) != 0 && errno != EEXIST) {
@@ -848,6 +865,7 @@ std::optional<Error> Search::open_journal() {
   return std::nullopt;
 }
 
+// Checks the budgets and the user's stop. A replay ignores the budgets.
 bool Search::goes_on() {
   using End = TuneOutcome::End;
   const TuneBudget& budget = options_.budget;
@@ -866,6 +884,7 @@ bool Search::goes_on() {
   return true;
 }
 
+// Runs rounds until the budget, the proposer, the model or the user ends the search.
 Result<TuneOutcome> Search::run() {
   using End = TuneOutcome::End;
   if (auto error = open_journal()) return *error;
@@ -883,7 +902,7 @@ Result<TuneOutcome> Search::run() {
     if (failed_) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (failed_) break;
-    if (broken_off_) proposals.clear();  // they may have been others with all the answers
+    if (broken_off_) proposals.clear();  // with all replies the proposals might differ
     const bool counted = count_unusable(proposals.size());
     if (!proposals.empty()) {
       forget_rejections();
@@ -891,14 +910,14 @@ Result<TuneOutcome> Search::run() {
       continue;
     }
     if (stop()) continue;
-    if (replayed_round_ && (ceiling_ || hopeless_)) continue;  // it ended then, for then
+    if (replayed_round_ && (ceiling_ || hopeless_)) continue;  // continue after the recorded end
     if (ceiling_) {
       end_of_budget(ceiling_->of_money ? "money" : "tokens", ceiling_->message);
       if (outcome_.spent.model_calls == 0) outcome_.why += ": nothing was asked";
     } else if (hopeless_) {
       end(End::kModel, hopeless_->message);
       // NOLINTNEXTLINE(bugprone-branch-clone): the conditions are asked in this order
-    } else if (counted && options_.budget.evaluations > 0) {  // which ends the search then
+    } else if (counted && options_.budget.evaluations > 0) {  // this ends the search
       forget_rejections();
       continue;
     } else if (!rejected_ && journal_.replaying()) {

@@ -1,6 +1,6 @@
-// marks: a text in which lines say what may stand in them: `kRows = 32;  // groma: one of 16 32
-// 64`. One value is changed at a time, from the best text so far, the nearest values first; then
-// what has not been tried is drawn.
+// marks: varies a text whose lines list alternatives: `kRows = 32;  // groma: one of 16 32 64`. It
+// changes one value at a time, starting from the best text so far, nearest values first. Then it
+// draws untried combinations at random.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::string_view kMark = "groma: one of";
 constexpr std::size_t kMaxMarks = 64, kMaxValues = 64;
-constexpr int kMaxDraws = 1000;  // in vain, of texts that were tried already
+constexpr int kMaxDraws = 1000;  // limit of draws of tried texts in a row
 
-using Choice = std::vector<std::uint32_t>;  // of each mark, the place of a value
+using Choice = std::vector<std::uint32_t>;  // for each mark, the index of its value
 
 struct Mark {
-  std::size_t line = 0;  // from 1
+  std::size_t line = 0;  // line number, from 1
   std::vector<std::string> values;
 };
 
@@ -30,7 +30,7 @@ bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The values behind a mark, up to the end of the comment or line.
+// Returns the values behind a mark, up to the end of the comment or line.
 std::vector<std::string> values_in(std::string_view rest) {
   for (std::string_view closing : {"*/", "-->"}) rest = rest.substr(0, rest.find(closing));
   std::vector<std::string> values;
@@ -44,11 +44,12 @@ std::vector<std::string> values_in(std::string_view rest) {
   }
 }
 
-// Where a value stands in the line, as a word of its own.
+// A place in a line at which a value stands as a whole word.
 struct Place {
   std::size_t at;
   std::uint32_t value;
 };
+// At one position the longest value counts.
 std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
   std::vector<Place> places;
   for (std::size_t at = 0; at < line.size();) {
@@ -72,7 +73,7 @@ std::vector<Place> places_in(std::string_view line, const std::vector<std::strin
 
 struct MarkedText {
   std::vector<Mark> marks;
-  std::vector<std::string> between;  // before the first value, ..., behind the last
+  std::vector<std::string> between;  // text before, between and behind the values
   Choice chosen;
 
   std::string text_of(const Choice& choice) const {
@@ -84,7 +85,7 @@ struct MarkedText {
   }
 };
 
-// Fails (kMalformed, kTooLarge) with the line.
+// Finds the marks of a text. Fails (kMalformed, kTooLarge) with the line.
 Result<MarkedText> read_marks(std::string_view text) {
   const auto failure = [](std::size_t line, std::string_view what) {
     return Error{Error::Code::kMalformed, fmt::format("line {}: {}", line, what)};
@@ -134,6 +135,7 @@ class Marks : public Proposer {
 
   std::string_view name() const override { return "marks"; }
 
+  // Proposes the start first, then neighbours of the best, then random choices.
   std::vector<Proposal> propose(Round& round) override {
     if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
     tried(text_.chosen);
@@ -155,7 +157,8 @@ class Marks : public Proposer {
   void tried(const Choice& choice) { tried_.add(key_of(choice), {}); }
   bool was_tried(const Choice& choice) const { return tried_.find(key_of(choice)) != nullptr; }
 
-  // Of a text that this proposer may have made.
+  // Returns the choice in a step's text; the start's choice if this proposer cannot have made the
+  // text.
   Choice choice_of(const Step* step) const {
     if (step == nullptr) return text_.chosen;
     const auto read = read_marks(step->proposal.text);
@@ -174,7 +177,8 @@ class Marks : public Proposer {
     return {text_.text_of(to), why.empty() ? "as it is" : why};
   }
 
-  // One step further from `from` for every mark in its turn, before two steps for any.
+  // Returns an untried neighbour of `from`: one step for each mark in turn, then two steps, and so
+  // on. The first mark is random.
   std::optional<Choice> neighbour(const Choice& from) {
     const std::size_t first = random_at(seed_, next_++) % from.size();
     for (std::size_t distance = 1; distance < kMaxValues; ++distance) {

@@ -1,3 +1,4 @@
+// Metric: reads the value of a run from the output of a command.
 #include "tune/metric.h"
 
 #include <fmt/format.h>
@@ -14,16 +15,17 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kShownText = 60;
-constexpr std::size_t kMaxMetricBytes = 1000;  // of a pattern or a pointer
+constexpr std::size_t kMaxMetricBytes = 1000;  // limit for a pattern or a JSON pointer
 constexpr std::int64_t kPatternMemory = std::int64_t{8} << 20;
 
 using Read = Result<double, std::string>;
 
 std::string shown(std::string_view text) { return harmless(text, kShownText); }
 
-// What products and quotients of two values can be told apart in.
+// Limits for values, so that products and quotients of two values stay finite and distinct.
 constexpr double kLeastValue = 1e-150, kMostValue = 1e150;
 
+// Returns the value if it is finite, above 0 and within the limits; otherwise the reason.
 Read checked(double value) {
   if (!std::isfinite(value) || value <= 0) {
     return fmt::format("the value is {}, not a finite number above 0", value);
@@ -33,7 +35,7 @@ Read checked(double value) {
                      value < 1 ? "small" : "large");
 }
 
-// Without the commas between thousands: "1,234.5". Elsewhere they stay: "3,5" may be meant as 3.5.
+// Removes the commas between thousands: "1,234.5". Other commas stay, because "3,5" may mean 3.5.
 std::string without_commas(std::string_view text) {
   static const re2::RE2 kThousands(R"([+-]?\d{1,3}(,\d{3})+(\.\d*)?([eE][+-]?\d+)?)");
   std::string digits(text);
@@ -41,7 +43,7 @@ std::string without_commas(std::string_view text) {
   return digits;
 }
 
-// Also with a `+`, which from_chars does not take.
+// Parses a number. A leading `+` is allowed; from_chars does not accept it.
 Read number_in(std::string_view text) {
   const std::string digits = without_commas(text);
   const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
@@ -54,7 +56,7 @@ Read number_in(std::string_view text) {
   return checked(value);
 }
 
-// The group of the last match.
+// Returns the group of the last match.
 std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::string& text) {
   std::optional<std::string_view> found;
   const re2::StringPiece piece(text);
@@ -69,6 +71,7 @@ std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::s
   return found;
 }
 
+// Splits a JSON pointer into its unescaped keys (RFC 6901).
 Result<std::vector<std::string>> keys_of(const std::string& pointer) {
   const auto failure = [&](std::string_view why) {
     return Error{Error::Code::kMalformed,
@@ -92,6 +95,7 @@ Result<std::vector<std::string>> keys_of(const std::string& pointer) {
   return keys;
 }
 
+// Returns the value at the keys; null if there is none. A key of an array is a decimal index.
 const llm::json* found_in(const llm::json& value, const std::vector<std::string>& keys) {
   const llm::json* at = &value;
   for (const std::string& key : keys) {
@@ -114,6 +118,7 @@ const llm::json* found_in(const llm::json& value, const std::vector<std::string>
 
 }  // namespace
 
+// A pattern has exactly one group, and matches bytes.
 Result<Metric> Metric::make(const std::string& pattern, const std::string& pointer) {
   const auto failure = [](std::string message, std::string help = "") {
     return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
@@ -130,7 +135,7 @@ Result<Metric> Metric::make(const std::string& pattern, const std::string& point
     metric.pointer_ = std::move(*keys);
   }
   if (pattern.empty()) return metric;
-  re2::RE2::Options options(re2::RE2::Latin1);  // what is printed is bytes
+  re2::RE2::Options options(re2::RE2::Latin1);  // the output may be any bytes
   options.set_log_errors(false);
   options.set_max_mem(kPatternMemory);
   const auto made = std::make_shared<const re2::RE2>(pattern, options);
@@ -146,6 +151,8 @@ Result<Metric> Metric::make(const std::string& pattern, const std::string& point
   return metric;
 }
 
+// Looks for a pattern in standard output first, then in standard error. A JSON pointer applies to
+// standard output only.
 Read Metric::read(const CommandOutcome& outcome) const {
   if (is_seconds()) return checked(outcome.seconds);
   if (pattern_ != nullptr) {

@@ -1,4 +1,4 @@
-// The value that a command prints: where it stands, and reading it.
+// Metric: finds and reads the value that a command prints.
 #pragma once
 
 #include <memory>
@@ -17,17 +17,20 @@ namespace groma::tuning {
 
 class Metric {
  public:
-  // One of the two, or neither for the seconds that the command took.
+  // Makes a metric from a pattern (RE2, one group) or from a JSON pointer. If both are empty, the
+  // metric is the run time of the command in seconds. Fails (kMalformed) if both are given or one
+  // is invalid.
   static Result<Metric> make(const std::string& pattern, const std::string& pointer);
 
-  // Finite and above 0; else why there is none, a sentence without its full stop.
+  // Returns the value, which is finite and above 0. Otherwise returns the reason, a sentence
+  // without its full stop.
   Result<double, std::string> read(const CommandOutcome& outcome) const;
   bool is_seconds() const { return pattern_ == nullptr && pointer_.empty(); }
 
  private:
   std::shared_ptr<const re2::RE2> pattern_;
-  std::vector<std::string> pointer_;  // the keys, unescaped
-  std::string text_;                  // as it was given
+  std::vector<std::string> pointer_;  // keys of the JSON pointer, unescaped
+  std::string text_;                  // the pattern or pointer as the user gave it
 };
 
 }  // namespace groma::tuning

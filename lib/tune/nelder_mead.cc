@@ -1,4 +1,5 @@
-// After opentuner/search/simplextechniques.py, whose generators are steps here.
+// NelderMead. Source: opentuner/search/simplextechniques.py. The generators of the original are
+// steps here.
 #include <algorithm>
 
 #include "tune/techniques.h"
@@ -7,12 +8,13 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kReflect = 2, kExpand = 2, kContract = 0.5, kShrink = 0.5;
-// Rounds in which nothing new was wanted: after so many the others get a turn, after so many it
-// begins again.
+// Number of rounds without a new trial after which the other techniques get a turn, and after which
+// the method restarts.
 constexpr std::size_t kPause = 50, kRestart = 500;
 
 }  // namespace
 
+// Hands out the wanted trials whose results are not known, waits for their results, then advances.
 Technique::Request NelderMead::ask(Shared& shared) {
   while (!done_) {
     while (handed_ < wanted_.size()) {
@@ -48,6 +50,7 @@ bool NelderMead::want(TrialRef trial, Step step) {
   return true;
 }
 
+// Each case evaluates the step that just finished and chooses the next step.
 bool NelderMead::advance(Shared& shared) {
   switch (step_) {
     case Step::kBegin:
@@ -96,6 +99,8 @@ bool NelderMead::advance(Shared& shared) {
   return false;
 }
 
+// Sorts the simplex and reflects its worst point. Returns false if the simplex did not change since
+// the last reflection, or if there were too many rounds without a new trial.
 bool NelderMead::reflect(Shared& shared) {
   if (rounds_ > 3 * simplex_.size() + 1) return false;
   const auto same = [](const TrialRef& a, const TrialRef& b) { return a->hash == b->hash; };
@@ -111,7 +116,7 @@ bool NelderMead::reflect(Shared& shared) {
   return want(reflection_, Step::kReflected);
 }
 
-// On the line through both: from + scale * (from - other).
+// Returns the point from + scale * (from - other).
 TrialRef NelderMead::point(const Configuration& from, const Configuration& other, double scale,
                            Shared& shared) const {
   Configuration made = from;
@@ -121,8 +126,8 @@ TrialRef NelderMead::point(const Configuration& from, const Configuration& other
   return shared.trial(std::move(made));
 }
 
-// The mean of all points of the simplex, the worst included. Parameters that are no numbers are
-// taken from the best point.
+// Returns the mean of all points of the simplex, including the worst. Parameters that are not
+// numbers come from the best point.
 Configuration NelderMead::centroid(const Shared& shared) const {
   Configuration made = simplex_[0]->configuration;
   for (std::size_t p = 0; p < shared.space.size(); ++p) {

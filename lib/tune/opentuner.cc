@@ -1,5 +1,5 @@
-// opentuner: OpenTuner's default ensemble (ensemble.h) over the search space, each decision an enum
-// of its options, as one would write it with OpenTuner itself.
+// opentuner: OpenTuner's default ensemble (ensemble.h) over the search space. Each decision is an
+// enum of its options, as in a program that uses OpenTuner itself.
 #include <fmt/format.h>
 
 #include "groma/search_space.h"

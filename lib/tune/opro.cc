@@ -1,6 +1,6 @@
-// opro: Optimization by PROmpting (Yang et al., 2023): a list of texts with their scores, the best
-// last, and the wish for one that is better than all of them; eight samples a step. Beside each
-// score stands what the guide says of the run, as in the paper on agent-system interfaces.
+// opro: Optimization by PROmpting (Yang et al., 2023). The prompt lists texts with their scores,
+// best last, and asks for a text that is better than all of them. Each step takes eight samples.
+// The guide's feedback stands with each score, as in the paper on agent-system interfaces.
 #include <fmt/format.h>
 
 #include "tune/asking.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShown = 20, kSamples = 8;
 constexpr double kTemperature = 1.0;
-constexpr std::size_t kBytes = 2 * kPromptBytes;  // of whole texts
+constexpr std::size_t kBytes = 2 * kPromptBytes;  // larger, because the prompt holds whole texts
 
 class Opro : public Proposer {
  public:
@@ -63,7 +63,7 @@ class Opro : public Proposer {
                 "than all of them.\n");
   }
 
-  // A solution and its score.
+  // Returns a text with its score and feedback.
   static std::string entry(const Step& step, const Round& round, GuideDetail detail) {
     const auto segments = segments_of(round.problem(), step.proposal.text);
     if (!segments.ok()) return "";

@@ -1,3 +1,4 @@
+// Parameters and configurations of OpenTuner's techniques.
 #include "tune/parameters.h"
 
 #include <algorithm>
@@ -12,11 +13,11 @@
 namespace groma::tuning {
 namespace {
 
-constexpr double kSigma = 0.1;        // of the noise, of a number's range
+constexpr double kSigma = 0.1;        // standard deviation of the noise, as a share of the range
 constexpr double kSwap = 0.25;        // probability of each swap in a permutation
-constexpr double kRounding = 0.4999;  // an integer's range goes so far beyond its ends
+constexpr double kRounding = 0.4999;  // an integer's range is extended by this at both ends
 
-// Box and Muller.
+// Returns a normally distributed number (Box and Muller).
 double normal(Draws& draws) {
   const double radius = std::sqrt(-2 * std::log(1 - draws.unit()));
   return radius * std::cos(2 * std::numbers::pi * draws.unit());
@@ -55,6 +56,7 @@ Configuration ParameterSpace::random(Draws& draws) const {
   return configuration;
 }
 
+// Every value of the parameter is equally likely.
 void ParameterSpace::randomize(Configuration& configuration, std::size_t p, Draws& draws) const {
   const Parameter& parameter = parameters_[p];
   double* const value = &configuration[places_[p]];
@@ -81,6 +83,7 @@ void ParameterSpace::randomize(Configuration& configuration, std::size_t p, Draw
   }
 }
 
+// A number that leaves its range is reflected at the end of the range.
 void ParameterSpace::disturb(Configuration& configuration, std::size_t p, Draws& draws) const {
   const Parameter& parameter = parameters_[p];
   if (parameter.is_number()) {
@@ -127,6 +130,7 @@ double ParameterSpace::unit_value(const Configuration& configuration, std::size_
   return (configuration[places_[p]] - within.least) / (within.most - within.least);
 }
 
+// The result is clamped to the range; an integer is rounded.
 void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
                                     double unit) const {
   const Bounds within = bounds(p);

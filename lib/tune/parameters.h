@@ -1,5 +1,5 @@
-// What OpenTuner varies: parameters of a few kinds, a configuration of them, and the changes that
-// its techniques make of one. After opentuner/search/manipulator.py.
+// Parameters as in OpenTuner: their kinds, a configuration of them, and the changes that the
+// techniques make to a configuration. Source: opentuner/search/manipulator.py.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace groma::tuning {
 struct Parameter {
   enum class Kind : std::uint8_t { kInteger, kFloat, kEnum, kBoolean, kPermutation };
   Kind kind = Kind::kEnum;
-  double least = 0, most = 0;  // of a number, inclusive
-  std::uint32_t count = 0;     // of an enum's options, of a permutation's items
+  double least = 0, most = 0;  // range of a number, inclusive
+  std::uint32_t count = 0;     // number of options of an enum or of items of a permutation
 
   static Parameter integer(std::int64_t least, std::int64_t most) {
     return {Kind::kInteger, static_cast<double>(least), static_cast<double>(most)};
@@ -27,33 +27,38 @@ struct Parameter {
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kFloat; }
 };
 
-// Of each parameter, in their order: the number; the option's number; 0 or 1; the permuted numbers.
+// The values of all parameters in order. A number is its value, an enum the index of its option, a
+// boolean 0 or 1, a permutation the indices of its items.
 using Configuration = std::vector<double>;
 
 std::uint64_t hash_of(const Configuration& configuration);
 
-// Parameters are named by their numbers.
+// A list of parameters. The index of a parameter in the list identifies it.
 class ParameterSpace {
  public:
   explicit ParameterSpace(std::vector<Parameter> parameters);
 
   std::size_t size() const { return parameters_.size(); }
   const Parameter& operator[](std::size_t p) const { return parameters_[p]; }
-  std::size_t numbers() const;  // parameters that are numbers
-  // Where the parameter's values begin in a configuration.
+  std::size_t numbers() const;  // how many parameters are numbers
+  // Index in a configuration at which the values of the parameter begin.
   std::size_t place(std::size_t p) const { return places_[p]; }
 
+  // Returns a random configuration.
   Configuration random(Draws& draws) const;
-  // A value that does not depend on the one it had, and may be the same.
+  // Sets a parameter to a random value, which may equal its old one.
   void randomize(Configuration& configuration, std::size_t p, Draws& draws) const;
-  // A number gets Gaussian noise of a tenth of its range; others one of the changes that their kind
-  // has.
+  // Changes a parameter a little. A number gets Gaussian noise with a standard deviation of a tenth
+  // of its range. A boolean flips. An enum gets a random value. A permutation is shuffled, or some
+  // neighbours swap.
   void disturb(Configuration& configuration, std::size_t p, Draws& draws) const;
-  // a + scale * (b - c). What is no number is a's; a random one where b and c differ.
+  // Sets a number to a + scale * (b - c). Any other parameter gets a's value, or a random value if
+  // b and c differ.
   void set_linear(Configuration& configuration, std::size_t p, const Configuration& a, double scale,
                   const Configuration& b, const Configuration& c, Draws& draws) const;
 
-  // Of a number: 0 to 1 over its range; of an integer's over what is rounded to it.
+  // Maps the value of a number to 0..1 over its range. The range of an integer is widened by almost
+  // 0.5 at both ends, because values are rounded.
   double unit_value(const Configuration& configuration, std::size_t p) const;
   void set_unit_value(Configuration& configuration, std::size_t p, double unit) const;
 
@@ -65,7 +70,7 @@ class ParameterSpace {
   bool same(std::size_t p, const Configuration& a, const Configuration& b) const;
 
   std::vector<Parameter> parameters_;
-  std::vector<std::size_t> places_;  // by parameter; then the size of a configuration
+  std::vector<std::size_t> places_;  // by parameter; last: size of a configuration
 };
 
 }  // namespace groma::tuning

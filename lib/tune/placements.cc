@@ -1,3 +1,4 @@
+// Mapping functions that place the points of an index launch, written from machine operations.
 #include "tune/placements.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 namespace groma::tuning {
 namespace {
 
+// Returns "2x3x4".
 std::string joined(const std::vector<std::int64_t>& numbers) {
   std::string text;
   for (const std::int64_t number : numbers)
@@ -16,13 +18,13 @@ std::string joined(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
-// "x / 4", or what that is where the size is 1.
+// Returns "x / 4". If the size is 1, returns the simplified result: x or 0.
 std::string part(const std::string& what, char operation, std::int64_t size) {
   if (size == 1) return operation == '/' ? what : "0";
   return fmt::format("{} {} {}", what, operation, size);
 }
 
-// Operations that make `dimensions` sizes of the dimension at `first`.
+// Returns the operations that split dimension `first` of a machine into these sizes.
 std::string splits(const std::vector<std::int64_t>& sizes, std::size_t first) {
   std::string text;
   for (std::size_t d = 0; d + 1 < sizes.size(); ++d) {
@@ -33,6 +35,8 @@ std::string splits(const std::vector<std::int64_t>& sizes, std::size_t first) {
 
 }  // namespace
 
+// Each coordinate is reduced to an index on the grid, which is then divided into a node index and a
+// processor index.
 PlacementFunction grid_function(const GridShape& shape) {
   const std::size_t dimensions = shape.nodes.size();
   std::string how, body = "  ip = task.ipoint;\n";
@@ -74,6 +78,7 @@ PlacementFunction grid_function(const GridShape& shape) {
                       shape.interleaved ? ", neighbours on different nodes" : "")};
 }
 
+// The weighted sum, divided by the run length, is the number that is dealt to processors.
 PlacementFunction line_function(const LineShape& shape) {
   std::string sum, name = "line";
   for (std::size_t d = 0; d < shape.weights.size(); ++d) {
@@ -99,7 +104,7 @@ PlacementFunction line_function(const LineShape& shape) {
 
 std::int64_t destination(const GridShape& shape, const std::vector<std::int64_t>& extents,
                          const std::vector<std::int64_t>& point) {
-  // The first part of a split is the fastest.
+  // The first part of a split varies fastest.
   std::int64_t node = 0, processor = 0, node_stride = 1, processor_stride = 1;
   for (std::size_t d = 0; d < point.size(); ++d) {
     const std::int64_t nodes = shape.nodes[d], processors = shape.processors[d];
@@ -122,6 +127,7 @@ std::int64_t destination(const LineShape& shape, std::int64_t nodes, std::int64_
                            : i / processors % nodes * processors + i % processors;
 }
 
+// Chooses the first factor, then factorises the rest recursively.
 std::vector<std::vector<std::int64_t>> factorisations(std::int64_t n, int dimensions,
                                                       std::size_t most) {
   std::vector<std::vector<std::int64_t>> all;

@@ -1,3 +1,4 @@
+// Describes machines, applications and decisions in words, for prompts.
 #include "tune/problem_words.h"
 
 #include <fmt/format.h>
@@ -18,13 +19,14 @@ namespace {
 
 constexpr std::size_t kMaxTasks = 256, kMaxParts = 16, kMaxLaunches = 4;
 
-// "16 GB", "0.5 MB"
+// Returns a size: "16 GB", "0.5 MB".
 std::string size_words(double bytes) {
   constexpr double kMega = 1e6, kGiga = 1e9;
   return bytes >= kGiga ? fmt::format("{:.3g} GB", bytes / kGiga)
                         : fmt::format("{:.3g} MB", bytes / kMega);
 }
 
+// Describes the processors and memories of one node.
 std::string node_words(const NodeType& node) {
   std::string words;
   const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
@@ -40,7 +42,7 @@ std::string node_words(const NodeType& node) {
   return words;
 }
 
-// MB of what one point has of a requirement; none where it is not described.
+// Returns the MB of a requirement for one point of a launch; nullopt if the data is not described.
 std::optional<double> megabytes(const app::Data& data, const app::Where& where,
                                 const app::Requirement& requirement) {
   if (where.what == app::Where::What::kUnknown) return std::nullopt;
@@ -49,7 +51,7 @@ std::optional<double> megabytes(const app::Data& data, const app::Where& where,
   if (where.what == app::Where::What::kRegion) {
     return bytes * static_cast<double>(data.regions[where.index].box.volume()) / 1e6;
   }
-  // The piece in the middle, which has neighbours on all sides.
+  // Uses the piece in the middle, which has neighbours on all sides.
   const app::Partition& partition = data.partitions[where.index];
   Point color = Point::zeros(partition.colors.dimensions());
   for (int d = 0; d < color.dimensions(); ++d) color[d] = partition.colors.extents[d] / 2;
@@ -75,7 +77,7 @@ std::string launches_words(const TaskUses& uses) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// The names by which launches give requirement r, written as a statement writes them.
+// Returns the names that launches use for requirement r, as a statement writes them.
 std::string region_words(const TaskUses& uses, std::size_t r) {
   std::vector<std::string> names;
   for (const app::LaunchNames& launch : uses.names) {
@@ -125,6 +127,7 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
 
 }  // namespace
 
+// Nodes of the same type are described once.
 std::string machine_words(const Machine& machine) {
   const std::int64_t nodes = machine.node_count();
   std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
@@ -156,6 +159,7 @@ AppWords app_words(const Workload& app, const Machine& machine) {
   return words;
 }
 
+// Explains the mapping for the application, and writes each task's decisions on one line.
 std::string decision_words(const std::string& mapping, const Machine& machine,
                            const Workload& app) {
   Diagnostics diags(Source("mapping", mapping));

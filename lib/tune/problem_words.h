@@ -1,4 +1,5 @@
-// A machine, an application and what a mapping decides about them, in a model's prompt.
+// Describes a machine, an application and the decisions of a mapping in words, for the prompt of a
+// language model.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,10 @@
 
 namespace groma::tuning {
 
-// "2 nodes, each with 4 GPU (16 GB FBMEM each), ..."
+// Describes a machine: "2 nodes, each with 4 GPU (16 GB FBMEM each), ..."
 std::string machine_words(const Machine& machine);
 
-// The tasks that are launched, a line each: variants, launches, regions with access and MB.
+// The launched tasks, one line each: variants, launches, and regions with privileges and MB.
 struct AppWords {
   std::string name;
   std::string values;  // "n=8000 steps=10"
@@ -21,11 +22,12 @@ struct AppWords {
 };
 AppWords app_words(const Workload& app, const Machine& machine);
 
-// What the mapping decides, a line a task: kind, memories, layout, function. Empty where it has
-// mistakes.
+// Describes what the mapping decides, one line for each task: kind, memories, layout, function.
+// Returns "" if the mapping has errors.
 std::string decision_words(const std::string& mapping, const Machine& machine, const Workload& app);
 
-// What a model may write under, narrowed to the names that there are: GBNF and Lark's.
+// Grammars that constrain a model's reply, in GBNF and in Lark's syntax. They allow only the task
+// and region names of the application.
 struct NarrowGrammar {
   std::string gbnf, lark;
 };

@@ -1,3 +1,4 @@
+// Builds prompts from blocks, and removes blocks until a prompt fits.
 #include "tune/prompt.h"
 
 #include <fmt/format.h>
@@ -12,11 +13,11 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMaxLine = 400;        // of feedback
-constexpr std::size_t kMaxSentences = 4;     // of each kind
-constexpr std::size_t kMaxDifference = 300;  // of a segment
+constexpr std::size_t kMaxLine = 400;        // bytes of a line of feedback
+constexpr std::size_t kMaxSentences = 4;     // sentences of each kind of feedback
+constexpr std::size_t kMaxDifference = 300;  // bytes of a segment's difference
 constexpr std::size_t kMaxFailures = 6;
-constexpr std::size_t kSureTasks = 8;  // whose lines do not leave
+constexpr std::size_t kSureTasks = 8;  // tasks whose lines are never removed
 constexpr std::size_t kMaxAbout = 4'000, kMaxOfSegment = 200, kMaxSurroundings = 3'000;
 constexpr std::size_t kMaxInputs = 8;
 
@@ -36,7 +37,8 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// The lines of `a` that are not in `b`, as often as they are not.
+// Returns the lines of `a` that are not in `b`, each with `sign`. A line that occurs more often in
+// `a` appears as often as it is missing.
 std::string lines_without(std::string_view a, std::string_view b, char sign) {
   std::map<std::string, int> there;
   for (const std::string& line : lines_of(b)) ++there[line];
@@ -52,6 +54,7 @@ std::string lines_without(std::string_view a, std::string_view b, char sign) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
+// Describes where the time of a run went, in one line.
 std::string profile_words(const ProfileFacts& facts) {
   std::string words =
       fmt::format("of the time tasks {}, copies {}, runtime {}", percent(facts.tasks),
@@ -80,13 +83,14 @@ std::string profile_words(const ProfileFacts& facts) {
   return words;
 }
 
-// Two digits where the noise is in the second, else three.
+// Returns two digits if the noise is at least 5 %, otherwise three.
 std::string number_words(double value, double noise) {
   return noise >= 0.05 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
 }
 
 }  // namespace
 
+// A path begins with `/` or `~/` and not behind a word. Only its last component is kept.
 std::string without_paths(std::string_view text) {
   std::string kept;
   for (std::size_t i = 0; i < text.size();) {
@@ -111,6 +115,8 @@ std::string without_paths(std::string_view text) {
 
 // -------------------------------------------------------------------------------------- the prompt
 
+// Removes parts, kind by kind, until the rest fits. A heading is removed with the last part of its
+// kind that follows it.
 std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());
   std::size_t bytes = 0;
@@ -122,7 +128,7 @@ std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
       left[i] = true;
       bytes -= parts_[i].text.size();
     }
-    // A heading that nothing of its kind follows.
+    // Removes headings without a remaining part.
     bool follows = false;
     for (std::size_t i = parts_.size(); i-- > 0;) {
       if (!is_one(parts_[i])) continue;
@@ -140,7 +146,7 @@ std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   }
   std::vector<ChatMessage> messages;
   for (ChatMessage* message : {&system, &user}) {
-    message->text = llm::valid_utf8(message->text);  // as a journal keeps it
+    message->text = llm::valid_utf8(message->text);  // as the journal records it
     if (!message->text.empty()) messages.push_back(std::move(*message));
   }
   return messages;
@@ -188,7 +194,8 @@ void add_surroundings(Prompt& prompt, const Problem& problem) {
   const Result<Segments> segments = segments_of(problem, problem.start);
   if (!segments.ok() || segments->outside().empty()) return;
   const std::span<const std::string> outside = segments->outside();
-  // Of each piece as much: of the first its end, of the last its beginning, of others both.
+  // Each piece gets the same number of bytes: the end of the first piece, the beginning of the
+  // last, both ends of the others.
   const std::size_t most = kMaxSurroundings / outside.size();
   std::string text;
   for (std::size_t i = 0; i < outside.size(); ++i) {
@@ -227,7 +234,7 @@ std::string fenced(std::string_view text, std::string_view label) {
 std::string show(const Segments& segments) {
   std::string shown;
   for (const Segment& segment : segments.all()) {
-    // Of a mapping's the card says it.
+    // The segments of a mapping are described by the card instead.
     if (!segment.about.empty() && !segments.outside().empty()) {
       shown += fmt::format("{}: {}\n", segment.name,
                            one_line(without_paths(segment.about), kMaxOfSegment));
@@ -237,6 +244,7 @@ std::string show(const Segments& segments) {
   return shown;
 }
 
+// Lists added lines with `+` and removed lines with `-`.
 std::string difference(const Segments& text, const Segments& base) {
   std::string lines;
   for (const Segment& segment : text.all()) {
@@ -282,6 +290,7 @@ std::string result_words(const Evaluation& evaluation, const Evaluator& evaluato
   return "stopped, being far slower than the best";
 }
 
+// The profile line is removed first from a prompt that is too long.
 std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail) {
   std::vector<FeedbackLine> lines;
   const auto add = [&](std::string_view head, const std::string& text,

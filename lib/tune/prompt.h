@@ -1,5 +1,6 @@
-// Prompts: their blocks, and how they are made to fit. They say what is searched for and what came
-// of what was tried; no path, no budget, no time of day, and no mapping but those tried here.
+// Prompts: the blocks of a prompt, and how a prompt is shortened. A prompt says what the search
+// looks for and how earlier proposals performed. It holds no paths, no budget, no time of day, and
+// no mappings except the ones tried in this search.
 #pragma once
 
 #include <span>
@@ -12,14 +13,15 @@
 
 namespace groma::tuning {
 
-// 3,000 tokens, so that a window of 4,096 has room for a reply.
+// About 3,000 tokens, so that a context window of 4,096 tokens has room for a reply.
 inline constexpr std::size_t kPromptBytes = 12'000;
 
-// What leaves a prompt that is too long, the first of these first; of one kind, what was added
-// first.
+// When a block is removed from a prompt that is too long: kProfile first, kNever never. Blocks of
+// the same kind are removed in the order in which they were added.
 enum class Leaves : std::uint8_t { kProfile, kHistory, kTried, kApp, kCard, kNever };
 
-// A system message, then the user's. Begins with what stays the same from prompt to prompt.
+// A prompt: a system message, then a user message. Parts that are the same in every prompt come
+// first.
 class Prompt {
  public:
   void system(std::string text, Leaves leaves = Leaves::kNever) {
@@ -28,12 +30,13 @@ class Prompt {
   void user(std::string text, Leaves leaves = Leaves::kNever) {
     parts_.push_back({std::move(text), leaves, false, false});
   }
-  // Goes with the last of the parts of its kind that follow it.
+  // Adds a heading, which is removed with the last of the parts of its kind that follow it.
   void heading(std::string text, Leaves leaves) {
     parts_.push_back({std::move(text), leaves, false, true});
   }
 
-  // At most so many bytes, as far as leaving out helps; valid UTF-8.
+  // Returns the messages in valid UTF-8, with at most `most_bytes` bytes if removing blocks
+  // achieves that.
   std::vector<ChatMessage> messages(std::size_t most_bytes = kPromptBytes) const;
 
  private:
@@ -45,54 +48,58 @@ class Prompt {
   std::vector<Part> parts_;
 };
 
-// What the language is, for a model that never saw it: pieces, each with how it leaves. Lines that
-// begin with four spaces are, all together, a program.
+// One piece of the language description for a model that never saw the language. The lines of all
+// pieces that begin with four spaces form one program.
 struct CardPiece {
   std::string text;
   Leaves leaves = Leaves::kNever;
 };
+// Returns the description of the mapping language.
 std::span<const CardPiece> language_card();
 
-// "smaller is better, in s: the geometric mean over ..."
+// Describes the goal: "smaller is better, in s: the geometric mean over ..."
 std::string goal_words(const Evaluator& evaluator);
-// The machine and the application, or what the text is about.
+// Adds a description of the machine and the application, or of the text's subject.
 void add_problem(Prompt& prompt, const Problem& problem);
-// Of a marked text what stands outside of its segments, which stays as it is: nearest to them what
-// there is room for.
+// Adds the parts of a marked text outside its segments, which a model cannot change. If space is
+// short, the lines nearest to the segments are kept.
 void add_surroundings(Prompt& prompt, const Problem& problem);
-// As it can be: mapping segments, or the marked ones. Fails as Segments::of_marked does.
+// Returns the segments of a text: of a mapping, or the marked ones. Fails like
+// Segments::of_marked().
 Result<Segments> segments_of(const Problem& problem, const std::string& text);
-// Each in a fenced block with its name, empty ones as NONE; before one that is marked what its mark
-// says of it.
+// Returns each segment in a fenced block with its name. An empty segment is NONE. The description
+// in a segment's mark stands above its block.
 std::string show(const Segments& segments);
-// A text in a fence that it does not hold.
+// Returns the text in a fence that does not occur in the text.
 std::string fenced(std::string_view text, std::string_view label = "");
 
-// How `text` differs from `base`: a line for each segment, "region: + ...; - ..."; empty: not.
+// Returns one line for each segment in which `text` differs from `base`: "region: + ...; - ...".
+// Returns "" if there is no difference.
 std::string difference(const Segments& text, const Segments& base);
 
-// "0.0331 s", of the evaluator's unit whichever way is better, to what can be told from noise.
+// Returns a score in the evaluator's unit, "0.0331 s", with only the digits that exceed the noise.
 std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator);
-// "valid, 0.0331 s", "refused", "failed", "timed out"
+// Returns the outcome: "valid, 0.0331 s", "refused", "failed" or "timed out".
 std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator);
-// " (small 0.1 s, large 2.4 s)" of several inputs; else empty.
+// Returns the value of each input, " (small 0.1 s, large 2.4 s)"; "" if there is only one input.
 std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator);
-// What is said of a step's feedback, cut, at this level: lines "EXECUTION: ...", "EXPLAIN: ...",
-// "SUGGEST: ...", "PROFILE: ...".
+// One line of a step's feedback: "EXECUTION: ...", "EXPLAIN: ...", "SUGGEST: ..." or "PROFILE:
+// ...".
 struct FeedbackLine {
   std::string text;
   Leaves leaves = Leaves::kNever;
 };
+// Returns the feedback at this level of detail; long lines are cut.
 std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail);
-// One line of it, for a list.
+// Returns the feedback as one line of at most `most` bytes, for a list.
 std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most);
-// RESULT and its feedback.
+// Adds the RESULT block: the outcome of an evaluation and its feedback.
 void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
                   GuideDetail detail);
-// The last failure of each kind, against the text that is edited.
+// Adds the last failure of each kind, as a difference from `current`.
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail);
 
-// Foreign text without the folders of the paths in it.
+// Returns an untrusted text in which every path is reduced to its file name.
 std::string without_paths(std::string_view text);
 
 }  // namespace groma::tuning

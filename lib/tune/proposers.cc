@@ -1,3 +1,4 @@
+// The list of proposers, and the function that makes a proposer by name.
 #include "tune/proposers.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ struct Listed {
   Made (*make)(const Problem& problem, std::uint64_t seed, const AskOptions& options);
 };
 
-// Asks no model.
+// Makes a proposer that needs no language model.
 template <auto make>
 Made plain(const Problem& problem, std::uint64_t seed, const AskOptions&) {
   return make(problem, seed);
@@ -59,7 +60,7 @@ constexpr std::array kListed = {
     Listed{{"hybrid", "a model and `guided` by turns", true}, asking<tuning::make_hybrid>},
 };
 
-// The names of its tasks, by which a search tells applications apart.
+// Returns the names of an input's tasks, which identify the application.
 std::set<std::string_view> tasks_of(const Workload& input) {
   std::set<std::string_view> names;
   for (const app::Task& task : input.data().tasks) names.insert(task.name);
@@ -76,6 +77,8 @@ constexpr auto kInfos = [] {
 
 std::span<const ProposerInfo> proposers() { return kInfos; }
 
+// Fails if the name is unknown, if the proposer only searches for mappings and the text is not one,
+// or if the inputs have different tasks.
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
                                                 std::uint64_t seed, const AskOptions& options) {
   std::vector<std::string_view> names;

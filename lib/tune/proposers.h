@@ -1,4 +1,4 @@
-// The proposers that come with the tuner, each in a file of its name; proposers.cc lists them.
+// The proposers of the tuner, each in a file with its name. proposers.cc lists them.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,22 @@
 
 namespace groma::tuning {
 
-// Reads where the time goes and changes that (draft.h).
+// guided: finds where the run time goes and changes those decisions (draft.h).
 std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed);
-// Simulated annealing over the search space, in longer and longer cycles.
+// anneal: simulated annealing over the search space, in cycles of increasing length.
 std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed);
-// AutoMap's constrained coordinate-wise descent over the search space. Draws nothing.
+// ccd: AutoMap's constrained coordinate-wise descent over the search space. Uses no random numbers.
 std::unique_ptr<Proposer> make_ccd(const Problem& problem, std::uint64_t seed);
-// OpenTuner's default ensemble, over the search space.
+// opentuner: OpenTuner's default ensemble over the search space.
 std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t seed);
-// Changes the values that lines of the text say may stand there. Fails where none does.
+// marks: changes values in the text to the alternatives that its lines list. Fails if no line lists
+// alternatives.
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed);
-// Draws from the search space (search_space.h), every option of every decision alike.
+// random: draws from the search space (search_space.h); every option of a decision is equally
+// likely.
 std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
 
-// These ask a model; each says in its file after which source.
+// These proposers ask a language model. The file of each names its source.
 std::unique_ptr<Proposer> make_trace(const Problem& problem, std::uint64_t seed,
                                      const AskOptions& options);
 std::unique_ptr<Proposer> make_opro(const Problem& problem, std::uint64_t seed,

@@ -1,4 +1,5 @@
-// random: mappings drawn from the search space, as those that the paper compares with.
+// random: draws mappings from the search space, like the random mappers that the paper compares
+// with.
 #include "base/random.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class Random : public Proposer {
   }
 
  private:
-  // Of seeds side by side, searches that share no drawing.
+  // Returns the seed of a draw. Searches with neighbouring seeds share no draws.
   std::uint64_t seed_of(std::uint64_t drawn) const { return random_at(seed_, drawn); }
 
   SearchSpace space_;

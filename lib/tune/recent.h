@@ -1,5 +1,5 @@
-// Recent: values by key, of many the last that were added, so that a search may be as long as one
-// likes.
+// Recent: a map that keeps only the last entries that were added, so that memory stays bounded in a
+// search of any length.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 namespace groma::tuning {
 
+// Returns a 64-bit hash of a text.
 inline std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
@@ -26,12 +27,14 @@ class Recent {
   static constexpr std::size_t kKept = 1 << 17;
   explicit Recent(std::size_t kept = kKept) : kept_(kept) {}
 
-  // Null: not added, or too long ago. Good until the next add.
+  // Returns the value, valid until the next add(). Returns null if the key was not added or was
+  // evicted.
   const Value* find(const Key& key) const {
     const auto found = values_.find(key);
     return found == values_.end() ? nullptr : &found->second;
   }
-  // Of two with one key the first stays. Whether it is new.
+  // Adds a value. Returns false, and keeps the old value, if the key is already there. Evicts the
+  // oldest entry if the map is full.
   bool add(const Key& key, Value value) {
     if (!values_.emplace(key, std::move(value)).second) return false;
     if (order_.size() < kept_) {
@@ -43,13 +46,13 @@ class Recent {
     oldest_ = (oldest_ + 1) % kept_;
     return true;
   }
-  // As if it had not been added.
+  // Removes an entry.
   void forget(const Key& key) { values_.erase(key); }
 
  private:
   std::size_t kept_, oldest_ = 0;
   std::unordered_map<Key, Value, Hash> values_;
-  std::vector<Key> order_;  // a ring once it is full; has what was forgotten, too
+  std::vector<Key> order_;  // a ring buffer once full; also holds forgotten keys
 };
 
 }  // namespace groma::tuning

@@ -1,3 +1,4 @@
+// Low-level parsing of a model's reply: fences, labels and JSON objects.
 #include "tune/reply_text.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// How many of the mark that the line begins with; 0: it is no fence. `indent` is skipped.
+// Returns the number of fence marks at the beginning of a line; 0 if the line is not a fence. Sets
+// `indent` to the number of spaces before them.
 std::size_t marks_of(std::string_view line, std::size_t* indent) {
   *indent = std::min(line.find_first_not_of(' '), line.size());
   if (*indent > 3 || *indent == line.size()) return 0;
@@ -22,7 +24,7 @@ std::size_t marks_of(std::string_view line, std::size_t* indent) {
   return end - *indent >= 3 ? end - *indent : 0;
 }
 
-// Line ends and tabs within strings as JSON writes them.
+// Returns JSON in which line ends and tabs inside strings are escaped.
 std::string with_escapes(std::string_view text) {
   std::string mended;
   mended.reserve(text.size());
@@ -58,10 +60,12 @@ std::string one_line(std::string_view text, std::size_t most) {
   return harmless(trimmed(text), most);
 }
 
+// A block ends at a fence with the same mark; a block without an end reaches to the end of the
+// text.
 std::vector<Fence> fences_of(std::string_view text) {
   std::vector<Fence> fences;
   std::string_view above;
-  char mark = 0;  // of the block that is open
+  char mark = 0;  // mark of the open block
   std::size_t length = 0, body = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -70,7 +74,7 @@ std::vector<Fence> fences_of(std::string_view text) {
     const std::size_t marks = marks_of(line, &indent);
     const std::string_view rest = marks > 0 ? trimmed(line.substr(indent + marks)) : line;
     if (length == 0) {
-      // Code between single marks on one line is none.
+      // Inline code on one line is not a fence.
       if (marks > 0 && rest.find('`') == rest.npos) {
         mark = line[indent];
         length = marks;

@@ -1,4 +1,4 @@
-// The layers of a reply below what it means: thoughts, fences, labels, objects.
+// Low-level parsing of a model's reply: thoughts, fences, labels and JSON objects.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,32 @@
 
 namespace groma::tuning {
 
-// The longest reply that is looked at; mappings have a few kilobytes.
+// Limit for a reply, in bytes. Mappings have a few kilobytes.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
 
-// The text of a reply without thoughts; nothing, and `why`, of what is empty or too long.
+// Returns the text of a reply without its thoughts. Returns nullopt and sets `why` if the reply is
+// empty or too long.
 std::optional<std::string> reply_text(const ChatReply& reply, std::string* why);
 
 struct Fence {
-  std::string_view info;    // the first word behind the opening marks
-  std::string_view before;  // the last line with text above it
+  std::string_view info;    // first word after the opening marks
+  std::string_view before;  // last non-empty line above the fence
   std::string_view body;    // whole lines
   bool closed = false;
 };
-// Blocks between ``` or ~~~, up to three spaces before them, in order.
+// Returns the blocks between ``` or ~~~, in order. Up to three spaces may precede a mark.
 std::vector<Fence> fences_of(std::string_view text);
 
-// Without white space at both ends.
+// Returns the text without white space at both ends.
 std::string_view trimmed(std::string_view text);
-// On one line, printable, cut to `most` bytes.
+// Returns the text on one line, printable, cut to `most` bytes.
 std::string one_line(std::string_view text, std::size_t most);
 
-// The object that `text` is, line ends in its strings taken as they are.
+// Parses `text` as a JSON object; line ends inside strings are accepted.
 std::optional<llm::json> parse_object(std::string_view text);
-// From the first brace to the last.
+// Returns the part from the first opening brace to the last closing brace.
 std::string_view outermost_braces(std::string_view text);
-// The value of the first complete `"key": "..."` in a text that may be cut off anywhere.
+// Returns the value of the first complete `"key": "..."` in a text that may be cut off anywhere.
 std::optional<std::string> string_member(std::string_view text, std::string_view key);
 
 }  // namespace groma::tuning

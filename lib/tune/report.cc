@@ -24,10 +24,11 @@ using tuning::Json;
 constexpr std::size_t kMostBars = 60;
 constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000, kMostImprovements = 30;
 constexpr auto kLongestDiff = std::chrono::seconds(2);
-constexpr std::size_t kMostChanged = 40, kMostOfLine = 200;  // lines of a text, bytes of each
-constexpr std::size_t kMostCells = 250'000;                  // of line_edits(), a millisecond
+constexpr std::size_t kMostChanged = 40, kMostOfLine = 200;  // changed lines shown, bytes of each
+constexpr std::size_t kMostCells = 250'000;  // limit for line_edits(), about a millisecond
 
-// Of seconds below 1 the largest unit of which there is at least one, as in all other reports.
+// Returns a value with its unit. Seconds below 1 use the largest unit in which the value is at
+// least 1, as in all reports.
 std::string number_words(double value, const std::string& unit, int digits) {
   constexpr std::array<std::string_view, 4> kUnits = {"s", "ms", "us", "ns"};
   if (unit != kUnits.front()) return fmt::format("{:.{}g} {}", value, digits, harmless(unit));
@@ -57,6 +58,8 @@ std::string value_words(const Evaluator& evaluator, double score, int digits) {
   return number_words(evaluator.value_of(score), evaluator.unit(), digits);
 }
 
+// Draws the course of a search as one line of at most `most` characters on a logarithmic scale.
+// Each character is the smallest score of its steps; `·` means that no step succeeded.
 std::string sparkline(std::span<const double> scores, std::size_t most, bool higher_is_better) {
   static constexpr std::array<std::string_view, 8> kLetters = {"▁", "▂", "▃", "▄",
                                                                "▅", "▆", "▇", "█"};
@@ -87,6 +90,7 @@ std::string sparkline(std::span<const double> scores, std::size_t most, bool hig
   return line;
 }
 
+// Writes the summary of a search: start, best, spending and how the search ended.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   std::string text;
   const bool higher = evaluator.higher_is_better();
@@ -171,7 +175,7 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
 namespace tuning {
 namespace {
 
-// Which decisions differ between two mappings, and what that costs on the first input.
+// Returns which decisions differ between two mappings, and their cost on the first input.
 std::string mapping_difference(const Problem& problem, const std::string& from,
                                const std::string& to) {
   Diagnostics diags_from(Source("start", from)), diags_to(Source("best", to));
@@ -185,12 +189,12 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
   return draw(found, a->program(), b->program());
 }
 
-// Texts that others wrote are filtered line by line.
+// Writes untrusted texts, filtered line by line.
 class Report {
  public:
   explicit Report(std::string path) : file_(std::move(path)) {}
 
-  // The failure, if there was one.
+  // Writes the failure, if any.
   std::optional<Error> done() { return file_.place(); }
 
   template <typename... Args>
@@ -209,9 +213,9 @@ class Report {
   ReplacedFile file_;
 };
 
-// The lines of a text that are not in the other, under where they stand.
+// Writes the lines of one text that are not in the other, under their line numbers.
 void add_changed(const std::string& from, const std::string& to, Report& out) {
-  std::size_t line = 1, changed = 0;  // of `from`
+  std::size_t line = 1, changed = 0;  // line number in `from`
   std::string segment;
   char before = ' ';
   for (const LineEdit& edit : line_edits(from, to, kMostCells)) {
@@ -266,7 +270,7 @@ void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out)
   out.add_indented(reply ? reply->text : reply.error().message, "  < ");
 }
 
-// Each line of the journal that is about something, with what comes of it.
+// Calls `visit` for each line of the journal, with the lines that belong to it.
 template <typename Visit>
 void each_line(const std::string& journal, const Visit& visit) {
   auto lines = Lines::open(journal);
@@ -277,14 +281,14 @@ void each_line(const std::string& journal, const Visit& visit) {
   }
 }
 
-// What a journal says of a search as a whole.
+// A search as a whole, read from its journal.
 struct Course {
   struct Improvement {
-    std::int64_t number = 0;  // of the step
+    std::int64_t number = 0;  // number of the step
     double score = 0;
-    std::string why;  // what was tried
+    std::string why;  // description of the proposal
   };
-  std::vector<double> scores;  // of all steps, the first kMostScores
+  std::vector<double> scores;  // scores of the first kMostScores steps
   std::vector<Improvement> improvements;
 };
 
@@ -305,7 +309,7 @@ Course course_in(const std::string& journal) {
   return course;
 }
 
-// At most so many of each.
+// Writes the steps, up to a limit.
 void add_steps(const std::string& journal, const Problem& problem, const Evaluator& evaluator,
                Report& out) {
   std::size_t steps = 0, exchanges = 0;

@@ -1,4 +1,4 @@
-// What a search says of itself when it is over.
+// Writes the reports of a finished search.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,12 @@
 
 namespace groma::tuning {
 
-// Writes two files beside the journal in this directory. report.txt: start and best, the
-// improvements, what differs between start and best. steps.txt: every step with what was asked,
-// answered and found out; of a mapping its text, of any other text the lines that are not the
-// start's; of a long search the steps that come first.
+// Writes two files into the journal's directory.
+// - report.txt: the start and the best, the improvements, and the difference between start and
+//   best.
+// - steps.txt: every step with its questions, replies and results. A step of a mapping shows its
+//   text; a step of any other text shows the lines that differ from the start. A long search shows
+//   only its first steps.
 [[nodiscard]] std::optional<Error> report(const std::string& directory, const Problem& problem,
                                           const Evaluator& evaluator, const TuneOutcome& outcome);
 

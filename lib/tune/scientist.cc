@@ -1,6 +1,7 @@
-// scientist: GPU Kernel Scientist (Andrews and Witteveen, 2025). A selector picks a base and a
-// reference out of the population, a designer lists ten avenues and plans five experiments, three
-// of which a writer carries out. All that comes back are timings.
+// scientist: GPU Kernel Scientist (Andrews and Witteveen, 2025). A language model takes three
+// roles. The selector picks a base and a reference from the population. The designer lists ten
+// avenues and plans five experiments. The writer carries out three of them. The only feedback is
+// timings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct Experiment {
   std::string description, rubric;
   double least = 0, most = 0;  // gain in percent
   double innovation = 0;       // 0 to 100
-  // Of the proposal that carries it out.
+  // About the proposal that carries out the experiment.
   std::int64_t base = 0, reference = 0;
   double base_score = 0;
 };
@@ -70,6 +71,7 @@ std::string words_in(const llm::json& object, const char* key) {
   return one_line(words, kMaxWords);
 }
 
+// Reads an experiment from JSON; nullopt if its description or its gain is missing.
 std::optional<Experiment> experiment_in(const llm::json& value) {
   Experiment made;
   made.description = words_in(value, "description");
@@ -87,7 +89,8 @@ std::optional<Experiment> experiment_in(const llm::json& value) {
   return made;
 }
 
-// The most innovative, the one of the highest maximum, the one of the highest minimum; none twice.
+// Returns three distinct experiments: the most innovative, the one with the highest maximum gain,
+// and the one with the highest minimum gain.
 std::vector<Experiment> picked(const std::vector<Experiment>& all) {
   std::vector<Experiment> chosen;
   std::vector<bool> taken(all.size());
@@ -111,6 +114,7 @@ class Scientist : public Proposer {
   std::string_view name() const override { return "scientist"; }
   std::string findings() const override { return findings_; }
 
+  // Selects a base, designs experiments and asks for texts that carry them out.
   std::vector<Proposal> propose(Round& round) override {
     measured_ = what(round.evaluator());
     higher_is_better_ = round.evaluator().higher_is_better();
@@ -168,7 +172,7 @@ class Scientist : public Proposer {
 
  private:
   struct Pair {
-    const Member* base = nullptr;  // none: the problem's start
+    const Member* base = nullptr;  // null: the problem's start
     const Member* reference = nullptr;
   };
 
@@ -184,7 +188,7 @@ class Scientist : public Proposer {
     return evaluator.unit() == "s" ? "time" : one_line(evaluator.unit(), 40);
   }
 
-  // The worst, of those that did not run the oldest; the newest stays.
+  // Removes one member: the oldest one that failed, or else the worst. The newest stays.
   void forget() {
     const auto worst = std::max_element(
         population_.begin(), population_.end() - 1, [](const Member& a, const Member& b) {
@@ -193,7 +197,7 @@ class Scientist : public Proposer {
     population_.erase(worst);
   }
 
-  // The findings grow; the oldest make room.
+  // Appends to the findings; the oldest are removed at the limit.
   void note(std::string_view text) {
     findings_ += fmt::format("- {}\n", harmless(text));
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
@@ -210,7 +214,8 @@ class Scientist : public Proposer {
     return members;
   }
 
-  // What the model selects; where it does not, the best and what differs most from it.
+  // Asks the model for a base and a reference. If it does not name them, takes the best and the
+  // member that differs most from it.
   Pair select(Round& round) {
     const std::vector<const Member*> members = valid();
     if (members.empty()) return {};
@@ -238,6 +243,7 @@ class Scientist : public Proposer {
     return pair;
   }
 
+  // Returns the member whose segments differ most from those of `base`; null if there is none.
   static const Member* most_different(const Problem& problem, const Member& base,
                                       const std::vector<const Member*>& members) {
     const Result<Segments> own = segments_of(problem, base.text);
@@ -259,6 +265,7 @@ class Scientist : public Proposer {
     return found;
   }
 
+  // Lists the latest members of the population, and the eight best.
   void build_selector(Prompt& prompt, const Round& round) const {
     prompt.system(role_words(round.problem(), round.evaluator()));
     prompt.system(
@@ -395,11 +402,11 @@ class Scientist : public Proposer {
   }
 
   Asker asker_;
-  std::vector<Member> population_;              // the oldest first
+  std::vector<Member> population_;              // oldest first
   std::map<std::int64_t, Experiment> pending_;  // by tag
   std::int64_t tags_ = 0;
   std::string findings_;
-  std::string measured_;  // what a value is, in a word
+  std::string measured_;  // the word for a measured value
   bool higher_is_better_ = false;
 };
 

@@ -1,4 +1,4 @@
-// ScoreMemory: what came of the last tries, by a hash of what was tried, so that nothing has to be
+// ScoreMemory: the results of the last tries, by a hash of the configuration, so that nothing is
 // tried twice.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace groma::tuning {
 
-// Of a Choice of the search space.
+// Returns the hash of a Choice of the search space.
 inline std::uint64_t hash_of(const std::vector<std::uint32_t>& choice) {
   std::uint64_t hash = choice.size();
   for (std::uint32_t option : choice) hash = mix(hash ^ option) + 1;
@@ -18,7 +18,7 @@ inline std::uint64_t hash_of(const std::vector<std::uint32_t>& choice) {
 }
 
 struct Scored {
-  double score = std::numeric_limits<double>::infinity();  // of a failure too
+  double score = std::numeric_limits<double>::infinity();  // infinite for a failure
   bool ok = false;
   bool was_best = false;  // better than all before it, or the first
 };

@@ -1,4 +1,5 @@
-// SearchSpace: the decisions of an application on a machine, and a choice of them as a program.
+// SearchSpace: the decisions of an application on a machine, and the mapping for a choice of
+// options.
 #include "groma/search_space.h"
 
 #include <fmt/format.h>
@@ -19,14 +20,15 @@
 namespace groma {
 namespace {
 
-// What every mapping begins with: what the mappers printed in the paper begin with (A4, A6, A7).
+// The statements at the beginning of every mapping, from the mappers printed in the paper (A4, A6,
+// A7).
 constexpr std::string_view kBeginning =
     "Task * GPU, OMP, CPU;\n"
     "Region * * GPU FBMEM;\n"
     "Region * * * SOCKMEM, SYSMEM;\n";
 constexpr ProcKind kBeginningKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 
-// Every list of some of `kinds`, none twice, in every order: first those of one.
+// Returns every list of distinct elements of `kinds`, in every order, shortest lists first.
 std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) {
   std::vector<std::vector<ProcKind>> lists = {{}};
   for (std::size_t i = 0; i < lists.size(); ++i) {
@@ -76,8 +78,8 @@ bool is_mapped(const app::Requirement& requirement) {
 
 }  // namespace
 
-// Goes through the tasks once for each kind of statement, in the order in which the paper's agent
-// joins them (A.6), then through what it leaves out.
+// Makes the decisions: for each kind of statement, the decisions of all tasks. The order is that in
+// which the paper's agent joins statements (A.6); statements that the agent omits come last.
 class SearchSpace::Maker {
  public:
   Maker(SearchSpace& space, const Machine& machine, const app::Data& app)
@@ -99,6 +101,7 @@ class SearchSpace::Maker {
     }
   }
 
+  // Makes all decisions in the order of the statements.
   void make(SpaceGrain grain) {
     space_.kind_lists_ = lists_of(kinds_);
     std::vector<std::string> lists;
@@ -140,7 +143,7 @@ class SearchSpace::Maker {
   void for_each_task(const Visit& visit) {
     for (std::uint32_t t = 0; t < space_.tasks_.size(); ++t) visit(t, space_.tasks_[t].name);
   }
-  // visit(task, "task position") for each requirement that gets an instance.
+  // Calls visit(task, "task position") for each requirement that gets an instance.
   template <typename Visit>
   void for_each_argument(const Visit& visit) {
     for_each_task([&](std::uint32_t t, const std::string& name) {
@@ -151,6 +154,7 @@ class SearchSpace::Maker {
     });
   }
 
+  // Adds Region decisions by argument or by name, as the grain says.
   void add_regions(SpaceGrain grain) {
     const auto add_kinds = [&](std::uint32_t task, const std::string& which,
                                const std::string& region) {
@@ -169,6 +173,7 @@ class SearchSpace::Maker {
     }
   }
 
+  // Adds Layout decisions: by argument if the grain says so, then those for all tasks.
   void add_layouts(SpaceGrain grain) {
     if (grain == SpaceGrain::kArguments) {
       for_each_argument([&](std::uint32_t task, const std::string& which) {
@@ -188,8 +193,9 @@ class SearchSpace::Maker {
     add(MappingStatement::kLayout, kNoTask, head, kAlignments);
   }
 
+  // Adds the decisions about mapping functions of one task.
   void add_functions(std::uint32_t t, const std::string& name) {
-    int dimensions = 0;  // the fewest of its index launches
+    int dimensions = 0;  // smallest number of dimensions among the task's index launches
     bool single = false;
     for (const app::Use& use : uses_[numbers_[t]].uses) {
       if (!use.domain) {
@@ -209,8 +215,8 @@ class SearchSpace::Maker {
     }
   }
 
-  // Every name by which a launch gives a region that is mapped, and how statements write it, in the
-  // order of the launches' tasks.
+  // Returns every name that launches use for a mapped region, with its spelling in statements, in
+  // the order of the launches' tasks.
   std::vector<std::pair<std::string, std::string>> region_names() const {
     std::vector<std::pair<std::string, std::string>> names;
     std::set<std::string> seen;
@@ -234,15 +240,15 @@ class SearchSpace::Maker {
   std::vector<ProcKind> kinds_;
   std::vector<std::string> memories_;
   std::vector<TaskUses> uses_;
-  std::vector<std::uint32_t> numbers_;  // by task of the space: its number in the application
+  std::vector<std::uint32_t> numbers_;  // index in the application, by task of the space
 };
 
 SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, SpaceGrain grain) {
   Maker(*this, machine, workload.data()).make(grain);
 }
 
-// The first of its list that it has a variant for; the first of the list where there is none, which
-// no machine runs.
+// Returns the first kind of the chosen list for which the task has a variant. Without such a kind,
+// returns the first of the list, which no machine can run.
 ProcKind SearchSpace::kind_of(const Task& task, const Choice& choice) const {
   const std::vector<ProcKind>& chosen = kind_lists_[choice[task.decision]];
   const std::span<const ProcKind> list = chosen.empty() ? std::span<const ProcKind>(kBeginningKinds)
@@ -255,9 +261,10 @@ ProcKind SearchSpace::kind_of(const Task& task, const Choice& choice) const {
   return list.front();
 }
 
+// Writes the statements, then the functions that they use, then the maps, then the rest.
 std::string SearchSpace::text_of(const Choice& choice) const {
   std::string statements(kBeginning), maps, rest;
-  std::map<std::string, std::string> functions;  // by name, so that each stands there once
+  std::map<std::string, std::string> functions;  // by name, so that each function is written once
   for (std::size_t d = 0; d < decisions_.size();) {
     const Decision& first = decisions_[d];
     std::string words;

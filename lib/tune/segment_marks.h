@@ -1,4 +1,4 @@
-// The lines that bound a marked text's segments.
+// Recognises the lines that begin and end the segments of a marked text.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,9 @@ struct SegmentMark {
   bool begin = false, end = false;
   std::string_view name, about;
 };
+// Returns the mark in a line; `begin` and `end` are false if there is none.
 SegmentMark segment_mark(std::string_view line);
-// Whether some line has one.
+// Returns true if some line holds a mark.
 bool has_segment_mark(std::string_view text);
 
 }  // namespace groma::tuning

@@ -1,4 +1,5 @@
-// A text as segments: a mapping program by its statements, any other text by its marks.
+// Segments: splits a text into named parts. A mapping is split by its statements, any other text by
+// its marks.
 #include "groma/segments.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOfMappin
 constexpr std::size_t kTask = 0, kRegion = 1, kLayout = 2, kLimit = 3, kIndex = 4, kSingle = 5,
                       kOther = 6;
 
+// Returns the segment to which a kind of statement belongs.
 std::size_t segment_of(StatementKind kind) {
   switch (kind) {
     case StatementKind::kTask:
@@ -95,7 +97,8 @@ std::string_view without_indent(std::string_view line) {
   return line;
 }
 
-// Of a line with its end: nothing in it, or a comment alone.
+// is_blank(): the line is empty. says_nothing(): the line is empty or only a comment. The line
+// includes its end.
 bool is_blank(std::string_view line) {
   line = without_indent(line);
   return line.empty() || line == "\n";
@@ -105,7 +108,7 @@ bool says_nothing(std::string_view line) {
   return is_blank(line) || line.starts_with('#') || line.starts_with("//");
 }
 
-// Where the line of `at` begins, or `least` where that is not before it.
+// Returns the beginning of the line that contains `at`, but not less than `least`.
 std::size_t line_begin(std::string_view text, std::size_t at, std::size_t least) {
   const std::size_t newline = text.substr(least, at - least).rfind('\n');
   return newline == text.npos ? least : least + newline + 1;
@@ -113,19 +116,19 @@ std::size_t line_begin(std::string_view text, std::size_t at, std::size_t least)
 bool begins_line(std::string_view text, std::size_t at) {
   return at == 0 || text[at - 1] == '\n' || (at == kBom.size() && text.starts_with(kBom));
 }
-// Where the next line begins, or `most` where that is not after it.
+// Returns the beginning of the next line, but not more than `most`.
 std::size_t line_end(std::string_view text, std::size_t at, std::size_t most) {
   const std::size_t newline = text.substr(at, most - at).find('\n');
   return newline == text.npos ? most : at + newline + 1;
 }
 
-// Where a statement begins and ends; the comments over it are not yet its own.
+// The range of a statement, without the comments above it, and its segment.
 struct Stretch {
   std::size_t begin, end, segment;
 };
 
-// The lines in [begin, end), which no statement could be made of, that begin with a statement's
-// word all the same.
+// Adds the lines in [begin, end) that the parser could not read but that begin with a statement's
+// keyword.
 void add_broken(std::string_view text, std::size_t begin, std::size_t end,
                 std::vector<Stretch>& found) {
   std::size_t at = begins_line(text, begin) ? begin : line_end(text, begin, end);
@@ -139,7 +142,7 @@ void add_broken(std::string_view text, std::size_t begin, std::size_t end,
     const syntax::ReservedWord* word = syntax::find_reserved(line.substr(0, length));
     if (word != nullptr && word->kind == syntax::TokenKind::kStatementWord) {
       const auto kind = static_cast<StatementKind>(word->value);
-      // These two may be of a function's body.
+      // These two may belong to a function's body.
       if (kind != StatementKind::kReturn && kind != StatementKind::kPrint) {
         found.push_back({at, next, segment_of(kind)});
       }
@@ -148,6 +151,7 @@ void add_broken(std::string_view text, std::size_t begin, std::size_t end,
   }
 }
 
+// Returns the ranges of all statements of a program, including damaged ones.
 std::vector<Stretch> stretches_of(const Source& program) {
   const std::string_view text = program.text();
   std::vector<Stretch> found;
@@ -166,7 +170,8 @@ std::vector<Stretch> stretches_of(const Source& program) {
   return found;
 }
 
-// `at`, or where the comments and empty lines over it begin, which end not before `least`.
+// Returns the beginning of the comments and empty lines directly above `at`, but not less than
+// `least`; `at` if there are none.
 std::size_t with_comments(std::string_view text, std::size_t at, std::size_t least) {
   std::size_t begin = line_begin(text, at, least);
   if (!begins_line(text, begin) || !says_nothing(text.substr(begin, at - begin))) return at;
@@ -178,7 +183,7 @@ std::size_t with_comments(std::string_view text, std::size_t at, std::size_t lea
   return begin;
 }
 
-// As whole lines, without empty ones before and behind.
+// Returns the text as whole lines, without empty lines at the beginning and the end.
 std::string as_lines(std::string_view text) {
   while (!text.empty()) {
     const std::size_t next = line_end(text, 0, text.size());
@@ -206,6 +211,7 @@ bool in_name(char c) {
 
 namespace tuning {
 
+// Reads the name and the description behind `groma: begin`, up to the end of the comment.
 SegmentMark segment_mark(std::string_view line) {
   SegmentMark mark;
   const std::string_view end = word_after(line, "groma: end");
@@ -237,6 +243,8 @@ bool has_segment_mark(std::string_view text) {
 
 }  // namespace tuning
 
+// Each statement goes to the segment of its kind, with the comments above it. A text that is too
+// long goes to `other`.
 Segments Segments::of_mapping(const Source& program) {
   std::string_view text = program.text();
   Segments made;
@@ -261,7 +269,7 @@ Segments Segments::of_mapping(const Source& program) {
       least = stretch.end;
       segment = stretch.segment;
     }
-    // What follows the last statement stays last.
+    // Comments after the last statement stay at the end.
     const std::size_t last = with_comments(text, text.size(), least);
     add(segment, begin, last);
     add(kOther, last, text.size());
@@ -273,6 +281,7 @@ Segments Segments::of_mapping(const Source& program) {
   return made;
 }
 
+// Keeps the text between the segments, including the lines with marks.
 Result<Segments> Segments::of_marked(const Source& source) {
   const std::string_view text = source.text();
   const auto failure = [&](std::size_t line, std::string_view what,
@@ -284,7 +293,7 @@ Result<Segments> Segments::of_marked(const Source& source) {
                  fmt::format("`{}` has more than {} MB", source.name(), kMaxSourceBytes >> 20)};
   }
   Segments made;
-  std::size_t kept = 0;  // what is before it has its place
+  std::size_t kept = 0;  // end of the text that is already assigned
   std::size_t opened = 0;
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size(); ++line) {
@@ -335,6 +344,7 @@ const Segment* Segments::find(std::string_view name) const {
   return found == segments_.end() ? nullptr : &*found;
 }
 
+// Refuses a text with marks, which would change the segments.
 std::optional<Error> Segments::set(std::string_view name, std::string text) {
   const Segment* found = find(name);
   if (found == nullptr) {
@@ -353,6 +363,7 @@ std::optional<Error> Segments::set(std::string_view name, std::string text) {
   return std::nullopt;
 }
 
+// Marked segments are joined by the text between them, segments of a mapping by empty lines.
 std::string Segments::text() const {
   std::string all;
   for (std::size_t i = 0; i < segments_.size(); ++i) {

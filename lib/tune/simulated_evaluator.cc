@@ -1,4 +1,4 @@
-// Mappings in the embedded runtime.
+// The evaluator that runs mappings in the embedded runtime.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 namespace groma {
 namespace {
 
-// Mappings are untrusted: one that makes a run of hours is worth no hours.
+// Time limit of a run. Mappings are untrusted, and one may cause a run of hours.
 constexpr auto kLongestRun = std::chrono::seconds(60);
-// Advice without runs of its own, which nobody would count.
+// The guide makes no trial runs of its own, because no budget would count them.
 constexpr GuideLimits kNoTrials = {0, std::int64_t{1} << 62};
-constexpr double kShortest = 1e-12;  // seconds, so that a score is never 0
+constexpr double kShortest = 1e-12;  // minimum in seconds, so that a score is never 0
 
 std::string name_of(const Workload& workload) {
   std::string name = workload.name();
@@ -51,7 +51,7 @@ class SimulatedEvaluator : public Evaluator {
   }
   bool simulated() const override { return true; }
 
-  // Its tokens.
+  // Returns the tokens of the text, without comments and spacing.
   std::string canonical(const std::string& text) const override {
     const Source source("", text);
     Diagnostics ignored(source);
@@ -70,6 +70,7 @@ class SimulatedEvaluator : public Evaluator {
     return std::string(mend(Source("mapping", text), &made).text());
   }
 
+  // Checks the text with every input. Texts without errors are remembered.
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
     const std::uint64_t hash = tuning::hash_of(text);
     {
@@ -78,7 +79,7 @@ class SimulatedEvaluator : public Evaluator {
     }
     Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
-    options.first_error = detail <= GuideDetail::kExecution;  // which says no more
+    options.first_error = detail <= GuideDetail::kExecution;  // shows one error only
     const std::shared_lock memory(memory_);
     for (const Workload& input : inputs_) {
       diags.clear();
@@ -101,6 +102,8 @@ class SimulatedEvaluator : public Evaluator {
     return std::nullopt;
   }
 
+  // Returns true if the text cannot be bound, or if a check of some input finds an error or a
+  // warning.
   bool may_fail(const std::string& text) const override {
     Diagnostics diags(Source("mapping", text));
     const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
@@ -137,8 +140,8 @@ class SimulatedEvaluator : public Evaluator {
   }
 
  private:
-  // Runs go on side by side. Each has its share of the memory; one that needs more is made once
-  // more while there is no other, with all of it.
+  // Runs are concurrent, and each has an equal share of the memory. A run that needs more is
+  // repeated alone, with all of the memory.
   std::int64_t share_of_memory() const { return options_.max_bytes / parallel(); }
   CheckOptions check_options() const {
     CheckOptions options;
@@ -146,6 +149,8 @@ class SimulatedEvaluator : public Evaluator {
     options.stop = options_.stop;
     return options;
   }
+  // Runs with the share of memory first. If the run is too large, runs it again alone with all of
+  // the memory.
   RunResult run_in_memory(const BoundProgram& bound, const Workload& input,
                           SimulateOptions* options, Diagnostics& diags) const {
     {
@@ -167,7 +172,7 @@ class SimulatedEvaluator : public Evaluator {
     return *rules_;
   }
 
-  // False: it cannot be carried out, which `evaluation` then says.
+  // Runs one input and adds its value. Returns false if the run fails; `evaluation` then says why.
   bool run_on(const Workload& input, const EvaluationRequest& request,
               Evaluation* evaluation) const {
     Diagnostics diags(Source("mapping", request.text));
@@ -204,7 +209,7 @@ class SimulatedEvaluator : public Evaluator {
     return false;
   }
 
-  // Says that it is of that one.
+  // Names the input in the feedback, if there are several inputs.
   void name(const Workload& input, Feedback* feedback) const {
     if (inputs_.size() > 1) feedback->execution += fmt::format(" (of {})", name_of(input));
   }
@@ -212,10 +217,10 @@ class SimulatedEvaluator : public Evaluator {
   std::shared_ptr<const Machine> machine_;
   std::vector<Workload> inputs_;
   SimulateOptions options_;
-  // Texts with nothing against them: a proposer has looked at what it proposes.
+  // Number of texts remembered as correct. Proposers check a text before they propose it.
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
-  mutable std::shared_mutex memory_;  // shared: by runs with their share of it
+  mutable std::shared_mutex memory_;  // shared by runs that use their share of the memory
   mutable tuning::Recent<std::monostate> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
@@ -224,7 +229,7 @@ class SimulatedEvaluator : public Evaluator {
 }  // namespace
 
 double geometric_mean(std::span<const double> values) {
-  if (values.size() == 1) return values.front();  // to the last bit
+  if (values.size() == 1) return values.front();  // exact
   double sum = 0;
   for (const double value : values) sum += std::log(value);
   return std::exp(sum / static_cast<double>(values.size()));

@@ -1,3 +1,5 @@
+// Finds statements of a mapping by key. Texts are parsed without checking, so that they may have
+// errors.
 #include "tune/statements.h"
 
 #include <fmt/format.h>
@@ -10,7 +12,8 @@
 namespace groma::tuning {
 namespace {
 
-// What a statement is about: of two with one key the first counts.
+// Returns the key of a statement: its keyword and the names that it is about. If two statements
+// have the same key, the first one counts.
 struct KeyOf {
   const syntax::Tree& tree;
 
@@ -66,12 +69,13 @@ struct KeyOf {
   std::string operator()(const syntax::PrintStatement&) const { return "print"; }
   std::string operator()(const syntax::ReturnStatement&) const { return "return"; }
 
-  // Functions and globals share their names.
+  // Functions and globals share one name space, so both have keys `def NAME`.
   std::string defined(const syntax::Name& name) const {
     return fmt::format("def {}", tree.source.text(name.range));
   }
 };
 
+// Parses a text and ignores its errors.
 syntax::Tree tree_of(std::string_view text) {
   Diagnostics ignored(Source("reply", std::string(text)));
   return syntax::parse(ignored.source(), ignored);
@@ -79,6 +83,7 @@ syntax::Tree tree_of(std::string_view text) {
 
 }  // namespace
 
+// Parses the text; damaged statements have no key.
 Keys keys_of(std::string_view text, bool definitions_only) {
   Keys keys;
   const syntax::Tree tree = tree_of(text);
@@ -89,6 +94,8 @@ Keys keys_of(std::string_view text, bool definitions_only) {
   return keys;
 }
 
+// Copies everything except the statements with these keys. A statement that begins inside a removed
+// one is skipped.
 std::string without(std::string_view text, const Keys& keys) {
   std::string kept;
   std::size_t at = 0;
@@ -103,6 +110,7 @@ std::string without(std::string_view text, const Keys& keys) {
   return kept += text.substr(at);
 }
 
+// Statements that begin inside an earlier one, such as those of a function body, are not listed.
 std::vector<Stretch> statements_in(std::string_view text) {
   std::vector<Stretch> all;
   for (const syntax::Statement& statement : tree_of(text).statements) {
@@ -113,11 +121,12 @@ std::vector<Stretch> statements_in(std::string_view text) {
   return all;
 }
 
+// The comments above a function and the line that would be left empty go with the statement.
 std::string without(std::string_view text, Stretch statement) {
   std::string_view before = text.substr(0, statement.begin);
   std::string_view after = text.substr(statement.end);
   const bool begins_line = before.empty() || before.back() == '\n';
-  // What stands over a function is about it.
+  // Comments directly above a function are removed with it.
   while (begins_line && !before.empty() && text.substr(statement.begin).starts_with("def ")) {
     const std::size_t newline = before.substr(0, before.size() - 1).rfind('\n');
     const std::size_t line = newline == before.npos ? 0 : newline + 1;
@@ -125,7 +134,7 @@ std::string without(std::string_view text, Stretch statement) {
     before = before.substr(0, line);
   }
   if (begins_line && after.starts_with('\n')) after.remove_prefix(1);
-  // Of two empty lines one.
+  // Two empty lines become one.
   const bool empty_before = before.empty() || before.ends_with("\n\n");
   if (begins_line && empty_before && after.starts_with('\n')) after.remove_prefix(1);
   return std::string(before) + std::string(after);
@@ -138,6 +147,7 @@ bool has_index_map(std::string_view text) {
   });
 }
 
+// Returns the first error, its source line and its first help as one line.
 std::string mistake_in(std::string_view text) {
   Diagnostics diags(Source("reply", std::string(text)));
   const syntax::Tree tree = syntax::parse(diags.source(), diags);

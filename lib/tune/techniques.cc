@@ -1,4 +1,5 @@
-// After opentuner/search/{differentialevolution,evolutionarytechniques}.py.
+// DifferentialEvolution and GreedyMutation. Source:
+// opentuner/search/{differentialevolution,evolutionarytechniques}.py.
 #include "tune/techniques.h"
 
 #include <limits>
@@ -26,6 +27,8 @@ double Shared::score(Trial& trial) const {
   return knows(trial) ? trial.result.score : std::numeric_limits<double>::infinity();
 }
 
+// Asks for every member of the first population, then for a child of the member that has waited
+// longest and has no pending child.
 Technique::Request DifferentialEvolution::ask(Shared& shared) {
   while (members_.size() < kPopulation) {
     members_.push_back({shared.random_trial(), nullptr, false, turns_++});
@@ -51,6 +54,7 @@ Technique::Request DifferentialEvolution::ask(Shared& shared) {
   return {Answer::kTrial, child};
 }
 
+// The best trial takes part in the draw of the three others. The scale is drawn from 0.5 to 1.
 Configuration DifferentialEvolution::child_of(std::size_t parent, Shared& shared) const {
   std::vector<const Configuration*> others;
   for (std::size_t m = 0; m < members_.size(); ++m) {
@@ -72,6 +76,7 @@ Configuration DifferentialEvolution::child_of(std::size_t parent, Shared& shared
   return child;
 }
 
+// The child replaces its parent if it is better.
 void DifferentialEvolution::told(const Trial& trial, Shared& shared) {
   for (Member& member : members_) {
     if (member.child == nullptr || member.child->hash != trial.hash) continue;
@@ -80,6 +85,8 @@ void DifferentialEvolution::told(const Trial& trial, Shared& shared) {
   }
 }
 
+// Begins from the best configuration, or from a random one if no trial succeeded. Returns kNothing
+// if kTries mutations do not change the configuration.
 Technique::Request GreedyMutation::ask(Shared& shared) {
   const bool has_parent = shared.best != nullptr && shared.best->result.ok;
   Configuration configuration =

@@ -1,5 +1,5 @@
-// The techniques of OpenTuner's default ensemble: each asks for configurations and is told what
-// came of them. Ensemble (ensemble.h) goes round between them.
+// The techniques of OpenTuner's default ensemble. Each technique asks for configurations and is
+// told their results. Ensemble (ensemble.h) chooses between the techniques.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace groma::tuning {
 
-// A configuration, and what came of it once that is known.
+// A configuration and its result, once the result is known.
 struct Trial {
   Configuration configuration;
   std::uint64_t hash = 0;
@@ -35,7 +35,7 @@ struct Shared {
   // Returns true if the result of the trial's configuration is known, whichever technique asked for
   // it. The result is then filled in.
   bool knows(Trial& trial) const;
-  // Strictly; of two that are known. What is not known counts as a failure.
+  // Returns true if a's score is strictly smaller than b's. An unknown result counts as a failure.
   bool better(Trial& a, Trial& b) const { return score(a) < score(b); }
   double score(Trial& trial) const;
 };
@@ -49,25 +49,28 @@ class Technique {
   };
 
   virtual ~Technique() = default;
+  // Returns the next trial to run. kNothing: no trial now. kWaiting: earlier trials must finish
+  // first.
   virtual Request ask(Shared& shared) = 0;
-  // What came of a trial that it had asked for.
+  // Receives the result of a trial that this technique asked for.
   virtual void told(const Trial& /*trial*/, Shared& /*shared*/) {}
 };
 
-// DifferentialEvolutionAlt: the member of a population that has waited longest gets a child of
-// three others, with a fifth of the parameters crossed, which takes its place if it is better.
+// DifferentialEvolutionAlt. The member of the population that has waited longest gets a child,
+// which combines three other members. At least one parameter is crossed, each other one with
+// probability kCrossing. The child replaces its parent if it is better.
 class DifferentialEvolution : public Technique {
  public:
   static constexpr std::size_t kPopulation = 30;
   static constexpr double kCrossing = 0.2;
-  static constexpr int kRetries = 5;  // for a child that is not known yet
+  static constexpr int kRetries = 5;  // attempts to find a child without a known result
 
   Request ask(Shared& shared) override;
   void told(const Trial& trial, Shared& shared) override;
 
  private:
   struct Member {
-    TrialRef trial, child;  // child: asked for, not told yet
+    TrialRef trial, child;  // child: requested, result not known yet
     bool asked = false;
     std::uint64_t turn = 0;
   };
@@ -77,12 +80,13 @@ class DifferentialEvolution : public Technique {
   std::uint64_t turns_ = 0;
 };
 
-// UniformGreedyMutation, NormalGreedyMutation: the best known with one parameter changed, and each
-// other one with a probability.
+// UniformGreedyMutation and NormalGreedyMutation: the best known configuration with one parameter
+// changed, and each other parameter changed with probability `rate`.
 class GreedyMutation : public Technique {
  public:
-  static constexpr int kTries = 10;  // each on top of the last, for another than the parent
-  // `normal`: changed a little, where a parameter's kind knows what that is; else drawn anew.
+  static constexpr int kTries = 10;  // attempts to differ from the parent
+  // `normal`: parameters change a little if their kind allows that. Otherwise they get random
+  // values.
   GreedyMutation(double rate, bool normal) : rate_(rate), normal_(normal) {}
 
   Request ask(Shared& shared) override;
@@ -94,16 +98,17 @@ class GreedyMutation : public Technique {
   bool normal_;
 };
 
-// RandomNelderMead: the downhill simplex over the parameters that are numbers, from random points.
-// It gives up for good when the simplex stands still, and at once where nothing is a number.
+// RandomNelderMead: the downhill simplex method over the numeric parameters, from random starting
+// points. It ends for good when the simplex no longer moves, and at once if no parameter is a
+// number.
 class NelderMead : public Technique {
  public:
   Request ask(Shared& shared) override;
 
  private:
   enum class Step : std::uint8_t { kBegin, kSimplex, kReflected, kExpanded, kContracted };
-  // Looks at what came of the last step and puts into `wanted_` what the next one needs; false: it
-  // ends.
+  // Evaluates the results of the last step and puts the trials for the next step into `wanted_`.
+  // Returns false if the method ends.
   bool advance(Shared& shared);
   bool reflect(Shared& shared);
   bool want(TrialRef trial, Step step);
@@ -113,10 +118,10 @@ class NelderMead : public Technique {
 
   Step step_ = Step::kBegin;
   bool done_ = false, paused_ = false;
-  std::size_t rounds_ = 0;  // since something new was asked for
+  std::size_t rounds_ = 0;  // rounds since the last new trial
   std::vector<TrialRef> simplex_, last_simplex_;
   std::vector<TrialRef> wanted_;
-  std::size_t handed_ = 0;  // of those wanted, looked at
+  std::size_t handed_ = 0;  // number of entries of `wanted_` already handled
   Configuration centroid_;
   TrialRef reflection_, expansion_, contraction_, base_;
 };

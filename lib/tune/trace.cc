@@ -1,6 +1,7 @@
-// trace: OptoPrime of Trace (Cheng et al., 2024), as the paper on agent-system interfaces uses it:
-// what can be trained are the segments' texts, the graph is segments, program, decisions, run. One
-// trajectory: what is changed is what was tried last, be it good or bad.
+// trace: OptoPrime of Trace (Cheng et al., 2024), as the paper on agent-system interfaces uses it.
+// The trainable variables are the texts of the segments. The graph is segments, program, decisions,
+// run. There is one trajectory: each step changes the text that was tried last, whether it was good
+// or bad.
 #include <fmt/format.h>
 
 #include "tune/asking.h"
@@ -44,6 +45,7 @@ class Trace : public Proposer {
   std::string_view name() const override { return "trace"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // Asks for a change of the text that was tried last.
   std::vector<Proposal> propose(Round& round) override {
     const Step* last = round.history().last();
     const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
@@ -53,7 +55,7 @@ class Trace : public Proposer {
     build(question.prompt, round, last, *base);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
     if (!replies.front()) return {};
-    if (is_end(replies.front()->text)) {  // no update; only several in a row end the search
+    if (is_end(replies.front()->text)) {  // no update; several in a row end the search
       round.reject("the model finds nothing to change (TERMINATE)");
       return {};
     }
@@ -66,7 +68,8 @@ class Trace : public Proposer {
   }
 
  private:
-  // The word alone; within a text it may be anything.
+  // Returns true if the reply is the word TERMINATE alone; within a longer text the word may mean
+  // anything.
   static bool is_end(std::string_view text) {
     text = trimmed(text);
     while (!text.empty() && std::string_view("`\"'.*").find(text.front()) != text.npos) {
@@ -78,6 +81,7 @@ class Trace : public Proposer {
     return text == "TERMINATE";
   }
 
+  // Writes the parts of an OptoPrime prompt in their order.
   void build(Prompt& prompt, Round& round, const Step* last, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
