@@ -249,12 +249,14 @@ TEST_F(Demanding, WhatCannotBeChangedSafelyStaysAndIsToldOnce) {
   EXPECT_THAT(outcome.err, HasSubstr("[kept-by-mapper]\n"));
 }
 
-// Its mapper finds the instance that was made for the statement, and so does the statement.
+// Its mapper finds the instance that was made for the statement, and so does the statement. Legion
+// then warned that the mapper had not acquired it. (Other results are right: `packed` relies on
+// what is overridden here.)
 TEST_F(Demanding, AnInstanceThatIsFoundAgainStaysAcquired) {
   const Outcome outcome =
       demanding("Layout * 0 CPU Align==64;\n", "--checks always --override-layouts");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, Not(HasSubstr("failed to acquire")));
+  const std::string said = outcome.out + outcome.err;
+  EXPECT_THAT(said, AllOf(HasSubstr("\nmeet 100.000000\n"), Not(HasSubstr("failed to acquire"))));
 }
 
 // Its mapper found the instance of the whole for one point last, by a region that is destroyed
