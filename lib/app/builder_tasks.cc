@@ -1,4 +1,4 @@
-// build(): tasks, their variants, what they launch.
+// build(), second part: reads the tasks, their variants and the launches in their bodies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void Builder::read_tasks() {
   at_most("/tasks", requirements, kMaxAppParts, "requirements in all");
   at_most("/tasks", fields, kMaxAppAllFields, "fields of requirements in all");
   if (!ok()) return;
-  // Requirements first: launches refer to those of other tasks.
+  // Reads all requirements first, because launches refer to those of other tasks.
   data_.tasks.resize(app_.tasks.size());
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
     apart([&] { read_signature(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
@@ -81,9 +81,10 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
   return -1;
 }
 
-// Before the body is read, since a launch may take what the loop around it gave the time before.
+// Finds the futures of a body before the body is read. A launch may take a future that the
+// enclosing loop produced in its previous iteration.
 void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
-  if (depth > kMaxAppDepth) return;  // read_body says so
+  if (depth > kMaxAppDepth) return;  // read_body reports this
   for (const AppStatement& statement : body) {
     if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
       const auto number = static_cast<std::uint32_t>(futures_.size());
@@ -137,7 +138,7 @@ Where Builder::read_where(const std::string& path, const AppData& from,
     if (!from.color.empty()) fail(path + "/color", "a colour of no partition");
     if (!from.fields.empty()) fail(path + "/fields", "fields of no region");
     if (!is_of_launch) return where;
-    // The launch says nothing but a privilege.
+    // The launch states only a privilege.
     const Privilege privilege = where.privilege;
     where = requirement.data;
     where.privilege = privilege;
@@ -175,8 +176,8 @@ Where Builder::read_where(const std::string& path, const AppData& from,
   return where;
 }
 
-// A requirement and the data that it has without a launch agree in their dimensions and in the
-// number of their fields. A launch may differ from its task in both.
+// Checks that a requirement and its default data agree in their dimensions and number of fields. A
+// launch may differ from its task in both.
 void Builder::fields_fit_requirement(const std::string& path, const AppData& from,
                                      const Requirement& requirement, const Where& where) {
   const Region& region = data_.regions[where.region];
@@ -303,7 +304,7 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
     const auto differ = [](const auto& a, const auto& b) { return a && b && a != b; };
     for (std::size_t other = 0; other < i; ++other) {
       const LayoutDemand& before = from.demands[other];
-      // A program's mapper may ask for one layout now and for another one then.
+      // A program's mapper may request different layouts at different times.
       const bool both = before.source == DemandSource::kVariant && before.source == demand.source;
       if (before.requirement != demand.requirement || !both) continue;
       if (differ(before.fields, demand.fields) || differ(before.dimensions, demand.dimensions) ||

@@ -1,6 +1,6 @@
 // Loaded before Legion (LD_PRELOAD) in a program that was not built with Groma. It replaces the
 // functions with which a program starts Legion, registers mappers and launches tasks. It does
-// nothing in programs without Legion, or if no GROMA_ variable asks for its work.
+// nothing in programs without Legion, or if neither GROMA_MAPPING nor GROMA_RECORD is set.
 #include "legion/preload.h"
 
 #include <dlfcn.h>

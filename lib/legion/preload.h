@@ -1,7 +1,7 @@
 // Interface between the two libraries with which Groma takes over a Legion program without a
 // rebuild. preload.cc is in LD_PRELOAD of every process that the program starts, so it depends on
-// nothing else. It loads preload_mapper.cc, which needs Legion, when Legion starts and a mapping, a
-// recording, a profile or a log is wanted.
+// nothing else. It loads preload_mapper.cc, which needs Legion, when Legion starts under a mapping
+// or is recorded.
 #pragma once
 
 #include <legion.h>
