@@ -1,4 +1,4 @@
-// groma place: where every point of a launch goes.
+// groma place: shows where every point of a launch goes.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -20,7 +20,7 @@ struct Options {
   bool json = false;
 };
 
-// Integers between `separator`s.
+// Parses integers that are divided by `separator`.
 std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_view text,
                                         char separator) {
   std::vector<std::int64_t> numbers;
@@ -54,7 +54,7 @@ groma::Rect parse_domain(const Options& options) {
   for (std::int64_t extent : extents) {
     if (extent < 0) throw CLI::ValidationError("--domain", "an extent is negative");
   }
-  // What overflows is a domain too large to draw, and said to be that by place().
+  // A domain that overflows is too large to draw; place() reports that.
   const auto rect = groma::Rect::make(groma::Point(lower), groma::Point(extents));
   if (!rect) {
     throw CLI::ValidationError("--domain", "it has more than 2^63-1 points, or they pass 2^63-1");
@@ -79,15 +79,15 @@ groma::PlaceQuery parse_query(const Options& options) {
   return query;
 }
 
-// Has the query be of the application's first index launch of the task, on the kind of processor
-// that it has there. The exit code where there is none, with the reason said.
+// Sets the query to the application's first index launch of the task, on the processor kind that
+// the launch has there. If there is none, reports the reason and returns the exit code.
 std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Workload& workload,
                                bool json, groma::PlaceQuery& query, groma::Diagnostics& diags) {
   groma::Diagnostics of_others(diags.source());
   const groma::ExplainQuery task{query.task, ""};
   const auto explained = groma::explain(bound, workload, task, of_others);
   if (!explained) {
-    static_cast<void>(groma::explain(bound, workload, task, diags));  // says why
+    static_cast<void>(groma::explain(bound, workload, task, diags));  // reports the reason
     return fail(diags, json);
   }
   for (const groma::ExplainedTask& each : explained->tasks) {

@@ -202,7 +202,7 @@ std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
     for (std::int32_t outer = from.outer; outer >= 0;) {
       const auto at = static_cast<std::size_t>(outer);
       alone.partitions.insert(alone.partitions.begin(), app_.partitions[at]);
-      // One that is described flat begins the chain.
+      // A partition with a flat description starts the chain.
       outer = app_.partitions[at].of == alone.regions[0].name ? -1 : events_.partitions[at].outer;
     }
   }

@@ -12,7 +12,8 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using Role = PrintedNumber::Role;
 
-constexpr std::size_t kMostTried = 16;  // lines that are compared with one, in a cluster
+constexpr std::size_t kMostTried =
+    16;  // limit for the lines of a cluster that are compared with one line
 
 bool is_unsteady(const PrintedNumber& number) { return number.role == Role::kUnsteady; }
 
