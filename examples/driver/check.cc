@@ -41,6 +41,7 @@ bool fix_file(const std::string& path, std::optional<groma::Diagnostics>* diags)
   return true;
 }
 
+// Returns the number of errors and warnings in all files.
 std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
   std::size_t errors = 0, warnings = 0;
   for (const auto& diags : all) {
@@ -57,6 +58,7 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
                      count(all.size(), "file"));
 }
 
+// Checks all files together with the machine and the application. Returns the exit code.
 int run(const Options& options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.machine, options.app});

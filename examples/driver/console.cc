@@ -120,6 +120,7 @@ int refuse(std::string_view message, std::string_view help) {
   return kWrongInput;
 }
 
+// Reads the file in blocks of 256 KB.
 bool read_pieces(const std::string& path, const std::function<bool(std::string_view)>& hear) {
   const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   auto bytes = std::make_unique<std::array<char, std::size_t{256} << 10>>();

@@ -39,7 +39,8 @@ using groma::visible;
 // error.
 int print(std::string_view text);
 void print_error(std::string_view text);
-// As above, but keeps colours if the stream is a terminal that takes them.
+// Write like print() and print_error(), but keep colours if the stream is a terminal that takes
+// them.
 int print_painted(std::string_view text);
 void print_painted_error(std::string_view text);
 // Prints the diagnostics on standard error.

@@ -25,6 +25,7 @@ struct Options {
   bool json = false;
 };
 
+// Fails with wrong usage if options contradict each other.
 void check_usage(const Options& options) {
   if (options.as_mapping && options.json) {
     throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
@@ -111,6 +112,8 @@ int explain_log_alone(const Options& options) {
   return diags->has_errors() ? kWrongInput : printed;
 }
 
+// Prints all decisions of the mapping and, with --log, of a run. With --as-mapping, prints the
+// default mapper's decisions as a mapping. Returns the exit code.
 int run(const Options& options) {
   check_usage(options);
   if (options.app.empty()) return explain_log_alone(options);

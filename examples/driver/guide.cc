@@ -28,6 +28,7 @@ struct Known {
       failure;  // instead of a profile: the log of the failed run of --profile
 };
 
+// Reads the files that --program and --profile name. A program with errors is kept, with a warning.
 std::optional<groma::Error> read_known(const Options& options, Known* known) {
   if (!options.program.empty()) {
     if (!read_source(options.program, &known->diags)) {
@@ -56,6 +57,7 @@ std::optional<groma::Error> read_known(const Options& options, Known* known) {
   return std::nullopt;
 }
 
+// Reads the logs and prints the feedback. Returns the exit code.
 int run(const Options& options) {
   std::vector<std::string> inputs = options.logs;
   inputs.push_back(options.program);

@@ -39,6 +39,8 @@ std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_v
                                                  separator == 'x' ? "8x4" : "NODE,PROCESSOR"));
 }
 
+// Returns the launch domain that --domain and --lower give. Fails with wrong usage if they do not
+// fit together.
 groma::Rect parse_domain(const Options& options) {
   const auto extents = parse_numbers("--domain", options.domain, 'x');
   auto lower = std::vector<std::int64_t>(extents.size(), 0);
@@ -62,6 +64,7 @@ groma::Rect parse_domain(const Options& options) {
   return *rect;
 }
 
+// Returns the query that the options describe.
 groma::PlaceQuery parse_query(const Options& options) {
   groma::PlaceQuery query;
   query.task = options.task;
@@ -103,6 +106,7 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
                 "name one: --domain 8x4; of a single task: --parent NODE,PROCESSOR");
 }
 
+// Finds the processor of every point and prints the result. Returns the exit code.
 int run(const Options& options) {
   check_standard_input({options.file, options.machine, options.app});
   if (options.svg == "-" && options.json) {

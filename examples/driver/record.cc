@@ -37,6 +37,7 @@ struct Options {
   ProgramArguments program;
 };
 
+// Returns the number of launch statements, including those in loops.
 std::size_t count_launches(const std::vector<groma::AppStatement>& body) {
   std::size_t launches = 0;
   for (const groma::AppStatement& statement : body) {
@@ -49,6 +50,7 @@ std::size_t count_launches(const std::vector<groma::AppStatement>& body) {
   return launches;
 }
 
+// Returns a sentence that counts the tasks, regions and launches of the application.
 std::string summary(const groma::Application& app) {
   std::size_t launches = 0;
   for (const groma::AppTask& task : app.tasks) launches += count_launches(task.body);
@@ -61,7 +63,8 @@ std::string summary(const groma::Application& app) {
                      counted(app.partitions.size(), "partition"));
 }
 
-// Returns the program and its arguments in a form that a shell accepts.
+// Returns the program and its arguments as a user types them, or `PROGRAM ARGS` if a shell would
+// change one of the words.
 std::string as_typed(const std::vector<std::string>& words) {
   std::string typed;
   for (const std::string& word : words) {
@@ -129,6 +132,7 @@ int keep(const std::string& json, const groma::Error& error) {
   return code;
 }
 
+// Records the program, writes the application and tries it out. Returns the exit code.
 int run(const Options& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> mapping;

@@ -57,6 +57,7 @@ bool memory_decides(const groma::RunResult& result) {
                                     });
 }
 
+// Runs the application in the embedded runtime and prints the result. Returns the exit code.
 int run(Options options) {
   check_standard_input({options.file, options.machine, options.app});
   if (const auto error = check_files(options.map, {options.file, options.machine, options.app})) {

@@ -18,8 +18,8 @@
 namespace driver {
 namespace {
 
-// Returns the path of the cache of checked mappings in the user's folder, or an empty string if
-// there is none.
+// Returns the value for ProgramRun::checked_file: a path in the user's cache folder, or an empty
+// string if that folder is unknown.
 std::string checked_file() {
   const auto variable = [](const char* name) -> std::string {
     const char* const value = std::getenv(name);
@@ -146,6 +146,7 @@ bool write_files(const groma::Profile& profile, const groma::ProfileWords& words
   return written;
 }
 
+// Compiles the mapping, runs the program under it and prints the profile. Returns the exit code.
 int run_under_mapping(const MapArguments& arguments) {
   check_standard_input({arguments.file});
   const ProgramArguments& program = arguments.program;

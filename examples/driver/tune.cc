@@ -263,9 +263,9 @@ struct Subject {
   groma::Problem problem;
   std::optional<groma::Application> app;                   // the first application, if there is one
   std::vector<std::pair<std::string, std::string>> marks;  // for TuneOptions
-  std::vector<groma::Diagnostics> notes;                   // of inputs, where there are some
-  std::unique_ptr<groma::Evaluator> runtime;               // of mappings
-  std::unique_ptr<groma::Evaluator> command;               // where there is one; it uses the other
+  std::vector<groma::Diagnostics> notes;                   // diagnostics of the inputs
+  std::unique_ptr<groma::Evaluator> runtime;               // evaluates mappings
+  std::unique_ptr<groma::Evaluator> command;  // evaluates with the command, if any; uses `runtime`
 
   groma::Evaluator& evaluator() { return command ? *command : *runtime; }
 };
@@ -566,6 +566,7 @@ bool names_model(const TuneArguments& arguments) {
          !chat.key_file.empty() || !chat.replay.empty();
 }
 
+// Fails with wrong usage if an input is given twice, or if the options do not say what is searched.
 void check_usage(const TuneArguments& arguments) {
   std::vector<std::string> inputs = arguments.apps;
   for (const std::string& input : {arguments.machine, arguments.start, arguments.file}) {
@@ -690,6 +691,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
   return print(text) == kFine && winner != nullptr ? kFine : kWrongInput;
 }
 
+// Starts or resumes a search and shows its progress. Returns the exit code.
 int run(TuneArguments arguments) {
   check_usage(arguments);
   catch_interrupts();

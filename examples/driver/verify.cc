@@ -103,6 +103,7 @@ class Runs {
 
 // ---- Comparison of the program with the application's description
 
+// Adds the names of all tasks that the statements launch.
 void add_launched(const std::vector<groma::AppStatement>& body, std::set<std::string>& tasks) {
   for (const groma::AppStatement& statement : body) {
     if (const auto* launch = std::get_if<groma::AppLaunch>(&statement.node)) {
@@ -142,6 +143,7 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
+// Returns warnings about differences between the recorded run and the application.
 std::vector<std::string> differences(const std::string& recorded, const VerifyOptions& options) {
   if (options.app == nullptr) return {};
   const auto ran = groma::recorded_application(recorded, "the run");

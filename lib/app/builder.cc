@@ -175,6 +175,7 @@ std::optional<Rect> Builder::box(const std::string& path, const Formulas& extent
 
 // ---- Parameters
 
+// Reads the parameters and sets their values.
 void Builder::read_values() {
   at_most("/parameters", app_.parameters.size(), kMaxAppParameters, "parameters");
   std::vector<std::string> names;
@@ -208,6 +209,7 @@ void Builder::read_values() {
   }
 }
 
+// Reads the definitions; each formula may use earlier names.
 void Builder::read_definitions() {
   at_most("/definitions", app_.definitions.size(), kMaxAppNames, "definitions");
   for (std::size_t i = 0; i < app_.definitions.size() && ok(); ++i) {
@@ -255,6 +257,7 @@ void Builder::read_size(const std::string& path, std::size_t number) {
 
 // ---- Data
 
+// Checks the fields of a region. Returns false after reporting an error.
 bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named) {
   at_most(path, fields.size(), kMaxAppFields, "fields");
   for (std::size_t i = 0; i < fields.size() && ok(); ++i) {
@@ -277,6 +280,7 @@ void Builder::read_regions() {
   }
 }
 
+// Reads a region and its fields.
 void Builder::read_region(const std::string& path, std::size_t number) {
   const AppRegion& from = app_.regions[number];
   good_name(path + "/name", from.name);
@@ -388,6 +392,7 @@ bool Builder::read_cut(const std::string& path, const AppPartition& from, int de
   return ok();
 }
 
+// Reads how a partition divides its region into pieces.
 void Builder::read_pieces(const std::string& path, const AppPartition& from, Partition& to) {
   const auto dimensions = static_cast<std::size_t>(data_.regions[to.region].box.dimensions());
   const std::optional<Rect> own = box(path + "/colors", from.colors);

@@ -17,6 +17,7 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 }  // namespace
 
+// Reads all tasks: first their names, then their requirements, then their variants and bodies.
 void Builder::read_tasks() {
   at_most("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
   if (app_.tasks.empty()) fail("/tasks", "an application has at least one task");
@@ -108,6 +109,7 @@ int Builder::number_of_future(const std::string& path, std::string_view name) {
 
 // ---- Requirements
 
+// Reads a requirement of a task and its default data.
 void Builder::read_requirement(const std::string& path, const AppRequirement& from,
                                Requirement& to) {
   to.names = from.names;
@@ -191,6 +193,7 @@ void Builder::fields_fit_requirement(const std::string& path, const AppData& fro
   }
 }
 
+// Looks up field names and stores their numbers in `where`.
 void Builder::find_fields(const std::string& path, const std::vector<std::string>& names,
                           const Requirement& requirement, bool as_large, Where& where) {
   const auto& numbers = field_numbers_[where.region];
@@ -250,6 +253,7 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   }
 }
 
+// Reads a variant: its kind, its costs and its demands.
 void Builder::read_variant(const std::string& path, const AppTask& of, const AppVariant& from,
                            PieceShapes shapes, Variant& to) {
   if (from.leaf && from.inner) fail(path, "a variant is not both `leaf` and `inner`");
@@ -361,6 +365,7 @@ void Builder::read_statement(const std::string& path, const AppStatement& from, 
   }
 }
 
+// Reads a launch: its task, domain, arguments, futures and data.
 Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   Launch launch;
   launch.place = path;
@@ -446,6 +451,7 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
   }
 }
 
+// Returns the domain of a launch if all its formulas are constant.
 std::optional<Rect> Builder::known_domain(const std::string& path, const Launch& launch) {
   const auto known = [](const Codes& codes) {
     return std::all_of(codes.begin(), codes.end(),
@@ -458,6 +464,7 @@ std::optional<Rect> Builder::known_domain(const std::string& path, const Launch&
   return domain;
 }
 
+// Checks that the colours of a requirement exist in its partition, as far as the domain is known.
 void Builder::check_color(const std::string& path, const Where& where,
                           const std::optional<Rect>& domain) {
   if (where.what != Where::What::kPartition) return;

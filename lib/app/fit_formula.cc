@@ -311,7 +311,7 @@ std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
 
 }  // namespace
 
-// Returns formulas that are right for most samples, for data that no formula fits exactly.
+// Returns simple formulas that are right at many samples, though possibly at none.
 std::vector<Formula> near_formulas(const Samples& given, std::span<const std::int64_t> periods) {
   if (given.values.empty()) return {0};
   const Samples samples = with_telling_variables(given);
@@ -367,8 +367,8 @@ std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const
   return values;
 }
 
-// Returns the simplest formula that gives all sample values, or nothing. Constants, guesses and
-// linear functions are tried first.
+// Returns a formula that gives all sample values, or nothing. Tries a constant, a linear function
+// and wrapped linear functions first, then the guesses, then longer forms.
 std::optional<Formula> fit_formula(const Samples& given, std::span<const std::int64_t> periods,
                                    std::span<const Formula> guesses) {
   if (given.values.empty()) return Formula(0);

@@ -30,7 +30,7 @@ std::int64_t floor_remainder(std::int64_t a, std::int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Returns the quotient or the remainder, rounded towards negative infinity.
+// Returns the quotient, or the remainder, of a division that rounds down.
 std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault& fault) {
   if (b == 0) {
     fault = FormulaFault::kDivisionByZero;

@@ -190,8 +190,8 @@ void RecordedData::add_region(const Events::Region& from) {
   app_.regions.push_back(std::move(region));
 }
 
-// Counts the right pieces of a described partition: an application that has only this partition
-// computes its pieces.
+// Returns the number of pieces for which `made` is right, or nullopt if it is not valid. The pieces
+// are computed by an application that has only this partition.
 std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
                                                       std::size_t number) const {
   const Events::Partition& from = events_.partitions[number];

@@ -1,5 +1,5 @@
-// Renumbers the points of regions whose pieces have so many holes that their boxes exceed the
-// limits of an application.
+// Renumbers the points of one-dimensional regions whose pieces have holes, so that the pieces
+// consist of far fewer boxes.
 #include "app/recorded_holes.h"
 
 #include <fmt/format.h>

@@ -54,7 +54,7 @@ class LineMatcher {
   // number are paired first. If a column is unsteady in one of the remaining lines, the column is
   // ignored for all of them.
   //
-  //  The function sorts the lines of both runs together, by one column after the other, and splits
+  // The function sorts the lines of both runs together, by one column after the other, and splits
   // the list wherever two neighbours are not close. A difference within the tolerance in one column
   // therefore does not change which lines are compared. It makes O(numbers * log(lines))
   // comparisons.

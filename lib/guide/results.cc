@@ -46,7 +46,7 @@ struct Group {
   // vary, only the lines that all references have and that contain a number which is not an
   // integer.
   std::vector<PrintedLine> lines;
-  guide::Columns columns;     // of all references
+  guide::Columns columns;     // facts from all references
   bool count_varies = false;  // the references print different numbers of these lines
   bool any_order = false;     // two references print these lines in different orders
   bool may_have_more() const { return count_varies || stream != Stream::kOut; }

@@ -46,12 +46,12 @@ class Instances {
   // Finds or makes an instance for `requirement` and appends it to `chosen`. If the variant demands
   // different layouts for different fields, there are several instances.
   //
-  //  The instance lies in the first memory that the first of `targets` reaches and that has room.
+  // The instance lies in the first memory that the first of `targets` reaches and that has room.
   // Targets that do not reach this memory are removed; the task can run on any target that remains.
   // The instance is virtual if that is wished. A virtual instance is also the last resort if
   // `not_virtual` (the reason against one) is null.
   //
-  //  Returns false if there is no instance; `why` is then filled. If `of` is not null, the result
+  // Returns false if there is no instance; `why` is then filled. If `of` is not null, the result
   // also serves other points of the same launch with the same wish, without a search.
   bool add(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
            const RequirementOf* of, const RequirementWish& wish, const Demands& demands,

@@ -2,7 +2,7 @@
 // format of Legion's LoggingWrapper (groma/explain_log.h reads both), and whether the run reached
 // its end.
 //
-//  LoggingWrapper itself is not used, for three reasons. It does not forward every hook. It asks
+// LoggingWrapper itself is not used, for three reasons. It does not forward every hook. It asks
 // sharding functors about every point. Its lines are mixed with the program's own messages. It also
 // lacks facts that explain_log needs: the names of regions, the launch domain of a point, whether a
 // task can be replicated, and which tasks moved to another processor.

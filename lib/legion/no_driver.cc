@@ -3,7 +3,7 @@
 // reports that there is no GPU. It has the functions that liblegion binds, and cuInit, which Realm
 // looks up.
 //
-//  Programs in a build folder that was configured without a driver find it through their RUNPATH,
+// Programs in a build folder that was configured without a driver find it through their RUNPATH,
 // which the loader searches before the system's libraries. If a driver was installed since, the
 // substitute would hide it. It then ends the program and says what to do.
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // What one mapper object knows about waiting tasks that idle processors can take.
 //
-//  Legion asks a processor whether it wants to steal only while ready tasks wait on that processor,
+// Legion asks a processor whether it wants to steal only while ready tasks wait on that processor,
 // so an idle processor is never asked. Adapters therefore exchange messages. A processor with
 // waiting stealable tasks offers them. An idle processor requests work. It then gets tasks by
 // relocation, or the answer that there are none.
