@@ -121,7 +121,8 @@ bool Builder::variables(const std::string& path, const std::vector<std::string>&
   return ok();
 }
 
-// Compiles a formula. On an error, reports it at `path` and returns an empty code.
+// Compiles a formula. On an error, reports it at `path` and returns an empty code. A formula
+// without variables becomes a constant.
 Code Builder::compile(const std::string& path, const Formula& formula,
                       std::optional<PieceShapes> pieces) {
   if (budget_.spend(1 + 4 * static_cast<std::int64_t>(formula.text().size()))) {

@@ -231,8 +231,8 @@ void Adapter::overlay_sharding(MapperContext context, const Legion::Task& task,
   overlay_sharding_of(context, task, input, output);
 }
 
-// Cuts the launch again if statements decide the processor of its points; otherwise the slices of
-// the program's mapper are kept.
+// Cuts the launch again if statements decide where its points go; otherwise keeps the slices of the
+// program's mapper. With limits or stealing, each point becomes a slice of its own.
 void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
                              const SliceTaskInput& input, SliceTaskOutput& output) {
   if (task.concurrent_task && !task.must_epoch_task) return;  // overlay_options has reported this
@@ -637,7 +637,8 @@ void Adapter::overlay_outputs(const Legion::Task& task, const TaskView& view,
 
 // ---- Must epochs
 
-// Moves the tasks of a must epoch to the processors that statements decide.
+// Moves the tasks of a must epoch that statements decide. If two tasks would then share a
+// processor, all tasks of the epoch are placed anew.
 void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                                  MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);

@@ -231,7 +231,7 @@ LegionMapper* unwrap(LegionMapper* mapper) {
   return mapper;
 }
 
-// Replaces the default mapper of each processor for which the program registered none.
+// Replaces the default mapper of each processor whose default mapper the program did not replace.
 void replace_rest(const Legion::RegistrationCallbackArgs& args) {
   const auto has_own = [](Legion::Processor p) {
     const std::lock_guard lock(takeover().mutex);
