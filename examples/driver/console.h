@@ -77,8 +77,9 @@ struct Inputs {
   std::optional<groma::Workload> workload;
 };
 struct ReadOptions {
-  std::function<bool()> stop = {};  // asked now and then while the application is read; null: never
-  // The application is read without what its program's own mapper asks of these tasks' layouts.
+  std::function<bool()> stop =
+      {};  // called repeatedly while the application is read; true: stop; null: never stop
+  // The demands of the program's own mapper on the layouts of these tasks are dropped.
   groma::LayoutOverrides override_layouts = {};
 };
 // Returns nothing, with the reason in `*diags`, if an input cannot be read. `*diags` is created by

@@ -1,4 +1,5 @@
-// The command `groma`: parses arguments, calls the library, prints. docs/commands.md is its manual.
+// The command `groma`: parses the arguments, calls the library and prints the results. The manual
+// is docs/commands.md.
 #include <fmt/format.h>
 #include <signal.h>
 

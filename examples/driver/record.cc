@@ -33,7 +33,7 @@ constexpr double kMostTrySeconds =
 
 struct Options {
   std::string out;
-  std::string map;  // empty: the program maps itself
+  std::string map;  // path of the mapping; empty: the program's own mapping is used
   ProgramArguments program;
 };
 

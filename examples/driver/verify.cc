@@ -239,7 +239,7 @@ class Rounds {
     return why.empty() ? fmt::format("exit code {}", result->exit_code) : why;
   }
 
-  // The time that the program says, unless there is a metric or one was found already.
+  // Looks for a time that the program prints, unless a metric is given or a time was found before.
   void look_for_elapsed() {
     for (const ElapsedForm& form : kElapsed) {
       if (verified_.measure != "process") return;
@@ -256,12 +256,12 @@ class Rounds {
   groma::CommandEvaluatorOptions metric_;
   const groma::GuideRules& rules_;
   Verification& verified_;
-  double unit_seconds_ = 1;  // of what the program says has elapsed
+  double unit_seconds_ = 1;  // seconds in one unit of the printed time
 };
 
 // ---- Words
 
-// How the first one compares with the other one, as "1.21 times as fast as `start`".
+// Returns how the first mapping compares with the other, such as "1.21 times as fast as `start`".
 std::string words_of(const Comparison& compared, const std::string& other) {
   if (!compared.differs) {
     return fmt::format("no difference from {} beyond the noise (±{:.2g} %)", other,
@@ -272,7 +272,7 @@ std::string words_of(const Comparison& compared, const std::string& other) {
              : fmt::format("{:.3g} times as slow as {}", 1 / compared.speedup, other);
 }
 
-// What may be said of the fastest mapping, a line each.
+// Returns the conclusions about the fastest mapping, one a line.
 std::string conclusion(const Verification& verified, int repeats) {
   std::string text;
   if (const Verified* const best = verified.fastest()) {
@@ -380,7 +380,7 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
     const std::string words =
         why.empty() ? fmt::format("exit code {}", result->exit_code) : first_line(why);
     if (result->legion_runs == 0) return failure(words);
-    // Under another mapping it may run.
+    // The program may run under another mapping.
     return std::vector{fmt::format("`{}` fails as it maps itself: {}", visible(name), words)};
   }
   if (has_metric(options.metric)) {
@@ -425,7 +425,7 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   for (int round = 0; round <= options.repeats; ++round) {
     std::vector<Verified*> turn = {&verified.without};
     for (Verified& each : verified.all) turn.push_back(&each);
-    // At first without a mapping, for the results, then the start.
+    // First without a mapping, as a reference for the results, then the start.
     if (round % 2 == 0 && round > 0) std::reverse(turn.begin(), turn.end());
     if (round == 0) std::reverse(std::min(turn.begin() + 2, turn.end()), turn.end());
     for (Verified* const each : turn) {

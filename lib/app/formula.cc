@@ -289,7 +289,7 @@ class FormulaParser {
       sum(depth + 1);
       combine(symbol.kind, right);
       if (!symbol.swapped) return;
-      // a > b is not (a <= b).
+      // a > b is computed as (a <= b) == 0.
       const std::size_t one = code_.ops_.size();
       push(Kind::kConstant, 0);
       combine(Kind::kEqual, one);

@@ -455,12 +455,12 @@ class CellMaker {
   const std::size_t dimensions_;
   Limits& limits_;
   Budget& time_;
-  std::vector<std::vector<Cut>> cuts_;  // by partition, by colour
+  std::vector<std::vector<Cut>> cuts_;  // for each partition and colour
   // For each dimension: where elementary boxes begin, and the end of the last one.
   std::vector<std::vector<std::int64_t>> grid_;
   std::vector<std::int64_t> strides_;
   std::int64_t count_ = 1;              // elementary boxes
-  std::vector<std::uint32_t> cell_of_;  // by elementary box
+  std::vector<std::uint32_t> cell_of_;  // for each elementary box
   CellFault fault_;
 };
 

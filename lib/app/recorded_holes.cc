@@ -128,7 +128,7 @@ class Renumbering {
 
   const Events::Region& region_;
   std::vector<Numbered> pieces_;
-  std::vector<std::int64_t> ends_;      // of parts, ascending
+  std::vector<std::int64_t> ends_;      // ends of parts, ascending
   std::vector<std::uint32_t> cell_of_;  // by part
   std::vector<std::int64_t> begins_;    // begins of the renumbered cells, and the end
   std::vector<std::size_t> seen_by_;    // for each cell: the last piece that has it, counted from 1

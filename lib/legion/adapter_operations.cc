@@ -80,7 +80,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
     const std::vector<Legion::RegionRequirement>* requirements;
     const std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* valid;
     std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* chosen;
-    std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;  // of indirections
+    std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;  // for indirections
   };
   const Side sides[] = {
       {&operation.src_requirements, &input.src_instances, &output.src_instances, nullptr},

@@ -86,7 +86,7 @@ void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                      TaskViews::Regions::kNone, call->storage);
   const auto count = [](int to) { return static_cast<unsigned>(std::max(0, to)); };
   const auto value = [](unsigned from) { return static_cast<int>(from); };
-  ContextAnswer answer;  // from Legion's flags: -lg:window, -lg:sched, ...
+  ContextAnswer answer;  // the defaults come from Legion's flags: -lg:window, -lg:sched, ...
   answer.max_window = value(output.max_window_size);
   answer.hysteresis_percent = value(output.hysteresis_percentage);
   answer.max_outstanding_frames = value(output.max_outstanding_frames);

@@ -67,7 +67,7 @@ bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<Memo
 
 // The parts of a requested layout that a statement changes.
 struct LayoutChanges {
-  bool order = false;  // of dimensions or fields
+  bool order = false;  // order of dimensions or fields
   bool compact = false;
   bool exact = false;
   bool alignment = false;

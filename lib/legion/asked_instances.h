@@ -21,7 +21,7 @@ struct AskedInstance {
   std::vector<Legion::LogicalRegion> regions;
   int priority = 0;         // Legion: GCPriority
   bool tight = false;       // tight_region_bounds: covers these regions and nothing around them
-  bool fresh = false;       // create_physical_instance: no other instance would have done
+  bool fresh = false;       // create_physical_instance: an existing instance is not acceptable
   bool by_program = false;  // the program's own code asked, not Legion's DefaultMapper
   bool seen = true;         // false: nobody observed who asked for it and how
   bool by_groma = false;    // an adapter made it in place of the program's choice

@@ -177,6 +177,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
   return false;
 }
 
+// Tries the memories of the wish in order, for an instance that covers all regions.
 bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,
                            const std::vector<Legion::LogicalRegion>& regions,
                            const RequirementWish& wish, const Demands& demands,
@@ -271,6 +272,7 @@ bool Instances::add_together(MapperContext context, std::span<const Together> al
   return false;
 }
 
+// Makes one instance for each group of fields. On a failure, `chosen` is left as it was.
 NoInstance Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
                            const RequirementWish& wish, const InstanceWish& instance,
                            const std::vector<FieldGroup>& groups,
@@ -329,6 +331,8 @@ NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& 
   return {no_room(memory, bytes, layout, alignment_of(asked.constraints)), true};
 }
 
+// Chooses the first memory of the wish that the processor reaches, and adds the order of the layout
+// to `set`.
 bool Instances::add_output(const Legion::OutputRequirement& requirement,
                            const RequirementWish& wish, Legion::Processor target,
                            Legion::Memory& memory, Legion::LayoutConstraintSet& set,
@@ -354,6 +358,8 @@ void Instances::simplify(MapperContext context, const std::vector<Legion::Logica
 
 // ---- Instances that a mapper finds and makes
 
+// Converts a request. Returns nothing if its memory or a region is unknown, or if its regions are
+// of different trees.
 std::optional<Instances::Query> Instances::query(MapperContext context,
                                                  const InstanceRequest& request) const {
   Query query;
@@ -422,7 +428,8 @@ FoundInstance Instances::give(MapperContext context, const PhysicalInstance& ins
   const auto [number, is_new] = numbers_.try_emplace(instance, last_ + 1);
   if (is_new) {
     known_.emplace(++last_, instance);
-    runtime_->subscribe(context, instance);  // from now on Legion says when it is gone
+    runtime_->subscribe(context,
+                        instance);  // Legion reports from now on when the instance is destroyed
   }
   return {number->second, created, static_cast<std::int64_t>(instance.get_instance_size())};
 }
@@ -441,7 +448,8 @@ const PhysicalInstance* Instances::known(InstanceId instance) const {
   return found == known_.end() ? nullptr : &found->second;
 }
 
-// Legion looks at some of this with its checks only, and at fields after the hook, by an abort.
+// Checks that the named instance suits the requirement. Legion checks some of this only if its own
+// checks are on, and checks the fields after the hook, where it aborts the process.
 std::string Instances::add_named(MapperContext context,
                                  const Legion::RegionRequirement& requirement,
                                  const std::vector<Legion::LogicalRegion>& regions,

@@ -326,7 +326,7 @@ class Overlay final : public Above {
  private:
   // Reports of a task that the adapter requested.
   struct Reports {
-    bool own_asked = false;  // the program's mapper asked for reports, too
+    bool own_asked = false;  // the program's mapper requested reports, too
     unsigned heard = 0;
   };
 

@@ -62,7 +62,8 @@ struct Times {
 bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Times& times) {
   constexpr auto kNone = measurements::OperationTimeline::INVALID_TIMESTAMP;
   times = {timeline.create_time, timeline.ready_time, timeline.start_time, timeline.end_time};
-  if (times.end == kNone || on_gpu) times.end = timeline.complete_time;  // kernels end later
+  if (times.end == kNone || on_gpu)
+    times.end = timeline.complete_time;  // GPU kernels end after the task's body
   if (times.start == kNone || times.end == kNone) return false;
   if (times.ready == kNone) times.ready = times.start;
   if (times.created == kNone) times.created = times.ready;
@@ -419,7 +420,7 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationProcessorUsage on;
   if (!responses.get_measurement(timeline) || !responses.get_measurement(on)) return;
-  if (of.name < 0) return;  // there was no room for it
+  if (of.name < 0) return;  // the record had no room for this task
   if (events_.size() >= profile::kMaxRecordedEvents) {
     ++left_out_;
     return;

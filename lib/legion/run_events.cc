@@ -25,12 +25,12 @@ constexpr std::size_t kMostPlaces = 65'536;  // places in the cache
 constexpr std::size_t kMostArgumentBytes =
     256;  // argument bytes that are compared between launches
 constexpr std::size_t kMostContexts = std::size_t{1} << 17;
-constexpr std::size_t kMostExpected = 65'536;  // launches whose tasks are not mapped yet
+constexpr std::size_t kMostExpected = 65'536;  // limit for launches with unmapped tasks
 constexpr std::size_t kMostIdle = 8192;        // contexts that have launched nothing
-constexpr std::size_t kMostAlike = 4096;       // kinds of launches with projection functors
-constexpr std::size_t kMostPending = 16'384;   // of these launches, those with unmapped points
-constexpr std::size_t kMostIssued = 4096;      // unmapped launches with a known launch time
-constexpr std::size_t kMostCosts = 65'536;     // measured costs of the runtime
+constexpr std::size_t kMostAlike = 4096;  // limit for kinds of launches with projection functors
+constexpr std::size_t kMostPending = 16'384;  // of these launches, those with unmapped points
+constexpr std::size_t kMostIssued = 4096;     // unmapped launches with a known launch time
+constexpr std::size_t kMostCosts = 65'536;    // measured costs of the runtime
 // Percentile of the measured times that counts as the runtime's own cost. Times that other work
 // delays lie above it.
 constexpr std::size_t kUndisturbed = 10;
@@ -359,10 +359,10 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   if (!above) return std::nullopt;
   Events::Requirement to;
   to.region = above->region;
-  // The task itself does not touch the data, so no dependence follows from it.
+  // The task itself does not access the data, so no dependence follows from the requirement.
   to.privilege = from.is_no_access() ? Privilege::kNoAccess : privilege_of(from);
   to.coherence = coherence_of(from);
-  if (to.privilege != Privilege::kNoAccess) {  // else nothing is mapped
+  if (to.privilege != Privilege::kNoAccess) {  // otherwise no instance is mapped
     const std::lock_guard lock(mutex_);
     const std::vector<Legion::FieldID>& ids = fields_[to.region];
     for (const Legion::FieldID id : from.privilege_fields) {

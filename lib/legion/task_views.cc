@@ -185,7 +185,9 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
     const Legion::UniqueID id = parent->get_unique_id();
     if (storage.parent_id != id) {
       fill_parent(context, *parent, current, storage.parent);
-      storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;  // else by `current`
+      storage.parent_id = machine_.processor(parent->current_proc)
+                              ? id
+                              : 0;  // otherwise the view depends on `current`
     }
     view.parent = &storage.parent;
   }

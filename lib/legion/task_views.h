@@ -175,8 +175,8 @@ class TaskViews {
     std::size_t variant_ids =
         0;  // number of all variants, including those that no known processor runs
     std::vector<VariantView> variants;
-    std::deque<std::vector<LayoutDemand>> demands;                 // of each variant
-    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // of each variant
+    std::deque<std::vector<LayoutDemand>> demands;                 // one entry for each variant
+    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // one entry for each variant
   };
   struct RegionKey {
     Legion::LogicalRegion region;
