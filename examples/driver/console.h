@@ -77,8 +77,8 @@ struct Inputs {
   std::optional<groma::Workload> workload;
 };
 struct ReadOptions {
-  std::function<bool()> stop =
-      {};  // called repeatedly while the application is read; true: stop; null: never stop
+  // Called repeatedly while the application is read; true: stop; null: never stop.
+  std::function<bool()> stop = {};
   // The demands of the program's own mapper on the layouts of these tasks are dropped.
   groma::LayoutOverrides override_layouts = {};
 };
@@ -101,10 +101,10 @@ std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
 // Checks for option values. Each returns an error message, or an empty string if the value is
 // valid.
 std::string not_empty(const std::string& text);
-std::string is_number(
-    const std::string& text);                   // rejects `nan`, which would pass every range check
-std::string is_count(const std::string& text);  // below 10^18
-std::string is_seed(const std::string& text);   // 64 bits
+// Rejects `nan`, which would pass every range check.
+std::string is_number(const std::string& text);
+std::string is_count(const std::string& text);    // below 10^18
+std::string is_seed(const std::string& text);     // 64 bits
 std::string is_above_0(const std::string& text);  // also finite
 
 // Fails with wrong usage if more than one input is standard input, which can be read only once.

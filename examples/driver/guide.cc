@@ -24,8 +24,8 @@ struct Known {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> program;
   std::optional<groma::ProfileFacts> profile;
-  std::optional<std::string>
-      failure;  // instead of a profile: the log of the failed run of --profile
+  // Instead of a profile: the log of the failed run of --profile.
+  std::optional<std::string> failure;
 };
 
 // Reads the files that --program and --profile name. A program with errors is kept, with a warning.

@@ -28,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNotes = 40;  // limit for shown notes
-constexpr double kMostTrySeconds =
-    10;  // limit for trying the recorded application in the embedded runtime
+// Limit for trying the recorded application in the embedded runtime.
+constexpr double kMostTrySeconds = 10;
 
 struct Options {
   std::string out;

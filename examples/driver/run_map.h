@@ -18,8 +18,8 @@ namespace driver {
 // A Legion program and how it is run.
 struct ProgramArguments {
   std::vector<std::string> words;  // the program and its arguments
-  std::string
-      library;  // path of the preload library; empty: the library that belongs to this command
+  // Path of the preload library; empty: the library that belongs to this command.
+  std::string library;
   std::string checks = "first";
   double timeout_s = 600;
   std::vector<std::string> same;  // which lines are results; empty: all lines

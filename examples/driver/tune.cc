@@ -93,8 +93,8 @@ class Display {
 
  private:
   static constexpr std::size_t kShown = 30, kLeastShown = 5;  // steps (letters) of the trajectory
-  static constexpr std::size_t kDoing =
-      24;  // columns for the current step; the trajectory gets shorter for them
+  // Columns for the current step; the trajectory gets shorter for them.
+  static constexpr std::size_t kDoing = 24;
 
   // Limits how often estimates are shown: twice a second, ten times on a terminal. Hundreds may
   // come in a second.
@@ -399,8 +399,8 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
   // It is unknown what is printed for a text that is not a mapping, and which lines of JSON are
   // results.
   const bool has_lines = arguments.file.empty() && options.metric_pointer.empty();
-  const bool own_programs =
-      arguments.on == "legion";  // these programs check their results themselves
+  // These programs check their results themselves.
+  const bool own_programs = arguments.on == "legion";
   if (arguments.program.checks != "never" && !own_programs &&
       (has_lines || !arguments.program.same.empty())) {
     options.results = results_options(arguments.program);
@@ -729,8 +729,8 @@ int run(TuneArguments arguments) {
   auto proposer = groma::make_proposer(arguments.proposer, problem, options.seed, arguments.ask);
   const groma::ProposerInfo* info = info_of(arguments.proposer);
   const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
-                      !(problem.is_mapping() && problem.start.empty() &&
-                        info->name == "marks");  // there is no start
+                      // There is no start.
+                      !(problem.is_mapping() && problem.start.empty() && info->name == "marks");
   if (!usable && !options.resume) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);

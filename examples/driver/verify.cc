@@ -31,10 +31,10 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
      1},
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *us\b)", 1e-6},
 }};
-constexpr double kMostCountSeconds =
-    10;  // limit for counting tasks; longer counts are not compared
-constexpr std::size_t kManyRuns =
-    7;  // from this number on, the quarters at both ends do not count as noise
+// Limit for counting tasks; longer counts are not compared.
+constexpr double kMostCountSeconds = 10;
+// From this number on, the quarters at both ends do not count as noise.
+constexpr std::size_t kManyRuns = 7;
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // bytes kept of the end of each output
 
 std::string first_line(const std::string& text) {

@@ -47,8 +47,8 @@ struct VerifyOptions {
   // program's last line such as `elapsed 12.34 ms` or `ELAPSED TIME = 0.012 s` counts. If there is
   // no such line, the run time of the whole process counts.
   groma::CommandEvaluatorOptions metric;
-  const groma::Application* app =
-      nullptr;  // the application that the program is taken to be; must outlive the call
+  // The application that the program is taken to be; must outlive the call.
+  const groma::Application* app = nullptr;
   std::shared_ptr<const groma::Machine> machine;
 };
 

@@ -1,3 +1,4 @@
+// Finds formulas for recorded numbers: linear, wrapped, digits of a number, choices by conditions.
 #include "app/fit_formula.h"
 
 #include <fmt/format.h>
@@ -267,8 +268,8 @@ Linear common_linear(const Samples& samples) {
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
-    std::map<std::vector<std::int64_t>, std::size_t>
-        before;  // by the values of the other coordinates
+    // By the values of the other coordinates.
+    std::map<std::vector<std::int64_t>, std::size_t> before;
     std::map<std::int64_t, std::size_t> slopes;
     for (std::size_t s = 0; s < samples.count(); ++s) {
       const auto at = samples.point(s);
@@ -395,8 +396,8 @@ std::optional<Formula> fit_formula(const Samples& given, std::span<const std::in
   if (samples.count() > kMostChoices) return std::nullopt;
   std::size_t steps = kMostSteps;
   const auto words = choice(samples, all, steps);
-  if (!words || !fits(*words, samples, all))
-    return std::nullopt;  // || too long, or nested too deep
+  // The formula is too long, or nested too deep.
+  if (!words || !fits(*words, samples, all)) return std::nullopt;
   return Formula(*words);
 }
 

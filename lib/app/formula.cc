@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kMaxDepth = 200;                           // limit for nested rules of the grammar
 constexpr std::size_t kShownRest = 12, kShownName = 40;  // bytes of a formula in messages
-constexpr std::size_t kMaxStack =
-    256;  // limit for values on the stack; an open rule keeps at most one value
+// Limit for values on the stack; an open rule keeps at most one value.
+constexpr std::size_t kMaxStack = 256;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -246,8 +246,8 @@ class FormulaParser {
     both.ops_.assign(ops.end() - 3, ops.end());
     FormulaFault fault = FormulaFault::kNone;
     const std::int64_t value = both.run({}, fault, {});
-    if (fault != FormulaFault::kNone)
-      return;  // the fault occurs again when the formula is evaluated
+    // The fault occurs again when the formula is evaluated.
+    if (fault != FormulaFault::kNone) return;
     ops.resize(ops.size() - 3);
     push(Kind::kConstant, value);
   }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 constexpr std::size_t kMostStatements = 60'000;
-constexpr std::size_t kMostKinds =
-    64;  // limit for kinds of runs of a task that differ in their launches
+// Limit for kinds of runs of a task that differ in their launches.
+constexpr std::size_t kMostKinds = 64;
 
 std::string counter_name(std::size_t depth) {
   return depth == 0 ? "t" : fmt::format("t{}", depth + 1);
@@ -307,8 +307,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
   const Point size = extents_of(events_.launches[runs.launches.front()], dimensions);
   const auto volume =
       static_cast<std::size_t>(Rect{Point::zeros(size.dimensions()), size}.volume());
-  std::size_t next =
-      2 * dimensions;  // position in the numbers: those of one colour, then the tables
+  // Position in the numbers: those of one colour, then the tables.
+  std::size_t next = 2 * dimensions;
   std::size_t table = next;
   for (const Events::Requirement& from : shape.requirements) {
     table += events_.given_colors(from, dimensions);
@@ -463,8 +463,8 @@ Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t 
     const Events::Launch& launch = events_.launches[runs.launches[i]];
     const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
                       extents_of(launch, dimensions)};
-    if (domain.volume() != static_cast<std::int64_t>(volume))
-      continue;  // `begin` does not belong to this domain
+    // `begin` does not belong to this domain.
+    if (domain.volume() != static_cast<std::int64_t>(volume)) continue;
     std::vector<std::int64_t> at(runs.at.begin() + static_cast<std::ptrdiff_t>(i * width),
                                  runs.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
     at.resize(width + dimensions);

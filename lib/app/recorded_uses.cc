@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kFewestPieces = 64;  // a partition with fewer pieces keeps them all
 constexpr std::size_t kUnusedShare = 4;    // pieces are dropped if at most one in so many is used
-constexpr std::size_t kMaxUsed =
-    1 << 12;  // limit for used pieces; above it a partition keeps all pieces
+// Limit for used pieces; above it a partition keeps all pieces.
+constexpr std::size_t kMaxUsed = 1 << 12;
 
 using Color = std::vector<std::int64_t>;
 

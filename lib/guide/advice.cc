@@ -425,8 +425,8 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
       if (mended(program, rule, row)) mendable.push_back(row);
     }
     if (mendable.size() == 1) rows = mendable;  // the other statements do not cause this failure
-    if (mendable.empty() && rule.mend == Mend::kBehind)
-      continue;  // all statements are already in the right place
+    // All statements are already in the right place.
+    if (mendable.empty() && rule.mend == Mend::kBehind) continue;
     std::string text = fmt::format(
         "in {} {} {}", harmless(program.source().name()),
         rows.size() == 1 ? "change" : "one of these is to blame:", places_of(program, rows));

@@ -267,8 +267,8 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
   try {
     document = Json::parse(json);
   } catch (const Json::exception& error) {
-    const std::string_view what =
-        error.what();  // such as "[json.exception...] parse error at line 1, ..."
+    // Such as "[json.exception...] parse error at line 1, ...".
+    const std::string_view what = error.what();
     return no_profile(fmt::format("it is not JSON: {}",
                                   harmless(what.substr(what.find(']') + 2), 2 * kShownValue)));
   }

@@ -152,8 +152,8 @@ class Composer {
       if (found.count > 0 && !rule.lacks.empty()) said_lacking_.insert(rule.lacks);
       const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
       if (found.count == 0 || stays_out) continue;
-      if (explained && fails(found.role))
-        continue;  // the runtime's message repeats an explained failure
+      // The runtime's message repeats an explained failure.
+      if (explained && fails(found.role)) continue;
       Finding finding;
       finding.rule = &rule;
       finding.role = found.role;
@@ -447,8 +447,8 @@ class Composer {
   const Scanner& scanner_;
   const GuideContext& context_;
   std::vector<Finding> findings_;
-  std::set<std::string, std::less<>>
-      said_lacking_;  // kinds that the machine lacks according to the log
+  // Kinds that the machine lacks according to the log.
+  std::set<std::string, std::less<>> said_lacking_;
   std::optional<Score> score_;
   bool ended_well_ = false;  // according to the output
   Feedback feedback_;

@@ -12,8 +12,8 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using Role = PrintedNumber::Role;
 
-constexpr std::size_t kMostTried =
-    16;  // limit for the lines of a cluster that are compared with one line
+// Limit for the lines of a cluster that are compared with one line.
+constexpr std::size_t kMostTried = 16;
 
 bool is_unsteady(const PrintedNumber& number) { return number.role == Role::kUnsteady; }
 

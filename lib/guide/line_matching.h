@@ -19,8 +19,8 @@ using Columns = std::vector<ColumnFacts>;
 struct Closeness {
   double tolerance = 0;  // relative to the larger of the two numbers
   double noise = 0;      // numbers below this count as 0
-  double residue_noise =
-      0;  // the same limit for errors and differences (PrintedNumber::is_residue)
+  // The same limit for errors and differences (PrintedNumber::is_residue).
+  double residue_noise = 0;
 };
 
 // The lines of each run that have no equal line in the other run, in their original order.

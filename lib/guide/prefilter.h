@@ -46,8 +46,8 @@ class Prefilter {
   unsigned shift_ = 0;
   std::vector<std::uint16_t> next_;
   std::uint32_t first_output_ = 0;  // states from this number on end a literal
-  std::vector<std::uint32_t>
-      output_begin_;  // begin of each state's rules, by state - first_output_; one extra entry
+  // Begin of each state's rules, by state - first_output_; one extra entry.
+  std::vector<std::uint32_t> output_begin_;
   std::vector<std::uint32_t> output_rules_;
 };
 

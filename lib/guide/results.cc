@@ -27,8 +27,8 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 20;
 constexpr std::size_t kMaxShownBytes = 160;
-constexpr std::size_t kLeastSortedLines =
-    8;  // by chance, so many lines are sorted once in 20,000 times
+// By chance, so many lines are sorted once in 20,000 times.
+constexpr std::size_t kLeastSortedLines = 8;
 constexpr std::size_t kMaxCandidates = 64;  // lines among which the most similar one is searched
 
 // The output that a line was printed to.

@@ -324,8 +324,8 @@ class RuleReader {
   bool own_;
   RuleSet* set_;
   std::string id_;
-  std::unordered_set<std::string>
-      ids_;  // ids in this text; a user's rule may replace one of Groma's
+  // Ids in this text; a user's rule may replace one of Groma's.
+  std::unordered_set<std::string> ids_;
   std::optional<Error> error_;
 };
 

@@ -23,8 +23,8 @@ std::size_t escape_end(const std::string& text, std::size_t at) {
   constexpr std::size_t kLongest = 256;
   if (at + 1 >= text.size()) return std::string::npos;
   const char kind = text[at + 1];
-  const bool title = kind == ']',
-             letters = kind >= 0x20 && kind <= 0x2F;  // a sequence such as `ESC ( B`
+  // A sequence such as `ESC ( B`.
+  const bool title = kind == ']', letters = kind >= 0x20 && kind <= 0x2F;
   if (kind != '[' && !title && !letters) return at + (is_control(kind) ? 1 : 2);
   for (std::size_t i = at + 2; i < text.size(); ++i) {
     const char c = text[i];

@@ -82,8 +82,8 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0) return;
-  if (asked != nullptr)
-    asked->clear();  // the runtime ends; the wrapper of the mappers may outlive it
+  // The runtime ends; the wrapper of the mappers may outlive it.
+  if (asked != nullptr) asked->clear();
   if (of_program == nullptr) return;
   if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
   const bool is_alone = mapper.machine().node_count() == 1;
@@ -246,8 +246,8 @@ void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& reque
 // makes the instances.
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
-  __builtin_prefetch(
-      &task.index_point);  // task objects are not in the cache: load both parts at once
+  // Task objects are not in the cache: load both parts at once.
+  __builtin_prefetch(&task.index_point);
   __builtin_prefetch(&task.index_domain);
   HookCalls::Use call(calls_, context, HookOf::kMapping);
   const bool shard = input.shard_processor.exists();
@@ -266,8 +266,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;
-  if (registration_->steals)
-    answer.task_profiling.status = true;  // needed to know which processors are idle
+  // Needed to know which processors are idle.
+  if (registration_->steals) answer.task_profiling.status = true;
   if (answer.task_profiling.any()) ++stealing_.mapped;
   output.profiling_priority = answer.profiling_priority;
   output.postmap_task = answer.postmap;

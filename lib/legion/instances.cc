@@ -428,8 +428,8 @@ FoundInstance Instances::give(MapperContext context, const PhysicalInstance& ins
   const auto [number, is_new] = numbers_.try_emplace(instance, last_ + 1);
   if (is_new) {
     known_.emplace(++last_, instance);
-    runtime_->subscribe(context,
-                        instance);  // Legion reports from now on when the instance is destroyed
+    // Legion reports from now on when the instance is destroyed.
+    runtime_->subscribe(context, instance);
   }
   return {number->second, created, static_cast<std::int64_t>(instance.get_instance_size())};
 }

@@ -158,8 +158,8 @@ void note_asked(const Legion::Mapping::MapperRuntime& runtime,
   static const auto noted = is_wanted() ? library().asked : decltype(PreloadMapper::asked)(nullptr);
   if (noted == nullptr) return;
   void* const from = file_of(caller);
-  if (from == file_of(reinterpret_cast<void*>(noted)))
-    return;  // a request of the mapping library itself
+  // A request of the mapping library itself.
+  if (from == file_of(reinterpret_cast<void*>(noted))) return;
   noted(runtime, context, call, from != file_of(reinterpret_cast<void*>(legions)));
 }
 

@@ -153,13 +153,13 @@ struct Takeover {
     return wrapper(compiled, options, std::move(heard), asked);
   }();
   std::mutex mutex;
-  std::set<Legion::Processor>
-      replaced;  // processors whose default mapper the program replaced; NO_PROC: all
+  // Processors whose default mapper the program replaced; NO_PROC: all.
+  std::set<Legion::Processor> replaced;
 };
 
 Takeover& takeover() {
-  static Takeover* const one =
-      new Takeover;  // never deleted: Legion may use it until the process ends
+  // Never deleted: Legion may use it until the process ends.
+  static Takeover* const one = new Takeover;
   return *one;
 }
 

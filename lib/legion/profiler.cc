@@ -62,8 +62,8 @@ struct Times {
 bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Times& times) {
   constexpr auto kNone = measurements::OperationTimeline::INVALID_TIMESTAMP;
   times = {timeline.create_time, timeline.ready_time, timeline.start_time, timeline.end_time};
-  if (times.end == kNone || on_gpu)
-    times.end = timeline.complete_time;  // GPU kernels end after the task's body
+  // GPU kernels end after the task's body.
+  if (times.end == kNone || on_gpu) times.end = timeline.complete_time;
   if (times.start == kNone || times.end == kNone) return false;
   if (times.ready == kNone) times.ready = times.start;
   if (times.created == kNone) times.created = times.ready;
@@ -349,8 +349,8 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
   if (is_new && record_.regions.size() >= kMostTrees) known = {-1, kMostLooks};
   if (known.number < 0) return -1;
   if (is_new) record_.regions.push_back(fmt::format("region tree {}", tree));
-  known.looked_for =
-      name.empty() ? known.looked_for + 1 : kMostLooks;  // the program may name it later
+  // The program may name it later.
+  known.looked_for = name.empty() ? known.looked_for + 1 : kMostLooks;
   if (!name.empty()) record_.regions[static_cast<std::size_t>(known.number)] = std::move(name);
   return known.number;
 }

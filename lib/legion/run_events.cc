@@ -22,8 +22,8 @@ using Runtime = Legion::Mapping::MapperRuntime;
 constexpr std::ptrdiff_t kMaxDemands = 4;    // different demands of one requirement
 constexpr std::size_t kMostTimes = 1024;     // run times kept for a task on a processor kind
 constexpr std::size_t kMostPlaces = 65'536;  // places in the cache
-constexpr std::size_t kMostArgumentBytes =
-    256;  // argument bytes that are compared between launches
+// Argument bytes that are compared between launches.
+constexpr std::size_t kMostArgumentBytes = 256;
 constexpr std::size_t kMostContexts = std::size_t{1} << 17;
 constexpr std::size_t kMostExpected = 65'536;  // limit for launches with unmapped tasks
 constexpr std::size_t kMostIdle = 8192;        // contexts that have launched nothing

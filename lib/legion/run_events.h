@@ -179,8 +179,8 @@ class RunEvents {
   int recorders_ = 0;
   app::Events events_;
   std::map<Legion::TaskID, std::uint32_t> tasks_;
-  std::map<std::pair<Legion::TaskID, Legion::VariantID>, std::size_t>
-      variants_;  // variants of tasks_
+  // Variants of tasks_.
+  std::map<std::pair<Legion::TaskID, Legion::VariantID>, std::size_t> variants_;
   std::map<Legion::RegionTreeID, std::uint32_t> regions_;
   std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;  // by region
   std::map<Legion::LogicalPartition, std::int32_t> partitions_;

@@ -30,8 +30,8 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
   const std::lock_guard lock(mutex_);
   if (first_.emplace(table, first).second) {
     Legion::ShardingID next = first;
-    for (const groma::ShardingFunctor* functor :
-         functors_) {  // Legion deletes the functors that it is given
+    // Legion deletes the functors that it is given.
+    for (const groma::ShardingFunctor* functor : functors_) {
       runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards), true);
     }
   }

@@ -50,8 +50,8 @@ class ShardFunctors {
   std::string name_;
   std::span<const groma::ShardingFunctor* const> functors_;
   std::mutex mutex_;
-  std::map<std::string, Legion::ShardingID>
-      first_;  // first id of a table's functors, by the table's text
+  // First id of a table's functors, by the table's text.
+  std::map<std::string, Legion::ShardingID> first_;
 };
 
 }  // namespace groma::legion

@@ -185,9 +185,8 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
     const Legion::UniqueID id = parent->get_unique_id();
     if (storage.parent_id != id) {
       fill_parent(context, *parent, current, storage.parent);
-      storage.parent_id = machine_.processor(parent->current_proc)
-                              ? id
-                              : 0;  // otherwise the view depends on `current`
+      // Otherwise the view depends on `current`.
+      storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;
     }
     view.parent = &storage.parent;
   }
@@ -251,8 +250,8 @@ TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& t
     std::vector<Legion::VariantID> ids;
     runtime_->find_valid_variants(context, task.task_id, ids, realm_kind(kind));
     for (Legion::VariantID id : ids) {
-      made.demands.push_back(
-          demands(context, task.task_id, id));  // elements of a deque keep their address
+      // Elements of a deque keep their address.
+      made.demands.push_back(demands(context, task.task_id, id));
       made.colocated.push_back(colocated(context, task.task_id, id));
       made.variants.push_back(
           {.id = static_cast<VariantId>(id),
@@ -393,8 +392,8 @@ const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::Fie
 
 std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
                                               const Legion::RegionRequirement& requirement) {
-  const bool whole =
-      !requirement.region.exists();  // true: of a whole launch, whose points have a region each
+  // True: of a whole launch, whose points have a region each.
+  const bool whole = !requirement.region.exists();
   RegionKey key{requirement.region, Legion::LogicalPartition::NO_PART, requirement.parent};
   if (whole) key.partition = requirement.partition;
   const auto found = by_region_.find(key);

@@ -172,8 +172,8 @@ class TaskViews {
     std::uint64_t index_in_parent = 0;
     std::string name;
     std::size_t regions = 0;  // largest number of requirements of a launch
-    std::size_t variant_ids =
-        0;  // number of all variants, including those that no known processor runs
+    // Number of all variants, including those that no known processor runs.
+    std::size_t variant_ids = 0;
     std::vector<VariantView> variants;
     std::deque<std::vector<LayoutDemand>> demands;                 // one entry for each variant
     std::vector<std::vector<std::vector<std::size_t>>> colocated;  // one entry for each variant
