@@ -1,4 +1,4 @@
-// groma apps: the applications that come with it, or all of one.
+// groma apps: lists the applications that come with Groma, or shows one of them.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
-// groma check: all diagnostics of programs, and with --fix the sure ones mended.
+// groma check: shows all diagnostics of mapping programs. With --fix, it corrects the certain
+// mistakes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct Options {
   bool json = false;
 };
 
-// Mends the file (standard input: prints the mended text) and makes *diags anew for the result.
+// Corrects the file and creates *diags anew for the result. For standard input, prints the
+// corrected text instead.
 bool fix_file(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   std::size_t made = 0;
   const groma::Source mended = groma::mend((*diags)->source(), &made);
@@ -39,6 +41,7 @@ bool fix_file(const std::string& path, std::optional<groma::Diagnostics>* diags)
   return true;
 }
 
+// Returns the number of errors and warnings in all files.
 std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
   std::size_t errors = 0, warnings = 0;
   for (const auto& diags : all) {
@@ -55,6 +58,7 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
                      count(all.size(), "file"));
 }
 
+// Checks all files together with the machine and the application. Returns the exit code.
 int run(const Options& options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.machine, options.app});
@@ -71,7 +75,7 @@ int run(const Options& options) {
   const groma::Workload* app = with->workload ? &*with->workload : nullptr;
   bool failed = false;
   std::string text;
-  // With --fix from standard input, standard output is the mended text.
+  // With --fix on standard input, standard output has the corrected text.
   const bool to_stderr =
       options.fix && std::count(options.files.begin(), options.files.end(), "-") > 0;
   for (std::size_t i = 0; i < options.files.size(); ++i) {

@@ -1,4 +1,5 @@
-// The subcommands: each adds itself to the command line and, when chosen, sets *exit_code.
+// The subcommands. Each add_... function adds one subcommand to the command line; the subcommand
+// sets *exit_code when it runs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +13,7 @@
 
 namespace driver {
 
-// Options of several commands; read_inputs reads what the first two name.
+// Options that several commands share. read_inputs() reads what --machine and --app name.
 inline void add_machine_option(CLI::App& command, std::string* machine,
                                const std::string& help = "The machine") {
   command.add_option("--machine", *machine, help)->check(not_empty)->capture_default_str();
@@ -24,7 +25,8 @@ inline CLI::Option* add_app_option(
         "parameters such as cannon:n=8000,repeats=2") {
   return command.add_option("--app", *app, help)->check(not_empty);
 }
-// --memory: what a simulated run may take. *bytes is SimulateOptions::max_bytes, the default.
+// Adds --memory, the limit for the memory of a simulated run. The option is in MiB; *bytes is set
+// in bytes. The default shown is that of SimulateOptions::max_bytes.
 inline CLI::Option* add_memory_option(
     CLI::App& command, std::int64_t* bytes,
     const std::string& help = "MiB of memory that a simulated run may take") {
@@ -45,7 +47,7 @@ inline void add_override_layouts_flag(CLI::App& command, groma::LayoutOverrides*
 inline void add_json_flag(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "One JSON document instead of text");
 }
-// Has its `Usage:` line say what stands behind `--`.
+// Adds to the command's `Usage:` line the words that may follow `--`.
 inline void add_behind(CLI::App& command, const std::string& words) {
   class Formatter final : public CLI::Formatter {
    public:
@@ -72,7 +74,7 @@ void add_guide(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
 void add_llm(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
-// `behind`: the words behind `--`, there when the command runs.
+// `behind`: the words after `--`; they are filled in before the command runs.
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);

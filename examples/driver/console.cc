@@ -1,3 +1,4 @@
+// Terminals, input and output, Ctrl-C and progress lines for all subcommands.
 #include "console.h"
 
 #include <fcntl.h>
@@ -119,6 +120,7 @@ int refuse(std::string_view message, std::string_view help) {
   return kWrongInput;
 }
 
+// Reads the file in blocks of 256 KB.
 bool read_pieces(const std::string& path, const std::function<bool(std::string_view)>& hear) {
   const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   auto bytes = std::make_unique<std::array<char, std::size_t{256} << 10>>();
@@ -162,7 +164,7 @@ std::optional<groma::BoundProgram> read_mapping(const std::string& path,
 std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
                                                 std::optional<groma::Diagnostics>* diags) {
   diags->emplace(groma::Source("the default mapper", ""));
-  groma::Diagnostics empty((*diags)->source());  // that it has no statements
+  groma::Diagnostics empty((*diags)->source());  // drops the warning that there are no statements
   return groma::bind(groma::compile(empty.source(), empty), machine, **diags);
 }
 
@@ -202,7 +204,8 @@ void check_standard_input(const std::vector<std::string>& inputs) {
 
 namespace {
 
-// Whether writing one would write the other; devices and pipes have no content to lose.
+// Returns true if writing one file would write the other. Devices and pipes have no content to
+// lose.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code code;
   if (fs::exists(a, code) && fs::exists(b, code)) {
@@ -245,7 +248,7 @@ std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) 
     if (fs::is_directory(file, code)) return error("it is a folder");
     const bool exists = fs::exists(file, code);
     if (exists && access(file.c_str(), W_OK) != 0) return error(std::strerror(errno));
-    // A new one is made beside it and takes its place.
+    // A regular file is replaced by a new file in the same folder.
     const bool beside = !exists || fs::is_regular_file(file, code);
     if (!beside || access(file.parent_path().c_str(), W_OK | X_OK) == 0) continue;
     return error(std::strerror(errno));
@@ -255,7 +258,7 @@ std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) 
 
 namespace {
 
-// Why what `--machine` or `--app` names cannot be had.
+// Reports why the machine or application that an option names is unusable.
 std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma::DiagId unknown,
                       groma::DiagId otherwise, std::optional<groma::Diagnostics>* diags) {
   using Code = groma::Error::Code;
@@ -264,7 +267,7 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
                                                              : otherwise;
   const std::string name = shown_name(spec);
   diags->emplace(groma::Source(name, ""));
-  // The file's name is said by what stands before every diagnostic, perhaps with values.
+  // Every diagnostic begins with the file's name, so the message leaves it out.
   const auto report = [&](const groma::Error& each) {
     std::string_view message = each.message;
     for (const std::string& file : {name, name.substr(0, name.rfind(':'))}) {
@@ -279,8 +282,8 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
   return std::nullopt;
 }
 
-// Leaves out what the program's own mapper asks of the layouts of these tasks. Fails where the
-// application does not have one of them.
+// Removes the program mapper's demands on the layouts of these tasks. Fails if the application does
+// not have one of the tasks.
 std::optional<groma::Error> override_layouts(const groma::LayoutOverrides& overrides,
                                              groma::Application& app) {
   for (const std::string& name : overrides.tasks) {
@@ -349,10 +352,10 @@ groma::LogSink& log() {
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupt_seen = true; };
-  // A second one ends the process at once.
+  // A second Ctrl-C ends the process at once.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
-  // Batch systems and terminals that close; not below nohup.
+  // Signals of batch systems and of closing terminals. Ignored if they were ignored before (nohup).
   for (const int signal : {SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);

@@ -1,4 +1,4 @@
-// A change of a text for a person, as other tools print it.
+// Writes the difference of two texts in the format of other diff tools.
 #include "diff.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::string unified_diff(std::string_view name, std::string_view before, std::st
     if (first == edits.size()) break;
     const std::size_t begin = std::max(at, first < kContext ? 0 : first - kContext);
     old_line += begin - at, new_line += begin - at;
-    std::size_t end = first, quiet = 0;  // up to where more than two contexts are unchanged
+    std::size_t end = first, quiet = 0;  // up to a run of unchanged lines longer than two contexts
     while (end < edits.size() && quiet <= 2 * kContext)
       quiet = edits[end++].sign == ' ' ? quiet + 1 : 0;
     end -= quiet > kContext ? quiet - kContext : 0;

@@ -1,4 +1,4 @@
-// Unified differences between two texts, for `groma format --diff`.
+// Unified diffs between two texts, for `groma format --diff`.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace driver {
 
-// As `diff -u` prints it, with three lines of context; empty when the texts are equal.
+// Returns the differences in the format of `diff -u`, with three lines of context. Returns an empty
+// string if the texts are equal.
 std::string unified_diff(std::string_view name, std::string_view before, std::string_view after);
 
 }  // namespace driver

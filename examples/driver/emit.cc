@@ -1,4 +1,4 @@
-// groma emit: a mapping as a C++ mapper.
+// groma emit: writes a mapping as a C++ mapper.
 #include "groma/emit.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// groma explain: every decision about an application, and who took it.
+// groma explain: shows every decision about an application and the statement that made it.
 #include "groma/explain.h"
 
 #include <fmt/format.h>
@@ -25,6 +25,7 @@ struct Options {
   bool json = false;
 };
 
+// Fails with wrong usage if options contradict each other.
 void check_usage(const Options& options) {
   if (options.as_mapping && options.json) {
     throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
@@ -44,8 +45,8 @@ void check_usage(const Options& options) {
 
 constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
 
-// Adds the file to what `reader` has read. False, with the reason on standard error, if it cannot
-// be read or is no log.
+// Adds the log file to `reader`. Returns false, with the reason on standard error, if the file
+// cannot be read or is not a log.
 bool add_log(const std::string& path, groma::MapperLogReader& reader) {
   std::size_t line_bytes = 0;
   bool endless = false;
@@ -65,8 +66,8 @@ bool add_log(const std::string& path, groma::MapperLogReader& reader) {
   return !endless;
 }
 
-// The log of a run, of which other processes have logs beside it: `LOG.1`, `LOG.2` and so on.
-// Nothing, with the reason on standard error, if there is no log.
+// Reads the log of a run and the logs of its other processes: `LOG.1`, `LOG.2` and so on. Returns
+// nothing, with the reason on standard error, if there is no log.
 std::optional<groma::MapperLog> read_log(const std::string& path) {
   groma::MapperLogReader reader;
   if (!add_log(path, reader)) return std::nullopt;
@@ -96,7 +97,7 @@ std::optional<groma::MapperLog> read_log(const std::string& path) {
   return std::nullopt;
 }
 
-// The log's part alone: nothing is known of the application, and the machine is the log's.
+// Explains only a log. No application is known, and the machine is the one of the log.
 int explain_log_alone(const Options& options) {
   std::optional<groma::Diagnostics> diags;
   const auto log = read_log(options.log);
@@ -111,6 +112,8 @@ int explain_log_alone(const Options& options) {
   return diags->has_errors() ? kWrongInput : printed;
 }
 
+// Prints all decisions of the mapping and, with --log, of a run. With --as-mapping, prints the
+// default mapper's decisions as a mapping. Returns the exit code.
 int run(const Options& options) {
   check_usage(options);
   if (options.app.empty()) return explain_log_alone(options);

@@ -1,4 +1,4 @@
-// groma format: the one style.
+// groma format: writes mapping programs in the standard style.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// groma guide: what a run's output means and which statement to change.
+// groma guide: explains the output of a run and names the statement to change.
 #include "groma/guide.h"
 
 #include <fmt/format.h>
@@ -19,14 +19,16 @@ struct Options {
   bool timed_out = false, strict = false, json = false;
 };
 
-// What is known of the run beside its output.
+// Facts about the run besides its output.
 struct Known {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> program;
   std::optional<groma::ProfileFacts> profile;
-  std::optional<std::string> failure;  // instead, where the run of --profile failed
+  // Instead of a profile: the log of the failed run of --profile.
+  std::optional<std::string> failure;
 };
 
+// Reads the files that --program and --profile name. A program with errors is kept, with a warning.
 std::optional<groma::Error> read_known(const Options& options, Known* known) {
   if (!options.program.empty()) {
     if (!read_source(options.program, &known->diags)) {
@@ -55,6 +57,7 @@ std::optional<groma::Error> read_known(const Options& options, Known* known) {
   return std::nullopt;
 }
 
+// Reads the logs and prints the feedback. Returns the exit code.
 int run(const Options& options) {
   std::vector<std::string> inputs = options.logs;
   inputs.push_back(options.program);
@@ -87,7 +90,7 @@ int run(const Options& options) {
     readable = read && readable;
     any = read || any;
   }
-  if (!any && !options.json) return kWrongInput;  // and nothing to say
+  if (!any && !options.json) return kWrongInput;  // there is nothing to say
   groma::GuideContext context;
   context.exit_code = options.exit_code;
   if (known.failure) {
@@ -96,7 +99,7 @@ int run(const Options& options) {
     if (!context.exit_code) context.exit_code = kWrongInput;
   }
   context.timed_out = options.timed_out;
-  // Only a run that came to its end has a profile.
+  // Only a run that reached its end has a profile.
   const bool ended = known.profile && options.logs.empty() && !context.timed_out;
   if (ended && !context.exit_code) context.exit_code = kFine;
   context.program = known.program ? &*known.program : nullptr;

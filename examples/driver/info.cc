@@ -1,4 +1,4 @@
-// groma machines, groma strategies, groma grammar: what comes with it.
+// groma machines, groma strategies, groma grammar: show what comes with Groma.
 #include <fmt/format.h>
 
 #include <map>

@@ -1,3 +1,4 @@
+// Finds and describes the Legion programs that come with Groma.
 #include "legion_app.h"
 
 #include <fmt/format.h>
@@ -19,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The flags that say what a machine has: processors, and memories in MiB.
+// The flags that set a machine's processors, and its memories in MiB.
 constexpr std::string_view kAmounts[] = {"-ll:cpu", "-ll:csize", "-ll:nsize", "-ll:rsize"};
 
-// "circuit, johnson"
+// Returns the names of the programs in a folder: "circuit, johnson".
 std::string names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code code;

@@ -1,4 +1,4 @@
-// The Legion programs that come with Groma (examples/legion): `--on legion --app cannon`.
+// Runs the Legion programs that come with Groma (examples/legion): `--on legion --app cannon`.
 #pragma once
 
 #include <string>
@@ -10,28 +10,31 @@
 
 namespace driver {
 
-// libgroma_preload.so of the build or the installation that this command is of. Fails where there
-// is none.
+// Returns the path of libgroma_preload.so in the build or installation that contains this command.
+// Fails if there is no such file.
 groma::Result<std::string> own_library();
 
-// `cannon:n=512` in the size for a simulated machine's GPUs that suits this computer: the small
-// one, unless it names one.
+// Returns the application with `size=small` added (`cannon:n=512` becomes
+// `cannon:n=512,size=small`), unless `app` names a size. The default sizes are meant for the GPUs
+// of a simulated machine and do not suit this computer.
 std::string for_this_computer(const std::string& app);
 
-// Legion's flags, which say how many CPUs it has: all of this computer unless `flags` does.
+// Adds a number of CPUs to Legion's flags: all CPUs of this computer, unless `flags` already gives
+// a number.
 std::vector<std::string> with_cpus(std::vector<std::string> flags);
-// Wrong usage where a flag behind `--` names a parameter of `app`, which the program would take
-// instead of what is reported, or where one that says what Legion has is without its number.
+// Fails with wrong usage if a flag after `--` names a parameter of `app`, because the program would
+// then use another value than the report says. Also fails if a flag that sets Legion's resources
+// lacks its number.
 void check_flags(const std::string& app, const groma::Workload& workload,
                  const std::vector<std::string>& flags);
-// The machine that Legion then has: CPUs and the memories that the flags give it. Its speeds are
+// Returns the machine that Legion has under these flags: its CPUs and memories. The speeds are
 // those of the default preset.
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags);
 
-// The program of an application. Fails where it has none: it is no benchmark, one of those that
-// were not written for Legion, or this build is without Legion.
+// Returns the path of the application's program. Fails if the application is not a benchmark, if
+// the benchmark was not written for Legion, or if this build does not include Legion.
 groma::Result<std::string> legion_program(const std::string& app);
-// What it is told: `-n 512`.
+// Returns the program's command-line arguments for these parameters, such as `-n 512`.
 std::vector<std::string> parameters_of(const groma::Workload& workload);
 
 }  // namespace driver

@@ -1,4 +1,4 @@
-// groma llm: whether a chat endpoint works.
+// groma llm: tests whether a chat endpoint works.
 #include "llm.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ struct CheckArguments {
   bool strict = false, json = false;
 };
 
-// An Error or a ChatError.
+// Reports an Error or a ChatError.
 template <typename E>
 int refuse_check(const E& error, bool json) {
   if (!json) return refuse(error.message, error.help);
@@ -27,7 +27,7 @@ int refuse_check(const E& error, bool json) {
 int run_check(const CheckArguments& arguments) {
   catch_interrupts();
   groma::ChatOptions options;
-  options.attempts = 3;  // somebody waits
+  options.attempts = 3;  // a person waits
   auto client = make_chat_client(arguments.chat, std::move(options));
   if (!client) return refuse_check(client.error(), arguments.json);
   const auto check = groma::check_chat(client.value(), arguments.chat.temperature, chat_watch());

@@ -1,4 +1,5 @@
-// The options of commands that ask a language model, and the client that they make.
+// The options of commands that ask a language model, and the client that is made from these
+// options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,12 +17,12 @@ struct ChatArguments {
 
 void add_chat_options(CLI::App& command, ChatArguments* arguments);
 
-// With the key of the file or of GROMA_API_KEY, and attempts that failed told to log(). `options`
-// has what no argument says.
+// Makes a client with the API key from the key file or from GROMA_API_KEY. Failed attempts are
+// reported to log(). `options` supplies everything that the arguments do not set.
 groma::Result<groma::ChatClient> make_chat_client(const ChatArguments& arguments,
                                                   groma::ChatOptions options = {});
 
-// Ctrl-C ends a call. (`catch_interrupts` comes first.)
+// Returns a watch that ends a call on Ctrl-C. Call catch_interrupts() first.
 groma::ChatClient::Watch chat_watch();
 
 }  // namespace driver

@@ -1,4 +1,5 @@
-// The command `groma`: parses arguments, calls the library, prints. docs/commands.md is its manual.
+// The command `groma`: parses the arguments, calls the library and prints the results. The manual
+// is docs/commands.md.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -14,7 +15,8 @@
 
 namespace {
 
-// `groma strategis`: says what may have been meant. False where the first argument is a command.
+// For an unknown command such as `groma strategis`, suggests the closest command. Returns false if
+// the first argument is a command.
 bool unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return false;
   std::vector<std::string_view> names;
@@ -27,7 +29,8 @@ bool unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
-// `--evaluation 5`: what may have been meant; else empty.
+// Returns the option that was probably meant by an unknown one such as `--evaluation`, or an empty
+// string.
 std::string option_meant(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string_view> names;
   for (const CLI::App* command : app.get_subcommands()) {
@@ -43,13 +46,14 @@ std::string option_meant(const CLI::App& app, const std::vector<std::string>& wo
   return "";
 }
 
-// `groma record ./program -n 4`: what has no place there, and where it has one.
+// Reports unexpected arguments, such as those of `groma record ./program -n 4`, and where they
+// belong.
 void say_unexpected(const CLI::App& app, const std::string& command, bool divided,
                     const std::vector<std::string>& words) {
   const auto all = fmt::format("{}", fmt::join(words, " "));
   std::string help = option_meant(app, words);
   if (!help.empty() || divided) {
-    // It is known, or there is nothing to say.
+    // There is no better place to suggest.
   } else if (command == "record") {
     help = "a program and its arguments stand behind `--`: groma record -- " + all;
   } else if (command == "run") {
@@ -71,7 +75,7 @@ void say_unexpected(const CLI::App& app, const std::string& command, bool divide
 }  // namespace
 
 int main(int argc, char** argv) {
-  signal(SIGCHLD, SIG_DFL);  // or nobody learns how a command ended
+  signal(SIGCHLD, SIG_DFL);  // otherwise the end of a child process goes unnoticed
   int exit_code = driver::kFine;
   CLI::App app("Decides where the tasks and data of a parallel program go.", "groma");
   app.set_version_flag("--version", fmt::format("groma {}", groma::kVersion));
@@ -111,22 +115,22 @@ int main(int argc, char** argv) {
   driver::add_strategies(app, &exit_code);
   driver::add_grammar(app, &exit_code);
   driver::add_llm(app, &exit_code);
-  // `groma help` and `groma help run` are `groma --help` and `groma run --help`.
+  // `groma help` means `groma --help`; `groma help run` means `groma run --help`.
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "help") {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
   }
-  // What stands behind `--` is no argument of ours, whatever it looks like.
+  // Arguments after `--` belong to the program, whatever they look like.
   const std::string command = arguments.empty() ? "" : arguments.front();
-  bool divided = true;  // by `--`, where it can be
+  bool divided = true;  // the command allows `--`
   if (command == "run" || command == "record" || command == "tune") {
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     divided = dashes != arguments.end();
     if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());
   }
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
@@ -138,7 +142,7 @@ int main(int argc, char** argv) {
       return driver::kWrongUsage;
     }
     std::ostringstream out, err;
-    const bool asked = app.exit(error, out, err) == 0;  // for help or the version
+    const bool asked = app.exit(error, out, err) == 0;  // help or the version was requested
     driver::print_error(err.str());
     return asked ? driver::print(out.str()) : driver::kWrongUsage;
   }

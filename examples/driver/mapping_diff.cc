@@ -1,4 +1,4 @@
-// groma diff: which decisions of two mappings differ, and what each costs.
+// groma diff: shows which decisions of two mappings differ, and the cost of each difference.
 #include <memory>
 
 #include "commands.h"

@@ -1,4 +1,4 @@
-// groma place: where every point of a launch goes.
+// groma place: shows where every point of a launch goes.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -20,7 +20,7 @@ struct Options {
   bool json = false;
 };
 
-// Integers between `separator`s.
+// Parses integers that are divided by `separator`.
 std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_view text,
                                         char separator) {
   std::vector<std::int64_t> numbers;
@@ -39,6 +39,8 @@ std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_v
                                                  separator == 'x' ? "8x4" : "NODE,PROCESSOR"));
 }
 
+// Returns the launch domain that --domain and --lower give. Fails with wrong usage if they do not
+// fit together.
 groma::Rect parse_domain(const Options& options) {
   const auto extents = parse_numbers("--domain", options.domain, 'x');
   auto lower = std::vector<std::int64_t>(extents.size(), 0);
@@ -54,7 +56,7 @@ groma::Rect parse_domain(const Options& options) {
   for (std::int64_t extent : extents) {
     if (extent < 0) throw CLI::ValidationError("--domain", "an extent is negative");
   }
-  // What overflows is a domain too large to draw, and said to be that by place().
+  // A domain that overflows is too large to draw; place() reports that.
   const auto rect = groma::Rect::make(groma::Point(lower), groma::Point(extents));
   if (!rect) {
     throw CLI::ValidationError("--domain", "it has more than 2^63-1 points, or they pass 2^63-1");
@@ -62,6 +64,7 @@ groma::Rect parse_domain(const Options& options) {
   return *rect;
 }
 
+// Returns the query that the options describe.
 groma::PlaceQuery parse_query(const Options& options) {
   groma::PlaceQuery query;
   query.task = options.task;
@@ -79,15 +82,15 @@ groma::PlaceQuery parse_query(const Options& options) {
   return query;
 }
 
-// Has the query be of the application's first index launch of the task, on the kind of processor
-// that it has there. The exit code where there is none, with the reason said.
+// Sets the query to the application's first index launch of the task, on the processor kind that
+// the launch has there. If there is none, reports the reason and returns the exit code.
 std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Workload& workload,
                                bool json, groma::PlaceQuery& query, groma::Diagnostics& diags) {
   groma::Diagnostics of_others(diags.source());
   const groma::ExplainQuery task{query.task, ""};
   const auto explained = groma::explain(bound, workload, task, of_others);
   if (!explained) {
-    static_cast<void>(groma::explain(bound, workload, task, diags));  // says why
+    static_cast<void>(groma::explain(bound, workload, task, diags));  // reports the reason
     return fail(diags, json);
   }
   for (const groma::ExplainedTask& each : explained->tasks) {
@@ -103,6 +106,7 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
                 "name one: --domain 8x4; of a single task: --parent NODE,PROCESSOR");
 }
 
+// Finds the processor of every point and prints the result. Returns the exit code.
 int run(const Options& options) {
   check_standard_input({options.file, options.machine, options.app});
   if (options.svg == "-" && options.json) {

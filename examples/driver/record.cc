@@ -1,4 +1,4 @@
-// groma record: what a Legion program does, as an application that --app reads.
+// groma record: describes what a Legion program does, as an application that --app reads.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -27,15 +27,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNotes = 40;  // that are shown
-constexpr double kMostTrySeconds = 10;  // to run what was recorded in the embedded runtime
+constexpr std::size_t kMostNotes = 40;  // limit for shown notes
+// Limit for trying the recorded application in the embedded runtime.
+constexpr double kMostTrySeconds = 10;
 
 struct Options {
   std::string out;
-  std::string map;  // empty: the program maps itself
+  std::string map;  // path of the mapping; empty: the program's own mapping is used
   ProgramArguments program;
 };
 
+// Returns the number of launch statements, including those in loops.
 std::size_t count_launches(const std::vector<groma::AppStatement>& body) {
   std::size_t launches = 0;
   for (const groma::AppStatement& statement : body) {
@@ -48,6 +50,7 @@ std::size_t count_launches(const std::vector<groma::AppStatement>& body) {
   return launches;
 }
 
+// Returns a sentence that counts the tasks, regions and launches of the application.
 std::string summary(const groma::Application& app) {
   std::size_t launches = 0;
   for (const groma::AppTask& task : app.tasks) launches += count_launches(task.body);
@@ -60,7 +63,8 @@ std::string summary(const groma::Application& app) {
                      counted(app.partitions.size(), "partition"));
 }
 
-// The program behind `--`, where a shell takes it as it stands.
+// Returns the program and its arguments as a user types them, or `PROGRAM ARGS` if a shell would
+// change one of the words.
 std::string as_typed(const std::vector<std::string>& words) {
   std::string typed;
   for (const std::string& word : words) {
@@ -74,17 +78,18 @@ std::string as_typed(const std::vector<std::string>& words) {
   return typed;
 }
 
-// What the embedded runtime makes of an application under its default mapping.
+// Result of trying an application in the embedded runtime under its default mapping.
 struct Tried {
-  std::string refused;  // why it does not run it; empty: it does, as far as was looked at
-  std::string unsure;   // why it was not looked at to the end
+  std::string refused;  // why it does not run; empty: no reason was found
+  std::string unsure;   // why the trial was incomplete
 };
 
 std::string words_of(const groma::Diagnostic& diagnostic) {
   return fmt::format("{} [{}]", diagnostic.message, groma::name_of(diagnostic.id));
 }
 
-// A check tells most. Of what it cannot tell a run does, if it is not too long.
+// Tries the application. A check finds most problems; a run finds the others, unless it takes too
+// long.
 Tried try_out(const groma::Application& app, const std::string& machine) {
   const auto workload = groma::Workload::make(app);
   if (!workload) return {workload.error().message, {}};
@@ -112,7 +117,7 @@ Tried try_out(const groma::Application& app, const std::string& machine) {
   return {result.refusals.empty() ? result.raw : words_of(result.refusals.front().diagnostic), {}};
 }
 
-// What was recorded, where it could not be written: in the folder for temporary files.
+// Saves the recording in the folder for temporary files after it could not be written.
 int keep(const std::string& json, const groma::Error& error) {
   const int code = refuse(error);
   std::error_code ignored;
@@ -127,6 +132,7 @@ int keep(const std::string& json, const groma::Error& error) {
   return code;
 }
 
+// Records the program, writes the application and tries it out. Returns the exit code.
 int run(const Options& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> mapping;

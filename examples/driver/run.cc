@@ -1,4 +1,4 @@
-// groma run: an application under a mapping, in the embedded runtime.
+// groma run: runs an application in the embedded runtime, or a Legion program, under a mapping.
 #include "groma/run.h"
 
 #include <fmt/format.h>
@@ -28,11 +28,12 @@ struct Options {
   std::vector<std::string> grow;
   std::optional<double> time;
   std::string on = "simulator";
-  MapArguments map;  // of --on legion and of the other form; its files of all
+  MapArguments map;  // for --on legion and --map; its files are used in all forms
   bool json = false;
 };
 
-// The largest problem that fits; nothing where there is no answer, with the reason in `diags`.
+// Returns the largest problem that fits. If that cannot be found, returns nothing, with the reason
+// in `diags`.
 std::optional<groma::Fit> find_fit(const groma::Application& app, const groma::RunWorkload& run,
                                    const Options& options, groma::Diagnostics& diags) {
   groma::Result<std::vector<std::string>> parameters =
@@ -47,7 +48,8 @@ std::optional<groma::Fit> find_fit(const groma::Application& app, const groma::R
   return std::nullopt;
 }
 
-// Whether a larger or smaller problem may run where this one does not.
+// Returns true if the result depends on memory, so that a larger or smaller problem may behave
+// differently.
 bool memory_decides(const groma::RunResult& result) {
   return result.ok() || std::any_of(result.refusals.begin(), result.refusals.end(),
                                     [](const groma::Refusal& refusal) {
@@ -55,6 +57,7 @@ bool memory_decides(const groma::RunResult& result) {
                                     });
 }
 
+// Runs the application in the embedded runtime and prints the result. Returns the exit code.
 int run(Options options) {
   check_standard_input({options.file, options.machine, options.app});
   if (const auto error = check_files(options.map, {options.file, options.machine, options.app})) {
@@ -113,7 +116,7 @@ int run(Options options) {
   guided.result = &result;
   guided.profile = profile ? &*profile : nullptr;
   groma::GuideLimits limits;
-  limits.tasks = std::max(limits.tasks, result.tasks);  // then trials take as long as the run did
+  limits.tasks = std::max(limits.tasks, result.tasks);  // a trial may take as long as the run did
   const groma::Feedback feedback = groma::guide_run(guided, limits);
   bool fine = !profile || write_files(*profile, words, options.map.files);
   std::optional<groma::Fit> fit;
@@ -142,7 +145,7 @@ int run(Options options) {
   return result.ok() && fine ? kFine : kWrongInput;
 }
 
-// The benchmark's own program, measured.
+// Runs and measures the Legion program of the benchmark.
 int run_on_legion(Options options) {
   check_standard_input({options.file, options.app});
   const auto program = legion_program(options.app);
@@ -205,7 +208,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->map.files.report, "Write the profile as one HTML page");
   add_json_flag(*command, &options->json);
-  // The other form.
+  // The options of the form with --map.
   CLI::Option* const map = command->add_option(
       "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
   map->check(not_empty);
@@ -253,7 +256,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
                                            : "a program is for --map: --map FILE -- PROGRAM");
     }
     if (!has_map && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
-    // What only one of the two runtimes has.
+    // Options that only one of the two runtimes has.
     const bool with_program = on_legion || map->count() > 0;
     for (const char* name :
          {"--machine", "--seed", "--noise", "--fit", "--grow", "--time", "--memory", "--profile",

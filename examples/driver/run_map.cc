@@ -1,3 +1,4 @@
+// Runs a Legion program under a mapping, and adds the options for that to commands.
 #include "run_map.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@
 namespace driver {
 namespace {
 
-// In the user's own folder; empty where there is none.
+// Returns the value for ProgramRun::checked_file: a path in the user's cache folder, or an empty
+// string if that folder is unknown.
 std::string checked_file() {
   const auto variable = [](const char* name) -> std::string {
     const char* const value = std::getenv(name);
@@ -90,7 +92,7 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
                                              : groma::ProgramRun::Checks::kFirst;
   run.checked_file = checked_file();
   run.override_layouts = arguments.override_layouts;
-  // Nobody may end us but together with the program.
+  // A closed pipe must not end this command without the program.
   signal(SIGPIPE, SIG_IGN);
   catch_interrupts();
   return run;
@@ -144,6 +146,7 @@ bool write_files(const groma::Profile& profile, const groma::ProfileWords& words
   return written;
 }
 
+// Compiles the mapping, runs the program under it and prints the profile. Returns the exit code.
 int run_under_mapping(const MapArguments& arguments) {
   check_standard_input({arguments.file});
   const ProgramArguments& program = arguments.program;
@@ -158,7 +161,7 @@ int run_under_mapping(const MapArguments& arguments) {
     return fail(*diags, arguments.json);
   }
   const groma::Program mapping = groma::compile(diags->source(), *diags);
-  if (arguments.file.empty()) diags->clear();  // that it has no statements
+  if (arguments.file.empty()) diags->clear();  // drops the warning that there are no statements
   if (diags->has_errors()) {
     if (!arguments.json) return fail(*diags, false);
     print(groma::check_failed_json(*diags));
@@ -169,7 +172,7 @@ int run_under_mapping(const MapArguments& arguments) {
   if (!run) return refuse(run.error());
   auto results = groma::Results::make(results_options(program));
   if (!results) return refuse(results.error());
-  // A benchmark's own program checks what it computes itself.
+  // The program of a benchmark checks its results itself.
   if (arguments.app == nullptr) run->results = &*results;
   run->compare_failures_only = program.checks == "never";
   run->app = arguments.app;
@@ -198,7 +201,7 @@ int run_under_mapping(const MapArguments& arguments) {
     text = groma::draw(*result, mapping, *run, shown, color_on_stdout());
     if (arguments.app != nullptr) {
       text = time + text;
-    } else if (!time.empty()) {  // standard output has what the program prints
+    } else if (!time.empty()) {  // standard output has the program's output
       print_error(fmt::format("{}{}", groma::kOwnLine, time));
     }
   }

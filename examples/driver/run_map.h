@@ -1,5 +1,5 @@
-// groma run --map FILE -- PROGRAM ARGS... and groma run --on legion --app A: a Legion program under
-// a mapping; what other commands share that run one.
+// Runs a Legion program under a mapping: `groma run --map FILE -- PROGRAM ARGS...` and `groma run
+// --on legion --app A`. Also holds what other commands need to run a Legion program.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,29 +17,33 @@ namespace driver {
 
 // A Legion program and how it is run.
 struct ProgramArguments {
-  std::vector<std::string> words;  // it and its arguments
-  std::string library;             // empty: the one that belongs to this command
+  std::vector<std::string> words;  // the program and its arguments
+  // Path of the preload library; empty: the library that belongs to this command.
+  std::string library;
   std::string checks = "first";
   double timeout_s = 600;
-  std::vector<std::string> same;  // which lines are results; empty: all
+  std::vector<std::string> same;  // which lines are results; empty: all lines
   double tolerance = groma::ResultsOptions().tolerance;
   groma::LayoutOverrides override_layouts;
 };
-// --timeout, --checks, --library and --override-layouts; their help begins with `when`.
+// Adds --timeout, --checks, --library and --override-layouts. Their help texts begin with `when`.
 void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
-// --library alone.
+// Adds only --library.
 void add_library_option(CLI::App& command, ProgramArguments* arguments, const std::string& when);
-// --same and --tolerance.
+// Adds --same and --tolerance. Their help texts begin with `when`.
 void add_results_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
-// Fails where this build has no library for Legion programs. Ctrl-C is caught from now on.
+// Returns how to run the program. Fails if this build has no library for Legion programs. From this
+// call on, Ctrl-C is caught.
 groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments);
 
-// --same and --tolerance.
+// Returns the options that --same and --tolerance set.
 groma::ResultsOptions results_options(const ProgramArguments& arguments);
 
-// Where a run's standard output goes while it lives; its standard error goes to ours.
+// Where the standard output of a run goes while the program runs. Its standard error goes to
+// standard error of this command.
 enum class Output : std::uint8_t { kOn, kToErrors, kNowhere };
-// Has a run's output go there; the run ends on Ctrl-C and where nobody hears it.
+// Directs a run's output to `output`. The run ends on Ctrl-C, and when nobody reads the output any
+// more (unheard() is then true).
 class Hearing {
  public:
   Hearing(groma::ProgramRun& run, Output output);
@@ -51,34 +55,34 @@ class Hearing {
   bool unheard_ = false;
 };
 
-// Says that more than one Legion ran, where that is so: `what` ("the log is") of one of them.
+// If more than one Legion process ran, prints that `what` ("the log is") comes from one of them.
 void say_runs(const groma::ProgramResult& result, std::string_view what);
 
-// Where a profile goes, beside what is printed; empty: nowhere.
+// The files that a profile is written to, besides what is printed. Empty: no file.
 struct ProfileFiles {
   std::string trace, report;
   bool any() const { return !trace.empty() || !report.empty(); }
 };
-// False, with the reason on standard error, where one cannot be written.
+// Returns false, with the reason on standard error, if a file cannot be written.
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
                  const ProfileFiles& files);
 
 struct MapArguments {
-  std::string file;  // the mapping; empty: none, so that the default mapper decides
+  std::string file;  // path of the mapping; empty: no mapping, the default mapper decides
   ProgramArguments program;
-  const groma::Workload* app = nullptr;  // that the program is; null: nobody knows
-  bool profile = false;                  // is printed, too
-  ProfileFiles files;                    // of the profile
-  std::string log;                       // what the mappers decide goes there
+  const groma::Workload* app = nullptr;  // the application that the program is; null: unknown
+  bool profile = false;                  // print the profile as well
+  ProfileFiles files;                    // files for the profile
+  std::string log;                       // file for the decisions of the mappers
   bool json = false;
 };
 
-// Wrong usage where what it writes is no file of its own, or one that is read too; before a run of
-// hours why one cannot be written.
+// Fails with wrong usage if an output path is not a separate file, or is also read. Returns the
+// reason if an output file cannot be written; call this before a long run.
 std::optional<groma::Error> check_files(const MapArguments& arguments,
                                         const std::vector<std::string>& read);
 
-// The exit code.
+// Runs the program under the mapping. Returns the exit code for this command.
 int run_under_mapping(const MapArguments& arguments);
 
 }  // namespace driver

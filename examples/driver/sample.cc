@@ -1,4 +1,4 @@
-// groma sample: a mapping drawn at random from the search space.
+// groma sample: draws a random mapping from the search space.
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,8 +20,8 @@ struct Options {
   groma::LayoutOverrides override_layouts;
 };
 
-// Puts a comment in place of each Layout statement that contradicts what the program's own mapper
-// asks for: such a mapping never runs.
+// Replaces each Layout statement that contradicts a demand of the program's own mapper by a
+// comment, because such a mapping never runs.
 std::string without_demanded_layouts(std::string text, const groma::Machine& machine,
                                      const groma::Workload& app) {
   while (true) {
@@ -36,7 +36,7 @@ std::string without_demanded_layouts(std::string text, const groma::Machine& mac
     }
     std::size_t removed = 0;
     text = groma::apply_fixes(source, fixes, &removed);
-    if (removed == 0) return text;  // else one less is there
+    if (removed == 0) return text;  // otherwise one contradiction less remains
   }
 }
 

@@ -34,13 +34,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-// Unless told otherwise: a simulated run takes milliseconds.
+// Default limits for the number of evaluations. A simulated run takes only milliseconds.
 constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
-// The time that a search gets when reading its inputs took all of --time.
+// The time in seconds for a search if reading its inputs used up all of --time.
 constexpr double kLeastSeconds = 1e-3;
 
-// Says the first of the worst of them, and all.
+// Returns an event in JSON with all diagnostics and the first of the most severe.
 std::string event_of(const char* event, const groma::Diagnostics& diags) {
   const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
   const auto error = std::find_if(
@@ -51,10 +51,11 @@ std::string event_of(const char* event, const groma::Diagnostics& diags) {
          "\n";
 }
 
-// On a terminal one line that is written over: best, trajectory, what it cost, what is tried.
+// Shows the progress of a search. On a terminal, one line is overwritten: best value, trajectory,
+// cost and current step.
 class Display {
  public:
-  // `notes`: said where the search begins.
+  // `notes` are shown when the search begins.
   Display(const groma::Evaluator& evaluator, std::vector<groma::Diagnostics> notes, bool json)
       : evaluator_(evaluator),
         notes_(std::move(notes)),
@@ -86,15 +87,17 @@ class Display {
     if (shown_) rewrite_line("");
     shown_ = false;
   }
-  // Whether all could be printed; what could not is said once.
+  // Returns true if everything could be printed. A failure to print is reported once.
   bool fine() const { return fine_; }
   void say(std::string_view text) { fine_ = fine_ && print(text) == kFine; }
 
  private:
-  static constexpr std::size_t kShown = 30, kLeastShown = 5;  // letters of the trajectory
-  static constexpr std::size_t kDoing = 24;  // columns, for which the trajectory becomes shorter
+  static constexpr std::size_t kShown = 30, kLeastShown = 5;  // steps (letters) of the trajectory
+  // Columns for the current step; the trajectory gets shorter for them.
+  static constexpr std::size_t kDoing = 24;
 
-  // Estimates come hundreds a second: they are said of twice, on a terminal ten times.
+  // Limits how often estimates are shown: twice a second, ten times on a terminal. Hundreds may
+  // come in a second.
   bool due() {
     const auto now = std::chrono::steady_clock::now();
     if (now < due_) return false;
@@ -168,12 +171,12 @@ class Display {
   const groma::Evaluator& evaluator_;
   std::vector<groma::Diagnostics> notes_;
   bool json_, live_, shown_ = false, fine_ = true;
-  std::string said_;  // the last value that was better
+  std::string said_;  // the last better value that was shown
   std::vector<double> scores_;
-  std::chrono::steady_clock::time_point due_;  // the next word about estimates
+  std::chrono::steady_clock::time_point due_;  // when estimates may be shown again
 };
 
-// ---- What stands in a search's way: with --json one line, as everything else.
+// ---- Errors that prevent a search; with --json one line like everything else
 
 int refuse_search(const groma::Error& error, bool json) {
   if (!json) return refuse(error);
@@ -190,20 +193,22 @@ int refuse_search(const groma::Diagnostics& diags, bool json) {
   return kWrongInput;
 }
 
-// A directory of the search's own, where none was named: "tune", "tune.2", ...
+// Creates a new directory for a search without a named one: "tune", "tune.2", ...
 std::string fresh_directory() {
   for (int i = 1;; ++i) {
     std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
-    // Made here, so that of several that begin at once each has its own.
+    // The directory is created here, so that several searches that begin at once get different
+    // directories.
     if (mkdir(name.c_str(), 0777) == 0 || errno != EEXIST) return name;
   }
 }
 
-// What a search leaves in its directory, besides `lock`.
+// Files that a search leaves in its directory, besides `lock`.
 constexpr std::array kLeft = {"best.mapper", "best.txt",  "findings.txt",   "journal.jsonl",
                               "report.txt",  "steps.txt", "verified.mapper"};
 
-// A link where a search writes: to whatever others have chosen.
+// Returns an error if a file to be written is a link, because a stranger may have chosen its
+// target.
 std::optional<groma::Error> linked_in(const std::string& directory) {
   std::vector<std::string> names(kLeft.begin(), kLeft.end());
   names.emplace_back("lock");
@@ -217,7 +222,7 @@ std::optional<groma::Error> linked_in(const std::string& directory) {
   return std::nullopt;
 }
 
-// What stands in a directory and would be replaced; empty: nothing.
+// Returns the name of a file in the directory that would be replaced, or an empty string.
 std::string taken_by(const std::string& directory) {
   for (std::string name : kLeft) {
     std::error_code code;
@@ -227,9 +232,9 @@ std::string taken_by(const std::string& directory) {
   return "";
 }
 
-// ---- What is searched and who judges it.
+// ---- Subject of the search and its evaluators
 
-// Mappings that a command measures; all that is known without a run, the embedded runtime says.
+// Evaluates mappings with a command. The embedded runtime answers everything that needs no run.
 class MeasuredMappings final : public groma::Evaluator {
  public:
   MeasuredMappings(std::unique_ptr<groma::Evaluator> command, const groma::Evaluator& runtime)
@@ -256,23 +261,23 @@ class MeasuredMappings final : public groma::Evaluator {
 
 struct Subject {
   groma::Problem problem;
-  std::optional<groma::Application> app;                   // the first, where there is one
-  std::vector<std::pair<std::string, std::string>> marks;  // of TuneOptions
-  std::vector<groma::Diagnostics> notes;                   // of inputs, where there are some
-  std::unique_ptr<groma::Evaluator> runtime;               // of mappings
-  std::unique_ptr<groma::Evaluator> command;               // where there is one; it uses the other
+  std::optional<groma::Application> app;                   // the first application, if there is one
+  std::vector<std::pair<std::string, std::string>> marks;  // for TuneOptions
+  std::vector<groma::Diagnostics> notes;                   // diagnostics of the inputs
+  std::unique_ptr<groma::Evaluator> runtime;               // evaluates mappings
+  std::unique_ptr<groma::Evaluator> command;  // evaluates with the command, if any; uses `runtime`
 
   groma::Evaluator& evaluator() { return command ? *command : *runtime; }
 };
 
-// For sh, as one word.
+// Quotes a word for sh.
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
 }
 
-// How `groma run` measures a mapping of these applications, after a run under Legion's checks.
+// Sets the commands with which `groma run` measures a mapping, after a run under Legion's checks.
 void measure_on_legion(TuneArguments* arguments) {
   std::error_code ignored;
   const std::string self = fs::read_symlink("/proc/self/exe", ignored).string();
@@ -284,15 +289,16 @@ void measure_on_legion(TuneArguments* arguments) {
   };
   groma::CommandEvaluatorOptions& command = arguments->command;
   command.command = run("--json --checks never");
-  command.check_command = run("--checks always");  // as text: its errors are read by people
+  command.check_command = run("--checks always");  // as text, because people read its errors
   command.inputs = arguments->apps;
   command.metric_pointer = "/seconds";
-  // Where the flags are none, read_problem says so.
+  // Wrong flags are reported by read_problem.
   const auto machine = machine_of(arguments->flags);
   if (machine) command.lacking = groma::lacking_kinds(*machine);
 }
 
-// A task that no processor of the machine can run, whatever the mapping is: why; else nothing.
+// Returns the diagnostics if some task can run on no processor of the machine under any mapping,
+// otherwise nothing.
 std::optional<groma::Diagnostics> cannot_begin(const groma::Machine& machine,
                                                const groma::Workload& workload,
                                                const std::string& app,
@@ -300,7 +306,7 @@ std::optional<groma::Diagnostics> cannot_begin(const groma::Machine& machine,
   groma::Diagnostics diags(groma::Source(shown_name(app), ""));
   const auto bound = groma::bind(groma::compile(diags.source(), diags), machine, diags);
   if (!bound) return diags;
-  diags.clear();  // that it has no statements
+  diags.clear();  // drops the warning that there are no statements
   options.first_error = true;
   groma::check_run(*bound, workload, diags, options);
   const auto& all = diags.all();
@@ -310,7 +316,7 @@ std::optional<groma::Diagnostics> cannot_begin(const groma::Machine& machine,
   return without ? std::optional(std::move(diags)) : std::nullopt;
 }
 
-// Of a start that cannot run for nothing but want of room, which a search may mend: that as
+// If a start fails only for lack of memory, which a search may cure, returns its errors as
 // warnings.
 std::optional<groma::Diagnostics> want_of_room(const groma::Diagnostics& said) {
   groma::Diagnostics warnings(said.source());
@@ -324,7 +330,7 @@ std::optional<groma::Diagnostics> want_of_room(const groma::Diagnostics& said) {
   return warnings;
 }
 
-// Machine and applications; false with the reason said.
+// Reads the machine and the applications. Returns false after reporting the reason if that fails.
 bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnostics> start,
                   Subject* subject) {
   groma::Problem* problem = &subject->problem;
@@ -376,7 +382,7 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
       subject->notes.push_back(*std::move(short_of_room));
     }
     start->clear();
-    if (arguments.apps.size() > 1) continue;  // a name may be one of another
+    if (arguments.apps.size() > 1) continue;  // the name may belong to another application
     groma::Diagnostics names(start->source());
     groma::check_names(groma::compile(start->source(), *start), *with->workload, names);
     start->clear();
@@ -385,14 +391,16 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
   return true;
 }
 
-// Of the command line where it cannot be meant.
+// Makes the evaluator of the command. Fails if the options contradict each other.
 groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArguments& arguments) {
   groma::CommandEvaluatorOptions options = arguments.command;
   options.file_suffix = arguments.file.empty() ? std::string(".mapper")
                                                : fs::path(arguments.file).extension().string();
-  // Nobody knows what another text than a mapping may print, nor which lines of JSON are results.
+  // It is unknown what is printed for a text that is not a mapping, and which lines of JSON are
+  // results.
   const bool has_lines = arguments.file.empty() && options.metric_pointer.empty();
-  const bool own_programs = arguments.on == "legion";  // they look at their results themselves
+  // These programs check their results themselves.
+  const bool own_programs = arguments.on == "legion";
   if (arguments.program.checks != "never" && !own_programs &&
       (has_lines || !arguments.program.same.empty())) {
     options.results = results_options(arguments.program);
@@ -405,7 +413,7 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
                              error.message + (error.help.empty() ? "" : "; " + error.help));
 }
 
-// Nothing, with the reason said.
+// Reads everything that is searched. Returns nothing after reporting the reason if that fails.
 std::optional<Subject> read_subject(const TuneArguments& arguments,
                                     const std::string& recorded_start) {
   Subject subject;
@@ -444,7 +452,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   return subject;
 }
 
-// Null: there is no such proposer.
+// Returns the proposer with this name, or null.
 const groma::ProposerInfo* info_of(std::string_view proposer) {
   const auto infos = groma::proposers();
   const auto found =
@@ -453,16 +461,17 @@ const groma::ProposerInfo* info_of(std::string_view proposer) {
   return found == infos.end() ? nullptr : &*found;
 }
 
-// What a script reads of how it ended.
+// Returns the exit code for the way in which the search ended.
 int exit_code_of(const groma::TuneOutcome& outcome) {
   using End = groma::TuneOutcome::End;
   if (outcome.end == End::kStopped) return kInterrupted;
   return outcome.best && outcome.end != End::kModel ? kFine : kWrongInput;
 }
 
-// ---- How it goes on.
+// ---- Resumed searches
 
-// The commands of a search's directory, as what they are: a program, perhaps a stranger's.
+// Names the commands of a search's directory, so that the user can judge them: they may come from a
+// stranger.
 std::string commands_of(const groma::CommandEvaluatorOptions& options) {
   std::string words = "`" + visible(options.command) + "`";
   if (!options.check_command.empty()) words += " and `" + visible(options.check_command) + "`";
@@ -473,8 +482,8 @@ std::string commands_of(const groma::CommandEvaluatorOptions& options) {
   return words + " in `" + visible(options.folder) + "`";
 }
 
-// Returns true if the name, which may have parameters behind it, is standard input, a pipe, a
-// device, or what the system makes up as it is read.
+// Returns true if the name (perhaps followed by parameters) is standard input, a pipe, a device, or
+// a file that the system generates while it is read.
 bool may_never_end(const fs::path& folder, const std::string& name) {
   if (name == "-" || name.starts_with("-:")) return true;
   for (std::size_t end = name.size(); end != name.npos && end > 0; end = name.rfind(':', end - 1)) {
@@ -491,9 +500,9 @@ bool may_never_end(const fs::path& folder, const std::string& name) {
   return false;
 }
 
-// Makes *arguments those that the search in their directory was begun with; *start is its text.
-// Everything in the directory may be a stranger's. So nothing in it decides what is run, where, or
-// what is written outside of it, unless --trust says that it may.
+// Sets *arguments to those with which the search in the directory began, and *start to the text of
+// its start. Anything in the directory may come from a stranger. So nothing in it decides what is
+// run, where, or what is written outside of the directory, unless --trust allows that.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
   if (auto error = linked_in(arguments->resume)) return error;
   const auto before = groma::recorded_search(arguments->resume);
@@ -544,19 +553,20 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
     command = of_verify;
     arguments->program = program;
     arguments->program.override_layouts = overrides;
-    command.folder = folder;  // of the machine's and the applications' files
+    command.folder = folder;  // folder of the machine's and the applications' files
   }
   return std::nullopt;
 }
 
-// A search that goes on asks a model only where the command line says which one, or trusts the
-// directory: that the environment has a key is no reason to spend money.
+// Returns true if a resumed search may ask a model: the command line names the model or trusts the
+// directory. A key in the environment is not a reason to spend money.
 bool names_model(const TuneArguments& arguments) {
   const ChatArguments& chat = arguments.chat;
   return arguments.trust || !chat.endpoint.empty() || !chat.model.empty() ||
          !chat.key_file.empty() || !chat.replay.empty();
 }
 
+// Fails with wrong usage if an input is given twice, or if the options do not say what is searched.
 void check_usage(const TuneArguments& arguments) {
   std::vector<std::string> inputs = arguments.apps;
   for (const std::string& input : {arguments.machine, arguments.start, arguments.file}) {
@@ -579,7 +589,7 @@ void check_usage(const TuneArguments& arguments) {
   }
 }
 
-// What no option says.
+// Fills in the values that no option sets.
 void complete(TuneArguments* arguments) {
   groma::TuneBudget& budget = arguments->tune.budget;
   if (!arguments->tune.resume) {
@@ -599,11 +609,11 @@ void complete(TuneArguments* arguments) {
   arguments->tune.feedback = *groma::guide_detail(arguments->feedback);
 }
 
-// ---- What was found, run for real.
+// ---- Verification with the real program
 
-constexpr std::size_t kMostVerified = 3;  // beside the start
+constexpr std::size_t kMostVerified = 3;  // besides the start
 
-// The best that were tried, the best first.
+// The best steps, the best first.
 class Best {
  public:
   void add(const groma::Step& step) {
@@ -635,7 +645,8 @@ VerifyOptions verify_options(const TuneArguments& arguments, const Subject& subj
   return options;
 }
 
-// The exit code. The fastest becomes verified.mapper in the search's directory.
+// Verifies the best mappings and returns the exit code. The fastest one is written to
+// verified.mapper in the search's directory.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
                   const Best& best, const Subject& subject, const groma::Evaluator& evaluator,
                   const std::vector<std::string>& warnings) {
@@ -649,7 +660,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
     add(fmt::format("step {}", step.number), step);
   }
-  // Of a search that went on it may be a step from before; its text may have been tidied since.
+  // In a resumed search, the best step may be an earlier one; its text may have been tidied since.
   const auto is_best = [&](const groma::Step& step) { return step.number == outcome.best->number; };
   if (!(outcome.start && is_best(*outcome.start)) &&
       std::none_of(best.steps().begin(), best.steps().end(), is_best)) {
@@ -680,6 +691,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
   return print(text) == kFine && winner != nullptr ? kFine : kWrongInput;
 }
 
+// Starts or resumes a search and shows its progress. Returns the exit code.
 int run(TuneArguments arguments) {
   check_usage(arguments);
   catch_interrupts();
@@ -703,12 +715,12 @@ int run(TuneArguments arguments) {
   }
   complete(&arguments);
   groma::TuneOptions& options = arguments.tune;
-  // What is read and checked before the search begins counts, too.
+  // The time for reading and checking the inputs counts, too.
   const Deadline deadline(options.budget.seconds > 0 ? options.budget.seconds : HUGE_VAL);
   arguments.simulate.stop = [&deadline] { return interrupted() || deadline.over(); };
   std::error_code ignored;
   const fs::path here = fs::current_path(ignored);
-  fs::current_path(arguments.command.folder, ignored);  // where the search was begun
+  fs::current_path(arguments.command.folder, ignored);  // the folder in which the search began
   auto subject = read_subject(arguments, recorded_start);
   fs::current_path(here, ignored);
   if (interrupted()) return kInterrupted;
@@ -716,9 +728,9 @@ int run(TuneArguments arguments) {
   groma::Problem& problem = subject->problem;
   auto proposer = groma::make_proposer(arguments.proposer, problem, options.seed, arguments.ask);
   const groma::ProposerInfo* info = info_of(arguments.proposer);
-  const bool usable =
-      info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
-      !(problem.is_mapping() && problem.start.empty() && info->name == "marks");  // it has none
+  const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
+                      // There is no start.
+                      !(problem.is_mapping() && problem.start.empty() && info->name == "marks");
   if (!usable && !options.resume) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);
@@ -788,7 +800,7 @@ int run(TuneArguments arguments) {
   };
   options.stop = [] { return interrupted(); };
   const bool estimates = subject->command && options.budget.estimates > 0;
-  if (options.budget.seconds > 0) {  // 0 would be no bound
+  if (options.budget.seconds > 0) {  // 0 would mean no limit
     options.budget.seconds = std::max(kLeastSeconds, deadline.seconds_left());
   }
   const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
@@ -813,13 +825,13 @@ int run(TuneArguments arguments) {
 // ---- The command line.
 
 constexpr const char* kModelGroup = "A language model";
-// How runs are measured: of --command, and of --verify, also of a search that goes on.
+// Options for measuring runs: with --command and --verify, also of a resumed search.
 constexpr std::array kMeasuring = {
     "--metric",          "--metric-json", "--unit", "--higher-is-better", "--repeats",
     "--timeout",         "--checks",      "--same", "--tolerance",        "--library",
     "--override-layouts"};
 
-// Of what a command judges.
+// Adds the options for searches that a command judges.
 void add_command_options(CLI::App& command, TuneArguments* arguments) {
   constexpr const char* kGroup = "Judged by a command";
   groma::CommandEvaluatorOptions& how = arguments->command;
@@ -840,7 +852,7 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong")
       ->check(not_empty);
   add("--input", how.inputs, "What `{input}` stands for; several make a vector");
-  // Also of --on legion or --verify, as the command line's callback has it.
+  // Also valid with --on legion or --verify; the command line's callback checks that.
   const auto measured = [&](const char* name, auto& value, const char* what) {
     return command.add_option(name, value, what)->group(kGroup);
   };
@@ -904,7 +916,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   add_chat_options(*command, &options->chat);
   const auto of_model = command->get_options(
       [command](const CLI::Option* each) { return each != command->get_help_ptr(); });
-  std::vector<CLI::Option*> resumable = of_model;  // what --resume may be given with
+  std::vector<CLI::Option*> resumable = of_model;  // options that may be given with --resume
   for (CLI::Option* option : of_model) option->group(kModelGroup);
   command
       ->add_flag("--constrain", options->ask.constrain,
@@ -927,7 +939,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->add_option("--app", options->apps,
                    "The application, as of `groma run`; several make a vector of inputs, which "
                    "count alike")
-      ->allow_extra_args(false)  // one each time
+      ->allow_extra_args(false)  // one value each time
       ->check(not_empty);
   std::string names;
   for (const groma::ProposerInfo& info : groma::proposers()) {
@@ -1015,7 +1027,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "      --metric '([0-9.]+) GFLOPS' --higher-is-better --proposer evolve \\\n"
       "      --endpoint http://127.0.0.1:8080/v1        any other text");
   command->callback([=, &behind] {
-    // Here, not by excludes(), which --help would say of each option.
+    // Checked here instead of with excludes(), which --help would repeat at each option.
     for (const CLI::Option* option : command->get_options()) {
       const bool with = std::count(resumable.begin(), resumable.end(), option) > 0;
       if (with || resume->count() == 0 || option->count() == 0) continue;
@@ -1059,7 +1071,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       return command->get_option(name)->count() > 0;
     };
     const bool has_metric = given("--metric") || given("--metric-json");
-    // Nobody says what the program's number is, so it is shown without a unit.
+    // The unit of the program's number is unknown, so it is shown without a unit.
     if (verifies && has_metric && !given("--unit")) options->command.unit.clear();
     for (const char* name : {"--repeats", "--warmup", "--timeout", "--estimates"}) {
       if (on_legion || command->get_option(name)->count() == 0) continue;

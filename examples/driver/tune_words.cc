@@ -1,3 +1,4 @@
+// Writes the arguments of a search as lines of text and reads them back.
 #include "tune_words.h"
 
 #include <fmt/format.h>
@@ -8,7 +9,7 @@
 namespace driver {
 namespace {
 
-// Calls each(name, field) with every field that is remembered.
+// Calls each(name, field) for every field that is stored.
 template <typename Arguments, typename Each>
 void for_each_word(Arguments& arguments, const Each& each) {
   auto& command = arguments.command;
@@ -49,7 +50,7 @@ void for_each_word(Arguments& arguments, const Each& each) {
   each("temperature", arguments.ask.temperature);
 }
 
-// In one line, and back.
+// Converts a text to one line, and back.
 std::string on_one_line(std::string_view text) {
   std::string line;
   for (const char c : text) line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
@@ -71,7 +72,7 @@ std::string value_words(Number value) {
   return fmt::format("{}", value);
 }
 
-// False where it is no such value.
+// Returns false if the text is not a value of this type.
 bool read_value(std::string_view text, std::string* value) {
   *value = on_its_lines(text);
   return true;

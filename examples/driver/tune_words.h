@@ -1,4 +1,4 @@
-// What `groma tune` was told, and how a search's directory remembers it.
+// The arguments of `groma tune`, and how the directory of a search stores them.
 #pragma once
 
 #include <optional>
@@ -18,23 +18,24 @@ struct TuneArguments {
   std::string machine = "p100x4";
   std::vector<std::string> apps;
   std::string on = "simulator";
-  std::vector<std::string> flags;          // of Legion
-  ProgramArguments program;                // --verify; of --command its results alone
-  std::string file, about;                 // instead of applications: a marked text
-  groma::CommandEvaluatorOptions command;  // its `command` is empty: applications are simulated
+  std::vector<std::string> flags;          // Legion's flags
+  ProgramArguments program;                // for --verify; with --command only its result options
+  std::string file, about;                 // a marked text, instead of applications
+  groma::CommandEvaluatorOptions command;  // empty `command` in it: applications are simulated
   std::string proposer, start, feedback = "profile", out, resume;
-  groma::SimulateOptions simulate;  // where applications are simulated
+  groma::SimulateOptions simulate;  // for simulated applications
   groma::TuneOptions tune;
   groma::AskOptions ask;
   ChatArguments chat;
-  std::optional<std::int64_t> evaluations, tokens;  // as given
+  std::optional<std::int64_t> evaluations, tokens;  // the limits, as given on the command line
   std::optional<double> seconds, money;
   bool trust = false, json = false, verify = false;
 };
 
-// What a search is begun with, a line each, so that --resume needs nothing else but the model.
+// Writes the arguments that start a search, one a line, so that --resume needs no other argument
+// except the model.
 std::string words_of(const TuneArguments& arguments);
-// The inverse. Fails (kMalformed) on what the other does not write.
+// Reads what words_of() wrote. Fails (kMalformed) on any other text.
 std::optional<groma::Error> read_words(const std::string& words, TuneArguments* arguments);
 
 }  // namespace driver

@@ -1,3 +1,5 @@
+// Runs a program without a mapping and under the mappings that a search found, and compares times
+// and results.
 #include "verify.h"
 
 #include <fmt/format.h>
@@ -17,11 +19,11 @@
 namespace driver {
 namespace {
 
-// How programs print the time that they measured: our own `elapsed 12.34 ms`, and `ELAPSED TIME =
-// 0.012 s` as most of Legion's examples do.
+// The forms in which programs print a measured time: `elapsed 12.34 ms` by Groma's own programs,
+// `ELAPSED TIME = 0.012 s` by most of Legion's examples.
 struct ElapsedForm {
   const char* pattern;
-  double seconds;  // of the unit
+  double seconds;  // seconds in one unit
 };
 constexpr std::array<ElapsedForm, 3> kElapsed = {{
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *ms\b)", 1e-3},
@@ -29,9 +31,11 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
      1},
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *us\b)", 1e-6},
 }};
-constexpr double kMostCountSeconds = 10;  // to count tasks; what takes longer is not compared
-constexpr std::size_t kManyRuns = 7;      // of which the quarters at the ends do not count as noise
-constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each output, its end
+// Limit for counting tasks; longer counts are not compared.
+constexpr double kMostCountSeconds = 10;
+// From this number on, the quarters at both ends do not count as noise.
+constexpr std::size_t kManyRuns = 7;
+constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // bytes kept of the end of each output
 
 std::string first_line(const std::string& text) {
   return visible(text.substr(0, std::min(text.find('\n'), std::size_t{160})));
@@ -42,11 +46,11 @@ std::string words_of(double value, const std::string& unit) {
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", visible(unit));
 }
 
-// A program that is run again and again, and what it says of itself.
+// Runs a program repeatedly and reads the measurements that it prints.
 class Runs {
  public:
-  // `results` compares what the program prints under a mapping with what it prints without one.
-  // Outlives the object.
+  // `results` compares the program's output under a mapping with its output without one. It must
+  // outlive the object.
   Runs(groma::ProgramRun run, groma::Results* results)
       : run_(std::move(run)), hearing_(run_, Output::kNowhere) {
     run_.checked_file.clear();
@@ -61,14 +65,14 @@ class Runs {
                                           const groma::GuideRules& rules) {
     run_.checks = checked ? groma::ProgramRun::Checks::kAlways : groma::ProgramRun::Checks::kNever;
     outcome_ = {};
-    std::string file = of.name + ".mapper";  // as messages call it
+    std::string file = of.name + ".mapper";  // the name in messages
     std::replace(file.begin(), file.end(), ' ', '_');
     groma::Diagnostics diags(groma::Source(std::move(file), of.text));
     auto result = groma::run_program(groma::compile(diags.source(), diags), run_, &rules);
     if (result) outcome_.seconds = result->seconds;
     return result;
   }
-  // As the program maps itself.
+  // Runs the program with its own mapping and records it.
   groma::Result<groma::ProgramResult> recorded(const std::string& file,
                                                const groma::GuideRules& rules) {
     run_.record_file = file;
@@ -78,7 +82,8 @@ class Runs {
     if (result) outcome_.seconds = result->seconds;
     return result;
   }
-  // As it is, without Groma, as a reference for the results. Why it failed; empty: it did not.
+  // Runs the program without Groma, as a reference for the results. Returns why it failed, or an
+  // empty string.
   groma::Result<std::string> without() {
     auto outcome = groma::run_without_mapping(run_);
     if (!outcome) return outcome.error();
@@ -96,8 +101,9 @@ class Runs {
   groma::CommandOutcome outcome_;
 };
 
-// ---- Whether the program is what the application describes.
+// ---- Comparison of the program with the application's description
 
+// Adds the names of all tasks that the statements launch.
 void add_launched(const std::vector<groma::AppStatement>& body, std::set<std::string>& tasks) {
   for (const groma::AppStatement& statement : body) {
     if (const auto* launch = std::get_if<groma::AppLaunch>(&statement.node)) {
@@ -116,7 +122,8 @@ std::set<std::string> launched_by(const groma::Application& app) {
   return tasks;
 }
 
-// Tasks that run, the same under every mapping; 0: it cannot be said.
+// Returns the number of tasks that run (the same under every mapping), or 0 if it cannot be
+// determined.
 std::int64_t tasks_of(const groma::Application& app,
                       std::shared_ptr<const groma::Machine> machine) {
   const auto workload = groma::Workload::make(app);
@@ -136,6 +143,7 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
+// Returns warnings about differences between the recorded run and the application.
 std::vector<std::string> differences(const std::string& recorded, const VerifyOptions& options) {
   if (options.app == nullptr) return {};
   const auto ran = groma::recorded_application(recorded, "the run");
@@ -195,7 +203,7 @@ class Rounds {
          Verification* verified)
       : runs_(*runs), metric_(std::move(metric)), rules_(rules), verified_(*verified) {}
 
-  // Round 0 does not count.
+  // Runs one round; round 0 is not measured.
   groma::Result<bool> run(Verified& contender, int round) {
     if (!contender.why.empty()) return true;
     const auto why =
@@ -221,7 +229,7 @@ class Rounds {
     contender.runs.clear();
   }
 
-  // Why it failed; empty: it did not.
+  // Runs the program under the mapping. Returns why it failed, or an empty string.
   groma::Result<std::string> mapped(Verified& contender, bool checked) {
     const auto result = runs_.one(contender.candidate, checked, rules_);
     if (!result) return result.error();
@@ -231,7 +239,7 @@ class Rounds {
     return why.empty() ? fmt::format("exit code {}", result->exit_code) : why;
   }
 
-  // The time that the program says, unless there is a metric or one was found already.
+  // Looks for a time that the program prints, unless a metric is given or a time was found before.
   void look_for_elapsed() {
     for (const ElapsedForm& form : kElapsed) {
       if (verified_.measure != "process") return;
@@ -248,12 +256,12 @@ class Rounds {
   groma::CommandEvaluatorOptions metric_;
   const groma::GuideRules& rules_;
   Verification& verified_;
-  double unit_seconds_ = 1;  // of what the program says has elapsed
+  double unit_seconds_ = 1;  // seconds in one unit of the printed time
 };
 
 // ---- Words
 
-// How the first one compares with the other one, as "1.21 times as fast as `start`".
+// Returns how the first mapping compares with the other, such as "1.21 times as fast as `start`".
 std::string words_of(const Comparison& compared, const std::string& other) {
   if (!compared.differs) {
     return fmt::format("no difference from {} beyond the noise (±{:.2g} %)", other,
@@ -266,7 +274,7 @@ std::string words_of(const Comparison& compared, const std::string& other) {
   return compared.one_run ? words + " in one run each" : words;
 }
 
-// What may be said of the fastest mapping, a line each.
+// Returns the conclusions about the fastest mapping, one a line.
 std::string conclusion(const Verification& verified, int repeats) {
   std::string text;
   if (const Verified* const best = verified.fastest()) {
@@ -375,7 +383,7 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
     const std::string words =
         why.empty() ? fmt::format("exit code {}", result->exit_code) : first_line(why);
     if (result->legion_runs == 0) return failure(words);
-    // Under another mapping it may run.
+    // The program may run under another mapping.
     return std::vector{fmt::format("`{}` fails as it maps itself: {}", visible(name), words)};
   }
   if (has_metric(options.metric)) {
@@ -420,7 +428,7 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   for (int round = 0; round <= options.repeats; ++round) {
     std::vector<Verified*> turn = {&verified.without};
     for (Verified& each : verified.all) turn.push_back(&each);
-    // At first without a mapping, for the results, then the start.
+    // First without a mapping, as a reference for the results, then the start.
     if (round % 2 == 0 && round > 0) std::reverse(turn.begin(), turn.end());
     if (round == 0) std::reverse(std::min(turn.begin() + 2, turn.end()), turn.end());
     for (Verified* const each : turn) {

@@ -1,5 +1,5 @@
-// groma tune --verify -- PROGRAM ARGS...: what a search found in the embedded runtime, run for
-// real.
+// groma tune --verify -- PROGRAM ARGS...: runs the real program under the best mappings that a
+// search in the embedded runtime found.
 #pragma once
 
 #include <memory>
@@ -15,72 +15,77 @@
 
 namespace driver {
 
-// A mapping to be tried.
+// A mapping to measure with the real program.
 struct Candidate {
   std::string name;  // "start", "step 17"
   std::string text;
-  double simulated = 0;  // its score in the embedded runtime, smaller is better
+  double simulated = 0;  // score in the embedded runtime; smaller is better
 };
 
 struct Verified {
   Candidate candidate;
-  std::vector<double> runs;  // a value each; none: it failed
-  std::string why;           // it failed, in a line
-  bool is_wrong = false;     // it printed other results than the program prints without a mapping
+  std::vector<double> runs;  // one value for each run; empty: the program failed
+  std::string why;           // the reason of the failure, in one line
+  bool is_wrong = false;     // true: the printed results differ from those without a mapping
   double median() const;
-  // The least and the most of the runs; of seven or more without the quarter at either end.
+  // Returns the smallest and the largest value. With seven or more runs, the lowest and the highest
+  // quarter of the values are left out first.
   std::pair<double, double> interval() const;
 };
 
-// How the runs of one compare with those of another.
+// How the runs of one mapping compare with the runs of another.
 struct Comparison {
-  double speedup = 1;    // the quotient of the medians, above 1 where the first one is better
-  double noise = 0;      // the larger half of the two intervals, as a part of its median
-  bool differs = false;  // the intervals have nothing in common
-  bool one_run = false;  // one of them ran once, which does not show the noise
+  double speedup = 1;    // quotient of the medians; above 1: the first mapping is better
+  double noise = 0;      // half of each interval relative to its median; the larger value
+  bool differs = false;  // true: the two intervals do not overlap
+  bool one_run = false;  // true: one of them ran once, which does not show the noise
 };
 
 struct VerifyOptions {
   ProgramArguments program;
   int repeats = 3;
-  // What counts: its metric and its unit; without a metric seconds, those of the program's last
-  // `elapsed 12.34 ms` or `ELAPSED TIME = 0.012 s` where it prints one, else of the whole process.
+  // The measured value: a metric and its unit. Without a metric, the time in seconds of the
+  // program's last line such as `elapsed 12.34 ms` or `ELAPSED TIME = 0.012 s` counts. If there is
+  // no such line, the run time of the whole process counts.
   groma::CommandEvaluatorOptions metric;
-  const groma::Application* app = nullptr;  // what the program is taken to be; outlives the call
+  // The application that the program is taken to be; must outlive the call.
+  const groma::Application* app = nullptr;
   std::shared_ptr<const groma::Machine> machine;
 };
 
-// Before a search: runs the program once, as it maps itself, and says where it does not do what the
-// application describes, or fails. Fails on a metric that cannot be meant or that finds nothing in
-// what it prints, and where the program cannot be run or has no Legion that can be taken over.
+// Runs the program once with its own mapping, before a search. Returns warnings if the program
+// fails or does not do what the application describes. Fails on a metric that is not valid or that
+// does not occur in the output. Also fails if the program cannot be run or contains no Legion that
+// Groma can take over.
 groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& options);
 
 struct Verification {
-  Verified without;           // the program as it is, without a mapping
-  std::vector<Verified> all;  // as the candidates
+  Verified without;           // the program without a mapping
+  std::vector<Verified> all;  // one entry for each candidate, in the same order
   std::string measure;        // "metric", "elapsed", "process"
   std::string unit;
   bool higher_is_better = false;
-  groma::UnsteadyResults unsteady;  // what was left out when results were compared
+  groma::UnsteadyResults unsteady;  // what the comparison of results left out
 
-  // The mapping with the best median; null: none ran.
+  // Returns the mapping with the best median, or null if no mapping ran.
   const Verified* fastest() const;
-  // The first candidate, if that is the start and ran; else null.
+  // Returns the first candidate if it is the start and ran, otherwise null.
   const Verified* start() const;
-  // Nothing if one of them did not run.
+  // Returns nothing if one of the two did not run.
   std::optional<Comparison> compare(const Verified& one, const Verified& other) const;
 };
 
-// Runs the program without a mapping and under each mapping: once, under Legion's checks, which
-// does not count; then `repeats` times, all in turn, forwards and backwards, so that what else the
-// computer does falls on all alike. Its output goes nowhere. A mapping under which it prints other
-// results than without one is wrong, however fast (groma/results.h). Fails where no program can be
-// started at all.
+// Runs the program without a mapping and under each mapping. The first run of each has Legion's
+// checks on and is not measured. Then `repeats` measured runs follow in turn, forwards and
+// backwards, so that other load on the computer affects all mappings alike. The output is
+// discarded. A mapping is wrong, however fast, if the program prints other results than without a
+// mapping (groma/results.h). Fails if no program can be started at all.
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
                                    const VerifyOptions& options);
 
-// For a person, and one line of JSON; `unit` is that of the simulated values, `phase` what they are
-// of (empty: of the whole run), `warnings` of look_at_program().
+// draw() writes the verification for a person, to_json() as one line of JSON. `unit` is the unit of
+// the simulated values. `phase` names the part of the run that they belong to (empty: the whole
+// run). `warnings` come from look_at_program().
 std::string draw(const Verification& verified, const std::string& program, int repeats,
                  const std::string& unit, const std::string& phase);
 std::string to_json(const Verification& verified, const std::vector<std::string>& warnings);

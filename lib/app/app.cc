@@ -1,4 +1,4 @@
-// Questions of an application.
+// Functions that look things up in an application.
 #include "groma/app.h"
 
 #include <algorithm>

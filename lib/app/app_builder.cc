@@ -1,4 +1,4 @@
-// Applications written in C++.
+// Builds applications from C++ calls.
 #include "groma/app_builder.h"
 
 #include <algorithm>
@@ -188,7 +188,8 @@ AppBuilder& AppBuilder::top_level(std::string task) {
   return *this;
 }
 
-// The region that `of` is or cuts; null where there is none, of which Workload::make will tell.
+// Returns the region named `of`, or the region that the partition `of` divides. Returns null if
+// there is none; Workload::make reports that.
 const AppRegion* AppBuilder::region_of(std::string of) const {
   for (int depth = 0; depth <= kMaxAppPartitionDepth; ++depth) {
     for (const AppRegion& region : app_.regions) {
@@ -202,6 +203,7 @@ const AppRegion* AppBuilder::region_of(std::string of) const {
   return nullptr;
 }
 
+// Adds a requirement to the last task.
 AppBuilder& AppBuilder::require(Privilege privilege, std::string of,
                                 const std::vector<std::string>& fields, Formulas color) {
   AppRequirement& requirement = app_.tasks.back().requirements.emplace_back();

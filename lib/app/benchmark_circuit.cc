@@ -1,5 +1,6 @@
-// Circuit (circuit_sparse.rg): a graph of nodes and wires in pieces. The nodes at the ends of wires
-// that leave a piece are shared; a piece sees the shared nodes of its neighbours as ghosts.
+// Circuit (circuit_sparse.rg): a graph of nodes and wires, divided into pieces. A node at the end
+// of a wire that leaves its piece is shared; a piece sees the shared nodes of its neighbours as
+// ghosts.
 #include <string>
 
 #include "app/benchmarks.h"
@@ -8,8 +9,9 @@
 namespace groma::app {
 namespace {
 
-// Of the ends of a point's wires, per thousand: 990 + 792 lie at its private nodes, 10 + 8 at its
-// shared ones, 200 at ghosts (80 % of the wires stay in the piece, 1 % of the nodes are shared).
+// Where the ends of a point's wires lie, per thousand wires (2,000 ends): 990 + 792 at its private
+// nodes, 10 + 8 at its shared nodes, 200 at ghosts. 80 % of the wires stay in the piece, and 1 % of
+// the nodes are shared.
 constexpr const char* kPrivateEnds = "1782 * points(3) / 1000";
 constexpr const char* kSharedEnds = "18 * points(3) / 1000";
 constexpr const char* kGhostEnds = "200 * points(3) / 1000";
@@ -24,8 +26,8 @@ std::vector<std::string> numbered(const std::string& name, int count) {
   return names;
 }
 
-// Reads the voltage at both ends of each wire from whole sectors; integrates `steps` steps of 10
-// segments with 6 operations and 9 inner voltages with 4.
+// Reads the voltage at both ends of each wire from whole sectors. Integrates `steps` steps of 10
+// segments with 6 operations and 9 inner voltages with 4 operations.
 VariantBuilder new_currents(VariantBuilder variant, int sector) {
   return variant.leaf()
       .flops("points(3) * steps * 96")
@@ -59,7 +61,8 @@ void add_data(AppBuilder& app) {
       .partition("rp_shared", {"total"})
       .partition("rp_ghost", {"total"})
       .halo({"reach"});
-  // Pointers are 8 bytes; those into several regions have a byte more, which tells the region.
+  // A pointer has 8 bytes. A pointer into several regions has one byte more, which selects the
+  // region.
   app.region("all_wires", {"total * superpiece * wpp"})
       .fields({"in_ptr", "out_ptr"}, 9)
       .fields({"inductance", "resistance", "wire_cap"}, 4)
@@ -137,12 +140,12 @@ Application circuit() {
       .parameter("npp", 5'000, "circuit nodes of a piece", 100, 1 << 28)
       .parameter("wpp", 20'000, "wires of a piece", 1, 1 << 28)
       .parameter("steps", 100, "time steps of one calculation of currents", 1, 1 << 20)
-      // The original times 50 loops of 110; what each costs settles after a few.
+      // The original measures 50 of 110 loops; the time of a loop is steady after a few.
       .parameter("loops", 20, "timed iterations", 1, 1 << 20);
   app.define("total", "nodes * gpus")
       .define("shared_each", "superpiece * ((npp + 99) / 100)")
       .define("private_each", "superpiece * npp - shared_each")
-      .define("reach", "3 * ((npp + 99) / 100)");  // wires end at most 3 pieces away
+      .define("reach", "3 * ((npp + 99) / 100)");  // a wire ends at most 3 pieces away
   app.size("small", {{"npp", 500}, {"wpp", 2'000}, {"steps", 10}},
            "20,000 wires a GPU: some 10 us of work a launch: what launches and copies cost")
       .size("middle", {{"npp", 5'000}, {"wpp", 20'000}, {"steps", 100}},

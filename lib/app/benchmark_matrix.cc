@@ -1,10 +1,10 @@
-// What the six matrix multiplications share.
+// Shared parts of the six matrix multiplications.
 #include "app/benchmark_matrix.h"
 
 namespace groma::app {
 namespace {
 
-// A GPU variant without a kernel, whose data are mapped and left alone.
+// Returns a GPU variant without a kernel. Its data is mapped but not accessed.
 VariantBuilder nothing() { return gpu().leaf().kernels(0).traffic(0, 0); }
 
 }  // namespace
@@ -14,7 +14,7 @@ Multiplication::Multiplication(std::string name, std::string description)
   app_.parameter("nodes", 1, "nodes of the machine, with 4 GPUs each", 1, 1'024)
       .parameter("n", 4'000, "rows and columns of a matrix; it does not grow with nodes", 16,
                  400'000)
-      // As the originals.
+      // The same default as in the originals.
       .parameter("repeats", 10, "timed multiplications", 1, 50);
   app_.define("ranks", "4 * nodes");
   app_.size("small", {{"n", 1'000}},
@@ -32,7 +32,8 @@ AppBuilder& Multiplication::matrix(std::string name) {
 void Multiplication::add_placement(bool accumulates, std::string a, std::string b, std::string c) {
   app_.task("init_cublas").variant(gpu().leaf().kernels(0));
   if (accumulates) {
-    // Launched write-only first and read-only after each multiplication; read-write is both.
+    // Launched write-only at first, and read-only after each multiplication. Read-write covers
+    // both.
     app_.task("task_1").variant(nothing()).writes(std::move(a));
     app_.task("task_2").variant(nothing()).discards(std::move(b));
     app_.task("task_3").variant(nothing()).discards(std::move(c));
@@ -54,8 +55,8 @@ void Multiplication::add_placement(bool accumulates, std::string a, std::string 
 }
 
 void Multiplication::add_leaf(Privilege of_a) {
-  // cuBLAS takes the leading dimension from the stride of rows: "DGEMM parameter number 8 had an
-  // illegal value" in Fortran order.
+  // cuBLAS takes the leading dimension from the stride of rows. Fortran order fails with "DGEMM
+  // parameter number 8 had an illegal value".
   VariantBuilder dgemm = gpu().leaf().flops("2 * extent(0, 0) * extent(0, 1) * extent(1, 1)");
   for (std::uint32_t r = 0; r < 3; ++r) {
     LayoutDemand demand;

@@ -1,6 +1,6 @@
-// Pennant (pennant.rg): Lagrangian hydrodynamics on a mesh of quadrilaterals, here a rectangle cut
-// in strips along y. Zones have four sides each; the points on a cut belong to the strip below it
-// and are ghosts of both.
+// Pennant (pennant.rg): Lagrangian hydrodynamics on a mesh of quadrilaterals, here a rectangle that
+// is cut into strips along y. A zone has four sides. The points on a cut belong to the strip below
+// it and are ghosts of both strips.
 #include <string>
 
 #include "app/benchmarks.h"
@@ -23,7 +23,7 @@ void add_data(AppBuilder& app) {
       .fields({"zxp", "zx", "zuc"}, 16)
       .field("znump", 1)
       .partition(kZones, {"pieces"});
-  // Pointers are 8 bytes; those into several regions have a byte more.
+  // A pointer has 8 bytes. A pointer into several regions has one byte more.
   app.region("rs_all", {"pieces * 4 * zx * zy"})
       .fields({"mapsz", "mapss3", "mapss4"}, 8)
       .fields({"mapsp1", "mapsp2"}, 9)
@@ -36,18 +36,18 @@ void add_data(AppBuilder& app) {
         .field("pmaswt", 8)
         .fields({"has_bcx", "has_bcy"}, 1);
   };
-  // pieces * zy + 1 rows of points, of which pieces - 1 lie on cuts.
+  // There are pieces * zy + 1 rows of points; pieces - 1 of these rows lie on cuts.
   points("rp_all_private", "(pieces * (zy - 1) + 2) * row");
   app.pieces(kPrivate, {"pieces"}, {"i"}, {"(i * (zy - 1) + (i > 0)) * row"},
              {"(zy - 1 + (i == 0) + (i == pieces - 1)) * row"});
   points("rp_all_shared", "(pieces - 1) * row");
-  app.pieces(kShared, {"pieces"}, {"i"}, {"i * row"}, {"row"});  // none of the last
+  app.pieces(kShared, {"pieces"}, {"i"}, {"i * row"}, {"row"});  // the last strip shares none
   app.pieces(kGhost, {"pieces"}, {"i"}, {"max(i - 1, 0) * row"}, {"(1 + (i > 0)) * row"});
 }
 
-// Operations are counted in the source for each zone, or for each point where a task works on
-// points; kernels are its loops. A loop goes once over what the requirements name, so the traffic
-// is what their pieces hold.
+// The operations of each zone (or point) are counted in the source. Each loop of the source is a
+// kernel. A loop passes once over the data of its requirements, so the traffic is the size of their
+// pieces.
 VariantBuilder hydro(VariantBuilder variant, int flops, int kernels) {
   return variant.leaf().flops(std::to_string(flops) + " * points(0)").kernels(kernels);
 }
@@ -164,7 +164,8 @@ void add_cycle(AppBuilder& app) {
   task("calc_dt_hydro", 8, 2).reads(kZones, {"zvol0", "zvol", "zdl", "zss", "zdu"});
 }
 
-// What a run does once, and the small tasks of one processor. What these touch is an estimate.
+// The tasks that run once, and the small tasks on one processor. The data that these access is an
+// estimate.
 void add_setup(AppBuilder& app) {
   const auto both = [&app](const char* name) -> AppBuilder& {
     return app.task(name).variant(hydro(cpu(), 10, 1)).variant(hydro(gpu(), 10, 1));
@@ -224,9 +225,9 @@ std::vector<AppStatement> cycle() {
        {"calc_centers_full", "calc_volumes_full", "calc_work", "calc_work_rate_energy_rho_full"}) {
     body.emplace_back(everywhere(task));
   }
-  // The smallest over all pieces: the only thing that all wait for.
+  // The minimum over all pieces. This is the only value that all pieces wait for.
   body.emplace_back(everywhere("calc_dt_hydro").gives("dthydro"));
-  // Sums, products and comparisons of futures, about 8 a cycle (one above).
+  // Sums, products and comparisons of futures: about 8 in a cycle (one of them above).
   for (int i = 0; i < 6; ++i) {
     body.emplace_back(launch("__binary_double").takes("dt").gives("time"));
   }
@@ -244,7 +245,7 @@ Application pennant() {
       .parameter("gpus", 4, "points of a launch for each node", 1, 1 << 10)
       .parameter("zx", 320, "zones of the mesh in x", 1, 1 << 20)
       .parameter("zy", 1'440, "zones of a piece in y", 1, 1 << 20)
-      // The original times 30 cycles of 90.
+      // The original measures 30 of 90 cycles.
       .parameter("loops", 10, "timed cycles", 1, 1 << 20);
   app.define("pieces", "nodes * gpus").define("row", "zx + 1");
   app.size("small", {{"zx", 320}, {"zy", 360}},
@@ -267,7 +268,7 @@ Application pennant() {
              on_shared("init_radial_velocity"), traced_loop(2, cycle()), wait(),
              phase("timed", {traced_loop("loops", cycle()), wait()})});
   Application pennant = app.top_level("toplevel").done();
-  // Regent asserts the stride of a field's size, so fields lie apart.
+  // Regent asserts that the stride is the field's size, so each field is stored separately.
   for (AppTask& task : pennant.tasks) {
     for (std::uint32_t r = 0; r < task.requirements.size(); ++r) {
       if (task.requirements[r].privilege == Privilege::kNoAccess) continue;

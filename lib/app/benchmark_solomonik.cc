@@ -1,5 +1,5 @@
-// Solomonik's 2.5-D multiplication: c layers of an rpoc x rpoc grid, each with its part of k, which
-// it goes through as Cannon's does; the layers' sums are added up.
+// Solomonik's 2.5-D multiplication: c layers of an rpoc x rpoc grid. Each layer handles its part of
+// k with the steps of Cannon's algorithm; the sums of the layers are added up.
 #include "app/benchmark_matrix.h"
 #include "app/benchmarks.h"
 
@@ -14,7 +14,8 @@ Application solomonik() {
       .define("steps", "rpoc");
   const Formulas tiles = {"rpoc", "rpoc"};
   multiplication.matrix("A").partition("A_tiles", tiles);
-  // What a point needs of a factor, and in one step. (Of tiles n / rpoc wide where c > 1 a part.)
+  // The part of a factor that a point needs, and the part for one step. If c > 1, a point needs
+  // only a part of its tile of width n / rpoc.
   multiplication.matrix("B")
       .partition("B_tiles", tiles)
       .partition("B_layers", {"rpoc", "c"})

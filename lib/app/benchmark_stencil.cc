@@ -1,5 +1,5 @@
 // Stencil (stencil_fast.rg, after the Parallel Research Kernels): a star of radius 2 on a grid of
-// doubles. Tiles exchange their edges through regions of their own, one for each direction.
+// doubles. Tiles exchange their edges through separate regions, one for each direction.
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace groma::app {
 namespace {
 
-// Regent's code asserts that the first dimension is contiguous and fields lie apart: stride of a
-// field's size ("stride does not match expected value").
+// Regent's code asserts that the first dimension is contiguous and that each field is stored
+// separately: the stride is the field's size ("stride does not match expected value").
 VariantBuilder regent(VariantBuilder variant,
                       std::initializer_list<std::uint32_t> two_dimensional) {
   variant.leaf();
@@ -25,8 +25,8 @@ VariantBuilder regent(VariantBuilder variant,
   return variant;
 }
 
-// 8 products, 8 sums, one more for the result. Reads the input, reads and writes the output of each
-// point within; copies the four halos into the tile first.
+// 8 products, 8 sums and one sum for the result. Reads the input and updates the output of each
+// inner point, after copying the four halos into the tile.
 VariantBuilder star(VariantBuilder variant) {
   return regent(std::move(variant), {0, 2, 3, 4, 5})
       .flops("17 * points(1)")
@@ -47,7 +47,7 @@ VariantBuilder increment(VariantBuilder variant) {
 // Point i of a launch is tile (i % ntx, i / ntx).
 void add_data(AppBuilder& app) {
   const Formulas tiles = {"ntx * nty"};
-  // Each tile is stored with a border of the radius.
+  // Each tile is stored with a border as wide as the radius.
   app.region("points", {"ntx * (edge + 4)", "nty * (edge + 4)"})
       .fields({"input", "input1", "output"}, 8)
       .pieces("private", tiles, {"i"}, {"i % ntx * (edge + 4)", "i / ntx * (edge + 4)"},
@@ -56,7 +56,8 @@ void add_data(AppBuilder& app) {
     app.pieces(name, tiles, {"i"}, {"i % ntx * (edge + 4) + 2", "i / ntx * (edge + 4) + 2"},
                {"edge", "edge"});
   }
-  // A tile writes its own strip (out) and reads that of a neighbour (in), none beyond the border.
+  // A tile writes its own strip (out) and reads the strip of a neighbour (in). There are no
+  // neighbours beyond the border.
   const auto strips = [&](const std::string& name, bool in_x, int neighbour) {
     const std::string shift = std::to_string(neighbour);
     app.region(name, in_x ? Formulas{"ntx * 2", "nty * edge"} : Formulas{"ntx * edge", "nty * 2"})
@@ -118,9 +119,9 @@ Application stencil() {
   AppBuilder app("stencil", "A star of radius 2 on a square grid (Regent).");
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)
       .parameter("edge", 3'000, "points of a tile's edge, without its border", 2, 1 << 20)
-      // The original times 50 steps of 110.
+      // The original measures 50 of 110 steps.
       .parameter("loops", 20, "timed iterations", 1, 1 << 20);
-  // 2 x 2 tiles a node; the grid of nodes doubles in x first.
+  // Each node has 2 x 2 tiles. The grid of nodes doubles in x first.
   app.define("across",
              "nodes % 4096 == 0 ? 64 : nodes % 1024 == 0 ? 32 : nodes % 256 == 0 ? 16 : "
              "nodes % 64 == 0 ? 8 : nodes % 16 == 0 ? 4 : nodes % 4 == 0 ? 2 : 1")

@@ -1,6 +1,6 @@
-// Cannon, SUMMA and PUMMA: a grid of gx x gy nodes, in each one of 2 x 2 GPUs. A node goes through
-// the blocks of k, its GPUs through the two halves of each; which block comes when is the
-// algorithm.
+// Cannon, SUMMA and PUMMA: a grid of gx x gy nodes, each with a grid of 2 x 2 GPUs. A node goes
+// through the blocks of k, its GPUs through the two halves of each block. The algorithms differ in
+// the order of the blocks.
 #include <fmt/format.h>
 
 #include <string>
@@ -12,7 +12,8 @@
 namespace groma::app {
 namespace {
 
-// The largest divisor of `nodes`, which are 1,024 at most, that is not above its root.
+// Returns the largest divisor of `nodes` (at most 1,024) that is not above the square root of
+// `nodes`.
 Formula squarest() {
   std::string formula = "1";
   for (int d = 2; d <= 32; ++d) {
@@ -22,8 +23,8 @@ Formula squarest() {
 }
 
 struct Order {
-  const char* outer;  // the block of k of node (in, jn) in step kos
-  const char* inner;  // the half of it of GPU (il, jl) in step kios
+  const char* outer;  // block of k for node (in, jn) in step kos
+  const char* inner;  // half of that block for GPU (il, jl) in step kios
 };
 
 Application two_level(std::string name, std::string description, bool narrow, const Order& order) {
@@ -33,7 +34,8 @@ Application two_level(std::string name, std::string description, bool narrow, co
       .define(narrow ? "gx" : "gy", narrow ? "nodes / gy" : "nodes / gx");
   const Formulas tiles = {"2 * gx", "2 * gy"};
   multiplication.matrix("A").partition("A_nodes", {"gx", "gy"}).partition("A_tiles", tiles);
-  // What a node needs of B, for one block of k, what a GPU needs of that, and for one half.
+  // Partitions of B: the part of a node, of a node for one block of k, of a GPU within that, and of
+  // one half.
   multiplication.matrix("B")
       .partition("B_tiles", tiles)
       .partition("B_rows", {"gx", 1})
@@ -100,7 +102,7 @@ Application two_level(std::string name, std::string description, bool narrow, co
 
 }  // namespace
 
-// Every GPU begins with another block, so that no two fetch the same one in a step.
+// Every GPU begins with a different block, so that no two GPUs fetch the same block in a step.
 Application cannon() {
   return two_level("cannon", "Cannon's matrix multiplication (DISTAL).", true,
                    {"(jn + in + kos) % gx", "(jl + il + kios) % 2"});
@@ -111,8 +113,8 @@ Application summa() {
   return two_level("summa", "The SUMMA matrix multiplication (DISTAL).", false, {"kos", "kios"});
 }
 
-// In each step all nodes of a row use the same block of B, and the nodes of a column use the blocks
-// of C one after the other.
+// In each step all nodes of a row use the same block of B. The nodes of a column use the blocks of
+// C one after the other.
 Application pumma() {
   return two_level("pumma", "The PUMMA matrix multiplication (DISTAL).", false,
                    {"(in + kos) % gx", "kios"});

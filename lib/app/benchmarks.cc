@@ -1,4 +1,4 @@
-// The list of the benchmarks.
+// The list of the benchmark applications.
 #include "groma/benchmarks.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// build(): parameters, definitions, regions and partitions.
+// build(), first part: reads the parameters, definitions, regions and partitions of an application.
 #include "app/builder.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMaxFieldBytes = std::int64_t{1} << 40;
 
-// Of a region or partition, by which a mapping may know it.
+// Returns the names by which a mapping can refer to a region or partition.
 template <typename Data>
 Names names_of(const Data& from) {
   Names names;
@@ -50,7 +50,7 @@ std::vector<Fault> Builder::build() {
 void Builder::fail(std::string path, std::string message, std::string help, Error::Code code) {
   if (!ok() || enough_) return;
   faults_.push_back({std::move(path), std::move(message), std::move(help), code});
-  // What is too large in all is so for everything that comes after.
+  // If the application as a whole is too large, every later check would fail too.
   enough_ = faults_.size() == kMaxFileErrors || code == Error::Code::kTooLarge;
 }
 
@@ -121,6 +121,8 @@ bool Builder::variables(const std::string& path, const std::vector<std::string>&
   return ok();
 }
 
+// Compiles a formula. On an error, reports it at `path` and returns an empty code. A formula
+// without variables becomes a constant.
 Code Builder::compile(const std::string& path, const Formula& formula,
                       std::optional<PieceShapes> pieces) {
   if (budget_.spend(1 + 4 * static_cast<std::int64_t>(formula.text().size()))) {
@@ -152,6 +154,7 @@ std::int64_t Builder::constant(const std::string& path, const Formula& formula) 
   return compile(path, formula).constant();
 }
 
+// Returns the box with these extents, or nothing after reporting an error.
 std::optional<Rect> Builder::box(const std::string& path, const Formulas& extents) {
   if (extents.empty() || extents.size() > kMaxDimensions) {
     fail(path, fmt::format("{} dimensions; 1 to {} may be", extents.size(), kMaxDimensions));
@@ -173,6 +176,7 @@ std::optional<Rect> Builder::box(const std::string& path, const Formulas& extent
 
 // ---- Parameters
 
+// Reads the parameters and sets their values.
 void Builder::read_values() {
   at_most("/parameters", app_.parameters.size(), kMaxAppParameters, "parameters");
   std::vector<std::string> names;
@@ -206,6 +210,7 @@ void Builder::read_values() {
   }
 }
 
+// Reads the definitions; each formula may use earlier names.
 void Builder::read_definitions() {
   at_most("/definitions", app_.definitions.size(), kMaxAppNames, "definitions");
   for (std::size_t i = 0; i < app_.definitions.size() && ok(); ++i) {
@@ -253,6 +258,7 @@ void Builder::read_size(const std::string& path, std::size_t number) {
 
 // ---- Data
 
+// Checks the fields of a region. Returns false after reporting an error.
 bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named) {
   at_most(path, fields.size(), kMaxAppFields, "fields");
   for (std::size_t i = 0; i < fields.size() && ok(); ++i) {
@@ -275,6 +281,7 @@ void Builder::read_regions() {
   }
 }
 
+// Reads a region and its fields.
 void Builder::read_region(const std::string& path, std::size_t number) {
   const AppRegion& from = app_.regions[number];
   good_name(path + "/name", from.name);
@@ -331,6 +338,7 @@ void Builder::find_cells() {
        fault->too_large ? Error::Code::kTooLarge : Error::Code::kMalformed);
 }
 
+// Reads a partition after those that it cuts. Reports partitions that cut each other in a circle.
 bool Builder::read_partition(std::size_t number, int depth) {
   const AppPartition& from = app_.partitions[number];
   const std::string path = fmt::format("/partitions/{}", number);
@@ -350,7 +358,7 @@ bool Builder::read_partition(std::size_t number, int depth) {
   }
 }
 
-// What it cuts first.
+// Reads a partition; the partition that it cuts is read first.
 bool Builder::read_cut(const std::string& path, const AppPartition& from, int depth,
                        Partition& to) {
   const auto too_deep = [&] {
@@ -385,6 +393,7 @@ bool Builder::read_cut(const std::string& path, const AppPartition& from, int de
   return ok();
 }
 
+// Reads how a partition divides its region into pieces.
 void Builder::read_pieces(const std::string& path, const AppPartition& from, Partition& to) {
   const auto dimensions = static_cast<std::size_t>(data_.regions[to.region].box.dimensions());
   const std::optional<Rect> own = box(path + "/colors", from.colors);
@@ -452,7 +461,7 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
   }
 }
 
-// The names of the own colour's coordinates are in scope.
+// Reads a box. Formulas can use the names of the coordinates of the partition's own colour.
 void Builder::read_box(const std::string& path, const AppBox& from, Partition& to) {
   const int dimensions = data_.regions[to.region].box.dimensions();
   if (++boxes_ > kMaxAppBoxes) {

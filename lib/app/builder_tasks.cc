@@ -1,4 +1,4 @@
-// build(): tasks, their variants, what they launch.
+// build(), second part: reads the tasks, their variants and the launches in their bodies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 }  // namespace
 
+// Reads all tasks: first their names, then their requirements, then their variants and bodies.
 void Builder::read_tasks() {
   at_most("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
   if (app_.tasks.empty()) fail("/tasks", "an application has at least one task");
@@ -36,7 +37,7 @@ void Builder::read_tasks() {
   at_most("/tasks", requirements, kMaxAppParts, "requirements in all");
   at_most("/tasks", fields, kMaxAppAllFields, "fields of requirements in all");
   if (!ok()) return;
-  // Requirements first: launches refer to those of other tasks.
+  // Reads all requirements first, because launches refer to those of other tasks.
   data_.tasks.resize(app_.tasks.size());
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
     apart([&] { read_signature(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
@@ -81,9 +82,10 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
   return -1;
 }
 
-// Before the body is read, since a launch may take what the loop around it gave the time before.
+// Finds the futures of a body before the body is read. A launch may take a future that the
+// enclosing loop produced in its previous iteration.
 void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
-  if (depth > kMaxAppDepth) return;  // read_body says so
+  if (depth > kMaxAppDepth) return;  // read_body reports this
   for (const AppStatement& statement : body) {
     if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
       const auto number = static_cast<std::uint32_t>(futures_.size());
@@ -107,6 +109,7 @@ int Builder::number_of_future(const std::string& path, std::string_view name) {
 
 // ---- Requirements
 
+// Reads a requirement of a task and its default data.
 void Builder::read_requirement(const std::string& path, const AppRequirement& from,
                                Requirement& to) {
   to.names = from.names;
@@ -137,7 +140,7 @@ Where Builder::read_where(const std::string& path, const AppData& from,
     if (!from.color.empty()) fail(path + "/color", "a colour of no partition");
     if (!from.fields.empty()) fail(path + "/fields", "fields of no region");
     if (!is_of_launch) return where;
-    // The launch says nothing but a privilege.
+    // The launch states only a privilege.
     const Privilege privilege = where.privilege;
     where = requirement.data;
     where.privilege = privilege;
@@ -175,8 +178,8 @@ Where Builder::read_where(const std::string& path, const AppData& from,
   return where;
 }
 
-// A requirement and the data that it has without a launch agree in their dimensions and in the
-// number of their fields. A launch may differ from its task in both.
+// Checks that a requirement and its default data agree in their dimensions and number of fields. A
+// launch may differ from its task in both.
 void Builder::fields_fit_requirement(const std::string& path, const AppData& from,
                                      const Requirement& requirement, const Where& where) {
   const Region& region = data_.regions[where.region];
@@ -190,6 +193,7 @@ void Builder::fields_fit_requirement(const std::string& path, const AppData& fro
   }
 }
 
+// Looks up field names and stores their numbers in `where`.
 void Builder::find_fields(const std::string& path, const std::vector<std::string>& names,
                           const Requirement& requirement, bool as_large, Where& where) {
   const auto& numbers = field_numbers_[where.region];
@@ -249,6 +253,7 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   }
 }
 
+// Reads a variant: its kind, its costs and its demands.
 void Builder::read_variant(const std::string& path, const AppTask& of, const AppVariant& from,
                            PieceShapes shapes, Variant& to) {
   if (from.leaf && from.inner) fail(path, "a variant is not both `leaf` and `inner`");
@@ -303,7 +308,7 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
     const auto differ = [](const auto& a, const auto& b) { return a && b && a != b; };
     for (std::size_t other = 0; other < i; ++other) {
       const LayoutDemand& before = from.demands[other];
-      // A program's mapper may ask for one layout now and for another one then.
+      // A program's mapper may request different layouts at different times.
       const bool both = before.source == DemandSource::kVariant && before.source == demand.source;
       if (before.requirement != demand.requirement || !both) continue;
       if (differ(before.fields, demand.fields) || differ(before.dimensions, demand.dimensions) ||
@@ -360,6 +365,7 @@ void Builder::read_statement(const std::string& path, const AppStatement& from, 
   }
 }
 
+// Reads a launch: its task, domain, arguments, futures and data.
 Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   Launch launch;
   launch.place = path;
@@ -445,6 +451,7 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
   }
 }
 
+// Returns the domain of a launch if all its formulas are constant.
 std::optional<Rect> Builder::known_domain(const std::string& path, const Launch& launch) {
   const auto known = [](const Codes& codes) {
     return std::all_of(codes.begin(), codes.end(),
@@ -457,6 +464,7 @@ std::optional<Rect> Builder::known_domain(const std::string& path, const Launch&
   return domain;
 }
 
+// Checks that the colours of a requirement exist in its partition, as far as the domain is known.
 void Builder::check_color(const std::string& path, const Where& where,
                           const std::optional<Rect>& domain) {
   if (where.what != Where::What::kPartition) return;

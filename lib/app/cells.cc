@@ -1,3 +1,4 @@
+// Sets of cells: groups of points that belong to the same pieces.
 #include "app/cells.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Questions of what a Workload holds.
+// Functions that look things up in the data of a Workload.
 #include "app/data.h"
 
 #include <algorithm>

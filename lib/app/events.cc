@@ -1,5 +1,5 @@
-// One description of the text for both directions: `visit` names the parts in their order, an
-// archive writes or reads them.
+// Reads and writes app::Events as text. Each `visit` lists the parts of a type in order, and an
+// archive writes or reads them, so both directions share one description.
 #include "app/events.h"
 
 #include <fmt/format.h>
@@ -18,13 +18,13 @@ constexpr std::string_view kMagic = "groma events 3\n";
 
 using archive::Number;
 
-// Of this namespace, so that `visit` is found in it.
+// Defined in this namespace so that argument-dependent lookup finds `visit`.
 struct Writer : archive::Writer {
   using archive::Writer::Writer;
   void coordinate(const std::int64_t& value) { (*this)(value); }
 };
 
-// Numbers are bounded, so that what is made of them is.
+// Limits all numbers that are read, so that everything derived from them is limited too.
 class Reader : public archive::Reader {
  public:
   using archive::Reader::Reader;
@@ -152,7 +152,7 @@ void visit(Archive& archive, Events& events) {
   visit(archive, events.others);
 }
 
-// ---- Whether what was read holds together.
+// ---- Consistency checks of what was read
 
 template <typename Items>
 bool among(std::uint64_t number, const Items& items) {

@@ -1,3 +1,4 @@
+// Finds formulas for recorded numbers: linear, wrapped, digits of a number, choices by conditions.
 #include "app/fit_formula.h"
 
 #include <fmt/format.h>
@@ -14,15 +15,16 @@ namespace {
 
 constexpr std::size_t kMostPeriods = 16;
 constexpr std::int64_t kMostDigits = 64;
-constexpr std::size_t kMostChoices = 512;  // samples that a choice may tell apart
-// Of many variables, coordinates that are looked at.
+constexpr std::size_t kMostChoices = 512;  // samples that a formula of conditions may tell apart
+// Limits for the coordinates that are examined if there are many variables.
 constexpr std::size_t kMostSteps = std::size_t{1} << 26, kMostDigitSteps = std::size_t{1} << 18;
 
 std::size_t steps_of(const Samples& samples, std::size_t count) {
   return samples.names.size() * samples.names.size() * count;
 }
 
-// a * x + b * y + c; the coefficients of variables that no two samples differ in alone are 0.
+// The function a * x + b * y + c. A variable has the coefficient 0 if no two samples differ only in
+// that variable.
 struct Linear {
   std::vector<std::int64_t> coefficients;
   std::int64_t constant = 0;
@@ -37,12 +39,13 @@ std::uint64_t size_of(std::int64_t a) {
   return a < 0 ? 0 - bits : bits;
 }
 
-// For each variable the first two samples with a step of one between them, else any step.
+// Fits a linear function. The slope of each variable comes from the first two samples that differ
+// by 1 in it, or by any step if there are none.
 std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t> chosen) {
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
-    // By the other coordinates: the sample before.
+    // The previous sample, by the values of the other coordinates.
     std::map<std::vector<std::int64_t>, std::size_t> before;
     std::int64_t best = 0;
     for (const std::size_t s : chosen) {
@@ -84,7 +87,8 @@ std::string text(const Linear& of, const std::vector<std::string>& names) {
       words += (minus ? " - " : " + ") + term;
     }
   };
-  // What is added first: a formula begins with a minus only where it has to.
+  // Positive terms come first, so that a formula begins with a minus only if all terms are
+  // negative.
   for (const bool minus : {false, true}) {
     for (std::size_t v = 0; v < names.size(); ++v) {
       const std::int64_t a = of.coefficients[v];
@@ -122,7 +126,7 @@ bool fits(const Formula& formula, const Samples& samples, std::span<const std::s
   });
 }
 
-// The same modulo the period, with numbers as small as can be.
+// Replaces the numbers by smaller ones that are equal modulo the period.
 void make_small(Linear& of, std::int64_t period) {
   const auto small = [period](std::int64_t& a) {
     a %= period;
@@ -133,7 +137,8 @@ void make_small(Linear& of, std::int64_t period) {
   small(of.constant);
 }
 
-// Linear, then wrapped: what the wrap hides is found modulo the period.
+// Fits a linear function modulo the period. The coefficients are found modulo the period, because
+// the wrap hides the rest.
 std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
                                std::span<const std::size_t> all) {
   auto found = linear(samples, all);
@@ -144,14 +149,14 @@ std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
   return std::nullopt;
 }
 
-// a * ((x / k) % n) + b of one variable x: of numbers of which each says several coordinates.
+// Fits a * ((x / k) % n) + b of one variable x, for numbers that encode several coordinates.
 std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_t> periods,
                              std::span<const std::size_t> all) {
-  std::vector<std::int64_t> wraps = {0};  // 0: not at all
+  std::vector<std::int64_t> wraps = {0};  // 0: without a modulo
   wraps.insert(wraps.end(), periods.begin(), periods.end());
   for (std::int64_t n = 2; n <= kMostDigits; ++n) wraps.push_back(n);
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
-    // The smallest x that gives something else than the smallest of all.
+    // The smallest x whose value differs from the value of the smallest x of all.
     const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
     const std::size_t first =
         *std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return x(a) < x(b); });
@@ -183,8 +188,8 @@ std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_
   return std::nullopt;
 }
 
-// By halves along the first variable that differs, until each part is linear; at most so many
-// steps.
+// Splits the samples in halves along the first variable that differs, until each part is linear.
+// Uses at most `steps` steps.
 std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part,
                                   std::size_t& steps) {
   if (steps_of(samples, part.size()) > steps) return std::nullopt;
@@ -210,10 +215,10 @@ std::optional<std::string> choice(const Samples& samples, std::vector<std::size_
     if (*first == *second) return first;
     return fmt::format("({} < {} ? {} : {})", samples.names[v], middle, *first, *second);
   }
-  return std::nullopt;  // two values at one place
+  return std::nullopt;  // two values for the same coordinates
 }
 
-// Without variables that are always the same or always another's equal.
+// Returns the samples without variables that are constant or always equal to another variable.
 Samples with_telling_variables(const Samples& samples) {
   std::vector<std::size_t> kept;
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
@@ -235,7 +240,7 @@ Samples with_telling_variables(const Samples& samples) {
   return telling;
 }
 
-// Each place once; nothing where two samples contradict each other.
+// Returns each set of coordinates once, or nothing if two samples contradict each other.
 std::optional<Samples> without_repeats(const Samples& samples) {
   Samples unique{samples.names, {}, {}};
   std::map<std::vector<std::int64_t>, std::int64_t> seen;
@@ -249,7 +254,7 @@ std::optional<Samples> without_repeats(const Samples& samples) {
   return unique;
 }
 
-// The value that comes most often, the least of such; nothing where there is none.
+// Returns the most frequent value (the smallest of several), or nothing if there are no values.
 std::optional<std::int64_t> most_common(const std::map<std::int64_t, std::size_t>& counts) {
   const auto most =
       std::max_element(counts.begin(), counts.end(),
@@ -257,12 +262,14 @@ std::optional<std::int64_t> most_common(const std::map<std::int64_t, std::size_t
   return most == counts.end() ? std::nullopt : std::optional(most->first);
 }
 
-// Of each variable the slope that most neighbours have, then the constant that most samples have.
+// Returns the linear function with the most frequent slope between neighbours for each variable,
+// and the constant that most samples have.
 Linear common_linear(const Samples& samples) {
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
-    std::map<std::vector<std::int64_t>, std::size_t> before;  // by the other coordinates
+    // By the values of the other coordinates.
+    std::map<std::vector<std::int64_t>, std::size_t> before;
     std::map<std::int64_t, std::size_t> slopes;
     for (std::size_t s = 0; s < samples.count(); ++s) {
       const auto at = samples.point(s);
@@ -305,6 +312,7 @@ std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
 
 }  // namespace
 
+// Returns simple formulas that are right at many samples, though possibly at none.
 std::vector<Formula> near_formulas(const Samples& given, std::span<const std::int64_t> periods) {
   if (given.values.empty()) return {0};
   const Samples samples = with_telling_variables(given);
@@ -360,6 +368,8 @@ std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const
   return values;
 }
 
+// Returns a formula that gives all sample values, or nothing. Tries a constant, a linear function
+// and wrapped linear functions first, then the guesses, then longer forms.
 std::optional<Formula> fit_formula(const Samples& given, std::span<const std::int64_t> periods,
                                    std::span<const Formula> guesses) {
   if (given.values.empty()) return Formula(0);
@@ -386,7 +396,8 @@ std::optional<Formula> fit_formula(const Samples& given, std::span<const std::in
   if (samples.count() > kMostChoices) return std::nullopt;
   std::size_t steps = kMostSteps;
   const auto words = choice(samples, all, steps);
-  if (!words || !fits(*words, samples, all)) return std::nullopt;  // too long, or too deep
+  // The formula is too long, or nested too deep.
+  if (!words || !fits(*words, samples, all)) return std::nullopt;
   return Formula(*words);
 }
 

@@ -1,4 +1,4 @@
-// The grammar of formulas, and their values.
+// Parses formulas into code and computes their values.
 #include "app/formula.h"
 
 #include <fmt/format.h>
@@ -13,9 +13,10 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxDepth = 200;                           // of rules of the grammar that stand open
+constexpr int kMaxDepth = 200;                           // limit for nested rules of the grammar
 constexpr std::size_t kShownRest = 12, kShownName = 40;  // bytes of a formula in messages
-constexpr std::size_t kMaxStack = 256;                   // each of them keeps one value at most
+// Limit for values on the stack; an open rule keeps at most one value.
+constexpr std::size_t kMaxStack = 256;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -29,7 +30,7 @@ std::int64_t floor_remainder(std::int64_t a, std::int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Both round down.
+// Returns the quotient, or the remainder, of a division that rounds down.
 std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault& fault) {
   if (b == 0) {
     fault = FormulaFault::kDivisionByZero;
@@ -170,7 +171,7 @@ bool is_formula_name(std::string_view name) {
   return std::find(kFunctions.begin(), kFunctions.end(), name) == kFunctions.end();
 }
 
-// By precedence: ?: then comparisons, sums, products, signs.
+// A recursive-descent parser. Precedence from low to high: ?:, comparisons, sums, products, signs.
 class FormulaParser {
  public:
   FormulaParser(std::string_view text, const Scope& scope, FormulaError& error,
@@ -233,7 +234,8 @@ class FormulaParser {
   void push(Kind kind, std::int64_t operand = 0, std::int32_t dimension = 0) {
     code_.ops_.push_back({kind, dimension, operand});
   }
-  // An operation on the two values that were pushed last; made now where both are known.
+  // Adds an operation on the two values that were pushed last. If both are constants, computes it
+  // now.
   void combine(Kind kind, std::size_t right) {
     auto& ops = code_.ops_;
     const bool known = ok_ && right > 0 && right + 1 == ops.size() && right > barrier_ &&
@@ -244,7 +246,8 @@ class FormulaParser {
     both.ops_.assign(ops.end() - 3, ops.end());
     FormulaFault fault = FormulaFault::kNone;
     const std::int64_t value = both.run({}, fault, {});
-    if (fault != FormulaFault::kNone) return;  // found again where it is asked for
+    // The fault occurs again when the formula is evaluated.
+    if (fault != FormulaFault::kNone) return;
     ops.resize(ops.size() - 3);
     push(Kind::kConstant, value);
   }
@@ -286,7 +289,7 @@ class FormulaParser {
       sum(depth + 1);
       combine(symbol.kind, right);
       if (!symbol.swapped) return;
-      // a > b is not (a <= b).
+      // a > b is computed as (a <= b) == 0.
       const std::size_t one = code_.ops_.size();
       push(Kind::kConstant, 0);
       combine(Kind::kEqual, one);
@@ -381,7 +384,8 @@ class FormulaParser {
     expect(")");
   }
 
-  // points(r), extent(r, d): plain numbers, so that they can be checked here.
+  // Parses points(r) and extent(r, d). The arguments are plain numbers, so they can be checked
+  // here.
   void piece(bool extent) {
     const std::string_view name = extent ? "extent" : "points";
     if (!pieces_) return fail(fmt::format("`{}` has no meaning here", name));
@@ -421,7 +425,7 @@ class FormulaParser {
   FormulaError& error_;
   std::optional<PieceShapes> pieces_;
   std::size_t at_ = 0;
-  std::size_t barrier_ = 0;  // ops before it are where a jump lands or starts
+  std::size_t barrier_ = 0;  // operations before this index are the start or the target of a jump
   bool ok_ = true;
   Code code_;
 };

@@ -1,3 +1,4 @@
+// Computes the points of pieces, and the cells into which pieces divide a region.
 #include "app/pieces.h"
 
 #include <fmt/format.h>
@@ -13,10 +14,12 @@
 namespace groma::app {
 namespace {
 
-// The boxes that one piece may have before those that touch are joined; each takes some 160 bytes.
+// Limit for the boxes of one piece before adjacent boxes are joined. Each box takes about 160
+// bytes.
 constexpr std::size_t kMaxParts = std::size_t{1} << 20;
 
-// `lower` and `extents` of a piece within [0, size), whatever they were; empty at a corner within.
+// Clips one dimension of a piece to [0, size), whatever its values are. An empty piece lies at a
+// corner inside.
 void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
   std::int64_t end = 0;
   if (extent < 0) extent = 0;
@@ -29,7 +32,7 @@ void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
 
 __extension__ typedef __int128 Wide;
 
-// For 0 <= c <= parts.
+// Returns where block c of equal blocks begins, for 0 <= c <= parts.
 std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) {
   return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
 }
@@ -44,7 +47,8 @@ Rect common(const Rect& a, const Rect& b) {
   return both;
 }
 
-// The coordinates of a colour that come from what is cut, and the others.
+// Returns how many coordinates of a colour belong to the partition that is cut; the others are its
+// own.
 std::size_t outer_dimensions(const Partition& partition) {
   return static_cast<std::size_t>(partition.colors.dimensions() -
                                   partition.own_colors.dimensions());
@@ -56,7 +60,7 @@ std::span<const std::int64_t> own_coordinates(const Partition& partition, const 
   return color.coordinates().subspan(outer_dimensions(partition));
 }
 
-// The box of a colour, of a partition that is not by boxes.
+// Returns the box of a colour, for a partition that is not described by boxes.
 Rect box_of(const Partition& partition, std::span<const std::int64_t> own, const Rect& within,
             FormulaFault& fault) {
   Rect result = within;
@@ -85,7 +89,7 @@ Rect box_of(const Partition& partition, std::span<const std::int64_t> own, const
   return result;
 }
 
-// Clipped to what is cut and moved to where that lies.
+// Returns the box clipped to the cut region or piece, and moved to its position.
 Rect placed(Rect box, const Rect& within) {
   for (int d = 0; d < box.dimensions(); ++d) {
     clip(within.extents[d], box.lower[d], box.extents[d]);
@@ -130,7 +134,7 @@ Cut::Cut(std::vector<Rect> boxes, int dimensions)
   const auto end_of = [](const Rect& box, int d) { return box.lower[d] + box.extents[d]; };
   std::stable_sort(boxes_.begin(), boxes_.end(),
                    [](const Rect& a, const Rect& b) { return a.lower[0] < b.lower[0]; });
-  if (dimensions == 1) {  // neighbours become one
+  if (dimensions == 1) {  // adjacent boxes are joined
     std::size_t last = 0;
     for (std::size_t i = 1; i < boxes_.size(); ++i) {
       const std::int64_t end = end_of(boxes_[last], 0);
@@ -218,7 +222,7 @@ Cut cut(const Data& data, const Partition& partition, const Point& color, Formul
 
 namespace {
 
-// What is left of the limits, for all regions.
+// The remaining limits, for all regions together.
 struct Limits {
   std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells;
   Steps steps;
@@ -251,7 +255,7 @@ class CellMaker {
     fault_ = {partition, std::move(why), too_large};
     return false;
   }
-  // Names a partition of the region that is by boxes.
+  // Reports the limit at a partition of the region that is described by boxes.
   bool fail_too_large(const char* what, std::int64_t most) {
     std::size_t p = 0;
     while (data_.partitions[p].region != number_ || !data_.partitions[p].by_boxes) ++p;
@@ -261,7 +265,7 @@ class CellMaker {
         true);
   }
 
-  // The pieces of a partition, after those of the one that it cuts.
+  // Computes the pieces of a partition, after those of the partition that it cuts.
   bool cut_pieces(std::size_t number) {
     const Partition& partition = data_.partitions[number];
     std::vector<Cut>& made = cuts_[number];
@@ -303,7 +307,7 @@ class CellMaker {
     }
   }
 
-  // Elementary boxes: the region, cut where any box of a piece begins or ends.
+  // Divides the region into elementary boxes: it is cut wherever a box of a piece begins or ends.
   bool make_grid() {
     grid_.resize(dimensions_);
     const auto add = [&](const Rect& box) {
@@ -355,13 +359,14 @@ class CellMaker {
     }
   }
 
-  // Begins with one cell of all points. Every piece splits the cells of which it has some points.
+  // Starts with one cell that has all points. Each piece splits the cells of which it has only some
+  // points.
   bool split_cells() {
     struct Cell {
-      std::int64_t boxes = 0;      // elementary ones that are in it
-      std::uint32_t split_by = 0;  // the last piece that split it, and what it split off
+      std::int64_t boxes = 0;      // elementary boxes in this cell
+      std::uint32_t split_by = 0;  // the last piece that split it, and the cell that was split off
       std::uint32_t split_off = 0;
-      std::uint32_t made_by = 0;  // the piece that made it
+      std::uint32_t made_by = 0;  // the piece whose split made it
     };
     cell_of_.assign(static_cast<std::size_t>(count_), 0);
     std::vector<Cell> cells(1);
@@ -376,7 +381,7 @@ class CellMaker {
         for_elementary(box, [&](std::size_t at, std::int64_t) {
           --limits_.steps.left;
           const std::uint32_t from = cell_of_[at];
-          if (cells[from].made_by == piece) return;  // by another box of this piece
+          if (cells[from].made_by == piece) return;  // another box of this piece split it off
           if (cells[from].split_by != piece) {
             std::uint32_t made = 0;
             if (empty.empty()) {
@@ -404,7 +409,7 @@ class CellMaker {
     return !limits_.steps.over() || fail_too_large("parts to compare", kMaxPieceSteps);
   }
 
-  // Numbers the cells by their first points and says which cells each piece has.
+  // Numbers the cells in the order of their first points and lists the cells of each piece.
   bool number_cells() {
     constexpr std::uint32_t kNone = UINT32_MAX;
     std::vector<std::uint32_t> numbers(
@@ -450,12 +455,12 @@ class CellMaker {
   const std::size_t dimensions_;
   Limits& limits_;
   Budget& time_;
-  std::vector<std::vector<Cut>> cuts_;  // by partition, by colour
-  // By dimension: where elementary boxes begin, and the end of the last.
+  std::vector<std::vector<Cut>> cuts_;  // for each partition and colour
+  // For each dimension: where elementary boxes begin, and the end of the last one.
   std::vector<std::vector<std::int64_t>> grid_;
   std::vector<std::int64_t> strides_;
   std::int64_t count_ = 1;              // elementary boxes
-  std::vector<std::uint32_t> cell_of_;  // by elementary box
+  std::vector<std::uint32_t> cell_of_;  // for each elementary box
   CellFault fault_;
 };
 

@@ -1,5 +1,5 @@
-// Launches that differ in numbers only are one statement, whose formulas are found from all times
-// that it was carried out.
+// Turns the recorded launches of a task into statements. Launches that differ only in numbers
+// become one statement; its formulas are derived from all its executions.
 #include "app/recorded_bodies.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 constexpr std::size_t kMostStatements = 60'000;
-constexpr std::size_t kMostKinds = 64;  // of runs of a task that launch something else
+// Limit for kinds of runs of a task that differ in their launches.
+constexpr std::size_t kMostKinds = 64;
 
 std::string counter_name(std::size_t depth) {
   return depth == 0 ? "t" : fmt::format("t{}", depth + 1);
@@ -92,7 +93,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
         which->without_runs, to.name));
   }
   if (!which && kinds.size() > 1) {
-    // On a tie those whose runs launch something.
+    // On a tie, kinds that launch something win.
     std::stable_partition(kinds.begin(), kinds.end(),
                           [](const Kind& kind) { return !kind.shapes.empty(); });
     std::int64_t all = 0;
@@ -137,7 +138,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
   needs.which = std::move(which);
 }
 
-// The kinds with the most runs come first.
+// Returns the kinds of runs of a task, those with the most runs first.
 std::vector<RecordedBodies::Kind> RecordedBodies::kinds_of(std::uint32_t task) const {
   std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, Kind> alike;
   const auto runs = contexts_.find(task);
@@ -163,12 +164,12 @@ std::vector<RecordedBodies::Kind> RecordedBodies::kinds_of(std::uint32_t task) c
 std::optional<RecordedBodies::Which> RecordedBodies::tell_apart(
     std::uint32_t task, const std::vector<Kind>& kinds) const {
   if (kinds.size() > kMostKinds) return std::nullopt;
-  // For each shape by which the task was launched, the number of the kind of each run. Runs of a
-  // shape that is not there launched nothing.
+  // For each shape of launch of this task: the number of the kind of each run. Runs of any other
+  // shape launched nothing.
   std::map<std::uint32_t, Samples> samples;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     for (const Events::Context* context : kinds[k].contexts) {
-      if (context->shape < 0) return std::nullopt;  // it is not known who launched it
+      if (context->shape < 0) return std::nullopt;  // the launch of this run is unknown
       Samples& of_shape = samples[static_cast<std::uint32_t>(context->shape)];
       while (of_shape.names.size() < context->given.size()) {
         of_shape.names.push_back(argument_name(of_shape.names.size()));
@@ -192,7 +193,7 @@ std::optional<RecordedBodies::Which> RecordedBodies::tell_apart(
   const auto is_number = [](const auto& each) {
     return each.second.text().find_first_not_of("-0123456789") == std::string::npos;
   };
-  std::string number;  // of the kind
+  std::string number;  // number of the kind
   if (std::all_of(kind_of.begin(), kind_of.end(), is_number)) {
     for (const auto& [shape, kind] : kind_of) which.numbers[shape] = constant_of(kind);
     number = kWhich;
@@ -306,7 +307,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
   const Point size = extents_of(events_.launches[runs.launches.front()], dimensions);
   const auto volume =
       static_cast<std::size_t>(Rect{Point::zeros(size.dimensions()), size}.volume());
-  std::size_t next = 2 * dimensions;  // of the numbers: those of one colour, then the tables
+  // Position in the numbers: those of one colour, then the tables.
+  std::size_t next = 2 * dimensions;
   std::size_t table = next;
   for (const Events::Requirement& from : shape.requirements) {
     table += events_.given_colors(from, dimensions);
@@ -359,7 +361,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     if (is_point) to.color.clear();
     if (!is_point && from.how != Events::How::kFixed) made.index = index;
   }
-  // Other launches of the task may have more requirements. This one does not use them.
+  // Other launches of the task may have more requirements, which this launch does not use.
   for (std::size_t r = all.size(); r < task.requirements.size(); ++r) {
     all.push_back(
         {region_of(app_, task.requirements[r].data.of).name, {}, {}, Privilege::kNoAccess});
@@ -385,7 +387,8 @@ void RecordedBodies::use(const Formula& formula) {
   }
 }
 
-// All of them where they are few; else the first, and those in which one counter alone runs.
+// Returns all runs if they are few. Otherwise returns the first run, and the runs in which only one
+// counter differs from it.
 std::vector<std::uint32_t> RecordedBodies::chosen_runs(const Runs& runs,
                                                        std::size_t samples_each) const {
   std::vector<std::uint32_t> chosen;
@@ -460,7 +463,8 @@ Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t 
     const Events::Launch& launch = events_.launches[runs.launches[i]];
     const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
                       extents_of(launch, dimensions)};
-    if (domain.volume() != static_cast<std::int64_t>(volume)) continue;  // `begin` is not of it
+    // `begin` does not belong to this domain.
+    if (domain.volume() != static_cast<std::int64_t>(volume)) continue;
     std::vector<std::int64_t> at(runs.at.begin() + static_cast<std::ptrdiff_t>(i * width),
                                  runs.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
     at.resize(width + dimensions);
@@ -482,7 +486,7 @@ Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t 
 
 // ---- Arguments
 
-// What the launched task has at that position of what it is given.
+// Returns the formula of the value that the launched task gets at that position.
 Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
                               std::size_t position) const {
   const std::vector<std::string> index = coordinate_names(launch.domain.size());

@@ -1,5 +1,6 @@
-// A partition is described in the first way that gives each piece as it was: equal blocks, with
-// ghosts, by formulas of the colour, as a list of boxes.
+// Describes recorded regions and partitions. A partition is described in the first way that
+// reproduces each recorded piece: equal blocks, blocks with ghosts, formulas of the colour, a list
+// of boxes.
 #include "app/recorded_data.h"
 
 #include <fmt/format.h>
@@ -15,8 +16,8 @@
 namespace groma::app {
 namespace {
 
-// The box that stands for a piece whose holes are not known: in one dimension it has as many
-// points.
+// Returns a box that stands for a piece with unknown holes. In one dimension it has as many points
+// as the piece.
 Rect box_of(const Events::Piece& piece, const Rect& region) {
   Rect box = piece.bounds;
   if (piece.points <= 0) {
@@ -32,7 +33,8 @@ bool has_holes(const Events::Piece& piece) {
   return piece.points > 0 && piece.points < piece.bounds.volume();
 }
 
-// The boxes of a piece, from the region's lower corner. `region` are its bounds.
+// Returns the boxes of a piece, relative to the region's lower corner. `region` is the region's
+// bounds.
 std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   if (piece.boxes.empty()) {
     const Rect box = box_of(piece, region);
@@ -45,8 +47,8 @@ std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   return boxes;
 }
 
-// Whether they have the same points, and neither of them two boxes that meet. False if the steps
-// are over.
+// Returns true if both have the same points and neither has two boxes that overlap. Returns false
+// if the steps are used up.
 bool same(const Cut& a, const Cut& b, Steps& steps) {
   const auto points = [](const std::vector<Rect>& boxes) {
     std::int64_t sum = 0;
@@ -62,11 +64,11 @@ bool same(const Cut& a, const Cut& b, Steps& steps) {
   return true;
 }
 
-// A piece as its partition's formulas speak of it: relative to what is cut.
+// A piece in the terms of its partition's formulas: relative to the region or piece that is cut.
 struct FormulaPiece {
   std::vector<std::int64_t> color;
   Rect box;
-  Point within;  // extents of what is cut
+  Point within;  // extents of the region or piece that is cut
 };
 
 // The formulas of one dimension.
@@ -74,7 +76,8 @@ struct Ends {
   Formula lower, extents;
 };
 
-// `empty`: what has no points has no extent in this dimension, where no clipping says so.
+// Fits the formulas of one dimension, or returns nothing. `empty`: pieces without points have the
+// extent 0 in this dimension unless clipping makes them empty.
 std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, bool empty,
                                   const std::vector<std::string>& names) {
   Samples lower{names, {}, {}}, inner = lower, ends = lower;
@@ -95,7 +98,7 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
       guesses.emplace_back(fmt::format("{} * {} / {}", names[v], sizes.front(), parts));
     }
   }
-  // What is clipped shows its formula where it is not.
+  // Clipped pieces do not show their formula, so the others decide it.
   std::vector<Formula> begins;
   if (!inner.values.empty()) begins.push_back(linear_guess(inner));
   if (auto formula = fit_formula(lower, {}, guesses)) begins.push_back(*std::move(formula));
@@ -187,7 +190,8 @@ void RecordedData::add_region(const Events::Region& from) {
   app_.regions.push_back(std::move(region));
 }
 
-// An application of nothing but the partition says what its pieces are.
+// Returns the number of pieces for which `made` is right, or nullopt if it is not valid. The pieces
+// are computed by an application that has only this partition.
 std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
                                                       std::size_t number) const {
   const Events::Partition& from = events_.partitions[number];
@@ -198,7 +202,7 @@ std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
     for (std::int32_t outer = from.outer; outer >= 0;) {
       const auto at = static_cast<std::size_t>(outer);
       alone.partitions.insert(alone.partitions.begin(), app_.partitions[at]);
-      // One that is described flat begins the chain.
+      // A partition with a flat description starts the chain.
       outer = app_.partitions[at].of == alone.regions[0].name ? -1 : events_.partitions[at].outer;
     }
   }
@@ -223,20 +227,21 @@ std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
   });
 }
 
-// The box of the partition's colours; the coordinates of the outer partition's colour come first.
+// Returns the box of the partition's colours. The coordinates of the outer partition's colour come
+// first.
 Rect RecordedData::color_box(const AppPartition& partition) const {
   const std::vector<std::int64_t> extents = color_extents(app_, partition);
   return {Point::zeros(static_cast<int>(extents.size())), Point(extents)};
 }
 
-// The partition with every piece as a list of boxes; nullopt if the outer piece that one of them
-// cuts was not recorded.
+// Returns the partition with every piece as a list of boxes. Returns nullopt if an outer piece that
+// is cut was not recorded.
 std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, std::size_t number,
                                                    bool flat) const {
   const Events::Partition& from = events_.partitions[number];
   const Rect& region = events_.regions[from.region].bounds;
   const auto own = plain.colors.size();
-  std::map<std::vector<std::int64_t>, Point> origins;  // of what is cut, by its colour
+  std::map<std::vector<std::int64_t>, Point> origins;  // lower corner of what is cut, by its colour
   if (!flat && from.outer >= 0) {
     for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
       const auto color = piece.color.coordinates();
@@ -268,7 +273,8 @@ std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, st
   return made;
 }
 
-// `flat`: as a cut of the region itself, by all coordinates of the colour.
+// Returns the possible descriptions of a partition. `flat`: the partition cuts the region itself,
+// by all coordinates of the colour.
 std::vector<AppPartition> RecordedData::ways(const AppPartition& plain, std::size_t number,
                                              bool flat) const {
   std::vector<AppPartition> found = {plain};
@@ -350,7 +356,7 @@ void RecordedData::add_partition(std::size_t number) {
   const bool with_holes = std::any_of(from.pieces.begin(), from.pieces.end(),
                                       [](const auto& piece) { return !piece.boxes.empty(); });
   std::optional<AppPartition> best;
-  std::size_t most = 0;  // pieces for which it is right
+  std::size_t most = 0;  // number of pieces that the best description reproduces
   const auto try_way = [&](AppPartition way) {
     const auto right = right_pieces(way, number);
     if (!right || (best && *right <= most)) return;
@@ -373,7 +379,8 @@ void RecordedData::add_partition(std::size_t number) {
       }
     }
     if (with_holes || from.few_used) {
-      // Blocks of what has holes itself may be right; else the boxes are, by themselves.
+      // Equal blocks of a partition with holes may be right. Otherwise the boxes are used, as a
+      // flat description.
       if (!is_exact() && from.outer >= 0 && !flat && !from.few_used) try_way(begin);
       if (is_exact()) continue;
       if (auto way = by_boxes(begin, number, flat)) {

@@ -1,3 +1,5 @@
+// Renumbers the points of one-dimensional regions whose pieces have holes, so that the pieces
+// consist of far fewer boxes.
 #include "app/recorded_holes.h"
 
 #include <fmt/format.h>
@@ -14,9 +16,9 @@
 namespace groma::app {
 namespace {
 
-constexpr std::int64_t kMaxSteps = std::int64_t{1} << 26;  // parts of pieces that are visited
+constexpr std::int64_t kMaxSteps = std::int64_t{1} << 26;  // limit for visited parts of pieces
 
-// Numbers the points of one region of one dimension anew.
+// Renumbers the points of one region of one dimension.
 class Renumbering {
  public:
   Renumbering(Events& events, std::uint32_t region) : region_(events.regions[region]) {
@@ -30,7 +32,7 @@ class Renumbering {
     }
   }
 
-  // Whether it did not take too long.
+  // Renumbers the region. Returns false if that would take too long.
   bool renumber() {
     find_parts();
     find_cells();
@@ -53,7 +55,8 @@ class Renumbering {
                                     ends_.begin());
   }
 
-  // Between any two numbers of `ends_` next to each other all points belong to the same pieces.
+  // Divides the region into parts. All points between neighbouring values of `ends_` belong to the
+  // same pieces.
   void find_parts() {
     ends_ = {region_.bounds.lower[0], end_of(region_.bounds)};
     for (const Numbered& each : pieces_) {
@@ -66,8 +69,8 @@ class Renumbering {
     ends_.erase(std::unique(ends_.begin(), ends_.end()), ends_.end());
   }
 
-  // Parts that belong to the same pieces are one cell. Every piece has a random number; the sum of
-  // those that a part belongs to stands for them.
+  // Joins parts that belong to the same pieces to one cell. Every piece has a random number, and
+  // the sum of these numbers identifies the pieces of a part.
   void find_cells() {
     using Sum = std::pair<std::uint64_t, std::uint64_t>;
     const std::size_t parts = ends_.size() - 1;
@@ -125,10 +128,10 @@ class Renumbering {
 
   const Events::Region& region_;
   std::vector<Numbered> pieces_;
-  std::vector<std::int64_t> ends_;      // of parts, ascending
+  std::vector<std::int64_t> ends_;      // ends of parts, ascending
   std::vector<std::uint32_t> cell_of_;  // by part
-  std::vector<std::int64_t> begins_;    // of cells as they are numbered anew, and the end
-  std::vector<std::size_t> seen_by_;    // by cell: the last piece that has it, counted from 1
+  std::vector<std::int64_t> begins_;    // begins of the renumbered cells, and the end
+  std::vector<std::size_t> seen_by_;    // for each cell: the last piece that has it, counted from 1
   std::vector<std::vector<std::uint32_t>> cells_of_;  // by piece
   std::int64_t steps_ = 0;
 };

@@ -1,3 +1,4 @@
+// Drops the pieces of large partitions that no recorded launch uses.
 #include "app/recorded_uses.h"
 
 #include <algorithm>
@@ -10,13 +11,14 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kFewestPieces = 64;  // a partition with fewer pieces keeps them all
-constexpr std::size_t kUnusedShare = 4;    // at most one piece in so many is used
-constexpr std::size_t kMaxUsed = 1 << 12;  // pieces of one partition; with more it keeps them all
+constexpr std::size_t kUnusedShare = 4;    // pieces are dropped if at most one in so many is used
+// Limit for used pieces; above it a partition keeps all pieces.
+constexpr std::size_t kMaxUsed = 1 << 12;
 
 using Color = std::vector<std::int64_t>;
 
 struct Used {
-  bool all = false;  // or too many, or it is not known which
+  bool all = false;  // true: all pieces, too many, or unknown which
   std::set<Color> colors;
 
   void add(Color color) {
@@ -76,7 +78,7 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
 void drop_unused_pieces(Events& events) {
   std::vector<Used> used(events.partitions.size());
   for (const Events::Launch& launch : events.launches) note_launch(events, launch, used);
-  // A partition stands behind the one that it cuts.
+  // A partition follows the one that it cuts, so this loop runs backwards.
   for (std::size_t i = events.partitions.size(); i-- > 0;) {
     Events::Partition& partition = events.partitions[i];
     const std::size_t count = partition.pieces.size();
@@ -85,7 +87,7 @@ void drop_unused_pieces(Events& events) {
         !own.all && count >= kFewestPieces && own.colors.size() * kUnusedShare <= count;
     if (few) {
       partition.few_used = true;
-      // A partition without any box would be equal blocks.
+      // Without any box, the partition would be taken for equal blocks.
       const auto first_color = partition.pieces.front().color.coordinates();
       if (own.colors.empty()) own.colors.emplace(first_color.begin(), first_color.end());
       std::erase_if(partition.pieces, [&](const Events::Piece& piece) {

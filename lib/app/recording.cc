@@ -1,4 +1,5 @@
-// recorded_application: what was recorded, as an application; tasks here, the rest in recorded_*.
+// recorded_application: turns a recording into an application. Tasks are handled here, the rest in
+// recorded_*.cc.
 #include "groma/recording.h"
 
 #include <fmt/format.h>
@@ -20,9 +21,9 @@ namespace {
 
 using app::Events;
 
-constexpr std::size_t kMostNamed = 8;  // tasks in one note
+constexpr std::size_t kMostNamed = 8;  // limit for task names in one note
 
-// The privilege that covers both.
+// Returns the privilege that covers both.
 Privilege both(Privilege a, Privilege b) {
   if (a == b || b == Privilege::kNoAccess) return a;
   return a == Privilege::kNoAccess ? b : Privilege::kReadWrite;
@@ -73,7 +74,7 @@ class Maker {
     RuntimeCosts costs;
     costs.map_s = seconds(events_.map.nanoseconds);
     if (events_.issue.count > 0) costs.issue_s = seconds(events_.issue.nanoseconds);
-    // Nobody sees a replay; it costs no more than what it saves.
+    // The cost of a replay is not observed. It is at most the cost that the replay saves.
     costs.replay_s = std::min(costs.replay_s, costs.map_s);
     made_.app.runtime = costs;
   }
@@ -92,7 +93,7 @@ class Maker {
     }
   }
 
-  // Each once, in the order in which they came.
+  // Lists each note once, in the order of first occurrence.
   void count_notes() {
     std::map<std::string, std::size_t> places;
     std::vector<std::string> once;
@@ -130,7 +131,7 @@ class Maker {
 
   // ---- Variants
 
-  // Whether a mapper has a choice that the kind of processor does not make.
+  // Returns true if two variants are for the same processor kind, so that the mapper has to choose.
   static bool has_two_of_a_kind(const std::vector<Events::Variant>& variants) {
     std::set<ProcKind> kinds;
     for (const Events::Variant& variant : variants) kinds.insert(variant.kind);
@@ -191,8 +192,8 @@ class Maker {
     return {made_.app.regions[requirement.region].name, {}};
   }
 
-  // A requirement is described as the first launch that has it uses it. Launches that use it
-  // differently say so themselves.
+  // Describes each requirement as the first launch that has it uses it. Launches that use it
+  // differently have their own data.
   void add_requirements(std::uint32_t number, AppTask& task) {
     for (const Events::Shape& shape : events_.shapes) {
       if (shape.task != number) continue;
@@ -218,7 +219,7 @@ class Maker {
   Recording made_;
   std::set<std::string> names_;
   std::set<std::uint32_t> launching_;  // tasks that launch something
-  // Tasks by the kinds that they did not run on, and that on which they did.
+  // Tasks without a measurement on a kind, by that kind and the kind that they ran on.
   std::map<std::pair<std::string, ProcKind>, std::vector<std::string>> not_measured_;
 };
 
@@ -233,7 +234,8 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   auto events = app::events_from(recorded);
   if (!events) return events.error();
   app::drop_unused_pieces(*events);
-  // The holes of pieces as they were, unless that is too much for an application.
+  // Keeps the holes of pieces as they were recorded, unless they exceed the limits of an
+  // application.
   const auto made = [&]() -> Result<Recording> {
     if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
     return Error{Error::Code::kTooLarge, "the pieces have too many holes"};

@@ -1,3 +1,4 @@
+// Folds a sequence of symbols into nested loops, and unfolds it.
 #include "app/repeats.h"
 
 #include <algorithm>
@@ -8,9 +9,9 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostPeriod = 1024;
-constexpr std::size_t kMostSteps = std::size_t{1} << 27;  // of comparisons in one pass
+constexpr std::size_t kMostSteps = std::size_t{1} << 27;  // limit for comparisons in one pass
 
-// Loops become symbols of their own, so that a pass over what is left finds those around them.
+// Replaces each loop by a new symbol, so that the next pass finds the loops around it.
 class Folder {
  public:
   explicit Folder(std::uint32_t first_free) : first_free_(first_free) {}
@@ -40,7 +41,7 @@ class Folder {
     const std::size_t most = std::min(
         {kMostPeriod, n / 2, std::max<std::size_t>(16, kMostSteps / std::max<std::size_t>(1, n))});
     for (std::size_t period = 1; period <= most; ++period) {
-      std::size_t equal = 0;  // symbols from here on that are those one period later
+      std::size_t equal = 0;  // number of symbols from here that equal those one period later
       for (std::size_t i = n - period; i-- > 0;) {
         equal = in[i] == in[i + period] ? equal + 1 : 0;
         const std::size_t covers = (equal / period + 1) * period;
@@ -66,7 +67,7 @@ class Folder {
         numbers_.try_emplace(std::pair(body, count), static_cast<std::uint32_t>(loops_.size()));
     const std::uint32_t number = found->second;
     if (is_new) {
-      loops_.emplace_back();  // its number, before those that its body makes
+      loops_.emplace_back();  // reserves the number before the loops in its body
       Repeat made{0, count, fold(std::move(body), depth)};
       loops_[number] = std::move(made);
     }

@@ -1,4 +1,4 @@
-// How tasks are launched, found by walking through the bodies without running them.
+// Finds out how tasks are launched by walking through the bodies without running them.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -9,8 +9,8 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxDepth = 64;                // of tasks within tasks
-constexpr std::int64_t kMaxSteps = 1 << 18;  // statements looked at, points of launches
+constexpr int kMaxDepth = 64;                // limit for tasks nested in tasks
+constexpr std::int64_t kMaxSteps = 1 << 18;  // limit for visited statements and points of launches
 
 using Coordinates = std::vector<std::int64_t>;
 
@@ -34,7 +34,7 @@ class Walker {
     return complete_;
   }
 
-  // Once for each list of arguments.
+  // Visits a task once for each list of arguments.
   void task(std::uint32_t number, Coordinates arguments, int depth) {
     const Task& task = data_.tasks[number];
     if (task.body.empty() || depth >= kMaxDepth) return;
@@ -51,7 +51,7 @@ class Walker {
       } else if (const auto* loop = std::get_if<Loop>(&statement.node)) {
         FormulaFault fault = FormulaFault::kNone;
         const std::int64_t count = loop->count.value(frame, fault);
-        // What does not depend on the variable is the same each time.
+        // A body that does not depend on the loop variable is the same in each iteration.
         const std::int64_t times = loop->slot < 0 ? std::min<std::int64_t>(count, 1) : count;
         for (std::int64_t i = 0; i < times && step(); ++i) {
           if (loop->slot >= 0) frame[static_cast<std::size_t>(loop->slot)] = i;
@@ -74,7 +74,7 @@ class Walker {
         key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
       }
     }
-    if (fault != FormulaFault::kNone) return;  // a run says so
+    if (fault != FormulaFault::kNone) return;  // a run reports the fault
     if (seen_.insert(std::move(key)).second) {
       if (uses_.size() >= most_) {
         complete_ = false;
@@ -93,7 +93,7 @@ class Walker {
       Coordinates arguments;
       for (const Code& code : launch.arguments) arguments.push_back(code.value(frame, fault));
       if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
-      if (launch.arguments.empty()) return;  // all points do the same
+      if (launch.arguments.empty()) return;  // all points are alike
     } while (use.domain && next_point(*use.domain, &point));
   }
 

@@ -1,4 +1,4 @@
-// with_values: values of parameters as a user writes them.
+// with_values: applies the parameter values that a user writes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string help_for(std::string_view word, const std::vector<std::string_view>&
                        : fmt::format("known are {}", join_names(known, "and"));
 }
 
-// Of what there are values so far.
+// Names of the parameters that have a value so far.
 using Given = std::vector<std::string_view>;
 
 bool has(const Given& given, std::string_view name) {

@@ -1,3 +1,4 @@
+// Builds the views of tasks that a mapper gets for an application.
 #include "app/view.h"
 
 namespace groma::app {

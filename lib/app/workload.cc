@@ -1,4 +1,4 @@
-// An application's parameters fixed.
+// Makes a Workload: an application with fixed parameters.
 #include "groma/workload.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Finds the statements that a rule or a profile blames, and proposes changes and edits for them.
 #include "guide/advice.h"
 
 #include <fmt/format.h>
@@ -30,6 +31,8 @@ std::string text_of(const Program& program, Range range) {
   return harmless(whole, kShownText);
 }
 
+// Returns true if the row of the mapping may concern what the groups name: the task, the processor
+// kind, the memory.
 bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {
   const std::string task = group(groups, "task");
   if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
@@ -39,7 +42,7 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
   const bool by_kind = row.key.table != program::TableId::kTask &&
                        row.key.place != program::kAnyPlace && row.key.place < 0x40;
   if (kind && by_kind && row.key.place != program::place_key(*kind)) return false;
-  // A memory that a Region statement does not name was not full because of it.
+  // If a Region statement does not name the full memory, the statement is not the cause.
   const auto memory = find_mem_kind(group(groups, "memkind"));
   if (memory && row.key.table == program::TableId::kRegion) {
     const auto* end = row.kinds.data() + row.kind_count;
@@ -52,8 +55,8 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
   return region.empty() || data.names.text(row.key.region) == region;
 }
 
-// Rows of the table that may have taken the decision, the most specific first. Logs number regions
-// where programs name them: statements about a named region stay in.
+// Returns the rows of the statement's table that may have made the decision, the most specific row
+// first. Logs number regions while programs name them, so statements about a named region are kept.
 std::vector<program::Row> suspects(const Program& program, MappingStatement statement,
                                    const Groups& groups) {
   const program::Data& data = program.data();
@@ -74,8 +77,8 @@ std::vector<program::Row> suspects(const Program& program, MappingStatement stat
   return found;
 }
 
-// The item of an index into a view that has a name, kept inside of it; where it may be below 0 with
-// the size added, since `%` keeps the sign.
+// Returns an edit that keeps one item of an index into a named view within bounds. If the item may
+// be below 0, the size is added first, because `%` keeps the sign.
 std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
                                 const program::Code& index, std::uint32_t i, bool negative) {
   using program::Op;
@@ -85,8 +88,9 @@ std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
       item.op == Op::kAll) {
     return std::nullopt;
   }
-  const bool looser = item.op == Op::kAdd || item.op == Op::kSubtract || item.op == Op::kNot ||
-                      (item.op >= Op::kEqual && item.op <= Op::kConditional);  // than `%`
+  const bool looser =
+      item.op == Op::kAdd || item.op == Op::kSubtract || item.op == Op::kNot ||
+      (item.op >= Op::kEqual && item.op <= Op::kConditional);  // binds weaker than `%`
   const std::string size = fmt::format("{}.size[{}]", source.text(view.range), i);
   const bool cut = item.op == Op::kModulo && source.text(item.range).ends_with("% " + size);
   const std::string once = cut ? std::string(source.text(item.range))
@@ -95,7 +99,7 @@ std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
   return Edit{item.range, negative ? fmt::format("({0} + {1}) % {1}", once, size) : once};
 }
 
-// Every index of what the function returns, kept inside its machine view.
+// Returns a fix that keeps every index in the function's result within its machine view.
 std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   const program::Data& data = program.data();
   if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
@@ -126,7 +130,8 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   return fix;
 }
 
-// The statement behind its function. Nothing where it stands there.
+// Returns a fix that moves the statement behind its function. Returns nothing if the statement is
+// already behind it.
 std::optional<Fix> moved_behind(const Program& program, const program::Row& row) {
   const Range statement = program.range({row.statement});
   if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
@@ -144,7 +149,8 @@ std::optional<Fix> moved_behind(const Program& program, const program::Row& row)
   return Fix{"move it behind its function", {{whole, ""}, {{end, end}, moved}}, true};
 }
 
-// The Layout statement with the other order; the order is F_order where it does not say one.
+// Returns the Layout statement with the other order of dimensions. The order is F_order if the
+// statement names none.
 std::optional<Fix> reordered(const Program& program, const program::Row& row) {
   const Range range = program.range({row.statement});
   const std::string_view text = program.source().text(range);
@@ -163,7 +169,7 @@ std::optional<Fix> reordered(const Program& program, const program::Row& row) {
              false};
 }
 
-// The statement without what made it fail.
+// Returns a fix for the statement that the rule blames, or nothing if the rule knows no correction.
 std::optional<Fix> mended(const Program& program, const Rule& rule, const program::Row& row) {
   const Range range = program.range({row.statement});
   const std::string_view text = program.source().text(range);
@@ -192,7 +198,7 @@ std::optional<Fix> mended(const Program& program, const Rule& rule, const progra
       return wrapped(program, row.value);
     case Mend::kBehind:
       return moved_behind(program, row);
-    case Mend::kMemory: {  // of `Region task region KIND MEMORY, ...`
+    case Mend::kMemory: {  // in `Region task region KIND MEMORY, ...`
       if (text.find(" GPU ") != std::string_view::npos) {
         if (auto fix = replace("SYSMEM", "FBMEM")) return fix;
         return replace("SOCKMEM", "ZCMEM");
@@ -211,6 +217,7 @@ std::optional<Fix> mended(const Program& program, const Rule& rule, const progra
   return std::nullopt;
 }
 
+// Returns the line and the text of a statement, and the line of its function if it has one.
 std::string place_of(const Program& program, const program::Row& row) {
   const Range range = program.range({row.statement});
   std::string text = fmt::format("line {} (`{}`)", program.source().position(range.begin).line,
@@ -225,6 +232,7 @@ std::string place_of(const Program& program, const program::Row& row) {
   return text;
 }
 
+// Returns the places of the first few statements and the number of the others.
 std::string places_of(const Program& program, const std::vector<program::Row>& rows) {
   std::string places;
   for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
@@ -242,7 +250,7 @@ std::string time_of(double seconds) {
   return profile::time_words(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
 }
 
-// "4" and "1" of "a.mapper:4:1".
+// Returns the line and the column of a place: "4" and "1" for "a.mapper:4:1".
 std::optional<std::pair<std::string, std::string>> line_and_column(const std::string& place) {
   const std::size_t column = place.rfind(':');
   const std::size_t line =
@@ -251,7 +259,7 @@ std::optional<std::pair<std::string, std::string>> line_and_column(const std::st
   return std::pair(place.substr(line + 1, column - line - 1), place.substr(column + 1));
 }
 
-// Whether the statement of the profile stands in the program where the profile says.
+// Returns true if the program has the cause's statement at the place that the profile gives.
 bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
   const auto at = line_and_column(cause.place);
   if (!at) return false;
@@ -267,7 +275,8 @@ bool has_statement(const ProfileFacts::Cause& cause) {
   return !cause.place.empty() || !cause.statement.empty();
 }
 
-// Whether the profile is of that program; one that does not say so, as far as its statements tell.
+// Returns true if the profile belongs to that program. If the profile does not name its mapping,
+// its statements are compared with the program.
 bool is_of(const ProfileFacts& facts, const Program& program) {
   if (!facts.mapping.empty()) return facts.mapping == mapping_mark(program);
   return std::all_of(facts.causes.begin(), facts.causes.end(), [&](const auto& cause) {
@@ -275,7 +284,8 @@ bool is_of(const ProfileFacts& facts, const Program& program) {
   });
 }
 
-// `program`: where the line has to be, or null.
+// Returns a clause that names the statement behind a cause. `program`: the program that must
+// contain the line, or null.
 std::string because_of(const ProfileFacts::Cause& cause, const Program* program) {
   if (!has_statement(cause)) return ", as the default mapper places it";
   const auto at = line_and_column(cause.place);
@@ -289,7 +299,7 @@ bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_v
   return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
 }
 
-// "from SYSMEM to FBMEM"; within one memory, from one to another of its kind.
+// Returns "from SYSMEM to FBMEM" or, within one memory, the way between two memories of its kind.
 std::string way_of(const ProfileFacts::Cause& cause) {
   if (cause.same_memory) return fmt::format("within one {}", cause.to);
   const bool another = cause.from == cause.to && !cause.other_node;
@@ -297,6 +307,7 @@ std::string way_of(const ProfileFacts::Cause& cause) {
                      cause.other_node ? " on another node" : "");
 }
 
+// Returns a sentence about how to avoid or shorten the copy.
 std::string cure_of_copy(const ProfileFacts::Cause& cause) {
   const std::string& region = cause.region;
   if (cause.other_node) {
@@ -335,8 +346,8 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
       "keep `{0}` in one memory that all its tasks reach (a Region statement for `{0}`)", region);
 }
 
-// That took most of the time which counts, of those that ran more than once: one that did not is
-// on one processor whatever places it.
+// Returns the task that took most of the counted time, among tasks that ran more than once. A task
+// that ran once is on one processor wherever it is placed.
 ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   for (const ProfileFacts::Cause& cause : facts.causes) {
     if (cause.doing != "task") continue;
@@ -347,7 +358,8 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   return {};
 }
 
-// `because`: of which statement; `program`: whose profile it is, or null.
+// Adds an explanation of the cause and suggestions. `because` names the statement; `program` is the
+// program of the profile, or null.
 void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                    const ProfileFacts& facts, const Program* program, bool has_gpus,
                    Feedback* feedback) {
@@ -412,8 +424,9 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     for (const program::Row& row : rows) {
       if (mended(program, rule, row)) mendable.push_back(row);
     }
-    if (mendable.size() == 1) rows = mendable;  // the others do no harm of this kind
-    if (mendable.empty() && rule.mend == Mend::kBehind) continue;  // all stand where they should
+    if (mendable.size() == 1) rows = mendable;  // the other statements do not cause this failure
+    // All statements are already in the right place.
+    if (mendable.empty() && rule.mend == Mend::kBehind) continue;
     std::string text = fmt::format(
         "in {} {} {}", harmless(program.source().name()),
         rows.size() == 1 ? "change" : "one of these is to blame:", places_of(program, rows));
@@ -425,7 +438,8 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     }
     add_sentence(std::move(text), &feedback->suggest);
   }
-  // How a run ended says too little to ask for more statements, or that one does too much.
+  // The way in which a run ended does not justify advice to add statements. Neither does a rule
+  // that advises to remove one.
   const bool lacks =
       rule.role != Role::kSilent && rule.mend != Mend::kRemove &&
       std::any_of(rule.statements.begin(), rule.statements.end(), [](MappingStatement statement) {

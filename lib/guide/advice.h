@@ -1,4 +1,5 @@
-// What a match and a profile mean for the mapping at hand: statements to change, and how.
+// Turns a rule match or a run's profile into advice: which statements of the mapping to change, and
+// how to change them.
 #pragma once
 
 #include <optional>
@@ -12,19 +13,21 @@ namespace groma::guide {
 
 bool has_any(const Program& program, const std::vector<MappingStatement>& statements);
 
-// Adds which statements of the program a rule blames, with the edit that mends them where there is
-// one.
+// Adds to `feedback` the statements of the program that the rule blames. If the rule knows a
+// correction, the edit is added too.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback);
 
-// The index of a machine view that stands there, kept inside of it: `i % m.size[0]`, of one that
-// may be below 0 `(i % m.size[0] + m.size[0]) % m.size[0]`, since `%` keeps the sign. Nothing where
-// none does, or the view has no name.
+// Returns an edit that keeps the machine-view index at `item` within its bounds. The new index is
+// `i % m.size[0]`. If `negative` is true (the index may be below 0) it is `(i % m.size[0] +
+// m.size[0]) % m.size[0]`, because `%` keeps the sign. Returns nothing if there is no index at
+// `item` or the view has no name.
 std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative);
 
-// Whether all tasks run on GPUs where they can.
+// Returns true if the Task statements prefer GPUs for all tasks.
 bool prefers_gpus(const Program& program);
 
-// Adds what took the time, and what would change that. `has_gpus`: the machine may have some.
+// Adds to `feedback` what took the time of the run, and which changes would reduce that time.
+// `has_gpus`: the machine may have GPUs.
 void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
                      Feedback* feedback);
 

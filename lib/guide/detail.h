@@ -1,11 +1,11 @@
-// How much of a Feedback is told.
+// Removes the parts of a Feedback that a chosen level of detail leaves out.
 #pragma once
 
 #include "groma/guide.h"
 
 namespace groma {
 
-// Takes out what is beyond `detail`.
+// Removes everything from `feedback` that is more detailed than `detail`.
 void cut_to(GuideDetail detail, Feedback* feedback);
 
 }  // namespace groma

@@ -1,4 +1,5 @@
-// What the guide takes from a profile, in the form that docs/commands.md gives its JSON.
+// Reads the facts that the guide needs from a profile's JSON (docs/commands.md describes the
+// format).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using Json = profile::Json;
 
 constexpr std::size_t kMaxCauses = 8;
 constexpr std::size_t kMaxTasks = 8;
-constexpr std::size_t kMaxKinds = 16;  // of processors, and of memories
+constexpr std::size_t kMaxKinds = 16;  // limit for processor kinds, and for memory kinds
 constexpr std::size_t kShownValue = 60;
 constexpr double kMostFigure = 0x1p63, kMostCount = 0x1p53;
 
@@ -46,8 +47,8 @@ std::vector<std::string> texts(const Json& list) {
   return all;
 }
 
-// A part of a profile and where it stands, a JSON pointer. What is missing is empty, or 0; of what
-// is not as it should be the first is kept.
+// A part of a profile and its place as a JSON pointer. Missing values are empty or 0. Only the
+// first wrong value is reported.
 class Part {
  public:
   Part(const Json& json, std::string place, std::optional<Error>& error)
@@ -79,7 +80,7 @@ class Part {
     const Part part = at(key);
     return part.must_be(part.json_.is_boolean(), "true or false") && part.json_.get<bool>();
   }
-  // From 0 to `most`; `limit` says what that is.
+  // Returns a number between 0 and `most`; `limit` is the text of that limit for messages.
   double figure(const char* key, double most = kMostFigure, const char* limit = "2^63") const {
     const Part part = at(key);
     if (!part.must_be(part.json_.is_number(), "number")) return 0;
@@ -96,7 +97,7 @@ class Part {
     part.refuse(fmt::format("it is {}, no whole number", part.shown()));
     return 0;
   }
-  // The kind in `memory`, a list of a kind, a node and an index.
+  // Returns the kind in `memory`, which is a list of a kind, a node and an index.
   std::string kind_of_memory() const {
     const Part part = at("memory");
     if (!part.must_be(part.json_.is_array(), "list") || part.json_.empty()) return "";
@@ -115,7 +116,7 @@ class Part {
   Part at(const char* key) const {
     return {member(json_, key), fmt::format("{}/{}", place_, key), error_};
   }
-  // False also where there is nothing.
+  // Returns false also if the value is missing.
   bool must_be(bool right, const char* kind) const {
     if (!right && !json_.is_null()) refuse_kind(kind);
     return right;
@@ -135,11 +136,12 @@ class Part {
   std::optional<Error>& error_;
 };
 
-// What two causes of one thing have alike.
+// Key under which causes are merged.
 using CauseKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
                             std::string, bool, bool>;
 
-// Causes of one thing, whyever the next had to wait for it, are one here.
+// Adds a cause. Causes with equal keys are merged, whatever the reason why the next event had to
+// wait.
 void add_cause(const Part& part, const std::vector<Part>& moves, double share,
                std::map<CauseKey, std::size_t>* known, ProfileFacts* facts) {
   if (share <= 0) return;  // not measured
@@ -176,7 +178,7 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
   facts->causes[at->second].waiting += cause.waiting;
 }
 
-// What the critical path is made of: of the measured phase where there is one.
+// Reads the parts of the critical path, of the measured phase if there is one.
 void read_path(const Part& profile, double whole, ProfileFacts* facts) {
   const Part path = profile.object("path");
   const std::vector<Part> causes = path.list("causes"), moves = profile.list("moves");
@@ -210,6 +212,8 @@ void read_path(const Part& profile, double whole, ProfileFacts* facts) {
   facts->causes.resize(std::min(facts->causes.size(), kMaxCauses));
 }
 
+// Reads all facts from the JSON object of a profile. Times are in picoseconds there, in seconds
+// here.
 ProfileFacts facts_of_json(const Part& profile) {
   ProfileFacts facts;
   facts.title = profile.text("title");
@@ -255,13 +259,16 @@ Error no_profile(const std::string& why) {
 
 }  // namespace
 
+// Reads the facts of a profile. Fails on text that is not JSON, is nested too deep, or is not a
+// profile.
 Result<ProfileFacts> read_profile_facts(std::string_view json) {
   if (!within_json_bounds(json)) return no_profile("it is nested too deep or too wide");
   Json document;
   try {
     document = Json::parse(json);
   } catch (const Json::exception& error) {
-    const std::string_view what = error.what();  // "[json.exception...] parse error at line 1, ..."
+    // Such as "[json.exception...] parse error at line 1, ...".
+    const std::string_view what = error.what();
     return no_profile(fmt::format("it is not JSON: {}",
                                   harmless(what.substr(what.find(']') + 2), 2 * kShownValue)));
   }
@@ -277,6 +284,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
   return facts;
 }
 
+// Returns a log of the diagnostics in the JSON of a failed run, or nothing if the run did not fail.
 std::optional<std::string> failure_of_run(std::string_view json) {
   if (!within_json_bounds(json)) return std::nullopt;
   const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);

@@ -1,4 +1,4 @@
-// A Feedback as text and as JSON.
+// Writes a Feedback as text and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ void draw_list(std::string_view title, const std::vector<std::string>& lines, st
   for (const std::string& line : lines) *text += fmt::format("  {}\n", line);
 }
 
-// A sentence with its functions beneath it, instead of in one line within.
+// Moves the functions in a sentence below it, as blocks, instead of within one line.
 std::string with_blocks(std::string sentence) {
   constexpr std::string_view kBegin = "`def ";
   std::string blocks;
@@ -138,6 +138,7 @@ std::string draw_advice(const Feedback& feedback, bool color) {
   return text;
 }
 
+// Returns the feedback as text for a person; `color` adds terminal colours.
 std::string draw(const Feedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view red = color ? "\x1b[1;31m" : "";

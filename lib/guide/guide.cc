@@ -1,4 +1,5 @@
-// From what the scanner found to a Feedback: causes before consequences, errors before warnings.
+// Builds a Feedback from the scanner's matches. Causes come before consequences, errors before
+// warnings.
 #include "groma/guide.h"
 
 #include <fmt/format.h>
@@ -34,22 +35,23 @@ void cut_to(GuideDetail detail, Feedback* feedback) {
 namespace guide {
 namespace {
 
-constexpr std::size_t kMaxExplained = 4;  // of one rank
+constexpr std::size_t kMaxExplained = 4;  // limit for findings of one rank
 constexpr std::size_t kShownText = 300;
 constexpr std::size_t kShownStatement = 100;
 
-// One thing that is known of the run, from whatever source.
+// A fact about the run, from the log, a diagnostic or the exit code.
 struct Finding {
-  const Rule* rule = nullptr;  // null: a diagnostic of ours that no rule speaks of
+  const Rule* rule = nullptr;  // null: a Groma diagnostic without a rule
   GuideMatch match;
   Role role = Role::kError;
   std::int64_t order = 0;
   Groups groups;
   std::vector<std::string> follow;
-  std::optional<Range> range = {};  // that a diagnostic of ours is about
+  std::optional<Range> range = {};  // source range of a Groma diagnostic
 };
 
-// Of what says that memory is full: our own diagnostic, in its words, or DefaultMapper.
+// Returns the shortage that a message about full memory describes. The message is Groma's own
+// diagnostic or that of DefaultMapper.
 std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
   static const RE2 kOurs("^no room for region (\\d{1,9})\\b.*? of `(.*?)`: ");
   static const RE2 kNumber("(\\d{1,9})");
@@ -98,7 +100,7 @@ class Composer {
   }
 
  private:
-  // Those of the smallest rank are explained. Warnings and performance are one.
+  // Findings with the smallest rank are explained. Warnings and performance share a rank.
   static int rank(const Finding& finding) {
     return finding.role == Role::kPerformance ? static_cast<int>(Role::kWarning)
                                               : static_cast<int>(finding.role);
@@ -133,7 +135,7 @@ class Composer {
       for (const Fix& fix : diagnostic.fixes) feedback_.fixes.push_back(fix);
       if (!findings_.empty() && finding.range && finding.rule == findings_.back().rule &&
           same(*finding.range, findings_.back().range)) {
-        ++findings_.back().match.count;  // of the next requirement, by the same statement
+        ++findings_.back().match.count;  // the next requirement, blamed on the same statement
         continue;
       }
       findings_.push_back(std::move(finding));
@@ -150,11 +152,12 @@ class Composer {
       if (found.count > 0 && !rule.lacks.empty()) said_lacking_.insert(rule.lacks);
       const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
       if (found.count == 0 || stays_out) continue;
-      if (explained && fails(found.role)) continue;  // the same in the runtime's words
+      // The runtime's message repeats an explained failure.
+      if (explained && fails(found.role)) continue;
       Finding finding;
       finding.rule = &rule;
       finding.role = found.role;
-      // A run that ended well may speak of failures all the same.
+      // A run that ended well may print failures all the same.
       const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
       if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
       finding.order = known + found.offset;
@@ -175,7 +178,7 @@ class Composer {
     return b && a.begin == b->begin && a.end == b->end;
   }
 
-  // Without Realm's prefix, "[0 - 7f2c] 1.2 {5}{legion}: ".
+  // Returns the text without Realm's prefix, such as "[0 - 7f2c] 1.2 {5}{legion}: ".
   static std::string shown(std::string_view text) {
     const std::size_t level = text.find("}{");
     const std::size_t begin = text.starts_with("[") ? text.find("}: ", std::min(level, text.size()))
@@ -204,7 +207,7 @@ class Composer {
     score_ = Score{value * scale, unit, rule.higher_is_better};
   }
 
-  // What the way that a run ended says, where nothing in its output says more.
+  // Adds a finding about how the run ended, if its output does not say more.
   void add_silent() {
     if (std::any_of(findings_.begin(), findings_.end(), [](const Finding& finding) {
           return finding.role == Role::kError || finding.role == Role::kGeneral;
@@ -213,7 +216,7 @@ class Composer {
     }
     int code = context_.exit_code.value_or(0);
     if (code == 0 && !context_.timed_out) return;
-    if (code < 0 && code > -128) code = 128 - code;  // a signal, as some tools give it
+    if (code < 0 && code > -128) code = 128 - code;  // a signal, as some tools report it
     const Rule* found = nullptr;
     for (const Rule& rule : rules_.rules) {
       if (rule.role != Role::kSilent || found != nullptr) continue;
@@ -254,7 +257,8 @@ class Composer {
     }
     std::size_t said = 0;
     for (const Finding& finding : findings_) {
-      // A silent end has its last words: what crashed after it, what was warned of before it.
+      // A run that ended silently is explained by its other messages: what crashed later, what was
+      // warned of before.
       const bool hint = first.role == Role::kSilent && finding.role != Role::kMetric;
       if (rank(finding) != rank(first) && !hint) continue;
       if (said++ == kMaxExplained) break;
@@ -291,7 +295,7 @@ class Composer {
           (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
       if (!done) add_advice(text);
     }
-    // How a run crashed says less than Legion's checks, which let the statements pass.
+    // A crash tells less than Legion's checks. If the checks passed, no statement is blamed.
     const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
     if (cleared || context_.maps_itself) return;
     if (context_.program == nullptr || has_any(*context_.program, rule.statements)) {
@@ -306,7 +310,8 @@ class Composer {
     if (!words.empty() && may_be_written(words)) add_sentence(std::move(words), &feedback_.suggest);
   }
 
-  // With what has Legion check the mapping, or without the parts of the sentence that advise it.
+  // Fills in the flag that makes Legion check the mapping. Without a flag, removes the parts of the
+  // sentence that advise the check.
   std::string of_checks(const std::string& advice) const {
     constexpr std::string_view kFlag = "-lg:safe_mapper";
     std::string text;
@@ -329,7 +334,7 @@ class Composer {
     explain_follow(finding);
   }
 
-  // The statement that our own runtime blames.
+  // Explains the statement that Groma's own diagnostic blames.
   void explain_place(const Finding& finding) {
     if (!finding.range) return;
     const Source& source = context_.diags->source();
@@ -346,7 +351,7 @@ class Composer {
            said_lacking_.contains(kind);
   }
 
-  // Whether code in it is for this machine.
+  // Returns true if the code in the advice suits this machine.
   bool may_be_written(std::string_view advice) const {
     bool code = false;
     std::string word;
@@ -401,7 +406,7 @@ class Composer {
     }
   }
 
-  // Output that breaks off may be that of a run that hung, which nobody said.
+  // Notes that a run with incomplete output may have hung although no timeout was reported.
   void explain_no_end() {
     const bool may_hang = feedback_.status == Feedback::Status::kUnknown && !context_.exit_code &&
                           context_.profile == nullptr && !scanner_.empty();
@@ -419,7 +424,7 @@ class Composer {
     const bool metric = !findings_.empty() && findings_.back().role == Role::kMetric;
     if (context_.profile != nullptr) {
       explain_profile(*context_.profile, context_.program, !lacks("GPU"), &feedback_);
-    } else if (metric) {  // general advice, since no profile gives a better one
+    } else if (metric) {  // general advice, because no profile gives better advice
       for (const Finding& finding : findings_) {
         if (finding.role != Role::kMetric) continue;
         explain(finding);
@@ -442,9 +447,10 @@ class Composer {
   const Scanner& scanner_;
   const GuideContext& context_;
   std::vector<Finding> findings_;
-  std::set<std::string, std::less<>> said_lacking_;  // kinds that the machine lacks, by the log
+  // Kinds that the machine lacks according to the log.
+  std::set<std::string, std::less<>> said_lacking_;
   std::optional<Score> score_;
-  bool ended_well_ = false;  // as the output says
+  bool ended_well_ = false;  // according to the output
   Feedback feedback_;
 };
 

@@ -1,4 +1,4 @@
-// Lines of two runs, sorted together and cut into clusters.
+// Matches the lines of two runs: sorts them together and splits them into clusters of close lines.
 #include "guide/line_matching.h"
 
 #include <algorithm>
@@ -12,12 +12,13 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using Role = PrintedNumber::Role;
 
-constexpr std::size_t kMostTried = 16;  // lines that are compared with one, in a cluster
+// Limit for the lines of a cluster that are compared with one line.
+constexpr std::size_t kMostTried = 16;
 
 bool is_unsteady(const PrintedNumber& number) { return number.role == Role::kUnsteady; }
 
-// A strict weak order in which numbers that are close are neighbours. Ignored numbers only count
-// as NaN or not.
+// A strict weak order that puts close numbers next to each other. Of ignored numbers, only the
+// property NaN or not counts.
 bool before(const PrintedNumber& a, const PrintedNumber& b) {
   const auto key = [](const PrintedNumber& number) {
     const bool counts = number.role != Role::kIgnored && !number.is_nan();
@@ -36,6 +37,7 @@ bool has_unsteady(const PrintedLine& line) {
   return std::any_of(line.numbers.begin(), line.numbers.end(), is_unsteady);
 }
 
+// Returns true if two numbers are equal within the tolerance. Integers and texts must be identical.
 bool LineMatcher::close(const PrintedNumber& a, const PrintedNumber& b) const {
   ++*comparisons_;
   const auto same_digits = [&] { return a.digits == b.digits && a.is_negative == b.is_negative; };
@@ -49,7 +51,7 @@ bool LineMatcher::close(const PrintedNumber& a, const PrintedNumber& b) const {
   return most < noise || std::abs(a.value - b.value) <= closeness_.tolerance * most;
 }
 
-// Whether two numbers of a column may belong to one cluster.
+// Returns true if two numbers of a column may belong to the same cluster.
 bool LineMatcher::same_key(const PrintedNumber& a, const PrintedNumber& b) const {
   const bool ignored = a.role == Role::kIgnored || b.role == Role::kIgnored;
   return ignored ? a.is_nan() == b.is_nan() : close(a, b);
@@ -99,15 +101,15 @@ bool LineMatcher::is_worse(const PrintedLine& got) const {
   return false;
 }
 
-// Pairs the lines of a cluster: all of their columns are close to those of a neighbour, so nearly
-// always to those of every other line.
+// Pairs the lines of a cluster. Each line is close to a neighbour in all columns, so it is nearly
+// always close to every other line of the cluster.
 void LineMatcher::pair_off(Items::const_iterator begin, Items::const_iterator end,
                            const std::vector<bool>& unsteady, Items& expected_left,
                            Items& got_left) const {
   Items got;
   std::copy_if(begin, end, std::back_inserter(got), [](const Item& item) { return item.is_got; });
   std::vector<bool> taken(got.size());
-  std::size_t first = 0;  // not taken
+  std::size_t first = 0;  // first line without a partner
   for (; begin != end; ++begin) {
     if (begin->is_got) continue;
     std::size_t i = first;
@@ -125,6 +127,8 @@ void LineMatcher::pair_off(Items::const_iterator begin, Items::const_iterator en
   }
 }
 
+// Splits the items into clusters, by one column after the other, and pairs the lines in each
+// cluster.
 void LineMatcher::pair_up(Items& items, const std::vector<bool>& unsteady, Items& expected_left,
                           Items& got_left) const {
   struct Cluster {

@@ -1,5 +1,5 @@
-// Which printed lines are the same in two runs, whatever their order. All lines that are given to a
-// function here have the same skeleton (printed_lines.h), so the same number of numbers.
+// Compares the printed lines of two runs, in any order. All lines that are given to a function here
+// have the same skeleton (printed_lines.h), so they contain the same number of numbers.
 #pragma once
 
 #include <cstddef>
@@ -10,56 +10,60 @@
 
 namespace groma::guide {
 
-// What the numbers at one place of a skeleton were in any run without a mapping.
+// Facts about the numbers at one position of a skeleton, in all runs without a mapping.
 struct ColumnFacts {
   bool had_nan = false, had_infinity = false;
 };
 using Columns = std::vector<ColumnFacts>;
 
 struct Closeness {
-  double tolerance = 0;      // as part of the larger of two numbers
-  double noise = 0;          // two numbers below this are 0
-  double residue_noise = 0;  // the same for an error or a difference (PrintedNumber::is_residue)
+  double tolerance = 0;  // relative to the larger of the two numbers
+  double noise = 0;      // numbers below this count as 0
+  // The same limit for errors and differences (PrintedNumber::is_residue).
+  double residue_noise = 0;
 };
 
-// Lines without a partner in the other run, in their order.
+// The lines of each run that have no equal line in the other run, in their original order.
 struct Unmatched {
   std::vector<std::size_t> expected, got;  // indices
   bool none() const { return expected.empty() && got.empty(); }
 };
 
-// Whether a number of the line changes from run to run.
+// Returns true if some number of the line changes from run to run.
 bool has_unsteady(const PrintedLine& line);
 
 class LineMatcher {
  public:
-  // `columns` must outlive the matcher, as `comparisons` must, to which the comparisons of two
-  // numbers are added.
+  // Each comparison of two numbers increments `*comparisons`. `columns` and `comparisons` must
+  // outlive the matcher.
   LineMatcher(const Closeness& closeness, const Columns& columns, std::int64_t* comparisons)
       : closeness_(closeness), columns_(columns), comparisons_(comparisons) {}
 
-  // Whether a number is the one that was expected. A number that is ignored or unsteady may be any,
-  // but not NaN or infinite unless the column had such.
+  // Returns true if `got` is the expected number. An ignored or unsteady number may have any value,
+  // except NaN or infinity if its column never had those.
   bool equal(const PrintedNumber& expected, const PrintedNumber& got, std::size_t column) const;
   bool equal(const PrintedLine& expected, const PrintedLine& got) const;
-  // The first index at which the two differ; the shorter size if they do not.
+  // Returns the first index at which the two lists differ. If there is no difference, returns the
+  // smaller of the two sizes.
   std::size_t first_difference(const std::vector<PrintedLine>& expected,
                                const std::vector<PrintedLine>& got) const;
-  // Whether some number is NaN or infinite though its column had none.
+  // Returns true if a number is NaN or infinite although its column never was.
   bool is_worse(const PrintedLine& got) const;
 
-  // Pairs lines that are equal, first those of `expected` without an unsteady number. A column that
-  // is unsteady in one of the others counts for none of these.
+  // Pairs equal lines and returns the lines without a partner. Expected lines without an unsteady
+  // number are paired first. If a column is unsteady in one of the remaining lines, the column is
+  // ignored for all of them.
   //
-  // It sorts both runs together by one column after the other and cuts them where neighbours are
-  // not close. So a difference within the tolerance in one column does not change which lines are
-  // compared. O(numbers * log(lines)) comparisons.
+  // The function sorts the lines of both runs together, by one column after the other, and splits
+  // the list wherever two neighbours are not close. A difference within the tolerance in one column
+  // therefore does not change which lines are compared. It makes O(numbers * log(lines))
+  // comparisons.
   Unmatched match(const std::vector<PrintedLine>& expected,
                   const std::vector<PrintedLine>& got) const;
-  // The same where the columns of `unsteady` do not count for any line.
+  // The same, but the columns marked in `unsteady` are ignored for all lines.
   Unmatched match(const std::vector<PrintedLine>& expected, const std::vector<PrintedLine>& got,
                   const std::vector<bool>& unsteady) const;
-  // The columns whose numbers, taken by themselves, are not the same in both runs.
+  // Marks the columns whose numbers, compared without the other columns, differ between the runs.
   std::vector<bool> differing_columns(const std::vector<PrintedLine>& expected,
                                       const std::vector<PrintedLine>& got) const;
 

@@ -1,3 +1,4 @@
+// Parses a regular expression and finds the literals that each of its matches contains.
 #include "guide/literals.h"
 
 #include <algorithm>
@@ -9,9 +10,9 @@ namespace {
 constexpr std::size_t kMaxChoices = 12;
 constexpr std::size_t kMaxNesting = 32;
 
-using Choices = std::vector<std::string>;  // one of them is there; empty: nothing is known
+using Choices = std::vector<std::string>;  // a match contains one of them; empty: unknown
 
-// How well it sorts lines out: by its shortest, since that decides.
+// Rates how well the choices exclude lines: by the shortest choice, which is the weakest.
 std::size_t weight(const Choices& choices) {
   if (choices.empty() || choices.size() > kMaxChoices) return 0;
   std::size_t shortest = std::string::npos;

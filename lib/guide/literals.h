@@ -1,4 +1,5 @@
-// What every match of a regular expression has to contain: for the prefilter.
+// Extracts from a regular expression the literals that every match must contain. The prefilter
+// (prefilter.h) searches for these literals.
 #pragma once
 
 #include <string>
@@ -7,11 +8,12 @@
 
 namespace groma::guide {
 
-// Literals of which at least one stands in everything that `pattern` (of RE2's language) matches,
-// in lower case and without spaces, since the prefilter ignores both. Empty: none could be derived.
+// Returns literals such that every match of `pattern` (RE2 syntax) contains at least one of them.
+// The literals are folded (see folded()). Returns an empty list if no such literals can be derived.
 std::vector<std::string> required_literals(std::string_view pattern);
 
-// The form in which the prefilter takes a literal.
+// Returns the literal in lower case and without spaces, because the prefilter ignores case and
+// spaces.
 std::string folded(std::string_view literal);
 
 }  // namespace groma::guide

@@ -1,3 +1,5 @@
+// Builds the automaton of Aho and Corasick (1975) as a table, and runs it over a text in several
+// lanes.
 #include "guide/prefilter.h"
 
 #include <algorithm>
@@ -7,8 +9,8 @@
 namespace groma::guide {
 namespace {
 
-constexpr std::uint8_t kOther = 0;  // in no literal: back to the start, as at a line's end
-constexpr std::uint8_t kSpace = 1;  // changes nothing
+constexpr std::uint8_t kOther = 0;  // occurs in no literal: returns to the start, like a line end
+constexpr std::uint8_t kSpace = 1;  // does not change the state
 constexpr std::size_t kFarLineEnd = 4096;
 constexpr std::size_t kOverlap = 512;
 
@@ -16,7 +18,7 @@ struct Trie {
   unsigned shift = 0;
   std::vector<std::uint16_t> next;  // 0: none
   std::vector<std::vector<std::uint32_t>> rules;
-  std::vector<std::uint16_t> order;  // the nearest to the root first
+  std::vector<std::uint16_t> order;  // states, the nearest to the root first
 
   std::size_t size() const { return rules.size(); }
   std::uint16_t& at(std::size_t state, std::size_t c) { return next[(state << shift) | c]; }
@@ -26,7 +28,8 @@ struct Trie {
   }
 };
 
-// Fills in where a state goes that has no child for a class: where its longest proper suffix goes.
+// Fills in the missing transitions. A state without a child for a class goes where its longest
+// proper suffix goes.
 void close(Trie* trie, std::size_t classes) {
   std::vector<std::uint16_t> suffix(trie->size(), 0);
   trie->order.push_back(0);
@@ -53,6 +56,8 @@ void close(Trie* trie, std::size_t classes) {
 
 }  // namespace
 
+// Assigns a class to each byte of the literals (both cases of a letter share one), builds the trie
+// and turns it into tables.
 bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> literals) {
   classes_.fill(kOther);
   classes_[' '] = classes_['\t'] = kSpace;
@@ -86,8 +91,9 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
   }
   close(&trie, classes);
 
-  // Numbered anew: those that found something last, so that one comparison tells; the others by
-  // their distance from the root, so that what is used most lies together.
+  // Renumbers the states. States that end a literal come last, so that one comparison recognises
+  // them. The others are ordered by their distance from the root, so that frequently used rows are
+  // close in memory.
   std::stable_partition(trie.order.begin(), trie.order.end(),
                         [&](std::uint16_t state) { return trie.rules[state].empty(); });
   std::vector<std::uint16_t> number(trie.size());
@@ -129,8 +135,8 @@ void Prefilter::walk(std::string_view text, std::size_t from, std::size_t to, st
 
 void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   hits->clear();
-  // A lane begins after a line's end. In an endless line it begins anywhere, somewhat earlier than
-  // what is its own, so that it knows what comes before.
+  // A lane begins after a line end. If there is no line end, the lane begins anywhere, and a little
+  // earlier than its own part, so that it knows the preceding text.
   std::array<std::size_t, kLanes + 1> cuts{}, starts{};
   for (std::size_t lane = 1; lane < kLanes; ++lane) {
     const std::size_t about = std::max(cuts[lane - 1], lane * text.size() / kLanes);

@@ -1,5 +1,6 @@
-// Finds any of many literals in a text, a byte a step (Aho and Corasick 1975): which rules a line
-// may match at all. Ignores the case of letters and all spaces, since Legion forgets some of them.
+// Prefilter: finds many literals in a text in one pass (Aho and Corasick 1975), to tell which rules
+// can match a line. It ignores the case of letters and all spaces, because some of Legion's
+// messages lack spaces.
 #pragma once
 
 #include <array>
@@ -12,24 +13,26 @@
 
 namespace groma::guide {
 
-// Immutable once made.
+// Does not change after build().
 class Prefilter {
  public:
   struct Hit {
-    std::uint32_t end;  // offset after the literal's last byte
+    std::uint32_t end;  // offset just behind the literal's last byte
     std::uint32_t state;
   };
-  // Parts of a text that are gone through side by side, since each step waits for the one before.
+  // Number of parts of a text that are scanned at the same time. Each step depends on the step
+  // before it, so several independent parts keep the processor busy.
   static constexpr std::size_t kLanes = 4;
   static constexpr std::size_t kMaxStates = 65535;
 
-  // Literals (folded, not empty) and the rules that want them. False when they are too many.
+  // Takes pairs of a literal (folded, not empty) and the number of a rule that needs it. Returns
+  // false if there are more than kMaxStates states.
   bool build(std::span<const std::pair<std::string, std::uint32_t>> literals);
 
-  // All places in `text` where a literal ends, in order; `hits` is emptied first. Literals do not
-  // reach over line ends.
+  // Stores in `hits` every position of `text` at which a literal ends, in order. Earlier content of
+  // `hits` is removed. A literal never matches across a line end.
   void scan(std::string_view text, std::vector<Hit>* hits) const;
-  // The rules that want what was found.
+  // Returns the numbers of the rules that need a literal which ends at this hit.
   std::span<const std::uint32_t> rules(const Hit& hit) const;
 
  private:
@@ -42,8 +45,9 @@ class Prefilter {
   std::array<std::uint8_t, 256> classes_{};
   unsigned shift_ = 0;
   std::vector<std::uint16_t> next_;
-  std::uint32_t first_output_ = 0;           // states from here on have found something
-  std::vector<std::uint32_t> output_begin_;  // of state - first_output_, and one more
+  std::uint32_t first_output_ = 0;  // states from this number on end a literal
+  // Begin of each state's rules, by state - first_output_; one extra entry.
+  std::vector<std::uint32_t> output_begin_;
   std::vector<std::uint32_t> output_rules_;
 };
 

@@ -1,4 +1,4 @@
-// Numbers, times and places in the lines that programs print.
+// Recognises numbers, times and locations in the lines that programs print.
 #include "guide/printed_lines.h"
 
 #include <re2/re2.h>
@@ -13,7 +13,7 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using Role = PrintedNumber::Role;
 
-constexpr std::size_t kWindowBytes = 64;  // beside a number, for what it is
+constexpr std::size_t kWindowBytes = 64;  // text beside a number that decides its role
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -25,8 +25,8 @@ bool matches(std::string_view text, const RE2& pattern) {
 
 // ---- Patterns
 
-// Words before a number that is a time or a speed. `performance`, `speed`, `date` and `Hz` are not
-// among them: they stand before results of physics, too.
+// Words before a number that is a time or a speed. `performance`, `speed`, `date` and `Hz` are
+// missing on purpose: they also occur before results of physics.
 const RE2& time_words() {
   static const RE2 pattern(
       R"((?i)(?:\b|_)(?:time|elapsed|took|duration|throughput|bandwidth|speedup|walltime)"
@@ -36,7 +36,7 @@ const RE2& time_words() {
   return pattern;
 }
 
-// `time` in the name of a result.
+// Names of results that contain `time` but are not measured times.
 const RE2& other_times() {
   static const RE2 pattern(
       R"((?i)time[-_ ]?(?:averag|step|integr|evol|depend|constant|scale|series|order|dilat))"
@@ -44,7 +44,7 @@ const RE2& other_times() {
   return pattern;
 }
 
-// Words that say that seconds behind them were measured.
+// Words which tell that seconds after them were measured.
 const RE2& measured_words() {
   static const RE2 pattern(
       R"((?i)(?:\b|_)(?:time|times|in|within|took|takes|taken|spent|needed|wall|real|user|sys)"
@@ -52,13 +52,14 @@ const RE2& measured_words() {
   return pattern;
 }
 
-// Directly behind a number: seconds, which may be a result of physics as well.
+// Unit directly after a number: seconds or longer. The number may also be a result of physics.
 const RE2& seconds_unit() {
   static const RE2 pattern(R"((?i)^ ?(?:s|secs?|seconds?|min|minutes?|hours?)\b)");
   return pattern;
 }
 
-// Directly behind a number: parts of seconds, and speeds at which programs run; not `m/s`.
+// Unit directly after a number: fractions of seconds, or speeds of program execution. `m/s` is not
+// included.
 const RE2& measure_unit() {
   static const RE2 pattern(
       R"((?i)^ ?(?:(?:[munp]s|[munp]secs?|(?:milli|micro|nano)seconds?)\b)"
@@ -70,14 +71,14 @@ const RE2& measure_unit() {
   return pattern;
 }
 
-// What stands before the number of a place where something runs or lies, whatever else there is.
+// Words before the number of a processor, a thread or a process. They always mean a location.
 const RE2& place_words() {
   static const RE2 pattern(R"((?i)\b(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*$)");
   return pattern;
 }
 
-// Words that mean something else in many programs (`matrix rank 3`, a node of a graph), so that
-// they are places only as in `on node 3` and `[rank 0]`.
+// Words that mean something else in many programs (`matrix rank 3`, a node of a graph). They are
+// locations only in forms such as `on node 3` and `[rank 0]`.
 const RE2& placed_words() {
   static const RE2 pattern(
       R"((?i)(?:\b(?:on|in|at|from|to)|[\[(<]) ?(?:core|node|rank|shard|memory|device|host))"
@@ -85,7 +86,7 @@ const RE2& placed_words() {
   return pattern;
 }
 
-// The same behind another place: `CPU 1, node 0`.
+// The same words after another location: `CPU 1, node 0`.
 const RE2& further_place() {
   static const RE2 pattern(R"((?i)^[ ,;:/.]*(?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
   return pattern;
@@ -99,8 +100,8 @@ const RE2& residue_words() {
 
 // ---- Numbers
 
-// Whether letters may follow the number that `text` is: a unit, or anything behind an integer,
-// which is compared by its digits anyway. `1e-12ab` is a part of a hash.
+// Returns true if letters may follow the number `text`. A unit may follow. Anything may follow an
+// integer, which is compared by its digits anyway. `1e-12ab` is part of a hash.
 bool may_end_before(std::string_view rest, std::string_view text, Kind kind) {
   if (rest.empty() || !is_word(rest.front()) || kind == Kind::kInteger) return true;
   const std::size_t letters = static_cast<std::size_t>(
@@ -112,8 +113,9 @@ bool may_end_before(std::string_view rest, std::string_view text, Kind kind) {
   return letters <= kLongestUnit;
 }
 
-// The end of a number that begins at `at`; `at` where none does. `after_number`: at the end of
-// another number, or at the blanks behind it, where a sign belongs to this number: `3.0-1.2e-17j`.
+// Returns the end of the number that begins at `at`, or `at` if none begins there. `after_number`:
+// `at` is at the end of another number or in the blanks after it. A sign there belongs to this
+// number: `3.0-1.2e-17j`.
 std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
                        PrintedNumber* number) {
   const char* const begin = line.data() + at;
@@ -132,7 +134,7 @@ std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
   const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
   std::string_view digits = text.substr(0, text.size() - (text.ends_with('.') ? 1 : 0));
   number->is_negative = *begin == '-';
-  if (digits.find_first_not_of("0123456789") == digits.npos) {  // `5.` is whole, too
+  if (digits.find_first_not_of("0123456789") == digits.npos) {  // `5.` is an integer, too
     number->kind = Kind::kInteger;
     digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
     number->is_negative = number->is_negative && !digits.empty();
@@ -142,8 +144,8 @@ std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
     number->value = 0;
     digits = text;
   } else {
-    // C, Fortran and Python print a sign or a point with an exponent: `100000001e5` is something
-    // else, a hash for instance.
+    // C, Fortran and Python print a sign or a point together with an exponent. `100000001e5` is
+    // something else, such as a hash.
     const std::size_t exponent = is_digit(*from) ? text.find_first_of("eE") : text.npos;
     if (exponent != text.npos && exponent + 1 < text.size() && is_digit(text[exponent + 1]) &&
         text.find('.') == text.npos) {
@@ -156,14 +158,14 @@ std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
   return at + static_cast<std::size_t>(stop - begin);
 }
 
-// The end of `0x7ffe12`; `at` where no address begins.
+// Returns the end of an address such as `0x7ffe12`, or `at` if no address begins there.
 std::size_t address_end(std::string_view line, std::size_t at) {
   if ((at > 0 && is_word(line[at - 1])) || !line.substr(at).starts_with("0x")) return at;
   return std::min(line.find_first_not_of("0123456789abcdefABCDEF", at + 2), line.size());
 }
 
 // Calls `take_number(begin, end, number)` for each number of a line and `take_text(begin, end)` for
-// what stands between; blanks behind a number belong to it.
+// the text between. Blanks after a number belong to the number.
 template <typename TakeNumber, typename TakeText>
 void scan(std::string_view line, const TakeNumber& take_number, const TakeText& take_text) {
   std::size_t after_number = line.npos;
@@ -189,7 +191,7 @@ std::string_view last_bytes(std::string_view text) {
   return text.substr(text.size() - std::min(text.size(), kWindowBytes));
 }
 
-// Says what the numbers of a line are, one after the other.
+// Decides the role of each number of a line, in order.
 class Roles {
  public:
   Roles(std::string_view line, bool with_times) : line_(line), with_times_(with_times) {}
@@ -215,7 +217,7 @@ class Roles {
            (is_place_ && matches(words, further_place()));
   }
 
-  // A unit belongs to its number: it says nothing of the next one.
+  // A unit belongs to its own number and tells nothing about the next number.
   static bool is_measured(std::string_view words, bool has_words, std::string_view behind,
                           std::size_t* unit_bytes) {
     const bool speaks_of_time =
@@ -234,8 +236,8 @@ class Roles {
 
   std::string_view line_;
   bool with_times_;
-  bool is_place_ = false;  // the number before
-  std::size_t last_ = 0;   // the end of the number before and its unit
+  bool is_place_ = false;  // true: the previous number is a location
+  std::size_t last_ = 0;   // end of the previous number and its unit
 };
 
 }  // namespace

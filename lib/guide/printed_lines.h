@@ -1,5 +1,5 @@
-// A line that a program printed, cut into its text and its numbers (groma/results.h). The only way
-// in is cut_line().
+// Cuts a line that a program printed into its text and its numbers (groma/results.h). The only
+// entry point is cut_line().
 #pragma once
 
 #include <cmath>
@@ -11,19 +11,19 @@
 
 namespace groma::guide {
 
-// A number in a line. Its digits lie in the text that was cut.
+// A number in a line. `digits` refers to the text that was passed to cut_line().
 struct PrintedNumber {
-  // kText: a number that double cannot hold (1e400), which is compared as it is printed.
+  // kText: double cannot hold the number (1e400), so the printed text is compared.
   enum class Kind : std::uint8_t { kInteger, kReal, kText };
-  // kIgnored: a time or a place. kUnsteady: the number changes from run to run.
+  // kIgnored: a time or a location. kUnsteady: the number changes from run to run.
   enum class Role : std::uint8_t { kCounts, kIgnored, kUnsteady };
 
-  double value = 0;         // may be NaN or infinite if it is a kReal
-  std::string_view digits;  // of a kInteger without sign and leading zeros; of a kText all
+  double value = 0;         // may be NaN or infinite for kReal
+  std::string_view digits;  // kInteger: without sign and leading zeros; kText: the whole number
   Kind kind = Kind::kReal;
   Role role = Role::kCounts;
-  bool is_negative = false;  // of a kInteger and a kText
-  bool is_residue = false;   // an error or a difference, which is around 0 where all is well
+  bool is_negative = false;  // for kInteger and kText
+  bool is_residue = false;   // an error or a difference, which is near 0 in a correct run
 
   bool is_nan() const { return std::isnan(value); }
   bool is_infinite() const { return std::isinf(value); }
@@ -31,20 +31,21 @@ struct PrintedNumber {
 
 struct PrintedLine {
   std::string_view text;
-  std::int64_t position = 0;  // in its output, counted from 0
+  std::int64_t position = 0;  // index of the line in the output, from 0
   std::vector<PrintedNumber> numbers;
 };
 
-// Stands for a number in a skeleton. No line has a line end in it.
+// Replaces a number in a skeleton. A line never contains a line end, so this mark is unambiguous.
 inline constexpr char kNumberMark = '\n';
 
-// Cuts `text` into its numbers and its skeleton: the text with kNumberMark for each number, without
-// the blanks beside them, since a program that pads its columns prints more of them before a
-// shorter number. `with_times`: times and speeds are ignored. Takes time in proportion to the text:
-// the patterns for times and places see at most 64 bytes on either side of a number.
+// Appends the numbers of `text` to `numbers` and returns the skeleton: the text with kNumberMark in
+// place of each number. Blanks beside a number are dropped, because a program that pads its columns
+// prints more blanks before a shorter number. `with_times`: times and speeds are ignored. The run
+// time is linear in the length of the text: the patterns for times and locations look at most 64
+// bytes to either side of a number.
 std::string cut_line(std::string_view text, bool with_times, std::vector<PrintedNumber>& numbers);
 
-// Returns the number of numbers in `text`, which may have several lines; stops above `most`.
+// Counts the numbers in `text`, which may have several lines. Stops counting above `most`.
 std::int64_t count_numbers(std::string_view text, std::int64_t most);
 
 }  // namespace groma::guide

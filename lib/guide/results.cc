@@ -1,4 +1,4 @@
-// Which lines of two runs are compared, and what of the references counts.
+// Decides which lines of two runs are compared, and which properties of the reference runs count.
 #include "groma/results.h"
 
 #include <fmt/format.h>
@@ -27,32 +27,36 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 20;
 constexpr std::size_t kMaxShownBytes = 160;
-constexpr std::size_t kLeastSortedLines = 8;  // so many are in order by chance once in 20,000 times
-constexpr std::size_t kMaxCandidates = 64;    // lines of which one is shown beside another
+// By chance, so many lines are sorted once in 20,000 times.
+constexpr std::size_t kLeastSortedLines = 8;
+constexpr std::size_t kMaxCandidates = 64;  // lines among which the most similar one is searched
 
-// Where a line was printed.
+// The output that a line was printed to.
 enum class Stream : std::uint8_t {
   kOut,
-  kError,        // to which Groma and Legion may add lines
-  kOverwritten,  // either, ended by a carriage return: progress, which the next line overwrites
+  kError,        // Groma and Legion may add lines here
+  kOverwritten,  // either output, ended by a carriage return: progress that the next line
+                 // overwrites
 };
 
-// The lines of one skeleton.
+// The lines with one skeleton.
 struct Group {
   Stream stream = Stream::kOut;
-  // In the order in which they came. Of several references those of the first; where their counts
-  // vary, those lines that all references have and in which a number stands that is not an integer.
+  // In printed order. With several references, the lines of the first reference. If the counts
+  // vary, only the lines that all references have and that contain a number which is not an
+  // integer.
   std::vector<PrintedLine> lines;
-  guide::Columns columns;     // of all references
-  bool count_varies = false;  // some references print more of them than others, or none
-  bool any_order = false;     // two references print the same in another order
+  guide::Columns columns;     // facts from all references
+  bool count_varies = false;  // the references print different numbers of these lines
+  bool any_order = false;     // two references print these lines in different orders
   bool may_have_more() const { return count_varies || stream != Stream::kOut; }
 };
 
-// By their stream and skeleton.
+// Groups by stream and skeleton.
 using Groups = std::map<std::string, Group, std::less<>>;
 
-// `[0 - 7fbc52c29b80]    0.000055 {4}{threads}: `: the level and the logger of a Legion message.
+// Matches the level and the logger of a Legion message: `[0 - 7fbc52c29b80]    0.000055
+// {4}{threads}: `.
 const RE2& logger_pattern() {
   static const RE2 pattern(R"(^\[[0-9]+ - [0-9a-f]+\](?:\s+[0-9.]+)? \{([0-9]+)\}\{([^}]*)\}: )");
   return pattern;
@@ -78,7 +82,7 @@ bool has_nan(const PrintedLine& line) {
                      [](const PrintedNumber& number) { return number.is_nan(); });
 }
 
-// The largest magnitude of a number that is not an integer; 0: there is none.
+// Returns the largest magnitude of the numbers that are not integers, or 0 if there are none.
 double largest(const Groups& groups) {
   double most = 0;
   for (const auto& [skeleton, group] : groups) {
@@ -92,8 +96,8 @@ double largest(const Groups& groups) {
   return most;
 }
 
-// Calls `use(i)` for each line whose place among all lines of the group is a result: bare numbers,
-// one to a line, that stand below each other and are sorted.
+// Calls `use(i)` for each line whose position within the group is a result. Such lines contain a
+// single number each, follow each other and are sorted.
 template <typename Use>
 void for_each_sorted(const Group& group, const Use& use) {
   const std::vector<PrintedLine>& lines = group.lines;
@@ -114,7 +118,7 @@ void for_each_sorted(const Group& group, const Use& use) {
 }  // namespace
 
 struct Results::State {
-  // What the first reference printed, to which the lines of `reference` point.
+  // Output of the first reference; the lines of `reference` refer to it.
   struct Texts {
     std::string out, err;
   };
@@ -188,7 +192,7 @@ struct Results::State {
     return {{options.tolerance, kResultsNoise * unit, kResultsNoise}, columns, comparisons};
   }
 
-  // What differs between two runs without a mapping is not a result.
+  // Merges another reference. Whatever differs between two runs without a mapping is not a result.
   void join(const Groups& more) {
     for (const auto& [skeleton, group] : more) {
       const auto [known, is_new] = reference.try_emplace(skeleton);
@@ -211,7 +215,7 @@ struct Results::State {
     std::vector<PrintedLine>& lines = group.lines;
     if (group.count_varies || lines.size() != more.size()) {
       const Unmatched unmatched = matcher.match(lines, more);
-      for (const std::size_t i : unmatched.expected) lines[i].numbers.clear();  // marks them
+      for (const std::size_t i : unmatched.expected) lines[i].numbers.clear();  // marks the line
       std::erase_if(lines, [](const PrintedLine& line) { return !has_real(line); });
       group.count_varies = true;
       return;
@@ -219,8 +223,8 @@ struct Results::State {
     if (matcher.first_difference(lines, more) < lines.size()) mark_unsteady(matcher, group, more);
   }
 
-  // Marks the numbers that differ. Where the lines come in another order, too, those are the
-  // columns without which all lines have a partner; else, or where this marks fewer, the numbers
+  // Marks the numbers that differ. If the order of the lines differs too, marks the columns without
+  // which all lines have a partner. Otherwise, or if this marks fewer numbers, marks the numbers
   // that differ line by line.
   static void mark_unsteady(const LineMatcher& matcher, Group& group,
                             const std::vector<PrintedLine>& more) {
@@ -243,14 +247,14 @@ struct Results::State {
   }
 };
 
-// The worst difference that was found.
+// Searches for the worst difference.
 class Results::Search {
  public:
   explicit Search(const State& state) : state_(state) {}
 
   std::optional<ResultsDifference> result() && { return std::move(found_); }
 
-  // Lines of a skeleton that some reference printed.
+  // Compares the lines of a skeleton that a reference printed.
   void compare(const Group& expected, const std::vector<PrintedLine>& got) {
     std::int64_t comparisons = 0;
     const LineMatcher matcher = state_.matcher(expected.columns, &comparisons);
@@ -273,7 +277,7 @@ class Results::Search {
     }
   }
 
-  // Lines of a skeleton that no reference printed.
+  // Takes lines of a skeleton that no reference printed.
   void take_surplus(const Group& got) {
     const auto is_bad = [&](const PrintedLine& line) {
       return got.stream == Stream::kOut || (got.stream == Stream::kOverwritten && has_nan(line));
@@ -283,7 +287,7 @@ class Results::Search {
   }
 
  private:
-  // A number and nothing else.
+  // Returns true if the lines consist of a single number.
   static bool is_bare(const Group& group) {
     return !group.lines.empty() && group.columns.size() == 1 &&
            group.lines.front().text.find_first_not_of("0123456789.eE+- ") == std::string_view::npos;
@@ -298,7 +302,7 @@ class Results::Search {
     });
   }
 
-  // The line with NaN, or with the most numbers that are as expected.
+  // Returns the line that contains NaN, or else the line with the most expected numbers.
   static const PrintedLine& most_alike(const LineMatcher& matcher, const PrintedLine& expected,
                                        const std::vector<PrintedLine>& lines,
                                        const std::vector<std::size_t>& indices) {
@@ -319,7 +323,8 @@ class Results::Search {
     return *best;
   }
 
-  // NaN says most, then another number, then a line too many or too few.
+  // Keeps the more important difference: NaN first, then a different number, then a missing or
+  // extra line.
   void note(const PrintedLine* expected, const PrintedLine* got) {
     const bool nan =
         got != nullptr && has_nan(*got) && (expected == nullptr || !has_nan(*expected));
@@ -368,6 +373,7 @@ Result<Results> Results::make(ResultsOptions options) {
   return Results(std::move(state));
 }
 
+// Adds the output of a run without a mapping. Later references mark what varies between runs.
 void Results::add_reference(std::string_view out, std::string_view err) {
   if (state_->references++ > 0) {
     const Groups groups = state_->read(out, err);
@@ -392,6 +398,7 @@ std::string Results::key() const {
   return key;
 }
 
+// Returns true if the output is within the limits for bytes, lines and numbers.
 bool Results::fits(std::string_view out, std::string_view err) {
   if (out.size() > kMaxOutputBytes || err.size() > kMaxOutputBytes) return false;
   std::int64_t lines = 0, numbers = 0;
@@ -410,7 +417,7 @@ bool Results::has_reference() const { return state_->references > 0; }
 UnsteadyResults Results::unsteady() const {
   UnsteadyResults all;
   for (const auto& [skeleton, group] : state_->reference) {
-    // Groma and Legion add lines to the other streams.
+    // Groma and Legion add lines to the other outputs.
     if (group.count_varies && group.stream == Stream::kOut) ++all.lines;
     for (const PrintedLine& line : group.lines) {
       if (!guide::has_unsteady(line)) continue;
@@ -421,6 +428,7 @@ UnsteadyResults Results::unsteady() const {
   return all;
 }
 
+// Returns the worst difference from the references, or nothing if the results are the same.
 std::optional<ResultsDifference> Results::compare(std::string_view out,
                                                   std::string_view err) const {
   if (!has_reference()) return std::nullopt;

@@ -1,4 +1,4 @@
-// The rule files that come with Groma: lib/guide/rules, embedded.
+// The rule files that are embedded in the library (from lib/guide/rules).
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace groma::guide {
 struct RuleFile {
   std::string_view name, text;
 };
-// In the order of their names: an earlier rule wins.
+// Returns the files sorted by name. If two rules match the same text, the earlier rule wins.
 std::span<const RuleFile> rule_files();
 
 }  // namespace groma::guide

@@ -1,3 +1,4 @@
+// Reads rules from JSON, checks them, compiles their patterns and collects their literals.
 #include "guide/rules.h"
 
 #include <fmt/format.h>
@@ -52,8 +53,8 @@ auto named(const Table& table, std::string_view name)
   return std::nullopt;
 }
 
-// What <name> stands for in a pattern. Legion writes a task as `task f (ID 3)`, `f (UID 3)` and
-// `f(UID: 3)`.
+// Shorthands: the expression that replaces <name> in a pattern. Legion writes a task as `task f (ID
+// 3)`, `f (UID 3)` and `f(UID: 3)`.
 constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"task", R"((?:(?:task|operation) )?(?P<task>\S.*?) \(U?ID:? (?P<uid>\d+)\))"},
     {"mapper", R"((?P<mapper>.+?))"},
@@ -63,11 +64,12 @@ constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"memkind", R"((?P<memkind>.+?))"},
     {"bytes", R"((?P<bytes>[\d,]+))"},
     {"number", R"((?P<value>[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?))"},
-    {"q", R"((?:[`'"]|\xe2\x80.))"},  // a quotation mark, ASCII or not
+    {"q", R"((?:[`'"]|\xe2\x80.))"},  // any quotation mark, ASCII or not
 };
 
-// Shorthands written out; a space matches any number of spaces, none too, since Legion forgets
-// some; a quotation mark any other.
+// Returns the pattern with shorthands replaced. A space then matches any number of spaces,
+// including none, because some of Legion's messages lack spaces. A quotation mark matches any
+// quotation mark.
 std::string written_out(std::string_view pattern) {
   std::string text;
   bool in_class = false;
@@ -102,7 +104,7 @@ std::string written_out(std::string_view pattern) {
   return text;
 }
 
-// What our own diagnostic looks like, as text and as JSON.
+// Returns a pattern that matches Groma's own diagnostic, as text and as JSON.
 std::string pattern_of_diagnostic(const std::string& id, const std::string& says) {
   std::string words = RE2::QuoteMeta(says);
   for (std::size_t at; (at = words.find("\\ ")) != words.npos;) words.erase(at, 1);
@@ -116,7 +118,7 @@ std::string pattern_of_diagnostic(const std::string& id, const std::string& says
       id, with(R"re([^\n]*)re"), with(R"re((?:[^"\\]|\\.)*)re"));
 }
 
-// Takes one text's rules apart; remembers the first thing that is wrong.
+// Reads the rules of one text and remembers the first error.
 class RuleReader {
  public:
   RuleReader(const Source& source, bool own, RuleSet* set)
@@ -156,7 +158,7 @@ class RuleReader {
                                : fmt::format("`{}`: rule `{}`: {}", source_.name(), id_, why)};
   }
 
-  // A text, or a list of texts that are one.
+  // Reads a text, or a list of texts that are joined to one.
   std::string text(const Json& of, const char* key) {
     if (!of.contains(key)) return {};
     const Json& value = of[key];
@@ -172,7 +174,7 @@ class RuleReader {
     return all;
   }
 
-  // A text, or a list of which each item is a text or a list of texts that are one.
+  // Reads a text, or a list whose items are each a text or a list of texts that are joined.
   std::vector<std::string> texts(const Json& of, const char* key) {
     if (!of.contains(key)) return {};
     if (!of[key].is_array()) return {text(of, key)};
@@ -258,7 +260,7 @@ class RuleReader {
     rule->pattern = written_out(pattern);
     RE2::Options options;
     options.set_log_errors(false);
-    options.set_encoding(RE2::Options::EncodingLatin1);  // a log is bytes
+    options.set_encoding(RE2::Options::EncodingLatin1);  // logs are bytes
     options.set_max_mem(std::int64_t{1} << 20);
     rule->regex = std::make_unique<const RE2>(rule->pattern, options);
     if (!rule->regex->ok()) return fail(rule->regex->error());
@@ -322,7 +324,8 @@ class RuleReader {
   bool own_;
   RuleSet* set_;
   std::string id_;
-  std::unordered_set<std::string> ids_;  // of this text: a user's rule may replace one of ours
+  // Ids in this text; a user's rule may replace one of Groma's.
+  std::unordered_set<std::string> ids_;
   std::optional<Error> error_;
 };
 

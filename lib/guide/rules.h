@@ -1,5 +1,6 @@
-// The guide's rules: data read from JSON (docs/guide.md has the form), patterns compiled, literals
-// gathered into the prefilter. make_rules is the only way in.
+// The rules of the guide. They are read from JSON (docs/guide.md describes the format); their
+// patterns are compiled and their literals collected in the prefilter. The only entry point is
+// make_rules().
 #pragma once
 
 #include <re2/re2.h>
@@ -18,70 +19,72 @@
 
 namespace groma::guide {
 
-inline constexpr std::size_t kMaxRulesBytes = std::size_t{4} << 20;  // of one text
+inline constexpr std::size_t kMaxRulesBytes = std::size_t{4} << 20;  // limit for one text
 inline constexpr std::size_t kMaxRules = 4096;
 inline constexpr std::size_t kMaxPatternBytes = 4096;
 inline constexpr std::size_t kMinLiteral = 4;
 
-// What a match says about the run: the first that occur win over all that follow.
+// What a match says about the run. A match of an earlier role takes precedence over matches of all
+// later roles.
 enum class Role : std::uint8_t {
   kError,        // the cause of a failure
-  kGeneral,      // a failure, of which the text alone says why: catch-alls
-  kSilent,       // how a run ended that left no text; by exit code or time-out
-  kConsequence,  // what follows from a failure
-  kWarning,      // the run goes on
-  kPerformance,  // the run goes on, but slowly
-  kMetric,       // a figure that the run reports
-  kHarmless,     // stays out
-  kSuccess,      // stays out; the run says that it ended well
+  kGeneral,      // a failure that only its text explains: catch-all rules
+  kSilent,       // a run that ended without a message, recognised by exit code or timeout
+  kConsequence,  // a consequence of another failure
+  kWarning,      // the run continues
+  kPerformance,  // the run continues, but slowly
+  kMetric,       // a number that the run reports
+  kHarmless,     // not reported
+  kSuccess,      // not reported; the run says that it ended well
 };
 
-// How the statement that a rule blames can be mended.
+// How to correct the statement that a rule blames.
 enum class Mend : std::uint8_t {
   kNone,
-  kRemove,    // the statement
-  kMemory,    // Region: one that the kind of processor can address
-  kSoa,       // Layout: AOS becomes SOA
-  kOrder,     // Layout: the other order of the dimensions
-  kFallback,  // Task: kinds after the one that it names
-  kWrap,      // IndexTaskMap, SingleTaskMap: indices inside the machine view
-  kBehind,    // IndexTaskMap, SingleTaskMap: the statement behind its function
+  kRemove,    // remove the statement
+  kMemory,    // Region: choose a memory that the processor kind can address
+  kSoa,       // Layout: replace AOS by SOA
+  kOrder,     // Layout: use the other order of dimensions
+  kFallback,  // Task: add fallback kinds after the named kind
+  kWrap,      // IndexTaskMap, SingleTaskMap: keep indices within the machine view
+  kBehind,  // IndexTaskMap, SingleTaskMap: move the statement behind the definition of its function
 };
 
 struct Rule {
   std::string id, hook;
   Role role = Role::kError;
-  std::string pattern;                // as RE2 reads it; empty for kSilent
-  std::string meaning;                // may name groups of the pattern: {task}
-  std::vector<std::string> advice;    // likewise
-  std::vector<std::string> change;    // likewise: how to change one of `statements`
-  std::string example;                // a line that it matches
-  std::vector<std::string> literals;  // one of which it needs
-  std::vector<std::string> follow;    // how lines begin that belong to it
-  std::string diagnostic;             // of ours, that says the same
-  std::string lacks;                  // a kind of processor that the machine then does not have
-  std::string says;                   // what the diagnostic's message has to contain
+  std::string pattern;                // RE2 syntax; empty for kSilent
+  std::string meaning;                // may contain groups of the pattern: {task}
+  std::vector<std::string> advice;    // may contain groups
+  std::vector<std::string> change;    // how to change one of `statements`; may contain groups
+  std::string example;                // a line that the pattern matches
+  std::vector<std::string> literals;  // every match contains at least one of these
+  std::vector<std::string> follow;    // beginnings of later lines that belong to the match
+  std::string diagnostic;             // id of Groma's own diagnostic with the same meaning
+  std::string lacks;                  // a processor kind that the machine lacks if the rule matches
+  std::string says;                   // text that the diagnostic's message must contain
   std::vector<MappingStatement> statements;
   Mend mend = Mend::kNone;
-  std::vector<std::int64_t> exit_codes;  // kSilent; none and no time-out: any but 0
+  std::vector<std::int64_t> exit_codes;  // kSilent; empty without a timeout: any code except 0
   bool timed_out = false;                // kSilent
-  std::string unit;                      // kMetric; else what the group `unit` holds
-  double scale = 1;                      // kMetric: of the group `value`
+  std::string unit;                      // kMetric; empty: the group `unit` has the unit
+  double scale = 1;                      // kMetric: factor for the group `value`
   bool higher_is_better = false;         // kMetric
   std::unique_ptr<const RE2> regex;      // null for kSilent
 };
 
 class RuleSet {
  public:
-  std::vector<Rule> rules;  // an earlier one wins where both match
+  std::vector<Rule> rules;  // if two rules match, the earlier rule wins
   Prefilter prefilter;
 
   const Rule* find(std::string_view id) const;
   const Rule* of_diagnostic(std::string_view id, std::string_view message = {}) const;
 };
 
-// Of these texts, each {"rules": [...]}, in this order. Rules of the first `own` are held to their
-// examples and to the groups of their patterns (tests do so with ours).
+// Reads the rules of `texts`, in this order; each text has the form {"rules": [...]}. The rules of
+// the first `own` texts must match their own examples and may refer only to groups of their own
+// patterns; the tests check Groma's rule files in this way.
 Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts,
                                                   std::size_t own = 0);
 

@@ -1,3 +1,5 @@
+// Scans logs in blocks: the prefilter finds candidate lines, then the rules' patterns are matched
+// around the hits.
 #include "guide/scanner.h"
 
 #include <algorithm>
@@ -9,25 +11,28 @@
 namespace groma::guide {
 namespace {
 
-constexpr int kFollowLines = 12;  // that may belong to a match
+constexpr int kFollowLines = 12;  // limit for lines that belong to a match
 constexpr std::size_t kMaxFollow = 8;
 constexpr std::size_t kShownBytes = 400;
 constexpr std::size_t kSpans = 64;
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
-// The end of the escape sequence that begins at `at`, or npos when the text ends in it.
+// Returns the end of the escape sequence at `at`, or npos if the text ends within it.
 std::size_t escape_end(const std::string& text, std::size_t at) {
   constexpr std::size_t kLongest = 256;
   if (at + 1 >= text.size()) return std::string::npos;
   const char kind = text[at + 1];
-  const bool title = kind == ']', letters = kind >= 0x20 && kind <= 0x2F;  // as in `ESC ( B`
+  // A sequence such as `ESC ( B`.
+  const bool title = kind == ']', letters = kind >= 0x20 && kind <= 0x2F;
   if (kind != '[' && !title && !letters) return at + (is_control(kind) ? 1 : 2);
   for (std::size_t i = at + 2; i < text.size(); ++i) {
     const char c = text[i];
-    if (i - at > kLongest) return at + 1;  // none at all
+    if (i - at > kLongest) return at + 1;  // not an escape sequence
     if (title && c == '\x1b' && i + 1 == text.size()) return std::string::npos;
-    if (title && is_control(c)) {  // BEL or `ESC \` end it; what else does stays
+    if (title &&
+        is_control(
+            c)) {  // BEL or `ESC \` ends it and is removed; another control character is kept
       return c == '\a' ? i + 1 : text.compare(i, 2, "\x1b\\") == 0 ? i + 2 : i;
     }
     if (title) continue;
@@ -37,8 +42,8 @@ std::size_t escape_end(const std::string& text, std::size_t at) {
   return text.size() - at > kLongest ? at + 1 : std::string::npos;
 }
 
-// The level of Realm's prefix, `[0 - 7f2c] 1.2 {5}{legion}: `, the last before `at`; 0: there is
-// none.
+// Returns the level in the last Realm prefix before `at`, such as 5 in `[0 - 7f2c] 1.2 {5}{legion}:
+// `. Returns 0 if there is none.
 int realm_level(std::string_view text, std::size_t at) {
   const std::size_t found = text.substr(0, at).rfind("}{");
   if (found == std::string_view::npos || found < 2 || text[found - 2] != '{') return 0;
@@ -46,8 +51,9 @@ int realm_level(std::string_view text, std::size_t at) {
   return digit >= '0' && digit <= '6' ? digit - '0' : 0;
 }
 
-// As bad as the log says. Our own diagnostics may be lowered to warnings; Legion's warnings may be
-// what was an error in an older release, and are errors under -lg:werror.
+// Returns the role with the severity that the log shows. Groma's diagnostics may be lowered to
+// warnings. Legion's warnings may have been errors in an older release, and are errors under
+// -lg:werror.
 Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
   const Role role = rule.role;
   if (!rule.diagnostic.empty()) {
@@ -68,7 +74,8 @@ Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std:
   return role;
 }
 
-// In pieces whose count fits a byte, so that the compiler counts many bytes at once.
+// Counts line ends. Works on pieces whose count fits into a byte, so that the compiler can count
+// many bytes at once.
 std::int64_t line_ends(std::string_view text) {
   constexpr std::size_t kPiece = 128;
   std::int64_t count = 0;
@@ -117,8 +124,8 @@ void Scanner::finish() {
   following_.reset();
 }
 
-// The whole lines of the buffer; of a line that fills it, what has enough after it to be
-// understood.
+// Scans the complete lines of the buffer. If a single line fills the buffer, scans the part that
+// has enough text after it to be understood.
 void Scanner::take() {
   if (buffer_.empty()) return;
   clean(&buffer_);
@@ -139,18 +146,18 @@ void Scanner::take() {
   seen_ = seen;
 }
 
-// Deals with what ends in (from, until].
+// Handles the hits that end in (from, until].
 void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) {
   if (following_) read_follow(block.substr(0, until));
   rules_.prefilter.scan(block, &hits_);
-  std::size_t counted = 0;  // line ends before it are in lines_
+  std::size_t counted = 0;  // line ends before this offset are counted in lines_
   for (std::size_t i = 0; i < hits_.size();) {
     const std::size_t at = hits_[i].end;
     if (at <= from || at > until) {
       ++i;
       continue;
     }
-    // The line, as far as it can be seen from here.
+    // The line, as far as the window reaches.
     std::size_t begin = at - 1;
     const std::size_t farthest = at - std::min(at, kWindowBytes);
     while (begin > farthest && block[begin - 1] != '\n') --begin;
@@ -162,7 +169,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
             : static_cast<std::size_t>(static_cast<const char*>(newline) - block.data());
     const bool begins = begin == 0 ? from == 0 : block[begin - 1] == '\n';
     const bool whole_line = begins && newline != nullptr && end - begin <= kLineBytes;
-    std::size_t group_end = end;  // hits up to here are looked at together
+    std::size_t group_end = end;  // hits up to this offset are handled together
     if (whole_line) {
       spans_.clear();
     } else {
@@ -188,8 +195,8 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
   if (gone > counted) lines_ += line_ends(block.substr(counted, gone - counted));
 }
 
-// Catch-alls are asked only where no other rule speaks: of the line, or of these words in a long
-// one.
+// Matches the rules of the window's hits. Catch-all rules are tried only if no other rule matched
+// the line, or the same words in a long line.
 void Scanner::match_window(std::string_view block, Window window, bool whole_line) {
   const std::string_view text =
       without_return(block.substr(window.begin, window.end - window.begin));
@@ -200,7 +207,7 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
         return role != Role::kGeneral && role != Role::kConsequence;
       });
   auto end = last_resort;
-  if (whole_line) {  // where a match begins costs more than whether there is one
+  if (whole_line) {  // the position of a match costs more than its existence
     end = std::remove_if(candidates_.begin(), last_resort,
                          [&](std::uint32_t rule) { return !matches(rule, text); });
     const bool one = end - candidates_.begin() == 1;
@@ -210,7 +217,8 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   bool any = false;
   for (auto rule = candidates_.begin(); rule != end; ++rule) {
     const bool matched = match_rule(*rule, text, offset, whole_line);
-    // What is harmless keeps catch-alls from its own words alone: lines may have lost their ends.
+    // A harmless match keeps catch-all rules away from its own words only, because lines may have
+    // lost their line ends.
     any = any || (matched && rules_.rules[*rule].role != Role::kHarmless);
   }
   for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
@@ -225,14 +233,15 @@ bool Scanner::matches(std::uint32_t rule, std::string_view text) const {
   return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
-// One more of a rule of which no more is to be learnt.
+// Counts another match if more details of this rule are not needed. Returns true if so.
 bool Scanner::counted_on(std::uint32_t rule) {
   if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
   ++found_[rule].count;
   return true;
 }
 
-// In a line that is seen whole a rule matches once, in a longer one as often as it can.
+// Matches a rule in a text. In a complete line, a rule matches at most once; in a part of a longer
+// line, as often as possible.
 bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                          bool whole_line) {
   const re2::StringPiece piece(text.data(), text.size());
@@ -263,6 +272,7 @@ bool Scanner::taken(Span span) const {
   });
 }
 
+// Counts a match. Keeps the details of the first match, and of a metric also the last text.
 void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
                   std::int64_t offset) {
   const Rule& rule = rules_.rules[number];
@@ -280,7 +290,7 @@ void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin
   read_follow(rest_);
 }
 
-// Lines that begin as the rule says, until another message begins.
+// Collects the lines that begin as the rule says, until another message begins.
 void Scanner::read_follow(std::string_view lines) {
   Found& found = found_[*following_];
   while (!lines.empty() && follow_lines_ > 0) {
@@ -304,7 +314,7 @@ void Scanner::read_follow(std::string_view lines) {
   if (follow_lines_ <= 0) following_.reset();
 }
 
-// Terminals' escape sequences go; NUL bytes become spaces.
+// Removes terminal escape sequences and replaces NUL bytes by spaces.
 void Scanner::clean(std::string* text) {
   if (text->find('\x1b') == std::string::npos && text->find('\0') == std::string::npos) {
     return;
@@ -314,7 +324,7 @@ void Scanner::clean(std::string* text) {
     const char c = (*text)[i];
     if (c == '\x1b') {
       const std::size_t end = escape_end(*text, i);
-      if (end == std::string::npos) {  // its rest is still to come
+      if (end == std::string::npos) {  // the rest has not been read yet
         text->erase(kept, i - kept);
         return;
       }

@@ -1,5 +1,5 @@
-// Goes through logs once, piece by piece, and gathers what the rules find: each rule's first match
-// and how many there were. Memory is bounded by the rules, not by the log.
+// Scanner: reads logs once, piece by piece, and keeps each rule's first match and its number of
+// matches. The memory that it needs depends on the rules, not on the size of the log.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace groma::guide {
 
 inline constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-// A line of at most this length is one message.
+// A line of at most this length is treated as one message.
 inline constexpr std::size_t kLineBytes = 1024;
-// Of a longer one a rule looks at parts around its literal, not farther than this from it: Realm
-// cuts its own lines there.
+// In a longer line, a rule looks only at parts around its literal, at most this far away from the
+// literal. Realm cuts its own lines at this length.
 inline constexpr std::size_t kWindowBytes = 4096;
 inline constexpr std::size_t kLastLines = 8;
 
@@ -25,11 +25,11 @@ struct Found {
   std::int64_t count = 0;
   std::string log;
   std::int64_t line = 0;
-  std::int64_t offset = 0;  // of the first, in all that was read
-  std::string text;         // what the pattern is matched against once more, for its groups
-  std::string last_text;    // kMetric: of the last one
+  std::int64_t offset = 0;  // of the first match, in everything read so far
+  std::string text;       // text of the first match; the pattern runs on it again to get its groups
+  std::string last_text;  // kMetric: text of the last match
   Role role = Role::kError;
-  std::vector<std::string> follow;  // lines that belong to the first
+  std::vector<std::string> follow;  // lines that belong to the first match
 };
 
 class Scanner {
@@ -38,21 +38,22 @@ class Scanner {
 
   void begin(std::string name);
   void read(std::string_view bytes);
-  // Takes what is left as the last line.
+  // Treats the rest of the buffer as the last line.
   void finish();
 
-  const std::vector<Found>& found() const { return found_; }  // by rule
+  const std::vector<Found>& found() const { return found_; }  // one entry for each rule
   bool empty() const { return bytes_ == 0; }
-  // Of everything; cut, fit to be shown, no empty and no harmless ones.
+  // Returns the last lines of everything read, shortened and safe to show. Empty lines and harmless
+  // lines are left out.
   std::vector<std::string> last_lines() const;
-  bool is_binary() const;  // what they are made of
+  bool is_binary() const;  // true if the last lines contain binary data
 
  private:
   struct Span {
-    std::int64_t begin, end;  // offsets in all that was read
+    std::int64_t begin, end;  // offsets in everything read so far
   };
   struct Window {
-    std::size_t begin, end;  // in the block
+    std::size_t begin, end;  // offsets in the block
   };
 
   void take();
@@ -73,16 +74,16 @@ class Scanner {
   std::vector<Found> found_;
   std::string log_;
   std::string buffer_;
-  std::size_t seen_ = 0;  // of the buffer: hits that end in here were dealt with
+  std::size_t seen_ = 0;  // hits that end before this offset of the buffer are done
   std::int64_t buffer_offset_ = 0;
-  std::int64_t lines_ = 0;  // whole ones before the buffer, of this log
-  std::int64_t line_ = 0;   // of the match at hand
+  std::int64_t lines_ = 0;  // complete lines of this log before the buffer
+  std::int64_t line_ = 0;   // line number of the current match
   std::int64_t bytes_ = 0;
   std::string tail_;
   std::vector<Prefilter::Hit> hits_;
   std::vector<std::uint32_t> candidates_;
-  std::vector<Span> spans_;  // of the line at hand
-  std::string_view rest_;    // of the block, after the line at hand
+  std::vector<Span> spans_;  // matched parts of the current line
+  std::string_view rest_;    // the block after the current line
   std::optional<std::uint32_t> following_;
   int follow_lines_ = 0;
 };

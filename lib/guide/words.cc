@@ -1,3 +1,5 @@
+// Translates words of logs to those of the mapping language, and fills groups into the rules'
+// sentences.
 #include "guide/words.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The guide's sentences: a rule's texts with what its pattern found in the log.
+// Builds the sentences of the guide: a rule's texts, filled with what its pattern matched in the
+// log.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +12,29 @@
 
 namespace groma::guide {
 
-using Groups = std::map<std::string, std::string>;  // by name; fit to be shown
+using Groups = std::map<std::string, std::string>;  // by name; safe to show
 
-// What the pattern's groups hold in the text that it matched. Kinds of processors and memories get
-// the names of the mapping language, and `flag` is what gives Legion some.
+// Returns what the groups of the rule's pattern hold in `text`. Kinds of processors and memories
+// are renamed as in the mapping language. The extra group `flag` is the Legion flag that provides
+// them.
 Groups groups_of(const Rule& rule, std::string_view text);
 
-// The template with {name} replaced by a group, {name|words} by words where there is none.
+// Returns the template `text` with each {name} replaced by the group. {name|words} is replaced by
+// `words` if there is no such group.
 std::string filled(std::string_view text, const Groups& groups);
 
-// "GPU" for "TOC_PROC" and "1", "FBMEM" for "GPU_FB_MEM" and "Framebuffer"; else the word itself.
+// Returns "GPU" for "TOC_PROC" and "1", "FBMEM" for "GPU_FB_MEM" and "Framebuffer". Any other word
+// is returned unchanged.
 std::string processor_word(std::string_view word);
 std::string memory_word(std::string_view word);
 
-// The flag that gives a run of Legion processors or memories of a kind: "-ll:gpu N"; empty: none.
+// Returns the flag with which a Legion run gets processors or memories of this kind, such as
+// "-ll:gpu N". Returns an empty string if there is no such flag.
 std::string_view legion_flag(std::string_view kind);
 
-// With a capital letter and a full stop.
+// Returns the text with a capital letter at the beginning and a full stop at the end.
 std::string sentence(std::string text);
-// Adds it as a sentence, unless it is there.
+// Adds the text as a sentence, unless the list already contains that sentence.
 void add_sentence(std::string text, std::vector<std::string>* list);
 
 }  // namespace groma::guide

@@ -1,6 +1,6 @@
-// Each hook: Legion's task to a view, our mapper's answer, its validation, the answer to Legion's
-// form. Where a program and its machine do not fit, the process ends with a message: Legion would
-// do so without one.
+// Answers the hooks for tasks. Each hook converts Legion's task to a view, asks the groma::Mapper,
+// validates the answer and converts it to Legion's form. If a program does not fit its machine, the
+// process ends with a message; Legion would end it without one.
 #include "legion/adapter.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ using Regions = TaskViews::Regions;
 
 namespace {
 
-// A program may have tasks without end.
+// Limits the memory for warnings, because a program may launch any number of tasks.
 constexpr std::size_t kMaxWarnings = 256;
 
-// The statement that a requirement without an instance is blamed on.
+// Returns the statement to blame for a requirement without an instance.
 Origin decided_first(const RequirementWish& wish) {
   if (wish.candidate_count == 0) return {};
   const InstanceWish& first = wish.candidates().front();
@@ -62,9 +62,10 @@ void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const 
   log()->log(LogLevel::kWarning, render(mapper.source(), shown));
 }
 
-// ---- Names that no task or region has. Legion does not tell which tasks are registered, so they
-// are known only at the end. Each process sees its own launches; the first one has the top-level
-// task, and speaks of what it saw itself.
+// ---- Names in the mapping that no task or region has.
+// Legion does not tell which tasks are registered, so the names are known only at the end of the
+// run. Each process sees its own launches. Only the first process, which runs the top-level task,
+// reports unknown names, from what it saw itself.
 
 void Registration::enter() {
   const std::lock_guard lock(mutex_);
@@ -81,7 +82,8 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0) return;
-  if (asked != nullptr) asked->clear();  // the runtime ends, and who wraps mappers may outlive it
+  // The runtime ends; the wrapper of the mappers may outlive it.
+  if (asked != nullptr) asked->clear();
   if (of_program == nullptr) return;
   if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
   const bool is_alone = mapper.machine().node_count() == 1;
@@ -108,7 +110,8 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
 }
 Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
 
-// Where a task stands that is on a processor that no mapping names (a utility processor): here.
+// Converts Legion's processor. A processor that no mapping names (a utility processor) becomes the
+// adapter's own processor.
 Processor Adapter::place_of(Legion::Processor processor) const {
   if (processor == local_proc) return mapper_->site().local;
   return registration_->machine->processor(processor).value_or(mapper_->site().local);
@@ -119,6 +122,7 @@ void Adapter::check(const std::vector<Refusal>& refusals) const {
   registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
 }
 
+// Ends the process: the wished instance is unusable, memory is full, or no memory is suitable.
 void Adapter::fail(std::size_t position, std::string_view name, const RequirementWish& wish,
                    const NoInstance& why) const {
   if (wish.instance != 0) {
@@ -145,6 +149,7 @@ bool Registration::is_stealable(const Legion::Task& task) {
 
 // ---- Hooks
 
+// Asks the mapper for a task's options and validates the answer.
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
   registration_->reductions.note(task.regions);
@@ -160,7 +165,7 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   output.stealable = answer.stealable;
   if (answer.stealable) registration_->note_stealable(task.task_id);
   output.map_locally = answer.map_locally;
-  output.valid_instances = false;  // a wish does not depend on them
+  output.valid_instances = false;  // a wish does not depend on valid instances
   output.memoize = answer.memoize;
   output.replicate = answer.replicate;
   if (answer.parent_priority) output.parent_priority = *answer.parent_priority;
@@ -176,6 +181,7 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
   output.chosen_functor = sharding_of(view, *call, input);
 }
 
+// Returns Legion's id of the sharding functor that the mapper chooses.
 Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
                                         const SelectShardingFunctorInput& input) {
   call.shards.clear();
@@ -186,6 +192,7 @@ Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
   return id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call.table);
 }
 
+// Lets the mapper replicate the task. If it does not decide, DefaultMapper decides.
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -200,6 +207,7 @@ void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
   for (const Processor& p : answer.processors) output.target_processors.push_back(realm(p));
 }
 
+// Lets the mapper cut each box of the launch domain into slices.
 void Adapter::slice_task(MapperContext context, const Legion::Task& task,
                          const SliceTaskInput& input, SliceTaskOutput& output) {
   bool blocks_of_holes = false;
@@ -222,7 +230,8 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
     });
   }
   if (!blocks_of_holes) return;
-  // The default cuts each part into blocks for all processors; a launch with holes has many parts.
+  // The default cuts each box into blocks for all processors. A domain with holes has many boxes,
+  // so DefaultMapper cuts the whole domain instead.
   output.slices.clear();
   DefaultMapper::slice_task(context, task, input, output);
 }
@@ -233,9 +242,12 @@ void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& reque
   if (wish.timeline) requests.add_measurement<OperationTimeline>();
 }
 
+// Asks the mapper for a variant, processors and the wishes for each requirement, then finds or
+// makes the instances.
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
-  __builtin_prefetch(&task.index_point);  // tasks are cold: their parts come at once, not in turn
+  // Task objects are not in the cache: load both parts at once.
+  __builtin_prefetch(&task.index_point);
   __builtin_prefetch(&task.index_domain);
   HookCalls::Use call(calls_, context, HookOf::kMapping);
   const bool shard = input.shard_processor.exists();
@@ -250,11 +262,12 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   output.abort_mapping = answer.abort_mapping;
   if (answer.abort_mapping) return;
   output.chosen_variant = answer.variant;
-  output.target_procs.clear();  // it comes with the shard's processor in it
+  output.target_procs.clear();  // Legion puts the shard's processor in it
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;
-  if (registration_->steals) answer.task_profiling.status = true;  // who is idle?
+  // Needed to know which processors are idle.
+  if (registration_->steals) answer.task_profiling.status = true;
   if (answer.task_profiling.any()) ++stealing_.mapped;
   output.profiling_priority = answer.profiling_priority;
   output.postmap_task = answer.postmap;
@@ -266,7 +279,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (!view.requirements.empty()) map_regions(context, task, input, *call, output);
 }
 
-// Most variants have none, which their view says without asking Legion.
+// Returns the layout constraints that the variant demands for a requirement. Most variants have
+// none; their views tell so without a call to Legion.
 Demands Adapter::demands(MapperContext context, const Legion::Task& task, VariantId id,
                          std::size_t position) const {
   Demands demands;
@@ -284,7 +298,7 @@ Demands Adapter::demands(MapperContext context, const Legion::Task& task, Varian
 
 namespace {
 
-// The candidate that was taken.
+// Returns the statement that decided the memory of the chosen instance.
 Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalInstance& chosen) {
   const auto kind =
       chosen.is_virtual_instance() ? MemKind::kVirtual : kind_of(chosen.get_location().kind());
@@ -296,8 +310,9 @@ Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalIn
 
 }  // namespace
 
-// Regions of several trees, and reductions beside other privileges, cannot be one instance: Legion
-// refuses such a variant, whatever a mapper answers.
+// Regions of different trees, or reductions together with other privileges, cannot be in one
+// instance. Legion refuses such a variant whatever the mapper answers, so these requirements are
+// skipped here.
 void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
                             const MapTaskInput& input, HookCall& call, MapTaskOutput& output,
                             std::vector<bool>& mapped) {
@@ -332,6 +347,8 @@ void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
   }
 }
 
+// Finds or makes the instances of all requirements, and the targets of output regions. Ends the
+// process if a requirement gets no instance.
 void Adapter::map_regions(MapperContext context, const Legion::Task& task,
                           const MapTaskInput& input, HookCall& call, MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
@@ -371,6 +388,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
   }
 }
 
+// Passes a report to the mapper. If a task ended, the adapter may look for work to steal.
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
   HookCalls::Use call(calls_, context);
@@ -386,6 +404,7 @@ void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
   look_for_work(context, *call);
 }
 
+// Converts Legion's measurements to a ProfilingReport (times in nanoseconds) for the mapper.
 void Adapter::report(HookCall& call, const TaskView& view, OperationKind of,
                      const Legion::Mapping::ProfilingResponse& responses) {
   ProfilingReport report;

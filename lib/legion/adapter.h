@@ -1,5 +1,5 @@
-// Adapter: Legion's hooks, answered by a groma::Mapper. What no mapping decides yet stays with
-// Legion's DefaultMapper, from which it derives.
+// Adapter: answers Legion's hooks with a groma::Mapper. Everything that a mapping does not decide
+// is left to Legion's DefaultMapper, the base class.
 #pragma once
 
 #include <legion.h>
@@ -27,44 +27,47 @@
 
 namespace groma::legion {
 
-// Hears which statement decided where the data of a task's requirement lies; none: the default
-// mapper.
+// Called with the statement (`origin`) that decided where the data of a task's requirement lies.
+// The origin is empty if the default mapper decided.
 using Heard = std::function<void(Legion::UniqueID task, std::size_t requirement, Origin origin)>;
 
-// What the adapters of one registration share.
+// State that the adapters of one registration share.
 struct Registration {
   MapperFactory factory;
   Options options;
-  Heard heard = {};    // empty: nobody does
-  bool below = false;  // the mapping of `groma run --map` is above it, and has the tasks it names
-  // What the program's own mappers asked for, as far as it is known: all of it where somebody sees
-  // their requests. And what adapters above them made instead.
+  Heard heard = {};    // empty: nobody is told
+  bool below = false;  // true: the mapping of `groma run --map` is above this one and decides the
+                       // tasks that it names
+  // What the program's own mappers asked for, and what the adapters above them made instead.
+  // Complete only if something observes the mappers' requests (preload.cc).
   std::shared_ptr<AskedInstances> asked = {};
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
   Reductions reductions;
 
-  // Whether launches of that task may be stolen: Legion's own word is false for slices that were
-  // said to be stealable.
+  // Records and tells whether launches of a task may be stolen. Legion's own flag is false for
+  // slices that were declared stealable.
   void note_stealable(Legion::TaskID task);
   bool is_stealable(const Legion::Task& task);
-  std::atomic<bool> steals = false;  // whether any is
+  std::atomic<bool> steals = false;  // true: some task may be stolen
 
-  // An adapter begins; one ends, having seen these names. After the last, the log hears of names in
-  // the program of `mapper`, if it is one's, that the run did not have.
+  // Called when an adapter starts, and when an adapter ends with the names it saw. After the last
+  // adapter, the log reports names in the program of `mapper` (if the mapper has a program) that
+  // did not occur in the run.
   void enter();
   void leave(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
-  // A task that no statement names, so that it can be what a misspelt name means.
+  // Notes a launched task that no statement names. Its name is a candidate when a statement's name
+  // is misspelt.
   void note_launched(std::string_view task);
 
-  // Options::log, or standard error.
+  // Returns Options::log, or a sink for standard error.
   LogSink* log() const;
 
-  // Logs a warning, with what the mapper tells of the origin, unless the same was logged before.
+  // Logs a warning and what the mapper says about its origin. The same warning is logged once.
   void warn_once(const Diagnostic& diagnostic, Origin origin, const groma::Mapper& mapper);
 
-  // Says why, with what the mapper tells of the origin, and ends the process.
+  // Logs the diagnostic and what the mapper says about its origin, then ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
                          const groma::Mapper* mapper) const;
 
@@ -76,12 +79,11 @@ struct Registration {
   std::set<std::string> warned_;
 };
 
-// Pieces of a task's data that are mapped to one instance. They stay together: the task may rely on
-// it.
+// Requirements of a task whose data is mapped to one instance. They stay together, because the task
+// may rely on it.
 struct Colocated {
   Legion::Mapping::PhysicalInstance instance;
-  std::vector<std::pair<std::size_t, std::size_t>>
-      places;  // requirement, place among its instances
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // requirement, index in its instances
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {
@@ -91,8 +93,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
           std::unique_ptr<groma::Mapper> mapper, bool in_turn);
   ~Adapter() override;
 
-  // The adapter stands above a mapper of the program's own. `asks_by_default`: as asks_by_default()
-  // has it (overlay.h).
+  // Declares that the adapter is above a mapper of the program. `asks_by_default`: the value of
+  // asks_by_default() in overlay.h for that mapper.
   void set_over_own_mapper(bool asks_by_default) {
     views_.set_over_own_mapper();
     own_asks_by_default_ = asks_by_default;
@@ -182,9 +184,9 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void permit_steal_request(MapperContext context, const StealRequestInput& input,
                             StealRequestOutput& output) override;
 
-  // ---- adapter_overlay.cc: the adapter of a ProgramMapper above a mapper of the program's own.
-  // Each of these gets that mapper's answer in `output` and changes what statements decide of it.
-  // A task that no statement names, which is all that is asked about it.
+  // ---- adapter_overlay.cc: the adapter of a ProgramMapper above a mapper of the program.
+  // Each function receives that mapper's answer in `output` and changes the parts that statements
+  // decide. note_launched() takes a task that no statement names; nothing else is done for it.
   void note_launched(std::string_view task) { registration_->note_launched(task); }
   void overlay_options(MapperContext context, const Legion::Task& task, TaskOptions& output);
   void overlay_sharding(MapperContext context, const Legion::Task& task,
@@ -200,9 +202,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                     MapTaskOutput& output);
   void overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                           MapMustEpochOutput& output);
-  // A task that select_tasks_to_map let through runs elsewhere, so it counts here no longer.
+  // Stops counting a task that select_tasks_to_map let through, because the task runs on another
+  // processor.
   void overlay_gone(MapperContext context, const Legion::Task& task);
-  // Whether any task may be stolen.
+  // Returns true if some task may be stolen.
   bool steals() const { return registration_->steals; }
   void note_reductions(const std::vector<Legion::RegionRequirement>& requirements) {
     registration_->reductions.note(requirements);
@@ -220,12 +223,12 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                       std::size_t index, const RequirementWish* wish, MapMustEpochOutput& output);
   void map_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                    HookCall& call, MapTaskOutput& output);
-  // Maps the requirements that the chosen variant demands in one instance, and marks them in
-  // `mapped`, by position.
+  // Maps the requirements that the chosen variant demands in one instance. Marks them in `mapped`,
+  // by position.
   void map_colocated(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                      HookCall& call, MapTaskOutput& output, std::vector<bool>& mapped);
   void check(const std::vector<Refusal>& refusals) const;
-  // Of a requirement that got no instance.
+  // Reports a requirement that got no instance, and ends the process.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
                          const NoInstance& why) const;
 
@@ -295,37 +298,37 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   TaskViews views_;
   Instances instances_;
   Events events_;
-  MapperEvent deferral_ = 0;  // what ready tasks wait for
+  MapperEvent deferral_ = 0;  // the event that ready tasks wait for
   Stealing stealing_;
   HookCalls calls_;
   bool decides_operations_;
-  const Program* program_ = nullptr;  // of a ProgramMapper
+  const Program* program_ = nullptr;  // set for a ProgramMapper
   bool own_asks_by_default_ = false;
   std::int64_t next_near_ = 0;
 };
 
-// Whether Legion has mapped that requirement itself, as map_must_epoch answered.
+// Returns true if Legion has already mapped this requirement, as map_must_epoch() answered.
 bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_t position);
 
-// What a mapper wants to hear of an operation.
+// Adds to `requests` the measurements that a mapper wants of an operation.
 void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests);
 
-// Whether the mapper is one written by hand, which decides of what no statement does.
+// Returns true if the mapper is written by hand. Such a mapper also decides what no statement can.
 bool decides_operations(const groma::Mapper& mapper);
 
-// The adapter of one processor; null where none is wanted. Legion comes to own it. `in_turn`: as in
-// HookParts.
+// Makes the adapter of one processor. Returns null if none is wanted. Legion takes ownership.
+// `in_turn`: see HookParts.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor,
                       bool in_turn = false);
 
-// The public one, with somebody who hears, and with what the program's mappers were seen to ask
-// for; null where nobody sees it.
+// The same as the public wrapper(), with a callback and with the requests of the program's mappers.
+// `asked` is null if nothing observes these requests.
 Wrap wrapper(const Program& program, const Options& options, Heard heard,
              std::shared_ptr<AskedInstances> asked);
 
-// Makes ProgramMappers of the program, bound when the first is made. `log` as Options::log; it
-// hears what binding warns of unless `warns` is false.
+// Returns a factory of ProgramMappers for the program. The program is bound when the first mapper
+// is made. `log`: see Options::log. Warnings of binding go to the log, unless `warns` is false.
 MapperFactory factory_of(const Program& program, LogSink* log, bool warns = true);
 
 }  // namespace groma::legion

@@ -1,4 +1,4 @@
-// Must epochs: tasks that run at the same time, some of which share instances.
+// Must epochs: tasks that run at the same time; some of them share instances.
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
@@ -6,8 +6,8 @@
 
 namespace groma::legion {
 
-// That of the index launch which is all of it: points of several launches are in no function's
-// domain.
+// Uses the sharding functor of the index launch if the epoch consists of exactly one index launch.
+// Points of several launches are not in the domain of any function.
 void Adapter::select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
                                       const SelectShardingFunctorInput& input,
                                       MustEpochShardingFunctorOutput& output) {
@@ -16,6 +16,7 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::MustE
   select_sharding_functor(context, *epoch.index_space_tasks.front(), input, output);
 }
 
+// Asks the mapper for a processor for each task, then maps each shared instance.
 void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                              MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -38,9 +39,9 @@ void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& inp
   }
 }
 
-// Where the mapper says nothing of what tasks share, the first of them that touches it decides as
-// for itself. Tasks with LEGION_NO_ACCESS_FLAG do not touch it: the instance need not be in their
-// reach.
+// Maps one instance that several tasks share. If the mapper does not decide about it, the first
+// task that accesses the data decides as it does for itself. Tasks with LEGION_NO_ACCESS_FLAG do
+// not access the data, so their processors need not reach the instance.
 void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
                              std::size_t index, const RequirementWish* wish,
                              MapMustEpochOutput& output) {

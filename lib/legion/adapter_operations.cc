@@ -1,5 +1,5 @@
-// Operations that are no tasks. Where the mapper is a program, or the default mapper, nothing of
-// them is decided, and Legion's DefaultMapper does what it does; a mapper written by hand is asked.
+// Hooks for operations other than tasks. If the mapper is a program or the default mapper, Legion's
+// DefaultMapper handles these operations. A mapper written by hand is asked.
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
@@ -13,7 +13,7 @@ bool decides_operations(const groma::Mapper& mapper) {
          dynamic_cast<const groma::DefaultMapper*>(&mapper) == nullptr;
 }
 
-// Operations are mapped near their parent.
+// Returns a view of the operation on the processor of its parent task.
 const TaskView& Adapter::operation_view(MapperContext context, const Legion::Mappable& operation,
                                         HookCall& call, const Requirements& requirements) {
   const Legion::Task* parent = operation.get_parent_task();
@@ -21,6 +21,7 @@ const TaskView& Adapter::operation_view(MapperContext context, const Legion::Map
   return views_.make(context, operation, near, call.storage, requirements);
 }
 
+// Asks the mapper what it wishes for the operation and validates the answer.
 const OperationWish& Adapter::operation_wish(MapperContext context,
                                              const Legion::Mappable& operation, HookCall& call,
                                              const Requirements& requirements) {
@@ -32,6 +33,8 @@ const OperationWish& Adapter::operation_wish(MapperContext context,
   return answer;
 }
 
+// Finds or makes the instance of one requirement of an operation. Ends the process if there is
+// none.
 void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t position,
                           const Legion::RegionRequirement& requirement, const Demands& demands,
                           std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
@@ -67,8 +70,8 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
       wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
-// Requirements in the order of their numbers in messages of Legion: sources, destinations, what
-// says which points are meant of either.
+// Maps a copy's requirements in the order that Legion uses in messages: sources, destinations,
+// source indirections, destination indirections.
 void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
                        const MapCopyInput& input, MapCopyOutput& output) {
   registration_->reductions.note(operation.dst_requirements);
@@ -77,7 +80,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
     const std::vector<Legion::RegionRequirement>* requirements;
     const std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* valid;
     std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* chosen;
-    std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;  // of indirections
+    std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;  // for indirections
   };
   const Side sides[] = {
       {&operation.src_requirements, &input.src_instances, &output.src_instances, nullptr},
@@ -97,7 +100,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
     for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
       const Legion::RegionRequirement& requirement = (*side.requirements)[i];
       std::vector<Legion::Mapping::PhysicalInstance> chosen;
-      if (requirement.is_restricted()) {  // to where it is
+      if (requirement.is_restricted()) {  // must use the existing instance
         chosen = (*side.valid)[i];
         mapper_runtime_->acquire_and_filter_instances(context, chosen);
       } else {
@@ -126,7 +129,7 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
       wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
-// ---- Who owns their points
+// ---- Sharding of the operations' points
 
 Legion::ShardingID Adapter::sharding_of(MapperContext context, const Legion::Mappable& operation,
                                         const SelectShardingFunctorInput& input) {
@@ -149,7 +152,7 @@ GROMA_SHARDING(Partition)
 GROMA_SHARDING(Fill)
 #undef GROMA_SHARDING
 
-// ---- Where copies come from. What the mapper does not name Legion takes after what it names.
+// ---- Sources of copies. Sources that the mapper does not name follow after those it names.
 
 namespace {
 
@@ -176,6 +179,8 @@ Legion::LogicalRegion region_of(const Operation& operation, const Input&) {
 
 }  // namespace
 
+// Asks the mapper which source instances a copy should prefer. Unknown and repeated indices in its
+// answer are ignored.
 template <typename Operation, typename Input, typename Output>
 void Adapter::rank_sources(MapperContext context, const Operation& operation, const Input& input,
                            Output& output) {
@@ -215,7 +220,7 @@ GROMA_SOURCES(select_release_sources, Release, SelectReleaseSrc)
 GROMA_SOURCES(select_partition_sources, Partition, SelectPartitionSrc)
 #undef GROMA_SOURCES
 
-// ---- What comes back. DefaultMapper asserts that nobody asked.
+// ---- Profiling reports. DefaultMapper asserts that nobody requested a report.
 
 #define GROMA_REPORT(Operation, Info)                                                       \
   void Adapter::report_profiling(MapperContext context, const Legion::Operation& operation, \

@@ -1,4 +1,4 @@
-// When and where ready tasks are mapped, and what a running task asks of its mapper.
+// Decides when and where ready tasks are mapped, and answers the questions of running tasks.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -10,7 +10,8 @@ namespace groma::legion {
 
 // ---- Ready tasks
 
-// In parts: a view is large, and all points of a launch may be ready.
+// Asks the mapper about ready tasks in several parts, because a view is large and all points of a
+// launch may be ready.
 void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
   if (!mapper_->selects()) {
@@ -19,11 +20,12 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   }
   constexpr std::size_t kPart = 256;
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
-  // An event that one part makes must not be gone after the next.
+  // No other hook may start between the parts: it could trigger an event that one part made before
+  // the next part uses it.
   const Alone alone = calls_.alone(context);
   MapperEvent deferral = 0;
   std::size_t waiting = 0;
-  std::vector<const Legion::Task*> stealable;  // of those
+  std::vector<const Legion::Task*> stealable;  // those waiting tasks that may be stolen
   TaskList& ready = call->tasks;
   ready.clear();
   const auto ask = [&] {
@@ -45,8 +47,8 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     ready.clear();
   };
   for (const Legion::Task* task : input.ready_tasks) {
-    // Legion asks about a top-level task on the first processor, which sends it on, and once more
-    // where it goes. It is mapped there and must not count here.
+    // Legion asks about a top-level task twice: on the first processor, which sends the task on,
+    // and on the processor where it goes. The task is mapped there, so it is not counted here.
     if (task->get_parent_task() == nullptr && task->target_proc != local_proc) {
       output.map_tasks.insert(task);
       continue;
@@ -66,7 +68,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   deferral_ = idle ? deferral : 0;
 }
 
-// ---- What tasks and other mapper objects ask
+// ---- Questions of tasks, messages of other mapper objects
 
 void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
@@ -76,6 +78,7 @@ void Adapter::handle_message(MapperContext context, const MapperMessage& message
                           std::span(static_cast<const std::byte*>(message.message), message.size));
 }
 
+// Lets the mapper change the settings of a task's context. The defaults come from Legion's flags.
 void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                 ContextConfigOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -83,7 +86,7 @@ void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                      TaskViews::Regions::kNone, call->storage);
   const auto count = [](int to) { return static_cast<unsigned>(std::max(0, to)); };
   const auto value = [](unsigned from) { return static_cast<int>(from); };
-  ContextAnswer answer;  // from Legion's flags: -lg:window, -lg:sched, ...
+  ContextAnswer answer;  // the defaults come from Legion's flags: -lg:window, -lg:sched, ...
   answer.max_window = value(output.max_window_size);
   answer.hysteresis_percent = value(output.hysteresis_percentage);
   answer.max_outstanding_frames = value(output.max_outstanding_frames);
@@ -110,7 +113,8 @@ void Adapter::memoize_operation(MapperContext context, const Legion::Mappable& o
   output.memoize = mapper_->memoize_operation(call->hands, view, true);
 }
 
-// Legion takes an answer without bytes for a value, which the program then reads beyond its end.
+// Gives the program the value of a tunable. An empty answer is not allowed, because Legion would
+// take it for a value and the program would read beyond its end.
 void Adapter::select_tunable_value(MapperContext context, const Legion::Task& task,
                                    const SelectTunableInput& input, SelectTunableOutput& output) {
   HookCalls::Use call(calls_, context);

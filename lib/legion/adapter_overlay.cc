@@ -1,7 +1,7 @@
-// The adapter above a mapper of the program's own: changes in that mapper's answers what statements
-// decide, and leaves the rest as it is. A task may rely on what its program's mapper chose (an
-// order of the data, a pool of memory, a variant), so what cannot be changed safely stays, which is
-// told once.
+// The adapter above a mapper of the program. It changes the parts of that mapper's answers that
+// statements decide.
+// A task may rely on its mapper's choice of a data order, a memory pool or a variant. A choice that
+// cannot be changed safely is kept, and this is reported once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,13 +32,15 @@ const VariantView* find_variant(std::span<const VariantView> variants, Legion::V
   return found == variants.end() ? nullptr : &*found;
 }
 
+// Groups the task's requirements by the instance that the program's mapper chose. Premapped and
+// restricted requirements and virtual instances are left out.
 std::vector<Colocated> group_by_instance(const Legion::Task& task,
                                          const Legion::Mapping::Mapper::MapTaskInput& input,
                                          const Legion::Mapping::Mapper::MapTaskOutput& output) {
   std::vector<Colocated> groups;
   for (std::size_t i = 0; i < task.regions.size() && i < output.chosen_instances.size(); ++i) {
     if (is_premapped(input, i)) continue;
-    if (task.regions[i].is_restricted()) continue;  // has to use the instance that is there
+    if (task.regions[i].is_restricted()) continue;  // must use the existing instance
     for (std::size_t k = 0; k < output.chosen_instances[i].size(); ++k) {
       const PhysicalInstance& instance = output.chosen_instances[i][k];
       if (!instance.exists() || instance.is_virtual_instance()) continue;
@@ -63,16 +65,16 @@ bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<Memo
                     [](const auto& one, const auto& other) { return one.memory == other.memory; });
 }
 
-// What a statement changes of a layout with which an instance was asked for.
+// The parts of a requested layout that a statement changes.
 struct LayoutChanges {
-  bool order = false;  // of dimensions or fields
+  bool order = false;  // order of dimensions or fields
   bool compact = false;
   bool exact = false;
   bool alignment = false;
   bool any() const { return order || compact || exact || alignment; }
 };
 
-// Applies what a statement names.
+// Applies the statement's layout to the request `asked` and returns what changed.
 LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked) {
   LayoutChanges changes;
   Legion::LayoutConstraintSet& set = asked.constraints;
@@ -111,8 +113,9 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
   return changes;
 }
 
-// Why a task of the program may not bear the changes, beside the demands of demand_of_mapper; null
-// if it may. Its own code chose the layout, so the task may compute addresses by it.
+// Returns why a task of the program may not work with the changes (besides the demands of
+// demand_of_mapper), or null if it does. If the program's own code chose the layout, the task may
+// compute addresses from it.
 const char* why_not_changed(const LayoutChanges& changes, const AskedInstance& asked) {
   if (!asked.by_program) return nullptr;
   if (changes.compact) return "an instance with room for every point";
@@ -123,7 +126,7 @@ const char* why_not_changed(const LayoutChanges& changes, const AskedInstance& a
 
 }  // namespace
 
-// ---- What stays
+// ---- Choices that are kept
 
 void Adapter::tell_kept(std::string_view task, std::string_view what, std::string_view why,
                         Origin origin) {
@@ -138,8 +141,9 @@ constexpr std::string_view kTalking =
 
 }  // namespace
 
-// ---- How a task starts
+// ---- Task options
 
+// Applies the statements that decide a task's options: processor, stealing, limits.
 void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
                               TaskOptions& output) {
   const auto own = registration_->machine->processor(output.initial_proc);
@@ -161,7 +165,7 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
     const Processor to =
         answer.processor_origin ? answer.initial : near_processor(own->node, answer.initial);
     output.initial_proc = realm(to);
-    output.inline_task = false;  // an inlined task runs where its parent does
+    output.inline_task = false;  // an inlined task runs on its parent's processor
   }
   if (view.rendezvous) {
     const auto limit = program_->instance_limit(view.name, own->kind);
@@ -178,13 +182,14 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
     output.replicate = true;
     output.map_locally = output.inline_task = false;
   }
-  // A replay asks nobody, and points that share a collective region are mapped together.
+  // A trace replay asks no mapper, and points that share a collective region are mapped together.
+  // Neither is possible for tasks with limits.
   if (is_limited(view)) output.check_collective_regions.clear();
   if (is_limited(view) || answer.steal_origin) output.memoize = false;
 }
 
-// A processor of the kind of `otherwise` on that node, each in its turn; `otherwise` where the node
-// has none.
+// Returns a processor of the same kind as `otherwise` on the node, round robin. Returns `otherwise`
+// if the node has no such processor.
 Processor Adapter::near_processor(std::int64_t node, const Processor& otherwise) {
   const std::int64_t count = mapper_->machine().processor_count(node, otherwise.kind);
   if (count == 0 || node == otherwise.node) return otherwise;
@@ -226,16 +231,18 @@ void Adapter::overlay_sharding(MapperContext context, const Legion::Task& task,
   overlay_sharding_of(context, task, input, output);
 }
 
+// Cuts the launch again if statements decide where its points go; otherwise keeps the slices of the
+// program's mapper. With limits or stealing, each point becomes a slice of its own.
 void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
                              const SliceTaskInput& input, SliceTaskOutput& output) {
-  if (task.concurrent_task && !task.must_epoch_task) return;  // which overlay_options has told
+  if (task.concurrent_task && !task.must_epoch_task) return;  // overlay_options has reported this
   bool cuts_anew = false, by_point = false, stealable = false;
   {
     HookCalls::Use call(calls_, context);
     const TaskView& view =
         views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
-    if (!kind) return;  // which overlay_options has told
+    if (!kind) return;  // overlay_options has reported this
     const auto is_other = [&](const Legion::Mapping::Mapper::TaskSlice& slice) {
       return place_of(slice.proc).kind != kind->kind;
     };
@@ -250,7 +257,7 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
   }
   if (stealable) registration_->note_stealable(task.task_id);
   if (!by_point) return;
-  // Each point counts by itself, where the program's mapper sends it.
+  // Each point is counted on its own, on the processor that the program's mapper chose.
   std::vector<Legion::Mapping::Mapper::TaskSlice> points;
   for (const Legion::Mapping::Mapper::TaskSlice& slice : output.slices) {
     if (slice.recurse) {
@@ -270,6 +277,7 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
 
 // ---- One task
 
+// Applies the statements that decide a task's processor, instances and output regions.
 bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
                            const MapTaskInput& input, MapTaskOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -278,7 +286,7 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   views_.make(context, task, place_of(target), Regions::kNamed, call->storage);
   TaskView& view = call->storage.view;
   const VariantView* variant = find_variant(view.variants, output.chosen_variant);
-  if (variant == nullptr || output.target_procs.empty()) return false;  // Legion will say so
+  if (variant == nullptr || output.target_procs.empty()) return false;  // Legion reports this error
   view.own_kind = variant->kind;
   if (shard) view.shard_variant = variant->id;
   const bool limited = is_limited(view);
@@ -293,7 +301,7 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   return true;
 }
 
-// Where the function of an IndexTaskMap or SingleTaskMap sends the task.
+// Moves the task to the processor that the function of an IndexTaskMap or SingleTaskMap returns.
 void Adapter::place_task(const Legion::Task& task, HookCall& call, const VariantView& variant,
                          bool shard, bool counted, MapTaskOutput& output) {
   TaskView& view = call.storage.view;
@@ -321,10 +329,10 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
                                  name_of(view.current.kind), variant.id, name_of(variant.kind)),
                      origin);
   }
-  if (counted) {  // on the processor where it was counted
+  if (counted) {  // stays on the processor where it was counted
     wanted.push_back(task.target_proc);
   } else {
-    if (task.must_epoch_task) return;  // its points were placed together
+    if (task.must_epoch_task) return;  // the points of the epoch were placed together
     TaskWish& answer = call.wish;
     answer.clear();
     mapper_->map_task(call.hands, view, {}, answer);
@@ -332,7 +340,7 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
     for (const Processor& p : answer.processors) wanted.push_back(realm(p));
   }
   if (wanted.empty() || wanted == output.target_procs) return;
-  // The data and the pools were made for the processors of the program's mapper.
+  // The instances and memory pools were made for the processors that the program's mapper chose.
   const auto serves = [&](Legion::Memory memory) {
     return std::all_of(wanted.begin(), wanted.end(),
                        [&](Legion::Processor p) { return reaches(p, memory); });
@@ -355,9 +363,10 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
 
 // ---- Regions
 
-// Returns the regions of a task, and those regions above them for which its instance was asked. The
-// last who asked may have found the instance of a larger region. Regions beside the task's own are
-// left out: the program may have destroyed them since, and Legion ends where it is given one.
+// Returns the regions of a task, and those of their ancestors that the request for its instance
+// named. The latest request may have found the instance of a larger region. Other regions are left
+// out: the program may have destroyed them, and Legion ends the process if it is given a destroyed
+// region.
 std::vector<Legion::LogicalRegion> Adapter::covering(
     MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
     const std::vector<Legion::LogicalRegion>& asked) const {
@@ -374,6 +383,8 @@ std::vector<Legion::LogicalRegion> Adapter::covering(
   return made;
 }
 
+// Returns the request for an instance. If the request is unknown, returns what the instance itself
+// tells.
 AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
                                  const std::vector<Legion::LogicalRegion>& regions) const {
   if (const auto found = registration_->asked->find(context, instance)) {
@@ -384,9 +395,9 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
     }
     return made;
   }
-  // Nobody saw anyone ask: it is not preloaded, another process asked, or it was too long ago. So
-  // all is taken for the program's choice. The instance tells what it is, the regions above the
-  // task's own which of them it covers.
+  // The request was not observed: nothing is preloaded, another process asked, or the entry was
+  // evicted. All properties then count as the program's choice. The instance tells its layout; its
+  // extent tells which of the regions above the task's own it covers.
   AskedInstance made;
   made.seen = false;
   made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
@@ -408,6 +419,7 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
   return made;
 }
 
+// Applies the Region and Layout statements to the instances that the program's mapper chose.
 void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
                               const MapTaskInput& input, HookCall& call, const VariantView& variant,
                               MapTaskOutput& output) {
@@ -425,7 +437,7 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
       for (const MemoryCandidate& one : memories) {
         if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
       }
-      // Without a statement it is the program's own mapper that decides.
+      // Without a statement, the program's own mapper decides.
       if (origin) registration_->heard(task.get_unique_id(), i, origin);
     }
     if (requirement.privilege != Privilege::kReadOnly) continue;
@@ -532,9 +544,9 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
                   "an instance to reduce to is never compact", said->origin);
       }
     }
-    // Legion computes wrong sums where some points of a launch reduce to new instances and others
-    // to one that was used before. So new ones are made for all, unless the program's mapper was
-    // seen to look for old ones first.
+    // Legion computes wrong sums if some points of a launch reduce to new instances and others to a
+    // used instance. So all points get new instances, unless the program's mapper was seen to look
+    // for existing instances first.
     const bool always_new = reduces && (!asked.seen || (asked.fresh && asked.by_groma));
     if (stays && !changes.any() && !always_new) return;
     asked.constraints.memory_constraint = Legion::MemoryConstraint(memory.kind());
@@ -568,8 +580,7 @@ void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view ta
   registration_->fail(one_diagnostic(id, position, task, wants, says), said.origin, mapper_.get());
 }
 
-// Ends the process where the statement contradicts what the variant or the program's mapper
-// demands.
+// Ends the process if the statement contradicts a demand of the variant or of the program's mapper.
 void Adapter::check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
                            const VariantView& variant, const Colocated& group,
                            const AskedInstance& asked, const LayoutDecision& said,
@@ -602,7 +613,7 @@ void Adapter::put(const PhysicalInstance& instance, const Colocated& group,
   for (const auto& [i, k] : group.places) output.chosen_instances[i][k] = instance;
 }
 
-// What a task makes itself gets its instance when it ends.
+// Chooses the memories of output regions. An output region gets its instance when its task ends.
 void Adapter::overlay_outputs(const Legion::Task& task, const TaskView& view,
                               const VariantView& variant, MapTaskOutput& output) {
   for (std::size_t k = 0; k < output.output_targets.size(); ++k) {
@@ -627,6 +638,8 @@ void Adapter::overlay_outputs(const Legion::Task& task, const TaskView& view,
 
 // ---- Must epochs
 
+// Moves the tasks of a must epoch that statements decide. If two tasks would then share a
+// processor, all tasks of the epoch are placed anew.
 void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                                  MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);

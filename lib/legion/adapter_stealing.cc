@@ -1,4 +1,4 @@
-// Stealing, Legion's way and by messages (stealing.h).
+// Work stealing: Legion's protocol, and the adapters' own messages (stealing.h).
 #include <algorithm>
 
 #include "legion/adapter.h"
@@ -13,7 +13,7 @@ bool contains(const std::vector<Processor>& list, const Processor& p) {
 
 }  // namespace
 
-// ---- Legion's way
+// ---- Legion's protocol
 
 void Adapter::select_steal_targets(MapperContext context, const SelectStealingInput& input,
                                    SelectStealingOutput& output) {
@@ -46,7 +46,7 @@ const std::vector<Processor>& Adapter::steal_targets(HookCall& call,
   return answer;
 }
 
-// Of call.tasks.
+// Returns the indices of the tasks in call.tasks that the mapper gives to the thief.
 const std::vector<std::uint32_t>& Adapter::stolen(HookCall& call, const Processor& thief) {
   std::vector<std::uint32_t>& answer = call.indices;
   answer.clear();
@@ -63,7 +63,8 @@ void Adapter::tell(MapperContext context, const Processor& whom, StealMessage me
                                 static_cast<unsigned>(message));
 }
 
-// `waiting` are the stealable tasks that were neither mapped nor moved.
+// Offers or sends stealable tasks to idle processors. `waiting` has the stealable tasks that were
+// neither mapped nor moved.
 void Adapter::share_work(MapperContext context, HookCall& call,
                          std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output) {
   for (const Processor& thief : std::exchange(stealing_.requests, {})) {
@@ -85,7 +86,7 @@ void Adapter::share_work(MapperContext context, HookCall& call,
   const Machine& all = mapper_->machine();
   const std::int64_t nodes = all.node_count();
   for (const VariantView& variant : call.tasks.views().front().variants) {
-    for (std::int64_t n = 0; n < nodes; ++n) {  // the nearest first
+    for (std::int64_t n = 0; n < nodes; ++n) {  // the nearest node first
       const std::int64_t node = (mapper_->site().local.node + n) % nodes;
       for (std::int64_t i = 0; i < all.processor_count(node, variant.kind); ++i) {
         if (stealing_.offered.size() >= Stealing::kMaxOffers) return;
@@ -103,8 +104,8 @@ void Adapter::refuse_work(MapperContext context, const Processor& thief) {
   tell(context, thief, StealMessage::kNothing);
 }
 
-// Has select_tasks_to_map called again, though what our mapper waits for has not come: its event
-// stays open.
+// Makes Legion call select_tasks_to_map again although the mapper's own event has not been
+// triggered. That event stays open.
 void Adapter::wake(MapperContext context) {
   const auto waits = events_.open.find(deferral_);
   if (waits == events_.open.end()) return;
@@ -116,6 +117,7 @@ void Adapter::wake(MapperContext context) {
 
 // ---- As a thief
 
+// If this processor is idle, requests work from processors that offered some.
 void Adapter::look_for_work(MapperContext context, HookCall& call) {
   if (!stealing_.idle() || stealing_.asked > 0 || stealing_.offers.empty()) return;
   std::vector<Processor>& refused = call.shards;
@@ -135,6 +137,7 @@ void Adapter::look_for_work(MapperContext context, HookCall& call) {
   }
 }
 
+// Handles a steal message. Returns false if the message is of another kind.
 bool Adapter::handle_steal_message(MapperContext context, HookCall& call, const Processor& sender,
                                    std::uint32_t kind) {
   switch (static_cast<StealMessage>(kind)) {

@@ -1,3 +1,4 @@
+// Stores, evicts and finds the requests with which a program's mappers had instances made.
 #include "legion/asked_instances.h"
 
 #include <utility>
@@ -7,10 +8,10 @@
 namespace groma::legion {
 namespace {
 
-// Some 500 bytes each. A program may make instances for ever.
+// An entry takes about 500 bytes. A program may make any number of instances.
 constexpr std::size_t kMaxAsked = 65'536;
 
-// Whether every demand of the one is a demand of the other.
+// Returns true if `other` has every demand of `one`.
 bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
   const LayoutDemand &a = one.demand, &b = other.demand;
   const auto within = [](const auto& less, const auto& more) { return !less || less == more; };
@@ -44,6 +45,8 @@ void AskedInstances::note_found(MapperContext context,
   call->second.try_emplace(instance, nothing);
 }
 
+// Stores a request. The stored request stays if it came from the program's own code and the new
+// request demands no more.
 void AskedInstances::note(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
                           AskedInstance asked) {
   auto noted = std::make_shared<const AskedInstance>(std::move(asked));
@@ -68,7 +71,7 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
     oldest_.push_back(instance);
     return;
   }
-  // An instance that was found serves a request that may ask for less than the one that made it.
+  // A request that finds an instance may demand less than the request that made it.
   std::shared_ptr<const AskedInstance>& known = found->second;
   const bool less = known->by_program && (!noted->by_program || asks_no_more(*noted, *known));
   if (noted->fresh || !less) known = std::move(noted);
@@ -104,9 +107,9 @@ bool AskedInstances::has_forgotten() const {
 LayoutDemand demand_of_mapper(const AskedInstance& asked) {
   LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;
-  demand.memory.reset();  // Region statements move data
+  demand.memory.reset();  // Region statements may move data
   demand.exact = demand.exact || asked.tight;
-  // An instance of one field has no order of fields.
+  // With a single field there is no order of fields.
   const auto& fields = asked.constraints.field_constraint.get_field_set();
   if (fields.size() == 1) demand.fields.reset();
   demand.not_exact = asked.by_program && !demand.exact;

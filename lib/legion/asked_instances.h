@@ -1,5 +1,5 @@
-// AskedInstances: what the mappers of a Legion program asked for when they had instances made. Only
-// the preload library sees these calls (preload.cc).
+// AskedInstances: stores what the mappers of a Legion program requested when they had instances
+// made. Only the preload library observes these calls (preload.cc).
 #pragma once
 
 #include <legion.h>
@@ -15,33 +15,34 @@
 
 namespace groma::legion {
 
-// The arguments with which an instance was asked for.
+// The arguments of a request for an instance.
 struct AskedInstance {
   Legion::LayoutConstraintSet constraints;
   std::vector<Legion::LogicalRegion> regions;
   int priority = 0;         // Legion: GCPriority
   bool tight = false;       // tight_region_bounds: covers these regions and nothing around them
-  bool fresh = false;       // create_physical_instance: no other instance would have done
+  bool fresh = false;       // create_physical_instance: an existing instance is not acceptable
   bool by_program = false;  // the program's own code asked, not Legion's DefaultMapper
-  bool seen = true;         // false: nobody saw who asked, and how
-  bool by_groma = false;    // an adapter had it made in place of the program's choice
-  // What the program's mapper demands of the layout, of requirement 0. A statement may have changed
+  bool seen = true;         // false: nobody observed who asked for it and how
+  bool by_groma = false;    // an adapter made it in place of the program's choice
+  // What the program's mapper demands of the layout of requirement 0. A statement may have changed
   // the rest of `constraints` since.
   LayoutDemand demand;
 };
 
-// What the program's mapper demands: the order of dimensions and fields, the alignment and the
-// exactness that it asked for. What Legion's DefaultMapper fills in by itself (SOA, Fortran order)
-// is not a demand.
+// Returns what the program's mapper demands: the order of dimensions and fields, the alignment and
+// the exactness in its request. What Legion's DefaultMapper adds by itself (SOA, Fortran order) is
+// not a demand.
 LayoutDemand demand_of_mapper(const AskedInstance& asked);
 
-// One for a process. Thread-safe. When it holds too many, it forgets the oldest for each new one.
+// One object for a process. Thread-safe. A limit bounds the number of entries: beyond it, each new
+// entry evicts the oldest.
 class AskedInstances {
  public:
   using MapperContext = Legion::Mapping::MapperContext;
 
-  // A call of `map_task`. While it lives, what its context asks for is told apart from what others
-  // asked for. A second one of the same context does nothing.
+  // Marks a call of `map_task`. While the object lives, requests of its context are kept apart from
+  // other requests. A second object for the same context does nothing.
   class Call {
    public:
     Call(AskedInstances& instances, MapperContext context);
@@ -55,31 +56,31 @@ class AskedInstances {
     const bool is_first_;
   };
 
-  // What the program's own code asked for stays known when Legion's DefaultMapper, or a request
-  // that asks for less, finds the instance.
+  // Stores a request. A request of the program's own code stays known when Legion's DefaultMapper,
+  // or a weaker request, finds the instance later.
   void note(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
             AskedInstance asked);
-  // Legion's DefaultMapper took an instance that was there, without asking for any layout.
+  // Notes that Legion's DefaultMapper took an existing instance without a request for a layout.
   void note_found(MapperContext context, const Legion::Mapping::PhysicalInstance& instance);
-  // What was asked for when the instance was made or found. Where DefaultMapper found it in this
-  // call, what the program's own code asked for another task is no demand. Null for an instance
-  // that nobody was seen to ask for.
+  // Returns the request with which the instance was made or found. If DefaultMapper found it in
+  // this call, requests of the program's own code for another task do not count as a demand.
+  // Returns null if no request for the instance was observed.
   std::shared_ptr<const AskedInstance> find(
       MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const;
-  // Whether an instance of which nothing is known may have been forgotten.
+  // Returns true if the request for an unknown instance may have been evicted.
   bool has_forgotten() const;
-  // Lets go of all instances, which must not outlive the runtime.
+  // Removes all instances. Call this before the runtime ends.
   void clear();
 
  private:
-  // Of the instances that one call asked for or found, what DefaultMapper demands of them. None:
+  // Instances that one call requested or found, with DefaultMapper's demand for each. No demand:
   // the program's own code asked.
   using Found = std::map<Legion::Mapping::PhysicalInstance, std::optional<LayoutDemand>>;
 
   mutable std::mutex mutex_;
-  std::map<MapperContext, Found> calls_;  // that are under way
+  std::map<MapperContext, Found> calls_;  // calls in progress
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const AskedInstance>> asked_;
-  std::deque<Legion::Mapping::PhysicalInstance> oldest_;  // the keys, the oldest first
+  std::deque<Legion::Mapping::PhysicalInstance> oldest_;  // the keys of asked_, oldest first
   bool has_forgotten_ = false;
 };
 

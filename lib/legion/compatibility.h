@@ -1,11 +1,11 @@
-// What differs between the releases of Legion that Groma is built with, from 25.06 on.
+// Differences between the releases of Legion that Groma supports, from 25.06 on.
 #pragma once
 
 #include <legion.h>
 
 namespace groma::legion {
 
-// SelectMappingInput names its processor from 25.12 on.
+// Copies the processor of a SelectMappingInput. The member exists in Legion 25.12 and later.
 template <typename Input>
 void copy_processor(const Input& from, Input& to) {
   if constexpr (requires { from.processor; }) to.processor = from.processor;

@@ -1,3 +1,4 @@
+// Reads the -dm: flags through the fields of Legion's DefaultMapper.
 #include "legion/default_flags.h"
 
 #include <mappers/default_mapper.h>

@@ -1,4 +1,4 @@
-// The -dm: flags of a Legion program's command line.
+// Reads the -dm: flags of a Legion program's command line.
 #pragma once
 
 #include <legion.h>
@@ -7,8 +7,8 @@
 
 namespace groma::legion {
 
-// As Legion's DefaultMapper of `processor` reads them, but for -dm:sched: all ready tasks are
-// mapped at once.
+// Returns the settings that Legion's DefaultMapper of `processor` would read. Exception: -dm:sched
+// is ignored, because all ready tasks are mapped at once.
 DefaultSettings default_settings(Legion::Mapping::MapperRuntime* runtime,
                                  const Legion::Machine& machine, Legion::Processor processor);
 

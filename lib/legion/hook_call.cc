@@ -1,3 +1,4 @@
+// The runtime requests of a mapper during a hook, and the buffers of hooks.
 #include "legion/hook_call.h"
 
 #include <set>
@@ -9,6 +10,7 @@ void InstanceViews::clear() {
   fields_.clear();
 }
 
+// Adds a view of the instance. A memory of an unknown kind is shown as virtual.
 void InstanceViews::add(const Legion::Mapping::PhysicalInstance& instance, RegionId region,
                         const MachineMap& machine) {
   InstanceView& view = views_.emplace_back();
@@ -104,6 +106,7 @@ void TaskList::clear() {
   parent_ = nullptr;
 }
 
+// Adds a view of the task. Consecutive tasks with the same parent share one view of the parent.
 void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& task,
                    const Processor& current) {
   views.fill(context, task, current, views_.emplace_back());

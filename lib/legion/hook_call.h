@@ -1,5 +1,5 @@
-// What a hook needs while it runs: the buffers of its answer, what a mapper of ours may ask of
-// Legion meanwhile, and the guard against hooks that begin inside it.
+// State of a hook while it runs: the buffers of its answer, the requests that a mapper may make to
+// Legion meanwhile, and the guard against hooks that start inside it.
 #pragma once
 
 #include <legion.h>
@@ -18,23 +18,23 @@
 
 namespace groma::legion {
 
-// Legion's mapper events under numbers.
+// Legion's mapper events, by number.
 struct Events {
   std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
   MapperEvent last = 0;
 };
 
-// What the hooks of one mapper object share. All of it outlives them.
+// Shared by the hooks of one mapper object. Everything here outlives the hooks.
 struct HookParts {
   Legion::Mapping::MapperRuntime* runtime;
   const MachineMap* machine;
   TaskViews* views;
   Events* events;
   Instances* instances;
-  bool in_turn;  // whoever calls the hooks does so one after the other, each to its end
+  bool in_turn;  // true: the caller runs the hooks one after the other, each to its end
 };
 
-// While it lives, no hook begins inside this one, whatever is called.
+// While an Alone object lives, no hook starts inside this hook, whatever is called.
 class Alone {
  public:
   Alone(const HookParts& parts, MapperContext context)
@@ -55,11 +55,11 @@ class Alone {
   bool was_reentrant_;
 };
 
-// What a hook is about: only an operation has instances made, and only while it is mapped do they
-// stay until it is.
+// The subject of a hook. Only hooks of an operation can make instances. Only hooks that map the
+// operation keep the instances until the operation is mapped.
 enum class HookOf : std::uint8_t { kNoOperation, kOperation, kMapping };
 
-// What a mapper of ours may do during one hook.
+// Carries out what a groma::Mapper requests of the runtime during one hook.
 class Hands final : public groma::MapperRuntime {
  public:
   explicit Hands(const HookParts& parts) : parts_(parts) {}
@@ -74,7 +74,7 @@ class Hands final : public groma::MapperRuntime {
   void release_instance(InstanceId instance) override;
   bool collect_instance(InstanceId instance) override;
   void set_collect_priority(InstanceId instance, CollectPriority priority) override;
-  std::span<const VariantView> variants(TaskId task) override;  // of tasks that were seen
+  std::span<const VariantView> variants(TaskId task) override;  // for tasks seen before
   std::string_view task_name(TaskId task) override;
   MapperEvent create_event() override;
   void trigger_event(MapperEvent event) override;
@@ -88,7 +88,7 @@ class Hands final : public groma::MapperRuntime {
   HookOf of_ = HookOf::kOperation;
 };
 
-// Tasks as a list of views. In parts where they are many: a view is large.
+// A list of tasks as views.
 class TaskList {
  public:
   void clear();
@@ -102,11 +102,11 @@ class TaskList {
   std::vector<TaskView> views_;
   std::vector<const Legion::Task*> tasks_;
   std::deque<TaskView> parents_;
-  const Legion::Task* parent_ = nullptr;  // whose view is the last of them
+  const Legion::Task* parent_ = nullptr;  // the task whose view is the last of parents_
 };
 
-// Instances as a list of views, with what Legion says of one: not its layout, nor its number for
-// the mapper.
+// A list of instances as views. A view has Legion's facts about an instance, except its layout and
+// its number.
 class InstanceViews {
  public:
   void clear();
@@ -116,7 +116,7 @@ class InstanceViews {
 
  private:
   std::vector<InstanceView> views_;
-  std::deque<std::vector<FieldId>> fields_;  // of them
+  std::deque<std::vector<FieldId>> fields_;  // fields of views_
 };
 
 // The buffers of one hook.
@@ -125,7 +125,7 @@ struct HookCall {
   ViewStorage storage;
   TaskList tasks;
   std::vector<Processor> shards;
-  ShardTable table;  // of them
+  ShardTable table;  // table of `shards`
   TaskOptions options;
   SliceAnswer slices;
   TaskWish wish;
@@ -142,15 +142,15 @@ struct HookCall {
   explicit HookCall(const HookParts& parts) : hands(parts) {}
 };
 
-// The buffers that no hook has just now. Other hooks may begin where one calls the runtime, never
-// while our mapper has the word.
+// A pool of the buffers that no hook uses now. Other hooks may start when a hook calls the runtime,
+// but never while a groma::Mapper runs.
 class HookCalls {
  public:
   explicit HookCalls(const HookParts& parts) : parts_(parts) {}
 
   Alone alone(MapperContext context) const { return Alone(parts_, context); }
 
-  // One hook's, while it lives.
+  // A buffer that belongs to one hook while this object lives.
   class Use {
    public:
     Use(HookCalls& calls, MapperContext context, HookOf of = HookOf::kOperation);

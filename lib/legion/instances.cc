@@ -1,4 +1,5 @@
-// Memories in their order, instances in them.
+// Finds and makes instances: tries the memories of a wish in order and makes the instance in the
+// first one that works.
 #include "legion/instances.h"
 
 #include <fmt/format.h>
@@ -11,16 +12,16 @@
 namespace groma::legion {
 namespace {
 
-// Trees whose root is remembered, up to so many; then all are forgotten.
+// Limit for the trees whose root is cached. Beyond it, all are forgotten.
 constexpr std::size_t kMostRoots = 65'536;
-// Of what the points of a launch got, if each has an instance of its own.
+// Limit for the cached instances of a launch whose points each have their own instance.
 constexpr std::size_t kMostKept = 64;
 
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 
-// Legion says of an instance that it did not make how large it would have been, without what lies
-// between fields that are aligned.
+// Returns a message that the memory is full. Legion reports the size that an instance would have
+// had, without the padding between aligned fields.
 std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& layout,
                     std::size_t alignment) {
   const std::size_t all = memory.capacity();
@@ -41,6 +42,7 @@ void NoInstance::add(MemKind memory, const NoInstance& here) {
   no_room |= here.no_room;
 }
 
+// Returns the fields that an instance needs: all fields of the region, or those of the requirement.
 std::vector<Legion::FieldID> Instances::fields(MapperContext context,
                                                const Legion::RegionRequirement& requirement,
                                                const RequirementWish& wish) const {
@@ -53,6 +55,8 @@ std::vector<Legion::FieldID> Instances::fields(MapperContext context,
   return fields;
 }
 
+// Returns the region that the instance should cover: the requirement's region, or an ancestor if
+// the wish is to share the instance.
 Legion::LogicalRegion Instances::region(MapperContext context,
                                         const Legion::RegionRequirement& requirement,
                                         const RequirementWish& wish, const InstanceWish& instance) {
@@ -103,7 +107,7 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
   const std::size_t before = chosen.size();
   chosen.insert(chosen.end(), found->instances.begin(), found->instances.end());
   for (std::size_t i = before; i < chosen.size(); ++i) {
-    // While Legion answers, other tasks may be mapped and `kept` be changed.
+    // During the call to Legion, other tasks may be mapped and `kept` may change.
     if (runtime_->acquire_instance(context, chosen[i])) continue;
     chosen.resize(before);
     std::erase_if(kept_of(task), serves);
@@ -125,7 +129,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  // Launches of must epochs have no numbers of their own.
+  // Launches of must epochs have no number of their own, so their instances are not cached.
   const bool keeps = of != nullptr && of->task.is_index_space && !of->task.must_epoch_task &&
                      !wish.fresh && (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
   std::vector<FieldGroup> groups;
@@ -173,6 +177,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
   return false;
 }
 
+// Tries the memories of the wish in order, for an instance that covers all regions.
 bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,
                            const std::vector<Legion::LogicalRegion>& regions,
                            const RequirementWish& wish, const Demands& demands,
@@ -182,7 +187,7 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
     why->text = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
     return why->text.empty();
   }
-  RequirementWish all = wish;  // tasks may have different fields of it
+  RequirementWish all = wish;  // the tasks may use different fields of the instance
   all.fields = RequirementWish::Fields::kAll;
   const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
   for (const InstanceWish& instance : all.candidates()) {
@@ -267,6 +272,7 @@ bool Instances::add_together(MapperContext context, std::span<const Together> al
   return false;
 }
 
+// Makes one instance for each group of fields. On a failure, `chosen` is left as it was.
 NoInstance Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
                            const RequirementWish& wish, const InstanceWish& instance,
                            const std::vector<FieldGroup>& groups,
@@ -325,6 +331,8 @@ NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& 
   return {no_room(memory, bytes, layout, alignment_of(asked.constraints)), true};
 }
 
+// Chooses the first memory of the wish that the processor reaches, and adds the order of the layout
+// to `set`.
 bool Instances::add_output(const Legion::OutputRequirement& requirement,
                            const RequirementWish& wish, Legion::Processor target,
                            Legion::Memory& memory, Legion::LayoutConstraintSet& set,
@@ -350,6 +358,8 @@ void Instances::simplify(MapperContext context, const std::vector<Legion::Logica
 
 // ---- Instances that a mapper finds and makes
 
+// Converts a request. Returns nothing if its memory or a region is unknown, or if its regions are
+// of different trees.
 std::optional<Instances::Query> Instances::query(MapperContext context,
                                                  const InstanceRequest& request) const {
   Query query;
@@ -394,7 +404,7 @@ std::optional<FoundInstance> Instances::find(MapperContext context, const Instan
                                             query->regions, found, acquire, query->exact);
   };
   if (finds()) return give(context, found, false);
-  // One of several fields, which lie in this order there.
+  // The request has one field. An instance with several fields in this order also serves.
   if (request.fields.size() > 1 || request.layout.fields != FieldOrder::kAos) return std::nullopt;
   query->constraints.add_constraint(ordering_of(request.layout, query->regions.front().get_dim()));
   if (!finds()) return std::nullopt;
@@ -418,7 +428,8 @@ FoundInstance Instances::give(MapperContext context, const PhysicalInstance& ins
   const auto [number, is_new] = numbers_.try_emplace(instance, last_ + 1);
   if (is_new) {
     known_.emplace(++last_, instance);
-    runtime_->subscribe(context, instance);  // from now on Legion says when it is gone
+    // Legion reports from now on when the instance is destroyed.
+    runtime_->subscribe(context, instance);
   }
   return {number->second, created, static_cast<std::int64_t>(instance.get_instance_size())};
 }
@@ -437,7 +448,8 @@ const PhysicalInstance* Instances::known(InstanceId instance) const {
   return found == known_.end() ? nullptr : &found->second;
 }
 
-// Legion looks at some of this with its checks only, and at fields after the hook, by an abort.
+// Checks that the named instance suits the requirement. Legion checks some of this only if its own
+// checks are on, and checks the fields after the hook, where it aborts the process.
 std::string Instances::add_named(MapperContext context,
                                  const Legion::RegionRequirement& requirement,
                                  const std::vector<Legion::LogicalRegion>& regions,

@@ -1,4 +1,5 @@
-// Reads Realm's machine once. Legion.md 1.7: sorted by id, so that every node numbers alike.
+// Reads Realm's machine once. Processors and memories are sorted by id, so that every node numbers
+// them alike (legion.md 1.7).
 #include "legion/machine_map.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ constexpr std::array kMemories = {Realm::Memory::SYSTEM_MEM, Realm::Memory::GPU_
                                   Realm::Memory::Z_COPY_MEM, Realm::Memory::SOCKET_MEM,
                                   Realm::Memory::REGDMA_MEM};
 
-// Element `index` of that node's; `none` when there is none.
+// Returns element `index` of the node's list, or `none` if there is no such element.
 template <typename T>
 T at(const std::vector<std::vector<T>>& by_node, std::int64_t node, std::int64_t index, T none) {
   if (node < 0 || node >= std::ssize(by_node)) return none;
@@ -56,6 +57,7 @@ Result<std::shared_ptr<const MachineMap>> MachineMap::make() {
   return std::shared_ptr<const MachineMap>(std::move(map));
 }
 
+// Numbers the processors of each kind and node in the order of their ids.
 void MachineMap::read_processors() {
   RealmMachine::ProcessorQuery query(RealmMachine::get_machine());
   std::vector<Legion::Processor> all(query.begin(), query.end());
@@ -72,6 +74,8 @@ void MachineMap::read_processors() {
   }
 }
 
+// Numbers the memories of each kind and node, and finds the best memory of each kind for each
+// processor.
 void MachineMap::read_memories() {
   const RealmMachine machine = RealmMachine::get_machine();
   RealmMachine::MemoryQuery query(machine);
@@ -98,6 +102,7 @@ void MachineMap::read_memories() {
   }
 }
 
+// Describes one node. The capacity of a memory kind is that of the node's smallest memory.
 NodeType MachineMap::node_type(std::size_t node) const {
   NodeType type;
   for (std::size_t m = 0; m < kMemKindCount; ++m) {
@@ -125,6 +130,7 @@ NodeType MachineMap::node_type(std::size_t node) const {
   return type;
 }
 
+// Builds the machine. Equal nodes share one node type.
 Result<Machine> MachineMap::build() const {
   std::vector<NodeType> types;
   std::vector<std::uint32_t> nodes;

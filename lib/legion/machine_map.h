@@ -1,4 +1,5 @@
-// MachineMap: Realm's machine as a groma::Machine, and the way back to Realm's ids.
+// MachineMap: converts Realm's machine to a groma::Machine, and its processors and memories in both
+// directions.
 #pragma once
 
 #include <legion.h>
@@ -18,22 +19,24 @@ Legion::Processor::Kind realm_kind(ProcKind kind);
 std::optional<MemKind> kind_of(Legion::Memory::Kind kind);
 Legion::Memory::Kind realm_kind(MemKind kind);
 
-// Immutable once made; shared by all mapper objects of the process.
+// Does not change after make(). All mapper objects of the process share it.
 class MachineMap {
  public:
-  // Fails when Realm's machine is none for us: no processor, more nodes than kMaxNodes.
+  // Fails if Groma cannot describe the machine: there is no processor, or there are more than
+  // kMaxNodes nodes.
   static Result<std::shared_ptr<const MachineMap>> make();
 
   std::shared_ptr<const Machine> machine() const { return machine_; }
-  // Nothing for utility processors and what we have no kind for.
+  // Returns nothing for utility processors and for kinds that Groma does not have.
   std::optional<Processor> processor(Legion::Processor processor) const;
-  // Nothing for what we have no kind for and what holds nothing.
+  // Returns nothing for kinds that Groma does not have, and for memories of size 0.
   std::optional<Memory> memory(Legion::Memory memory) const;
-  // NO_PROC when there is none.
+  // Returns NO_PROC if there is no such processor.
   Legion::Processor realm(const Processor& processor) const;
-  // NO_MEMORY when there is none.
+  // Returns NO_MEMORY if there is no such memory.
   Legion::Memory realm(const Memory& memory) const;
-  // The memory of that kind that the processor reaches best; NO_MEMORY when it reaches none.
+  // Returns the memory of this kind with the best connection to the processor, or NO_MEMORY if the
+  // processor reaches none.
   Legion::Memory memory(Legion::Processor processor, MemKind kind) const;
 
  private:

@@ -1,3 +1,4 @@
+// Writes the decisions of the mappers to a file, in the format of Legion's LoggingWrapper.
 #include "legion/mapper_log.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ namespace {
 using LegionMapper = Legion::Mapping::Mapper;
 using Legion::Mapping::PhysicalInstance;
 
-// Of Legion, by number; those that no mapping names only have to be told apart.
+// Names of Legion's kinds. Kinds that mappings cannot name only have to be distinguishable.
 const char* name_of(Legion::Processor::Kind kind) {
   switch (kind) {
 #define GROMA_NAME(name, ...)   \
@@ -43,6 +44,7 @@ const char* name_of(Legion::Memory::Kind kind) {
   }
 }
 
+// Returns the lines that list the memories and processors of each process.
 std::string machine_lines() {
   const Legion::Machine machine = Legion::Machine::get_machine();
   std::string text;
@@ -75,7 +77,8 @@ std::string words_of(const Rect& rect) {
   return fmt::format("<{}>..<{}>", words_of(rect.lower), words_of(last));
 }
 
-// A name as a part of a line. A quotation mark would end it, so it becomes `?`.
+// Returns a name that is safe within a line. A quotation mark would end the name, so it becomes
+// `?`.
 std::string line_part(std::string_view name) {
   constexpr std::size_t kMostBytes = 200;
   std::string text = harmless(name, kMostBytes);
@@ -110,7 +113,7 @@ class Logged final : public Above {
                                                                  : " replicable=false"));
   }
 
-  // What moves to another processor, by a mapper that steals, say.
+  // Logs which tasks move to another processor, for example by stealing.
   void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override {
     mapper->select_tasks_to_map(context, input, output);
@@ -166,7 +169,7 @@ class Logged final : public Above {
   }
 
  private:
-  // As the adapter sees it: Legion does not replicate such tasks, or refuses to.
+  // Applies the same rule as the adapter: Legion does not replicate such tasks, or refuses to.
   bool can_replicate(MapperContext context, const Legion::Task& task,
                      Legion::Processor::Kind kind) {
     const bool reduces = std::any_of(
@@ -190,7 +193,8 @@ class Logged final : public Above {
     return text + "\n";
   }
 
-  // As a mapping may call it: the region, its partition, its parent.
+  // Returns the names by which a mapping can refer to the requirement: the region, its partition,
+  // its parent.
   std::vector<std::string> names(MapperContext context,
                                  const Legion::RegionRequirement& requirement) {
     std::vector<std::string> found;
@@ -212,7 +216,7 @@ class Logged final : public Above {
                        instance.get_location().id, layout(context, instance));
   }
 
-  // The slowest dimension first, as LoggingWrapper has it.
+  // Writes the dimensions with the slowest first, like LoggingWrapper.
   std::string layout(MapperContext context, const PhysicalInstance& instance) {
     constexpr std::string_view kLetters = "XYZWVUTSR";
     const Legion::LayoutConstraintSet& set =
@@ -266,7 +270,7 @@ void MapperLogFile::leave() {
 void MapperLogFile::write(const std::string& lines) {
   const std::lock_guard lock(mutex_);
   failed_ = std::fwrite(lines.data(), 1, lines.size(), file_) != lines.size() || failed_;
-  failed_ = std::fflush(file_) != 0 || failed_;  // nobody asks before a run is killed
+  failed_ = std::fflush(file_) != 0 || failed_;  // a killed run must leave complete lines
 }
 
 bool MapperLogFile::has_replicable_variant(Legion::Mapping::MapperRuntime* runtime,
@@ -277,7 +281,7 @@ bool MapperLogFile::has_replicable_variant(Legion::Mapping::MapperRuntime* runti
     const auto known = replicable_.find({task, kind});
     if (known != replicable_.end()) return known->second;
   }
-  std::vector<Legion::VariantID> variants;  // Legion is asked without the lock
+  std::vector<Legion::VariantID> variants;  // Legion is called without the lock held
   runtime->find_valid_variants(context, task, variants, kind);
   const bool any = std::any_of(variants.begin(), variants.end(), [&](Legion::VariantID variant) {
     return runtime->is_replicable_variant(context, task, variant);

@@ -1,9 +1,11 @@
-// A mapper above another one, which decides as before. It writes what is decided, in the lines of
-// Legion's LoggingWrapper (groma/explain_log.h reads both), and whether the run came to its end.
-// LoggingWrapper itself is not used: it does not forward every hook, it asks sharding functors for
-// every point, and its lines go where the program's own messages are. It also lacks what
-// explain_log needs: the names of regions, the domain of the launch that a point is of, whether a
-// task can be replicated, which tasks moved to another processor.
+// A mapper above another mapper, whose decisions it does not change. It writes each decision in the
+// format of Legion's LoggingWrapper (groma/explain_log.h reads both), and whether the run reached
+// its end.
+//
+// LoggingWrapper itself is not used, for three reasons. It does not forward every hook. It asks
+// sharding functors about every point. Its lines are mixed with the program's own messages. It also
+// lacks facts that explain_log needs: the names of regions, the launch domain of a point, whether a
+// task can be replicated, and which tasks moved to another processor.
 #pragma once
 
 #include <legion.h>
@@ -19,20 +21,21 @@
 
 namespace groma::legion {
 
-// One for a process. Thread-safe.
+// The log file. One object for a process. Thread-safe.
 class MapperLogFile {
  public:
-  // Begins with the machine's memories and processors.
+  // Creates the file. It begins with the machine's memories and processors.
   static Result<std::shared_ptr<MapperLogFile>> make(const std::string& path);
   ~MapperLogFile();
   MapperLogFile(const MapperLogFile&) = delete;
   MapperLogFile& operator=(const MapperLogFile&) = delete;
 
   void enter();
-  void leave();  // after the last, all is on disk
-  // Whole lines, which stay together.
+  void leave();  // when the last writer has left, everything is on disk
+  // Writes complete lines. The lines of one call stay together.
   void write(const std::string& lines);
-  // Whether a variant of the task for that kind of processor is replicable. Legion is asked once.
+  // Returns true if the task has a replicable variant for this processor kind. Legion is asked only
+  // once.
   bool has_replicable_variant(Legion::Mapping::MapperRuntime* runtime,
                               Legion::Mapping::MapperContext context, Legion::TaskID task,
                               Legion::Processor::Kind kind);
@@ -48,11 +51,11 @@ class MapperLogFile {
   std::map<std::pair<Legion::TaskID, Legion::Processor::Kind>, bool> replicable_;
 };
 
-// `own` ends with what is returned.
+// Makes a mapper that logs the decisions of `own` and owns it.
 std::unique_ptr<Legion::Mapping::Mapper> make_logged(Legion::Mapping::Mapper* own,
                                                      std::shared_ptr<MapperLogFile> file);
 
-// The `own` of such a mapper; null for any other.
+// Returns the `own` of a mapper that make_logged() made, or null for any other mapper.
 Legion::Mapping::Mapper* logged_by(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

@@ -1,10 +1,11 @@
-// A libcuda.so.1 for machines without a driver. A Legion that was built with CUDA names that
-// library, so the loader stops where it is missing; ours lets the program start and says that there
-// is no GPU. These are the functions that liblegion binds, and cuInit, which Realm looks up.
+// A substitute for libcuda.so.1 on machines without a CUDA driver. A Legion built with CUDA names
+// that library, so the loader stops if it is missing. The substitute lets the program start and
+// reports that there is no GPU. It has the functions that liblegion binds, and cuInit, which Realm
+// looks up.
 //
-// Programs in a build folder that was configured where there was no driver find it by their
-// RUNPATH, which the loader looks at before the system's libraries. Where somebody has installed a
-// driver since, the stand-in would hide it, so it ends the program and says what to do.
+// Programs in a build folder that was configured without a driver find it through their RUNPATH,
+// which the loader searches before the system's libraries. If a driver was installed since, the
+// substitute would hide it. It then ends the program and says what to do.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include <cstring>
 
 #ifndef GROMA_LOADER_CACHE
-#define GROMA_LOADER_CACHE "/etc/ld.so.cache"  // where the loader keeps the system's libraries
+#define GROMA_LOADER_CACHE "/etc/ld.so.cache"  // the loader's list of system libraries
 #endif
 
 namespace {
@@ -22,7 +23,7 @@ constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
 constexpr char kName[] = "/libcuda.so.1";
 constexpr std::size_t kMaxCache = std::size_t{16} << 20;
 
-// Whether it is a library of this process's kind: ELF, of 32 or 64 bits.
+// Returns true if the file is an ELF library with the word size (32 or 64 bits) of this process.
 bool is_library(const char* path) {
   unsigned char head[5] = {};
   std::FILE* file = std::fopen(path, "rb");
@@ -33,8 +34,8 @@ bool is_library(const char* path) {
          head[4] == (sizeof(void*) == 8 ? 2 : 1);
 }
 
-// Copies to `path` that of a driver in the loader's cache: its strings end with NUL. False where
-// there is none.
+// Copies to `path` the path of a driver found in the loader's cache, whose strings end with NUL.
+// Returns false if the cache names no driver.
 bool find_in_cache(char* path, std::size_t size) {
   std::FILE* file = std::fopen(GROMA_LOADER_CACHE, "rb");
   if (file == nullptr) return false;
@@ -55,7 +56,8 @@ bool find_in_cache(char* path, std::size_t size) {
   return found;
 }
 
-// Whether LD_LIBRARY_PATH names the folder of this library: then it is wanted.
+// Returns true if LD_LIBRARY_PATH names the folder of this library. Then the user wants the
+// substitute.
 bool is_wanted() {
   Dl_info self = {};
   const char* list = std::getenv("LD_LIBRARY_PATH");

@@ -1,4 +1,4 @@
-// Operations that are no tasks as a mapper of ours sees them.
+// Views of operations other than tasks, for a groma::Mapper.
 #include <algorithm>
 
 #include "legion/task_views.h"
@@ -31,7 +31,7 @@ OperationKind kind_of(const Legion::Mappable& operation) {
   }
 }
 
-// Of those that are launched over a domain.
+// Fills in the launch domain of operations that are launched over a domain.
 template <typename Operation>
 void fill_domain(const Operation* operation, TaskView& view) {
   if (operation == nullptr) return;

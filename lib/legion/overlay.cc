@@ -1,6 +1,6 @@
-// Overlay: each hook to the program's own mapper first, then to the adapter, which changes what
-// statements decide. Hooks that no statement speaks of (tunables, contexts, copies, inline
-// mappings, partitions, sources, ...) are forwarded unchanged by Above.
+// Overlay: passes each hook first to the program's own mapper, then to the adapter, which changes
+// what statements decide. Hooks without a corresponding statement (tunables, contexts, copies,
+// inline mappings, partitions, sources, ...) are forwarded unchanged by Above.
 #include "legion/overlay.h"
 
 #include <algorithm>
@@ -27,9 +27,9 @@ using LegionMapper = Legion::Mapping::Mapper;
 using MapperContext = Legion::Mapping::MapperContext;
 using Legion::Mapping::MapperEvent;
 
-// Ready tasks that wait for the first of two events: that of the program's mapper, and the
-// adapter's. Of all mapper objects of the process, since the program may trigger its event in the
-// hook of another object.
+// Ready tasks that wait for the first of two events: one of the program's mapper and one of the
+// adapter. The object serves all mapper objects of the process, because the program may trigger its
+// event in a hook of another object.
 class Waits {
  public:
   void add(MapperEvent own, MapperEvent adapters, MapperEvent either) {
@@ -37,8 +37,9 @@ class Waits {
     waits_.push_back({own, adapters, either});
     any_ = true;
   }
-  // Triggers `either` where one of the two has come. Hooks may call it at once: the first looks,
-  // and looks again for the others, whose events may have come after it looked.
+  // Triggers `either` if one of the two events has been triggered. Hooks may call this at the same
+  // time. The first caller looks, and looks again for the other callers, whose events may have come
+  // after its first look.
   void look(Legion::Mapping::MapperRuntime& runtime, MapperContext context) {
     if (!any_) return;
     std::unique_lock lock(mutex_);
@@ -120,7 +121,7 @@ class Overlay final : public Above {
     }
     wake(context);
   }
-  // The program's mapper need not know how to replicate a task that it would not replicate.
+  // The program's mapper need not be able to replicate a task that it would not replicate itself.
   void replicate_task(MapperContext context, const Legion::Task& task,
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
     if (!has(task, MappingStatement::kControlReplicate)) {
@@ -151,16 +152,17 @@ class Overlay final : public Above {
       if (adapter_->overlay_task(context, task, input, output)) {
         const std::lock_guard lock(mutex_);
         reports_[task.get_unique_id()] = {own_asks, 0};
-        counted = false;  // until it is reported
+        counted = false;  // until its end is reported
       }
     }
-    if (counted) {  // it will be ready again, or nobody hears of its end
+    if (counted) {  // the task becomes ready again, or no mapper hears of its end
       const Turn turn(turns_.get(), context);
       adapter_->overlay_gone(context, task);
     }
     wake(context);
   }
-  // A mapper hears no reports that it did not ask for: DefaultMapper would end the process.
+  // Only requested reports are passed to the program's mapper: DefaultMapper would end the process
+  // on any other.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     bool adapter_asked = false, own_asked = true;
@@ -180,7 +182,7 @@ class Overlay final : public Above {
     if (own_asked) mapper->report_profiling(context, task, input);
     wake(context);
   }
-  // A replay asks no mapper, so tasks that have to be counted or may be stolen are not traced.
+  // A trace replay asks no mapper, so tasks that are counted or may be stolen are not traced.
   void memoize_operation(MapperContext context, const Legion::Mappable& operation,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, operation, input, output);
@@ -250,8 +252,7 @@ class Overlay final : public Above {
     wake(context);
   }
 
-  // ---- What the program's mapper alone decides. It may trigger an event in any of its hooks.
-// NOLINTBEGIN(bugprone-macro-parentheses): types and names
+  // ---- Hooks that only the program's mapper decides. It may trigger an event in any hook.
 #define GROMA_FORWARD(hook, Operation, Input, Output)                                      \
   void hook(MapperContext context, const Legion::Operation& operation, const Input& input, \
             Output& output) override {                                                     \
@@ -323,9 +324,9 @@ class Overlay final : public Above {
   }
 
  private:
-  // Reports of a task that the adapter asked for.
+  // Reports of a task that the adapter requested.
   struct Reports {
-    bool own_asked = false;  // the program's mapper asked for reports, too
+    bool own_asked = false;  // the program's mapper requested reports, too
     unsigned heard = 0;
   };
 
@@ -340,33 +341,33 @@ class Overlay final : public Above {
   bool has(const Legion::Task& task, MappingStatement statement) {
     return statements(task)[static_cast<std::size_t>(statement)];
   }
-  // Whether the adapter decides when the task is mapped.
+  // Returns true if the adapter decides when the task is mapped.
   bool is_scheduled(const Legion::Task& task) {
     return !meets(task) &&
            (has(task, MappingStatement::kInstanceLimit) || has(task, MappingStatement::kTaskSteal));
   }
 
-  // Has tasks looked at again whose event came in the hook that ends. Every hook of the program's
-  // mapper ends with it.
+  // Looks again at tasks whose event was triggered in this hook. Called at the end of every hook of
+  // the program's mapper.
   void wake(MapperContext context) { waits().look(*mapper->runtime, context); }
   void forget_let_through(MapperContext context, const Legion::Task& task);
 
   std::unique_ptr<Adapter> adapter_;
   std::shared_ptr<const Mentions> mentions_;
   std::string name_;
-  std::unique_ptr<Turns> turns_;  // of a concurrent mapper
+  std::unique_ptr<Turns> turns_;  // set above a concurrent mapper
 
   std::mutex mutex_;
   std::unordered_map<Legion::TaskID, StatementSet> statements_;
   std::unordered_map<Legion::UniqueID, Reports> reports_;
-  // Ready tasks that the adapter let through, as its limits have it, and that the program's mapper
-  // has not mapped yet.
+  // Ready tasks that the adapter let through within its limits, and that the program's mapper has
+  // not mapped yet.
   std::set<const Legion::Task*> let_through_;
 };
 
-// The adapter says which of the tasks that it schedules may be mapped. The program's mapper chooses
-// among these and all others, and never sees a task that is held back: it may count what it
-// selects.
+// The adapter decides which of the tasks that it schedules may be mapped. The program's mapper
+// chooses among these and all other tasks. It never sees a task that is held back, because it may
+// count the tasks it selects.
 void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
   SelectMappingInput scheduled, free;
@@ -413,11 +414,11 @@ void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   } else {
     output.deferral_event = mapper->runtime->create_mapper_event(context);
     waits().add(own.deferral_event, let.deferral_event, output.deferral_event);
-    wake(context);  // one of them may have come since
+    wake(context);  // one of the events may have come since
   }
 }
 
-// The task goes elsewhere, so it no longer counts here.
+// Stops counting a task here that goes to another processor.
 void Overlay::forget_let_through(MapperContext context, const Legion::Task& task) {
   {
     const std::lock_guard lock(mutex_);
@@ -427,6 +428,8 @@ void Overlay::forget_let_through(MapperContext context, const Legion::Task& task
   adapter_->overlay_gone(context, task);
 }
 
+// Answers a steal request: the adapter decides tasks with a statement about stealing, the program's
+// mapper the others.
 void Overlay::permit_steal_request(MapperContext context, const StealRequestInput& input,
                                    StealRequestOutput& output) {
   StealRequestInput ours, others;
@@ -465,7 +468,7 @@ bool is_concurrent(const LegionMapper& own) {
   return own.get_mapper_sync_model() == LegionMapper::CONCURRENT_MAPPER_MODEL;
 }
 
-// Another copy of this library may have made the adapter, so types are compared by name.
+// Types are compared by name, because another copy of this library may have made the adapter.
 bool asks_by_default(const LegionMapper& own) {
   const char* const name = typeid(own).name();
   return std::strcmp(name, typeid(Legion::Mapping::DefaultMapper).name()) == 0 ||

@@ -1,4 +1,4 @@
-// A mapping above the mapper of a Legion program.
+// Applies a mapping on top of the mapper of a Legion program.
 #pragma once
 
 #include <legion.h>
@@ -14,35 +14,36 @@ namespace groma::legion {
 
 class Adapter;
 
-// Kinds of statements, by MappingStatement.
+// A set of statement kinds, indexed by MappingStatement.
 using StatementSet = std::bitset<9>;
 
-// Which kinds of statements name a task. `*` names all tasks.
+// Tells which kinds of statements name a task. `*` names all tasks.
 class Mentions {
  public:
   explicit Mentions(const Program& program);
   StatementSet of(const std::string& task) const;
 
  private:
-  StatementSet all_;  // those with `*`
+  StatementSet all_;  // statements with `*`
   std::map<std::string, StatementSet> names_;
 };
 
-// Makes a mapper that answers each hook as `own`, the program's mapper, does, and then changes what
-// a statement of the mapping decides. `adapter` has the mapping. Both end with what is returned.
+// Makes a mapper that answers each hook as `own`, the program's mapper, and then changes what a
+// statement of the mapping decides. `adapter` has the mapping. The result owns both.
 std::unique_ptr<Legion::Mapping::Mapper> make_overlay(Legion::Mapping::Mapper* own,
                                                       std::unique_ptr<Adapter> adapter,
                                                       std::shared_ptr<const Mentions> mentions);
 
-// Returns true if Legion may call this mapper from several threads at once. The calls of an adapter
-// above it are then made in turn.
+// Returns true if Legion may call this mapper from several threads at once. An adapter above it
+// then makes its own calls one after the other.
 bool is_concurrent(const Legion::Mapping::Mapper& own);
 
-// Returns true if the layouts that `own` asks for are those of Legion's DefaultMapper, or of
-// another mapping, which demand nothing of a task. Used where AskedInstances has seen nothing.
+// Returns true if the layouts that `own` requests do not express demands of a task, because `own`
+// is Legion's DefaultMapper or another mapping. Used for instances that AskedInstances has not
+// seen.
 bool asks_by_default(const Legion::Mapping::Mapper& own);
 
-// The `own` of a mapper that make_overlay made; null for any other mapper.
+// Returns the `own` of a mapper that make_overlay() made, or null for any other mapper.
 Legion::Mapping::Mapper* own_of(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

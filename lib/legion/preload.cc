@@ -1,6 +1,6 @@
-// Stands before Legion in a program that was not built with Groma (LD_PRELOAD): the functions by
-// which a program starts Legion, registers its mappers and launches tasks. Without GROMA_MAPPING,
-// and in programs without Legion, it does nothing.
+// Loaded before Legion (LD_PRELOAD) in a program that was not built with Groma. It replaces the
+// functions with which a program starts Legion, registers mappers and launches tasks. It does
+// nothing in programs without Legion, or if neither GROMA_MAPPING nor GROMA_RECORD is set.
 #include "legion/preload.h"
 
 #include <dlfcn.h>
@@ -29,8 +29,8 @@ bool is_wanted() {
   _exit(1);
 }
 
-// The address and the mangled name of one of the functions below. That of a member function is the
-// first word of its pointer.
+// Returns the address and the mangled name of one of the functions below. The address of a member
+// function is the first word of its pointer.
 template <class Function>
 Dl_info self(Function function) {
   void* address = nullptr;
@@ -47,8 +47,8 @@ std::string version_here() {
   return version == nullptr ? "another version" : version();
 }
 
-// Ours stands before every function of a Legion like the one that it was built with.
-// `legion_runtime_start` is in every Legion.
+// These functions replace the functions of a Legion like the one that they were built with.
+// `legion_runtime_start` exists in every Legion.
 __attribute__((constructor)) void check_legion() {
   if (!is_wanted() || dlsym(RTLD_DEFAULT, "legion_runtime_start") == nullptr) return;
   const char* const start = self(&Legion::Runtime::start).dli_sname;
@@ -57,7 +57,8 @@ __attribute__((constructor)) void check_legion() {
   }
 }
 
-// The library that maps. Loaded once; ends the process where that is not possible.
+// Returns the mapping library (preload_mapper.cc). It is loaded once; the process ends if that
+// fails.
 void* mapper_library() {
   static void* const library = [] {
     std::string path = self(&check_legion).dli_fname;
@@ -69,14 +70,14 @@ void* mapper_library() {
   return library;
 }
 
-const PreloadMapper& library() {  // what it offers
+const PreloadMapper& library() {  // functions of the mapping library
   static const auto* const found =
       static_cast<const PreloadMapper*>(dlsym(mapper_library(), groma::legion::kPreloadMapper));
   return *found;
 }
 
-// Legion's own function of the name: after us, but where Legion was loaded for itself (Python), in
-// the library that maps, which needs it too.
+// Returns Legion's own function of this name. It comes after ours in the search order. If Legion
+// was loaded separately (Python), it is found through the mapping library, which needs Legion too.
 template <class Wanted, class Function>
 Wanted* next(Function function) {
   const char* const name = self(function).dli_sname;
@@ -87,7 +88,7 @@ Wanted* next(Function function) {
 
 void before_start() {
   if (!is_wanted()) return;
-  check_legion();  // it may have been loaded later
+  check_legion();  // Legion may have been loaded later
   library().begin();
 }
 
@@ -96,7 +97,8 @@ Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
   return !is_wanted() ? mapper : library().wrap(runtime, id, mapper, processor);
 }
 
-// Times a launch, while it lives. One that may run the task itself says nothing of Legion.
+// Measures the time of a launch while the object lives. A launch that may run the task inline is
+// not measured, because its time tells nothing about Legion.
 class Launch {
  public:
   explicit Launch(bool runs_inline) : said_(runs_inline ? nullptr : wanted()) {
@@ -122,22 +124,22 @@ class Launch {
   Clock::time_point begin_;
 };
 
-// The same of a member function of MapperRuntime, which is const.
+// The same for const member functions of MapperRuntime.
 template <class Returned, class... Arguments>
 auto* next_of(Returned (Legion::Mapping::MapperRuntime::*function)(Arguments...) const) {
   using Next = Returned(const Legion::Mapping::MapperRuntime*, Arguments...);
   return next<Next>(function);
 }
 
-// Where the file begins that holds the code at the address.
+// Returns the start address of the library that contains the address.
 void* file_of(void* address) {
   Dl_info info{};
   dladdr(address, &info);
   return info.dli_fbase;
 }
 
-// Tells the library that maps of instances that a mapper took as they were, where Legion's own
-// DefaultMapper did. `caller` is in the code that took them.
+// Reports to the mapping library that Legion's DefaultMapper took existing instances. `caller` is
+// an address in the code that took them.
 template <class Function>
 void note_found(Legion::Mapping::MapperContext context,
                 const std::vector<Legion::Mapping::PhysicalInstance>& instances, Function* legions,
@@ -147,8 +149,8 @@ void note_found(Legion::Mapping::MapperContext context,
   for (const Legion::Mapping::PhysicalInstance& instance : instances) noted(context, instance);
 }
 
-// Tells the library that maps of an instance that a mapper had made. `caller` is in the code that
-// asked.
+// Reports to the mapping library that a mapper requested an instance. `caller` is an address in the
+// code that made the request.
 template <class Function>
 void note_asked(const Legion::Mapping::MapperRuntime& runtime,
                 Legion::Mapping::MapperContext context, const groma::legion::InstanceCall& call,
@@ -156,7 +158,8 @@ void note_asked(const Legion::Mapping::MapperRuntime& runtime,
   static const auto noted = is_wanted() ? library().asked : decltype(PreloadMapper::asked)(nullptr);
   if (noted == nullptr) return;
   void* const from = file_of(caller);
-  if (from == file_of(reinterpret_cast<void*>(noted))) return;  // the mapping asks itself
+  // A request of the mapping library itself.
+  if (from == file_of(reinterpret_cast<void*>(noted))) return;
   noted(runtime, context, call, from != file_of(reinterpret_cast<void*>(legions)));
 }
 
@@ -234,7 +237,7 @@ namespace Legion::Mapping {
 
 using Regions = std::vector<LogicalRegion>;
 
-// MapperRuntime's functions by which a mapper gets instances. Each takes the constraints or the
+// The MapperRuntime functions with which a mapper gets instances. Each takes constraints or the
 // number of a registered layout.
 #define GROMA_LAYOUTS(Define)                                        \
   Define(const LayoutConstraintSet&, (&constraints), 0, constraints) \
@@ -311,7 +314,8 @@ GROMA_LAYOUTS(GROMA_FIND)
 #undef GROMA_FIND
 #undef GROMA_LAYOUTS
 
-// What DefaultMapper takes of the valid instances, and of the mapping of a task that it remembers.
+// DefaultMapper takes valid instances, and those of its cached task mappings, through these two
+// functions.
 bool MapperRuntime::acquire_and_filter_instances(MapperContext context,
                                                  std::vector<PhysicalInstance>& instances,
                                                  bool filter_acquired) const {

@@ -1,7 +1,7 @@
-// Between the two libraries that take a Legion program over without rebuilding it: preload.cc
-// stands in LD_PRELOAD, of every process that the program starts, so it needs nothing;
-// preload_mapper.cc, which needs Legion, it loads where a Legion starts under a mapping or is
-// recorded.
+// Interface between the two libraries with which Groma takes over a Legion program without a
+// rebuild. preload.cc is in LD_PRELOAD of every process that the program starts, so it depends on
+// nothing else. It loads preload_mapper.cc, which needs Legion, when Legion starts under a mapping
+// or is recorded.
 #pragma once
 
 #include <legion.h>
@@ -11,51 +11,54 @@
 
 namespace groma::legion {
 
-// Set to anything: `groma` was started by a launcher, once for each process, so that each says what
-// it does. Otherwise the first process speaks for all.
+// Set to any value: a launcher started `groma` once for each process, so each process reports its
+// own actions. Otherwise the first process reports for all.
 inline constexpr const char* kEachProcessVariable = "GROMA_EACH_PROCESS";
-// The mapping: the path of a file, or a name for messages, a line end and the program's text.
+// The mapping: the path of a file. Or three parts: a name for messages, a line end, the text of the
+// program.
 inline constexpr const char* kMappingVariable = "GROMA_MAPPING";
-// The tasks of Options::override_layouts, a line each.
+// The tasks of Options::override_layouts, one a line.
 inline constexpr const char* kOverrideLayoutsVariable = "GROMA_OVERRIDE_LAYOUTS";
-// The file into which what the program does is recorded. With a mapping, under that.
+// The file for the recording of the run. If there is a mapping too, the run under this mapping is
+// recorded.
 inline constexpr const char* kRecordVariable = "GROMA_RECORD";
-// The file into which goes what Legion measures of the run.
+// The file for Legion's measurements of the run.
 inline constexpr const char* kProfileVariable = "GROMA_PROFILE";
-// The file into which goes what the mappers decide, in the form of Legion's LoggingWrapper.
+// The file for the decisions of the mappers, in the format of Legion's LoggingWrapper.
 inline constexpr const char* kLogVariable = "GROMA_LOG";
 
-// Arguments and result of MapperRuntime::create_physical_instance and the other functions by which
-// a mapper gets an instance.
+// The arguments and the result of a call with which a mapper gets an instance, such as
+// MapperRuntime::create_physical_instance.
 struct InstanceCall {
-  const Legion::LayoutConstraintSet* constraints;  // null: those of `layout`
+  const Legion::LayoutConstraintSet* constraints;  // null: use the constraints of `layout`
   Legion::LayoutConstraintID layout;
   const std::vector<Legion::LogicalRegion>& regions;
   const Legion::Mapping::PhysicalInstance& result;
   int priority;
   bool tight;
-  bool fresh;  // create_physical_instance, not find_or_create_physical_instance
+  bool fresh;  // true: create_physical_instance; false: find_or_create_physical_instance
 };
 
-// What preload_mapper.cc offers, under the name kPreloadMapper.
+// The functions of preload_mapper.cc, exported under the name kPreloadMapper.
 struct PreloadMapper {
-  // The runtime is about to start: the last registration callback is ours.
+  // Called when the runtime is about to start. Adds Groma's registration callback as the last one.
   void (*begin)() = nullptr;
-  // What is registered in place of `mapper`, which the program registers under the id.
+  // Returns the mapper to register in place of `mapper`, which the program registers under this id.
   Legion::Mapping::Mapper* (*wrap)(Legion::Runtime* runtime, Legion::MapperID id,
                                    Legion::Mapping::Mapper* mapper,
                                    Legion::Processor processor) = nullptr;
-  // A task launched something by a call that took so long.
+  // Reports that a task's call to launch something took this long.
   void (*called)(std::int64_t nanoseconds) = nullptr;
-  // A mapper got an instance. `by_program`: the program's own code asked, not Legion's
-  // DefaultMapper. The call is made inside the hook with that context.
+  // Reports that a mapper got an instance. `by_program`: the program's own code made the request,
+  // not Legion's DefaultMapper. The call happens inside the hook with this context.
   void (*asked)(const Legion::Mapping::MapperRuntime& runtime,
                 Legion::Mapping::MapperContext context, const InstanceCall& call,
                 bool by_program) = nullptr;
-  // Legion's DefaultMapper took an instance that was there, inside the hook with that context.
+  // Reports that Legion's DefaultMapper took an existing instance, inside the hook with this
+  // context.
   void (*found)(Legion::Mapping::MapperContext context,
                 const Legion::Mapping::PhysicalInstance& instance) = nullptr;
-  // The program's mapper beneath one that is registered, or that itself.
+  // Returns the program's mapper below a registered mapper, or that mapper itself if there is none.
   Legion::Mapping::Mapper* (*unwrap)(Legion::Mapping::Mapper* mapper) = nullptr;
 };
 inline constexpr const char* kPreloadMapper = "groma_preload_mapper";

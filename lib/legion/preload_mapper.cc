@@ -1,6 +1,6 @@
-// What preload.cc loads into a Legion program: the mapping that the environment hands over, over
-// the mappers that the program registers, and alone where it registers none; above all that what
-// records the run, where it is to be.
+// The library that preload.cc loads into a Legion program. It puts the mapping of the environment
+// above the mappers that the program registers, or uses it alone if there are none. Above both come
+// the mappers that log, profile or record the run.
 #include <mappers/default_mapper.h>
 
 #include <cstdio>
@@ -54,7 +54,7 @@ bool is_first_process() {
   return here.first().address_space() == 0;
 }
 
-// Whether this process says what need not be said by each.
+// Returns true if this process prints messages that one process should print for all.
 bool speaks() {
   static const bool does = is_first_process() || std::getenv(kEachProcessVariable) != nullptr;
   return does;
@@ -63,7 +63,8 @@ bool speaks() {
 Program program() {
   Diagnostics diags(source());
   Program compiled = compile(diags.source(), diags);
-  // Once for a run, which `groma run` leaves to us; notes are for `groma check`.
+  // Warnings are printed once for a run, by this library instead of `groma run`. Notes are left to
+  // `groma check`.
   for (const Diagnostic& each : diags.sorted()) {
     if (each.severity == Severity::kNote || (each.severity != Severity::kError && !speaks())) {
       continue;
@@ -74,7 +75,7 @@ Program program() {
   return compiled;
 }
 
-// Standard error, for a process that does not speak: of errors alone.
+// A log on standard error that shows only errors, for a process that does not print for all.
 class Errors final : public LogSink {
  public:
   void log(LogLevel level, std::string_view line) override {
@@ -84,14 +85,14 @@ class Errors final : public LogSink {
   }
 };
 
-// `groma run` and people learn from these lines that the program is mapped and recorded.
+// Prints the lines from which `groma run` and people see that the program is mapped and recorded.
 void announce(const Program& program, const Machine& on) {
   if (!speaks()) return;
   std::fprintf(stderr, "groma: mapped by %s, Legion %s, %s\n", program.source().name().c_str(),
                LEGION_VERSION, machine_line(on).c_str());
 }
 
-// Of the first process, where the top-level task runs.
+// Returns the recording of the first process, which runs the top-level task.
 std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& machine) {
   const char* const file = std::getenv(kRecordVariable);
   if (file == nullptr) return nullptr;
@@ -110,7 +111,7 @@ std::shared_ptr<RunWatch> watch(const std::shared_ptr<const MachineMap>& machine
   return std::make_shared<RunWatch>(file, machine);
 }
 
-// Of each process its own: `LOG`, of others than the first `LOG.1` and so on.
+// Opens this process's log file: `LOG` for the first process, `LOG.1` and so on for others.
 std::shared_ptr<MapperLogFile> log_file() {
   const char* const file = std::getenv(kLogVariable);
   if (file == nullptr) return nullptr;
@@ -128,7 +129,7 @@ std::shared_ptr<const MachineMap> machine() {
   return *made;
 }
 
-// Of the process.
+// The state of the takeover; one object for the process.
 struct Takeover {
   const std::shared_ptr<const MachineMap> map = machine();
   const std::shared_ptr<RunEvents> events = recording(map);
@@ -152,15 +153,17 @@ struct Takeover {
     return wrapper(compiled, options, std::move(heard), asked);
   }();
   std::mutex mutex;
-  std::set<Legion::Processor> replaced;  // whose default mapper the program's is; NO_PROC: all
+  // Processors whose default mapper the program replaced; NO_PROC: all.
+  std::set<Legion::Processor> replaced;
 };
 
 Takeover& takeover() {
-  static Takeover* const one = new Takeover;  // Legion may use it until the process ends
+  // Never deleted: Legion may use it until the process ends.
+  static Takeover* const one = new Takeover;
   return *one;
 }
 
-// `own` may be null.
+// Puts the mapping and the observers above `own`, which may be null.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
   const bool is_programs_own = own != nullptr;
@@ -179,7 +182,7 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   return mapper;
 }
 
-thread_local bool ours = false;  // what this thread registers
+thread_local bool ours = false;  // true while this thread registers Groma's mappers
 
 LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* mapper,
                    Legion::Processor processor) {
@@ -201,7 +204,7 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   noted.constraints = call.constraints != nullptr
                           ? *call.constraints
                           : runtime.find_layout_constraints(context, call.layout);
-  // An order that was left to Legion is what the tasks see all the same.
+  // The tasks see the order even if Legion chose it.
   if (noted.constraints.ordering_constraint.ordering.empty()) {
     noted.constraints.ordering_constraint =
         runtime.find_layout_constraints(context, call.result.get_layout_id()).ordering_constraint;
@@ -228,6 +231,7 @@ LegionMapper* unwrap(LegionMapper* mapper) {
   return mapper;
 }
 
+// Replaces the default mapper of each processor whose default mapper the program did not replace.
 void replace_rest(const Legion::RegistrationCallbackArgs& args) {
   const auto has_own = [](Legion::Processor p) {
     const std::lock_guard lock(takeover().mutex);

@@ -1,3 +1,5 @@
+// Measures the tasks and copies of a run through Legion's profiling requests and writes a
+// RunRecord.
 #include "legion/profiler.h"
 
 #include <fmt/format.h>
@@ -21,15 +23,15 @@ using Use = profile::MeasuredEvent::Use;
 using What = RunWatch::What;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
-constexpr std::size_t kMostUses = 64;     // of a task or copy
-constexpr int kMostLooks = 64;            // for a region's name
-constexpr std::size_t kMostTrees = 4096;  // of the others the name is not kept
+constexpr std::size_t kMostUses = 64;     // limit for one task or copy
+constexpr int kMostLooks = 64;            // limit for looking up a region's name
+constexpr std::size_t kMostTrees = 4096;  // beyond it, names of regions are not kept
 constexpr RunTime kNanosecond = 1000;
 constexpr long long kStallNs = 1'000'000;
 
 long long now_ns() { return Realm::Clock::current_time_in_nanoseconds(); }
 
-// A bit each, fields whose ids are 64 apart share one.
+// Returns one bit for each field. Fields whose ids differ by a multiple of 64 share a bit.
 template <typename Fields>
 std::uint64_t bits_of(const Fields& fields) {
   std::uint64_t bits = 0;
@@ -52,14 +54,16 @@ void add_uses(const Legion::RegionRequirement& requirement,
   }
 }
 
-// A timeline without what it lacks: an end where the work on the processor or channel ended.
+// A timeline whose missing times are filled in. The end is when the work on the processor or
+// channel ended.
 struct Times {
   long long created = 0, ready = 0, start = 0, end = 0;
 };
 bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Times& times) {
   constexpr auto kNone = measurements::OperationTimeline::INVALID_TIMESTAMP;
   times = {timeline.create_time, timeline.ready_time, timeline.start_time, timeline.end_time};
-  if (times.end == kNone || on_gpu) times.end = timeline.complete_time;  // kernels end later
+  // GPU kernels end after the task's body.
+  if (times.end == kNone || on_gpu) times.end = timeline.complete_time;
   if (times.start == kNone || times.end == kNone) return false;
   if (times.ready == kNone) times.ready = times.start;
   if (times.created == kNone) times.created = times.ready;
@@ -80,7 +84,7 @@ class Profiler final : public Above {
     mapper->select_task_options(context, task, output);
     output.memoize = false;
   }
-  // What a trace replays nobody maps, and so nobody measures.
+  // No mapper sees what a trace replays, so it would not be measured.
   void memoize_operation(MapperContext context, const Legion::Mappable& operation,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, operation, input, output);
@@ -126,7 +130,7 @@ class Profiler final : public Above {
     if (own) mapper->report_profiling(context, task, input);
   }
 
-  // ---- Operations that a task issues, for the copies that they make.
+  // ---- Operations of a task, measured for the copies that they make
   void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
                 MapCopyOutput& output) override {
     mapper->map_copy(context, operation, input, output);
@@ -158,7 +162,7 @@ class Profiler final : public Above {
   }
 
  private:
-  // Legion then says when they are collected.
+  // Looks at the instances, so that Legion reports when they are collected.
   void look_at(MapperContext context, const std::vector<PhysicalInstance>& instances,
                std::int32_t region) {
     for (const PhysicalInstance& instance : instances) {
@@ -195,7 +199,8 @@ class Profiler final : public Above {
 
 RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
     : file_(std::move(file)), machine_(std::move(machine)) {
-  // Other processes are not measured: their processors would seem idle, their memories empty.
+  // Other processes are left out, because they are not measured here: their processors would seem
+  // idle and their memories empty.
   const Legion::Machine realm = Legion::Machine::get_machine();
   Legion::Machine::ProcessorQuery here(realm);
   here.local_address_space();
@@ -253,7 +258,7 @@ void RunWatch::launched(const Legion::Task& task) {
   const auto points =
       task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
   const std::lock_guard lock(mutex_);
-  // All shards of a replicated task launch the same.
+  // All shards of a replicated task make the same launches; only the first counts.
   if (parent == nullptr || parent->get_shard_id() == 0) points_launched_ += points;
   if (parent == nullptr || launches_.size() >= profile::kMaxRecordedEvents) return;
   launches_.push_back({parent->get_unique_id(), since_begin(now_ns())});
@@ -273,6 +278,7 @@ bool RunWatch::wants_more(bool is_task) {
   return false;
 }
 
+// Notes that a task was mapped, with the statements that placed its data.
 void RunWatch::mapped(Mapped what) {
   const std::lock_guard lock(mutex_);
   if (begin_ns_ < 0) begin_ns_ = what.begin_ns;
@@ -315,7 +321,8 @@ std::int32_t RunWatch::point_number(const Legion::Task& task) {
   return found->second;
 }
 
-// As the program calls the root, else what the requirement is of; a number where it has no names.
+// Names the region as the program names the root, else the requirement's own region. A region
+// without a name gets a number.
 std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                                  const Legion::RegionRequirement& requirement) {
   const Legion::LogicalRegion parent = requirement.parent;
@@ -342,7 +349,8 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
   if (is_new && record_.regions.size() >= kMostTrees) known = {-1, kMostLooks};
   if (known.number < 0) return -1;
   if (is_new) record_.regions.push_back(fmt::format("region tree {}", tree));
-  known.looked_for = name.empty() ? known.looked_for + 1 : kMostLooks;  // it may get one yet
+  // The program may name it later.
+  known.looked_for = name.empty() ? known.looked_for + 1 : kMostLooks;
   if (!name.empty()) record_.regions[static_cast<std::size_t>(known.number)] = std::move(name);
   return known.number;
 }
@@ -354,6 +362,7 @@ std::int32_t RunWatch::memory_of(Legion::Memory memory) const {
   return found == memories_.end() ? -1 : found->second;
 }
 
+// Notes that a memory's content changed by `bytes` and updates its peak.
 void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
                         std::int64_t bytes) {
   if (record_.allocations.size() >= profile::kMaxRecordedAllocations) {
@@ -406,11 +415,12 @@ bool RunWatch::reported(Legion::UniqueID id, What what, std::size_t requirement,
   return own;
 }
 
+// Adds the event of a task that ended. The caller holds mutex_.
 void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationProcessorUsage on;
   if (!responses.get_measurement(timeline) || !responses.get_measurement(on)) return;
-  if (of.name < 0) return;  // there was no room for it
+  if (of.name < 0) return;  // the record had no room for this task
   if (events_.size() >= profile::kMaxRecordedEvents) {
     ++left_out_;
     return;
@@ -430,7 +440,8 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   measurements::RuntimeOverhead overhead;
   if (responses.get_measurement(overhead)) {
     made.own = overhead.application_time * kNanosecond;
-    // Behind the first tasks Legion sets itself up, for some 100 ms: that is none of theirs.
+    // After the first tasks, Legion initialises itself for about 100 ms. That time does not belong
+    // to the tasks.
     const auto worked = overhead.application_time + overhead.runtime_time + overhead.wait_time;
     if (!on_gpu && times.end - times.start > worked + kStallNs) times.end = times.start + worked;
   }
@@ -441,6 +452,7 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   events_.push_back(std::move(made));
 }
 
+// Adds the event of a copy that ended. The caller holds mutex_.
 void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationMemoryUsage usage;
@@ -484,6 +496,7 @@ void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Respons
 
 // ---- The end
 
+// Returns the record of the run, with notes about what was left out.
 RunRecord RunWatch::finished() {
   RunRecord record = record_;
   profile::add_events(events_, launches_, record);

@@ -1,5 +1,5 @@
-// A mapper above another one, which decides as before: it has Legion measure what the tasks and
-// copies of the run do, for a profile.
+// A mapper above another mapper, whose decisions it does not change. It has Legion measure the
+// tasks and copies of the run, for a profile.
 #pragma once
 
 #include <legion.h>
@@ -20,49 +20,50 @@
 
 namespace groma::legion {
 
-// What the profilers of a process measured. Thread-safe; no lock is held while Legion is asked.
+// The measurements of all profilers of a process. Thread-safe. No lock is held during a call to
+// Legion.
 class RunWatch {
  public:
-  // A RunRecord is written to that file (profile/record_text.h) when the last profiler has left.
+  // `file`: a RunRecord is written there when the last profiler has left (profile/record_text.h).
   RunWatch(std::string file, std::shared_ptr<const MachineMap> machine);
 
   void enter();
   void leave();
 
-  // What decided where data goes (Registration::heard).
+  // Notes which statement decided where data goes (Registration::heard).
   void heard(Legion::UniqueID task, std::size_t requirement, Origin origin);
 
   void launched(const Legion::Task& task);
-  // False where there are several processes: a request to measure the copies of a task that came
-  // from another one ends the process inside Legion.
+  // Returns false if there are several processes. A request to measure the copies of a task that
+  // came from another process ends the process inside Legion.
   bool measures_copies() const { return machine_->machine()->node_count() == 1; }
-  // Whether there is room for what is measured of another task or operation; if not, that is
-  // noted.
+  // Returns true if there is room for the measurements of another task or operation. If not, the
+  // omission is counted.
   bool wants_more(bool is_task);
 
   struct Mapped {
-    Legion::UniqueID task = 0;  // or operation
-    std::int32_t name = -1;     // of a task
-    std::int32_t point = -1;    // of a task of an index launch
+    Legion::UniqueID task = 0;  // task or operation
+    std::int32_t name = -1;     // for a task
+    std::int32_t point = -1;    // for a task of an index launch
     std::vector<std::int32_t> regions, statements;
     std::vector<profile::MeasuredEvent::Use> uses;
-    long long begin_ns = 0, end_ns = 0;          // of the hook
-    bool own_tasks = false, own_copies = false;  // that the own mapper wants to hear of
+    long long begin_ns = 0, end_ns = 0;          // time of the hook
+    bool own_tasks = false, own_copies = false;  // the program's mapper wants these reports
     std::uint64_t reports = 0;
   };
   void mapped(Mapped what);
   void operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions, bool own);
   std::int32_t name_of(const Legion::Task& task);
-  // The number of its point in the record; -1: it is a single task.
+  // Returns the number of the task's point in the record, or -1 for a single task.
   std::int32_t point_number(const Legion::Task& task);
   std::int32_t region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                          const Legion::RegionRequirement& requirement);
-  // Whether the instance is seen for the first time.
+  // Returns true if the instance is seen for the first time.
   bool sees(const Legion::Mapping::PhysicalInstance& instance, std::int32_t region);
   void collected(const Legion::Mapping::PhysicalInstance& instance);
 
   enum class What : std::uint8_t { kTask, kCopy, kFill };
-  // Whether the own mapper wants to hear of it.
+  // Adds a measurement. Returns true if the program's mapper wants the report too.
   bool reported(Legion::UniqueID of, What what, std::size_t requirement, std::uint64_t total,
                 const Legion::Mapping::ProfilingResponse& responses);
 
@@ -70,7 +71,7 @@ class RunWatch {
   using Responses = Legion::Mapping::ProfilingResponse;
   RunTime since_begin(long long ns) const;
   std::int32_t memory_of(Legion::Memory memory) const;
-  // With the lock.
+  // The caller holds mutex_.
   void add_task(const Mapped& of, const Responses& responses);
   void add_copy(const Mapped& of, std::size_t requirement, const Responses& responses);
   bool has_room();
@@ -81,14 +82,14 @@ class RunWatch {
   const std::shared_ptr<const MachineMap> machine_;
   std::mutex mutex_;
   int profilers_ = 0;
-  long long begin_ns_ = -1;  // the first task is mapped: before that Legion starts
-  RunRecord record_;         // but for its events
+  long long begin_ns_ = -1;  // when the first task was mapped; Legion's own start lies before
+  RunRecord record_;         // without its events
   std::unordered_map<Realm::ID::IDType, std::int32_t> processors_, memories_;
   std::map<Legion::TaskID, std::int32_t> names_;
   std::unordered_map<std::string, std::int32_t> points_;
   struct Tree {
     std::int32_t number;
-    int looked_for;  // for its name
+    int looked_for;  // how often its name was looked up
   };
   std::map<Legion::RegionTreeID, Tree> regions_;
   std::map<std::pair<Legion::UniqueID, std::size_t>, std::int32_t> heard_;
@@ -101,11 +102,11 @@ class RunWatch {
   std::int64_t left_out_ = 0, left_out_copies_ = 0, fills_ = 0, unplaced_ = 0;
 };
 
-// `own` ends with what is returned.
+// Makes a mapper that measures the tasks of `own` and owns it.
 std::unique_ptr<Legion::Mapping::Mapper> make_profiler(Legion::Mapping::Mapper* own,
                                                        std::shared_ptr<RunWatch> watch);
 
-// The `own` of such a mapper; null for any other.
+// Returns the `own` of a mapper that make_profiler() made, or null for any other mapper.
 Legion::Mapping::Mapper* profiled_by(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

@@ -1,3 +1,4 @@
+// The mapper that reports launches and mapped tasks to RunEvents.
 #include "legion/recorder.h"
 
 #include <map>
@@ -72,7 +73,8 @@ class Recorder final : public Above {
     mapper->memoize_operation(context, mappable, input, output);
     if (output.memoize) events_->may_replay();
   }
-  // DefaultMapper ends the process where it is told what it did not ask for.
+  // DefaultMapper ends the process on a report that it did not request, so only requested reports
+  // are passed on.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     if (input.task_response) measure(task, input.profiling_responses);
@@ -85,7 +87,7 @@ class Recorder final : public Above {
     mapper->report_profiling(context, task, input);
   }
 
-  // ---- What is only counted
+  // ---- Operations that are only counted
   void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
                 MapCopyOutput& output) override {
     events_->other("copies that the program makes");
@@ -115,7 +117,8 @@ class Recorder final : public Above {
     }
   }
 
-  // Its own work, not what it waits for or does in Legion; kernels end after the task's body.
+  // Measures the task's own work, without waiting and without work in Legion. GPU kernels end after
+  // the task's body.
   void measure(const Legion::Task& task, const Legion::Mapping::ProfilingResponse& responses) {
     const Legion::Processor::Kind kind = task.target_proc.kind();
     measurements::OperationTimeline timeline;
@@ -131,7 +134,7 @@ class Recorder final : public Above {
   const bool is_programs_own_;
   std::shared_ptr<AskedInstances> instances_;
   std::mutex mutex_;
-  // Tasks for whose reports the own mapper asked, and how many came.
+  // Number of reports that came, for tasks whose reports the program's mapper requested.
   std::map<Legion::UniqueID, unsigned> asked_;
 };
 

@@ -1,4 +1,5 @@
-// A mapper above another one, which decides as before: it watches what the program launches.
+// A mapper above another mapper, whose decisions it does not change. It records what the program
+// launches.
 #pragma once
 
 #include <legion.h>
@@ -10,15 +11,16 @@
 
 namespace groma::legion {
 
-// `own` ends with what is returned. `is_programs_own`: a mapper that the program registered is, or
-// stands below, `own`, so the variants that it chooses are recorded. `asked` knows what the
-// program's mapper asks for, which is recorded as demands of its tasks; null: nothing is demanded.
+// Makes a mapper that records the launches of `own` and owns it. `is_programs_own`: `own` is, or
+// stands above, a mapper that the program registered, so the variants that it chooses are recorded.
+// `asked` has the requests of the program's mapper, which are recorded as demands of its tasks.
+// Null: no demands are recorded.
 std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* own,
                                                        std::shared_ptr<RunEvents> events,
                                                        bool is_programs_own,
                                                        std::shared_ptr<AskedInstances> asked);
 
-// The `own` of such a mapper; null for any other.
+// Returns the `own` of a mapper that make_recorder() made, or null for any other mapper.
 Legion::Mapping::Mapper* recorded_by(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

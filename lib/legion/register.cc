@@ -1,4 +1,5 @@
-// From `use` to mapper objects: what waits for the runtime to start, and its callback.
+// Registers mappings with Legion: keeps what waits for the runtime to start, and the callback that
+// then makes the mapper objects.
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -16,8 +17,8 @@
 namespace groma::legion {
 namespace {
 
-// Every node registers the same functors under the same ids. The functions of a program are the
-// functors, so the first mapper's are all mappers'.
+// Every node registers the same functors under the same ids. The functors are the functions of the
+// program, so the functors of the first mapper serve all mappers.
 void register_functors(Registration& registration, Legion::Runtime* runtime, const Mapper& mapper) {
   const auto functors = mapper.sharding_functors();
   if (functors.empty() || registration.functors.is_set()) return;
@@ -25,7 +26,7 @@ void register_functors(Registration& registration, Legion::Runtime* runtime, con
                             functors);
 }
 
-// What hears what a program without a log of its own has to say.
+// The log of a program that sets none: standard error.
 class StandardError final : public LogSink {
  public:
   void log(LogLevel, std::string_view line) override {
@@ -39,8 +40,8 @@ LogSink* log_or_standard_error(LogSink* log) {
   return log == nullptr ? &standard_error : log;
 }
 
-// Whether `groma run --map` has put its mapping above what the program uses itself, which then has
-// what that leaves.
+// Returns true if `groma run --map` has put its mapping above the mapping that the program uses.
+// The program's own mapping then decides only what the other one leaves open.
 bool is_below() { return std::getenv(kMappingVariable) != nullptr; }
 
 void make_mappers(const std::shared_ptr<Registration>& registration,
@@ -56,8 +57,8 @@ void make_mappers(const std::shared_ptr<Registration>& registration,
   }
 }
 
-// What Legion keeps for the callback: its bytes are copied. The registration lives as long as the
-// process, since Legion may call back more than once.
+// The data that Legion copies for the callback. The registration lives as long as the process,
+// because Legion may call back more than once.
 struct Kept {
   const std::shared_ptr<Registration>* registration;
 };
@@ -93,7 +94,7 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
 
 MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
   LogSink* const log = log_or_standard_error(sink);
-  // Bound when the machine is known, once for all processors.
+  // The program is bound when the machine is known, once for all processors.
   auto shared = std::make_shared<std::shared_ptr<ProgramMapper::Shared>>();
   return [program, shared, log, warns](const MapperSite& site) -> std::unique_ptr<Mapper> {
     if (*shared == nullptr) {
@@ -110,7 +111,7 @@ MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
       }
       *shared = ProgramMapper::share(*bound, log);
     }
-    // The binding has a machine of its own; it is equal to the site's.
+    // The binding has its own copy of the machine, which equals the site's.
     return std::make_unique<ProgramMapper>(
         *shared, MapperSite{ProgramMapper::machine_of(**shared), site.local, site.settings, log});
   };
@@ -141,7 +142,7 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
     return Error{Error::Code::kMalformed, std::move(text)};
   }
   for (const Diagnostic& warning : diags.sorted()) {
-    if (warning.severity == Severity::kNote) continue;  // for `groma check`
+    if (warning.severity == Severity::kNote) continue;  // notes are left to `groma check`
     log_or_standard_error(options.log)->log(LogLevel::kWarning, render(*source, warning));
   }
   use(program, options);
@@ -150,7 +151,7 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
 
 namespace {
 
-// The adapter of one processor; of NO_PROC that of the first which has one.
+// Makes the adapter of one processor. For NO_PROC, makes that of the first processor that has one.
 Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                      Legion::Processor processor, bool in_turn) {
   const Legion::Machine machine = Legion::Machine::get_machine();

@@ -1,3 +1,4 @@
+// Collects the events of a recorded run under a lock, with a limit for each kind, and writes them.
 #include "legion/run_events.h"
 
 #include <fmt/format.h>
@@ -18,28 +19,29 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
-constexpr std::ptrdiff_t kMaxDemands = 4;        // different ones, of one requirement
-constexpr std::size_t kMostTimes = 1024;         // of a task on a kind of processor
-constexpr std::size_t kMostPlaces = 65'536;      // that are remembered
-constexpr std::size_t kMostArgumentBytes = 256;  // that tell launches apart
+constexpr std::ptrdiff_t kMaxDemands = 4;    // different demands of one requirement
+constexpr std::size_t kMostTimes = 1024;     // run times kept for a task on a processor kind
+constexpr std::size_t kMostPlaces = 65'536;  // places in the cache
+// Argument bytes that are compared between launches.
+constexpr std::size_t kMostArgumentBytes = 256;
 constexpr std::size_t kMostContexts = std::size_t{1} << 17;
-constexpr std::size_t kMostExpected = 65'536;  // launches whose tasks are not mapped yet
-constexpr std::size_t kMostIdle = 8192;        // of these, that have launched nothing
-constexpr std::size_t kMostAlike = 4096;       // kinds of launches with projection functors
-constexpr std::size_t kMostPending = 16'384;   // launches with such whose points are not mapped
-constexpr std::size_t kMostIssued = 4096;  // launches that are not mapped, of whom it is known when
-constexpr std::size_t kMostCosts = 65'536;  // of the runtime
-// What other work delays counts not: the runtime's cost is what this share of the times, in
-// percent, stays below.
+constexpr std::size_t kMostExpected = 65'536;  // limit for launches with unmapped tasks
+constexpr std::size_t kMostIdle = 8192;        // contexts that have launched nothing
+constexpr std::size_t kMostAlike = 4096;  // limit for kinds of launches with projection functors
+constexpr std::size_t kMostPending = 16'384;  // of these launches, those with unmapped points
+constexpr std::size_t kMostIssued = 4096;     // unmapped launches with a known launch time
+constexpr std::size_t kMostCosts = 65'536;    // measured costs of the runtime
+// Percentile of the measured times that counts as the runtime's own cost. Times that other work
+// delays lie above it.
 constexpr std::size_t kUndisturbed = 10;
-constexpr std::int64_t kMostPoints = 1 << 16;  // of a launch with projection functors
+constexpr std::int64_t kMostPoints = 1 << 16;  // points of a launch with projection functors
 constexpr const char* kProgramsBefore = "Legion programs that ended before the last";
 
 std::vector<std::int64_t> list(const Point& point) {
   return {point.coordinates().begin(), point.coordinates().end()};
 }
 
-// Row by row, the last coordinate fastest.
+// Returns the index of the point in row-major order (the last coordinate changes fastest).
 std::size_t index_in(const Rect& domain, const Point& point) {
   std::int64_t index = 0;
   for (int d = 0; d < domain.dimensions(); ++d) {
@@ -48,7 +50,7 @@ std::size_t index_in(const Rect& domain, const Point& point) {
   return static_cast<std::size_t>(index);
 }
 
-// A rectangle that holds both.
+// Returns the bounding box of two rectangles.
 Rect around(const Rect& a, const Rect& b) {
   Rect both = a;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -233,9 +235,9 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
   }
   const std::tuple key{around_it.region, around_it.partition, color, name};
   bool look = false;
-  std::size_t room = 0;  // for boxes
+  std::size_t room = 0;  // number of boxes that can still be kept
   {
-    // Pieces of one partition that are cut alike share its colours.
+    // Equal partitions of the pieces of one partition share their colours.
     const std::lock_guard lock(mutex_);
     const auto known = alike_partitions_.find(key);
     if (known != alike_partitions_.end()) {
@@ -298,7 +300,7 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
   pieces_ += pieces.size();
   for (Events::Piece& piece : pieces) {
     boxes_ += piece.boxes.size();
-    if (boxes_ > app::kMaxEventBoxes) {  // others were looked at meanwhile
+    if (boxes_ > app::kMaxEventBoxes) {  // other threads added boxes meanwhile
       boxes_ -= piece.boxes.size();
       piece.boxes.clear();
       count("holes of pieces, of which there are too many");
@@ -357,10 +359,10 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   if (!above) return std::nullopt;
   Events::Requirement to;
   to.region = above->region;
-  // The task itself does not touch the data, so no dependence follows from it.
+  // The task itself does not access the data, so no dependence follows from the requirement.
   to.privilege = from.is_no_access() ? Privilege::kNoAccess : privilege_of(from);
   to.coherence = coherence_of(from);
-  if (to.privilege != Privilege::kNoAccess) {  // else nothing is mapped
+  if (to.privilege != Privilege::kNoAccess) {  // otherwise no instance is mapped
     const std::lock_guard lock(mutex_);
     const std::vector<Legion::FieldID>& ids = fields_[to.region];
     for (const Legion::FieldID id : from.privilege_fields) {
@@ -371,7 +373,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
     }
   }
   if (projects && from.projection != 0) {
-    to.how = Events::How::kMapped;  // by which partition its points say
+    to.how = Events::How::kMapped;  // the points tell the partition
     launch.projected.push_back(launch.shape.requirements.size());
     return to;
   }
@@ -390,7 +392,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
 
 void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
-  // All shards of a replicated task launch the same.
+  // All shards of a replicated task make the same launches; only the first counts.
   if (parent != nullptr && parent->get_shard_id() != 0) return;
   const auto number = task_of(runtime, context, task);
   if (!number) return other("launches of tasks after those that are kept");
@@ -460,7 +462,7 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
 void RunEvents::expected(const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr || parent->get_shard_id() != 0) return;
-  if (machine_->machine()->node_count() > 1) return;  // others may map it
+  if (machine_->machine()->node_count() > 1) return;  // another process may map it
   const Key key{run_of(*parent), task.get_context_index()};
   const auto points =
       task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
@@ -483,7 +485,8 @@ void RunEvents::came(const Legion::Task& task) {
   if (found != expected_.end() && --found->second <= 0) expected_.erase(found);
 }
 
-// What the task has itself, for what it launches by that.
+// Returns the regions that the task itself has, so that its launches can be described relative to
+// them.
 std::optional<RunEvents::Open> RunEvents::open_of(Runtime* runtime, MapperContext context,
                                                   const Legion::Task& task) {
   const auto number = task_of(runtime, context, task);
@@ -517,7 +520,7 @@ void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion
 
 void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
   events_.top_level = number;
-  if (task.get_total_shards() > 1) return;  // the task itself was seen before it was replicated
+  if (task.get_total_shards() > 1) return;  // the task was seen before its replication
   if (tops_.size() < kMostAlike && tops_.insert(task.get_unique_id()).second && tops_.size() > 1) {
     count("top-level tasks before the last, which alone stands there as one");
   }
@@ -560,7 +563,7 @@ void RunEvents::forget_old() {
   std::erase_if(alike_, [&](const auto& each) { return each.second->used < *middle; });
 }
 
-// As it was seen, or as another one that it is like was.
+// Adds the pending launch with the regions that its points got, or with those of an equal launch.
 void RunEvents::finish(const Key& key) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
@@ -608,7 +611,7 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
   pending_.erase(found);
 }
 
-// Tables come last, since domains, and so their sizes, may differ.
+// Tables come last in the numbers, because domains and therefore table sizes may differ.
 std::optional<std::uint32_t> RunEvents::number_of(const Pending& pending) {
   Launched launch = pending.alike->launch;
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
@@ -655,7 +658,7 @@ std::optional<std::uint32_t> RunEvents::number_of(Launched launch) {
   if (!is_new) return number->second;
   if (numbers_ + launch.numbers.size() > app::kMaxEventNumbers) {
     launches_.erase(number);
-    // Another of its shape stands for it.
+    // Another launch of this shape represents it.
     for (std::size_t i = events_.launches.size(); i-- > 0;) {
       if (events_.launches[i].shape != shape->second) continue;
       count("launches that are described by one like them, since too many differ");
@@ -701,7 +704,7 @@ void RunEvents::issued(const Legion::Task& task, const HookTimes& times) {
 
 void RunEvents::called(std::int64_t nanoseconds) {
   const std::lock_guard lock(mutex_);
-  // In the first one Legion sets itself up.
+  // The first call is left out, because Legion initialises itself in it.
   if (!std::exchange(has_called_, true)) return;
   if (issue_costs_.size() < kMostCosts) issue_costs_.push_back(nanoseconds);
 }
@@ -732,8 +735,8 @@ std::string RunEvents::text() {
   return app::text_of(finished());
 }
 
-// The tasks of a must epoch have one number in what launches them; of these the first with the
-// regions of the run is taken.
+// The tasks of a must epoch share one number in their parent. The first of these with the regions
+// of the run is taken.
 std::int32_t RunEvents::shape_of(const Open& run, const Events& done) const {
   const auto above = contexts_.find(run.of.first);
   if (above == contexts_.end()) return -1;
@@ -757,7 +760,7 @@ std::int32_t RunEvents::shape_of(const Open& run, const Events& done) const {
 }
 
 app::Events RunEvents::finished() {
-  // Points of replayed traces are not mapped, those of other processes not here.
+  // No mapper here sees the points of replayed traces and of other processes.
   while (!pending_.empty()) finish(Key(pending_.begin()->first));
   pending_order_.clear();
   for (auto& [id, open] : contexts_) std::sort(open.launches.begin(), open.launches.end());
@@ -766,7 +769,7 @@ app::Events RunEvents::finished() {
   using Same = std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
                           std::vector<std::uint32_t>>;
   std::map<Same, std::int64_t> contexts;
-  std::set<std::uint32_t> launching;  // tasks
+  std::set<std::uint32_t> launching;  // tasks that launch something
   for (const auto& [id, open] : contexts_) {
     if (!open.launches.empty()) launching.insert(open.task);
   }
@@ -775,7 +778,7 @@ app::Events RunEvents::finished() {
     Events::Context made;
     made.task = open.task;
     made.shape = shape_of(open, done);
-    // What it is given is of use as far as it is what its launch says.
+    // The task's regions are useful only as far as its launch describes them.
     const std::vector<std::size_t> layout = done.layout_of(made);
     if (!layout.empty()) {
       if (open.point) made.given = list(*open.point);

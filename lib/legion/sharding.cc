@@ -1,3 +1,4 @@
+// Registers Groma's sharding functors with Legion and evaluates them.
 #include "legion/sharding.h"
 
 #include <fmt/format.h>
@@ -23,13 +24,14 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
     const auto found = first_.find(table);
     if (found != first_.end()) return found->second + id - 1;
   }
-  // Asks another node, perhaps, so it is done without the lock; always the same ids for a name.
+  // Legion may ask another node, so no lock is held. The ids for a name are always the same.
   const Legion::ShardingID first =
       runtime_->generate_library_sharding_ids((name_ + table).c_str(), functors_.size());
   const std::lock_guard lock(mutex_);
   if (first_.emplace(table, first).second) {
     Legion::ShardingID next = first;
-    for (const groma::ShardingFunctor* functor : functors_) {  // Legion deletes what it is given
+    // Legion deletes the functors that it is given.
+    for (const groma::ShardingFunctor* functor : functors_) {
       runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards), true);
     }
   }
@@ -44,8 +46,8 @@ Legion::ShardID FunctorAdapter::shard(const Legion::DomainPoint& point,
 void FunctorAdapter::invert(Legion::ShardID shard, const Legion::Domain& sharding,
                             const Legion::Domain& index, std::size_t,
                             std::vector<Legion::DomainPoint>& points) {
-  // Where they differ, points are those of the launch and are decided on in the sharding space,
-  // which contains it.
+  // If the two domains differ, the points belong to the launch, and the functor decides in the
+  // sharding space, which contains the launch domain.
   const bool swapped = index.get_volume() > sharding.get_volume();
   const Legion::Domain& launch = swapped ? sharding : index;
   const Legion::Domain& decided = swapped ? index : sharding;

@@ -1,4 +1,4 @@
-// Our sharding functors as Legion's.
+// Offers Groma's sharding functors as Legion sharding functors.
 #pragma once
 
 #include <legion.h>
@@ -22,7 +22,8 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
   Legion::ShardID shard(const Legion::DomainPoint& point, const Legion::Domain& domain,
                         std::size_t total) override;
   bool is_invertible() const override { return true; }
-  // Correct with the domains in either order, in which releases pass them (legion.md 1.4).
+  // Accepts the two domains in either order, because releases pass them in the other order
+  // (legion.md 1.4).
   void invert(Legion::ShardID shard, const Legion::Domain& sharding, const Legion::Domain& index,
               std::size_t total, std::vector<Legion::DomainPoint>& points) override;
 
@@ -31,17 +32,17 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
   ShardTable shards_;
 };
 
-// A mapper's functors under Legion's ids. Legion tells a functor no more of the shards than how
-// many they are, so each table of shards gets functors of its own, registered when it is first
+// A mapper's sharding functors under Legion's ids. Legion tells a functor only the number of
+// shards. Therefore each table of shards gets its own functors, registered when the table is first
 // seen, under ids that are the same on every node. Thread-safe.
 class ShardFunctors {
  public:
-  // `name` and `functors`, which live as long as the runtime, are the same on every node.
+  // `name` and `functors` are the same on every node. `functors` must outlive the runtime.
   void set(Legion::Runtime* runtime, std::string name,
            std::span<const groma::ShardingFunctor* const> functors);
   bool is_set() const { return runtime_ != nullptr; }
   std::size_t size() const { return functors_.size(); }
-  // Of functor `id`, from 1 to size(), for that table.
+  // Returns Legion's id of functor `id` (1 to size()) for this table.
   Legion::ShardingID id_of(groma::ShardingId id, const ShardTable& shards);
 
  private:
@@ -49,7 +50,8 @@ class ShardFunctors {
   std::string name_;
   std::span<const groma::ShardingFunctor* const> functors_;
   std::mutex mutex_;
-  std::map<std::string, Legion::ShardingID> first_;  // of a table's functors, by its text
+  // First id of a table's functors, by the table's text.
+  std::map<std::string, Legion::ShardingID> first_;
 };
 
 }  // namespace groma::legion

@@ -1,9 +1,9 @@
-// What one mapper object knows of work that waits, for idle processors to take.
+// What one mapper object knows about waiting tasks that idle processors can take.
 //
-// Legion asks a processor whether it would steal only while ready tasks of its own wait there, so
-// an idle one is never asked. Adapters tell each other by messages: who has something stealable
-// that waits offers it, who is idle requests it, and gets it by relocation or hears that there is
-// nothing.
+// Legion asks a processor whether it wants to steal only while ready tasks wait on that processor,
+// so an idle processor is never asked. Adapters therefore exchange messages. A processor with
+// waiting stealable tasks offers them. An idle processor requests work. It then gets tasks by
+// relocation, or the answer that there are none.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@
 
 namespace groma::legion {
 
-// Above the kinds of messages that mappers send themselves.
+// The numbers are above the message kinds that mappers send themselves.
 enum class StealMessage : std::uint32_t { kOffer = 0xFFFFFF00, kRequest, kNothing };
-// Returns true if adapters send such messages to each other: one of these, or one of limits.
+// Returns true if adapters send messages of this kind to each other: a steal message or a limit
+// message.
 inline bool is_of_adapters(std::uint32_t kind) {
   using Limit = mapper::LimitMessage::Kind;
   const auto in = [kind](auto first, auto last) {
@@ -26,19 +27,19 @@ inline bool is_of_adapters(std::uint32_t kind) {
 }
 
 struct Stealing {
-  // Offers that are out at once: a machine may have very many processors.
+  // Limit for open offers, because a machine may have very many processors.
   static constexpr std::size_t kMaxOffers = 64;
 
   // ---- As a thief
-  std::vector<Processor> offers;  // who has something
-  std::size_t asked = 0;          // requests without an answer
-  std::int64_t mapped = 0;        // tasks that were mapped here and have not ended
-  bool has_ready = false;         // tasks wait here
+  std::vector<Processor> offers;  // processors with work to give
+  std::size_t asked = 0;          // number of requests without an answer
+  std::int64_t mapped = 0;        // number of tasks mapped here that have not ended
+  bool has_ready = false;         // true: tasks wait here
 
   // ---- As a victim
-  std::vector<Processor> offered;   // who was told
-  std::vector<Processor> requests;  // who wants something
-  bool has_stealable = false;       // of the tasks that wait here
+  std::vector<Processor> offered;   // processors that got an offer
+  std::vector<Processor> requests;  // processors that want work
+  bool has_stealable = false;       // true: some of the tasks that wait here can be stolen
 
   bool idle() const { return mapped == 0 && !has_ready; }
 };

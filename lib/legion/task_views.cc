@@ -1,5 +1,5 @@
-// Names come from semantic information, which is on the handle that the program named: for a
-// subregion one walks up to it.
+// Builds views of Legion's tasks and regions. Names come from semantic information. A subregion
+// without a name is looked up through its ancestors.
 #include "legion/task_views.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace groma::legion {
 namespace {
 
-// Regions that are remembered, 100 to 200 bytes each; a program may make new ones for ever.
+// Limit for cached regions, 100 to 200 bytes each. A program may create any number of regions.
 constexpr std::size_t kMaxRegions = 262'144;
 
 constexpr std::size_t kMaxFields = 65'536;
@@ -34,7 +34,8 @@ void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>&
 }  // namespace
 
 bool meets(const Legion::Task& task) {
-  // Legion learns the extents of output regions from all points of a launch, before one ends.
+  // Legion computes the extents of output regions from all points of a launch before any point
+  // ends.
   const bool sizes_together = task.is_index_space && !task.output_regions.empty();
   return task.concurrent_task || task.must_epoch_task || sizes_together ||
          std::any_of(task.regions.begin(), task.regions.end(),
@@ -151,6 +152,7 @@ void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
   view.shards = static_cast<std::uint32_t>(parent.get_total_shards());
 }
 
+// Returns all names of tasks and regions seen so far.
 groma::mapper::NamesOfRun TaskViews::names() const {
   groma::mapper::NamesOfRun names;
   for (const auto& [id, known] : known_) {
@@ -183,7 +185,8 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
     const Legion::UniqueID id = parent->get_unique_id();
     if (storage.parent_id != id) {
       fill_parent(context, *parent, current, storage.parent);
-      storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;  // else by `current`
+      // Otherwise the view depends on `current`.
+      storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;
     }
     view.parent = &storage.parent;
   }
@@ -216,6 +219,7 @@ TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& ta
   return *(last_ = &found->second);
 }
 
+// Returns the task's facts. The variants are looked up again at each new launch.
 const TaskViews::Known& TaskViews::known_now(MapperContext context, const Legion::Task& task) {
   Known& known = this->known(context, task);
   const Legion::Task* parent = task.get_parent_task();
@@ -246,7 +250,8 @@ TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& t
     std::vector<Legion::VariantID> ids;
     runtime_->find_valid_variants(context, task.task_id, ids, realm_kind(kind));
     for (Legion::VariantID id : ids) {
-      made.demands.push_back(demands(context, task.task_id, id));  // a deque: these stay
+      // Elements of a deque keep their address.
+      made.demands.push_back(demands(context, task.task_id, id));
       made.colocated.push_back(colocated(context, task.task_id, id));
       made.variants.push_back(
           {.id = static_cast<VariantId>(id),
@@ -282,7 +287,7 @@ std::span<const std::vector<std::size_t>> TaskViews::colocated(TaskId task,
   return {};
 }
 
-// Constraints that have a position in common are one group.
+// Constraints with a common position are merged into one group.
 std::vector<std::vector<std::size_t>> TaskViews::colocated(MapperContext context,
                                                            Legion::TaskID task,
                                                            Legion::VariantID variant) {
@@ -307,7 +312,7 @@ std::vector<std::vector<std::size_t>> TaskViews::colocated(MapperContext context
 RegionId RegionIds::of(Legion::LogicalRegion region) {
   if (!region.exists()) return 0;
   const std::lock_guard lock(mutex_);
-  if (regions_.size() >= kMaxRegions) {  // new numbers: none comes twice
+  if (regions_.size() >= kMaxRegions) {  // numbers are never reused
     regions_.clear();
     by_number_.clear();
   }
@@ -387,7 +392,8 @@ const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::Fie
 
 std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
                                               const Legion::RegionRequirement& requirement) {
-  const bool whole = !requirement.region.exists();  // of a launch: points have a region each
+  // True: of a whole launch, whose points have a region each.
+  const bool whole = !requirement.region.exists();
   RegionKey key{requirement.region, Legion::LogicalPartition::NO_PART, requirement.parent};
   if (whole) key.partition = requirement.partition;
   const auto found = by_region_.find(key);

@@ -1,4 +1,4 @@
-// TaskViews: Legion's tasks as a mapper of ours sees them.
+// TaskViews: presents Legion's tasks to a groma::Mapper.
 #pragma once
 
 #include <legion.h>
@@ -26,21 +26,22 @@ namespace groma::legion {
 using Legion::Mapping::MapperContext;
 
 Point point_of(const Legion::DomainPoint& point);
-// Of a domain that is no box: the box around it.
+// Returns the domain as a box. If the domain is not a box, returns the bounding box.
 Rect rect_of(const Legion::Domain& domain);
 Legion::DomainPoint realm_point(const Point& point);
 Legion::Domain domain_of(const Rect& rect);
-// The boxes that a domain is made of.
+// Calls `box` with each box that the domain consists of.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box);
 
-// TaskView::rendezvous.
+// Returns the value of TaskView::rendezvous.
 bool meets(const Legion::Task& task);
-// A requirement with LEGION_NO_ACCESS_FLAG needs an instance all the same, so it has its privilege.
+// Returns the requirement's privilege. LEGION_NO_ACCESS_FLAG does not change it, because such a
+// requirement still needs an instance.
 Privilege privilege_of(const Legion::RegionRequirement& requirement);
 Coherence coherence_of(const Legion::RegionRequirement& requirement);
 
-// Of a handle, or of a field space and a field of it; empty where the program attached none. Good
-// until the handle is destroyed.
+// Returns the name that the program attached to a handle, or to a field of a field space. Returns
+// an empty string if there is none. The name is valid until the handle is destroyed.
 template <typename... Handle>
 std::string_view attached_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                                Handle... handle) {
@@ -54,8 +55,8 @@ std::string_view attached_name(Legion::Mapping::MapperRuntime* runtime, MapperCo
   return name.substr(0, name.find('\0'));
 }
 
-// Calls `visit` with the region, the partition above it, the region that this is of, up to the
-// root.
+// Calls `visit` with the region, its parent partition, that partition's parent region, and so on up
+// to the root.
 template <typename Visit>
 void for_each_above(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                     Legion::LogicalRegion region, const Visit& visit) {
@@ -66,7 +67,7 @@ void for_each_above(Legion::Mapping::MapperRuntime* runtime, MapperContext conte
   }
 }
 
-// It, then the regions whose partitions are above it, the root last.
+// Returns the region itself and all its ancestor regions; the root is last.
 inline std::vector<Legion::LogicalRegion> regions_above(Legion::Mapping::MapperRuntime* runtime,
                                                         MapperContext context,
                                                         Legion::LogicalRegion region) {
@@ -77,12 +78,12 @@ inline std::vector<Legion::LogicalRegion> regions_above(Legion::Mapping::MapperR
   return regions;
 }
 
-// Numbers of regions and partitions, the same for all mapper objects of a process: Legion has two
-// of 64 bits each for one. Thread-safe.
+// Numbers for regions and partitions, the same for all mapper objects of a process. Legion
+// identifies each by two 64-bit values; Groma needs one. Thread-safe.
 class RegionIds {
  public:
   RegionId of(Legion::LogicalRegion region);           // 0 for NO_REGION
-  Legion::LogicalRegion region(RegionId number);       // NO_REGION for one that is not known
+  Legion::LogicalRegion region(RegionId number);       // NO_REGION for an unknown number
   PartitionId of(Legion::LogicalPartition partition);  // 0 for NO_PART
 
  private:
@@ -93,7 +94,7 @@ class RegionIds {
   std::uint64_t last_ = 0;
 };
 
-// What a requirement's handles say of themselves. Immutable but for `points`.
+// Facts about the handles of a requirement. Only `points` changes later.
 struct RegionFacts {
   struct Aliases {
     std::vector<std::string> names;
@@ -105,71 +106,77 @@ struct RegionFacts {
   PartitionId partition = 0;
   RegionId parent = 0;
   int dimensions = 1;
-  std::int64_t points = 0;  // 0: not asked for yet
+  std::int64_t points = 0;  // 0: not known yet
 };
 
-// What is behind one view. Reused; a mapper object has as many as hooks are under way at once.
+// Memory behind one view. It is reused; a mapper object has as many as it has hooks at the same
+// time.
 struct ViewStorage {
   TaskView view;
   TaskView parent;
-  Legion::UniqueID parent_id = 0;  // whose view `parent` is; 0: to be made again
+  Legion::UniqueID parent_id = 0;  // task of the view `parent`; 0: the view must be rebuilt
   std::vector<RequirementView> requirements;
-  std::vector<std::shared_ptr<RegionFacts>> regions;  // of the requirements
+  std::vector<std::shared_ptr<RegionFacts>> regions;  // of `requirements`
   std::vector<std::vector<FieldView>> fields;
   std::vector<FutureView> futures;
 };
 
-// What one mapper object knows of tasks and regions; not thread-safe.
+// Facts about tasks and regions, for one mapper object. Not thread-safe.
 class TaskViews {
  public:
   TaskViews(const MachineMap& machine, RegionIds* ids, std::int64_t node,
             Legion::Mapping::MapperRuntime* runtime)
       : machine_(machine), ids_(*ids), node_(node), runtime_(runtime) {}
 
-  // The views are for an adapter above a mapper of the program's own. That mapper has chosen the
-  // processor kind where a task stands. The tags of launches and requirements are that mapper's,
-  // and mean nothing to DefaultMapper.
+  // Declares that the views are for an adapter above a mapper of the program. That mapper has
+  // already chosen the processor kind of each task. The tags of launches and requirements belong to
+  // that mapper and mean nothing to DefaultMapper.
   void set_over_own_mapper() { over_own_mapper_ = true; }
 
-  enum class Regions : std::uint8_t { kNone, kNamed, kCounted };  // counted: with their points
+  enum class Regions : std::uint8_t {
+    kNone,
+    kNamed,
+    kCounted
+  };  // kCounted: with their number of points
 
-  // A view of the task, which stands on `current`; without its requirements unless asked. Good
-  // until `storage` is used again.
+  // Returns a view of the task on processor `current`. Requirements are included only if `regions`
+  // asks for them. Valid until `storage` is used again.
   const TaskView& make(MapperContext context, const Legion::Task& task, const Processor& current,
                        Regions regions, ViewStorage& storage);
-  // A view of any other operation; `near` is where it is mapped.
+  // Returns a view of another operation; `near` is the processor that maps it.
   const TaskView& make(MapperContext context, const Legion::Mappable& operation,
                        const Processor& near, ViewStorage& storage,
                        std::span<const Legion::RegionRequirement* const> requirements = {});
-  // A task's without requirements, parent and sharding domain, for long lists.
+  // Fills a view of a task without requirements, parent and sharding domain. Meant for long lists.
   void fill(MapperContext context, const Legion::Task& task, const Processor& current,
             TaskView& view);
-  // The view of a task's parent, which stands on `otherwise` where no mapping names its processor.
+  // Fills the view of a task's parent. Its processor is `otherwise` if no mapping names one.
   void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
                    TaskView& view);
-  // Of tasks and regions seen so far: all names; one task's name and variants, empty where it was
-  // not.
+  // Facts about the tasks and regions seen so far: all names; name and variants of one task. Name
+  // and variants are empty for a task that was not seen.
   groma::mapper::NamesOfRun names() const;
   std::string_view name(TaskId task) const;
   std::span<const VariantView> variants(TaskId task) const;
-  // The positions of requirements that a variant demands in one instance (Legion:
-  // ColocationConstraint), in groups of two or more; a position is in one group at most. Empty
-  // for a task that was not seen.
+  // Returns groups of two or more requirement positions that a variant demands in one instance
+  // (Legion: ColocationConstraint). Each position is in at most one group. Empty for a task that
+  // was not seen.
   std::span<const std::vector<std::size_t>> colocated(TaskId task, VariantId variant) const;
 
  private:
   struct Known {
     Legion::TaskID task = 0;
-    // The launch for which the variants were looked at last: others may be registered while the
-    // program runs.
+    // The launch at which the variants were last looked up. A program can register more variants
+    // while it runs.
     const Legion::Task* parent = nullptr;
     std::uint64_t index_in_parent = 0;
     std::string name;
-    std::size_t regions = 0;      // the most that one was launched with
-    std::size_t variant_ids = 0;  // all, also those that no processor of ours runs
+    std::size_t regions = 0;  // largest number of requirements of a launch
+    // Number of all variants, including those that no known processor runs.
+    std::size_t variant_ids = 0;
     std::vector<VariantView> variants;
-    std::deque<std::vector<LayoutDemand>> demands;                 // of each variant
-    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // of each variant
+    std::deque<std::vector<LayoutDemand>> demands;                 // one entry for each variant
+    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // one entry for each variant
   };
   struct RegionKey {
     Legion::LogicalRegion region;
@@ -185,7 +192,7 @@ class TaskViews {
   };
 
   Known& known(MapperContext context, const Legion::Task& task);
-  // With the variants that there are now.
+  // Returns the task's facts with the variants that exist now.
   const Known& known_now(MapperContext context, const Legion::Task& task);
   Known look_up(MapperContext context, const Legion::Task& task);
   std::vector<LayoutDemand> demands(MapperContext context, Legion::TaskID task,
@@ -205,9 +212,9 @@ class TaskViews {
   Legion::Mapping::MapperRuntime* runtime_;
   bool over_own_mapper_ = false;
   std::unordered_map<Legion::TaskID, Known> known_;
-  Known* last_ = nullptr;       // of them, the one asked for last
-  std::deque<Known> outdated_;  // views of hooks that wait may refer to them
-  // By what was asked; sets of names that are equal are one.
+  Known* last_ = nullptr;       // the entry of known_ that was used last
+  std::deque<Known> outdated_;  // views of waiting hooks may still refer to these
+  // Looked-up facts, by their key. Equal sets of names are stored once.
   std::map<RegionKey, std::shared_ptr<RegionFacts>> by_region_;
   std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;
   bool forgot_sets_ = false;

@@ -1,3 +1,4 @@
+// Hands the turn from one mapper call to the next.
 #include "legion/turns.h"
 
 #include <utility>
@@ -18,6 +19,7 @@ void Turns::take(MapperContext context) {
   }
 }
 
+// Handles waiting messages, then passes the turn to the next waiting call.
 void Turns::give(MapperContext context) {
   std::unique_lock lock(mutex_);
   while (!messages_.empty()) {

@@ -1,4 +1,4 @@
-// Turns: lets one of several concurrent mapper calls use the adapter at a time.
+// Turns: lets only one of several concurrent mapper calls use the adapter at a time.
 #pragma once
 
 #include <legion.h>
@@ -9,9 +9,9 @@
 
 namespace groma::legion {
 
-// Above a concurrent mapper, hooks begin at once. The adapter serves one hook at a time; the others
-// wait on Legion's mapper events, so that their threads stay free. Legion's own lock of a mapper
-// object belongs to the program's mapper and cannot serve.
+// A concurrent mapper's hooks run at the same time, but the adapter above it serves one hook at a
+// time. The other hooks wait for Legion's mapper events, so that their threads stay free. Legion's
+// own lock of a mapper object belongs to the program's mapper and cannot be used.
 class Turns {
  public:
   Turns(Legion::Mapping::MapperRuntime* runtime, Legion::Mapping::Mapper& adapter)
@@ -19,20 +19,20 @@ class Turns {
 
   void take(Legion::Mapping::MapperContext context);
   void give(Legion::Mapping::MapperContext context);
-  // A message from another adapter. Legion may deliver it inside a hook whose caller has the turn,
-  // where waiting would never end. Then the holder of the turn handles the message before it gives
-  // the turn up.
+  // Passes a message of another adapter to this adapter. Legion may deliver the message inside a
+  // hook whose caller has the turn, where waiting would never end. The holder of the turn then
+  // handles the message before it gives up the turn.
   void hear(Legion::Mapping::MapperContext context,
             const Legion::Mapping::Mapper::MapperMessage& message);
 
  private:
   struct Message {
-    Legion::Mapping::Mapper::MapperMessage head;  // without its bytes
+    Legion::Mapping::Mapper::MapperMessage head;  // the message without its bytes
     std::vector<char> bytes;
   };
 
-  // Returns true if the caller has the turn now. Otherwise, if `turn` is not null, that event is
-  // triggered when the caller has it.
+  // Returns true if the caller has the turn now. Otherwise the caller must wait: if `turn` is not
+  // null, that event is triggered when the caller gets the turn.
   bool take_or_join(const Legion::Mapping::MapperEvent* turn);
 
   Legion::Mapping::MapperRuntime* runtime_;
@@ -43,7 +43,7 @@ class Turns {
   std::deque<Message> messages_;
 };
 
-// Has the turn while it lives. A null `turns` needs none.
+// Holds the turn while the object lives. A null `turns` needs no turn.
 class Turn {
  public:
   Turn(Turns* turns, Legion::Mapping::MapperContext context) : turns_(turns), context_(context) {
