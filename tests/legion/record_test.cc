@@ -402,13 +402,14 @@ class Verify : public Record {
   Outcome tune(const std::string& options, const std::string& program) const {
     return run("groma tune --app " + out() +
                " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=0,rdmem=0 --start " +
-               start_ + " --evaluations 4 --out " + found() + " --verify " + options + " " + same_ +
-               " -- " + program);
+               start_ + " --evaluations " + std::to_string(evaluations_) + " --out " + found() +
+               " --verify " + options + " " + same_ + " -- " + program);
   }
   // Where the tasks ran, which the stranger prints, is no result: of its lines the names count.
   std::string same_ = "--same '^([a-z]+):'";
   std::string found() const { return folder_.path() + "/found"; }
   std::string start_;
+  int evaluations_ = 4;  // 1: only the start is run for real
 };
 
 TEST_F(Verify, RunsStartAndBestForReal) {
@@ -473,6 +474,7 @@ TEST_F(Verify, WhatIsMeasured) {
                       R"("differs":false},"within_spread":true})"),
             HasSubstr(R"("warnings":[]})")));
   std::filesystem::remove_all(found());
+  evaluations_ = 1;
   const Outcome without_unit = tune("--repeats 1 --metric 'score: (.*)'", program);
   EXPECT_THAT(without_unit.out, HasSubstr("  start                        5  5 to 5 "));
   std::filesystem::remove_all(found());
@@ -494,6 +496,7 @@ TEST_F(Verify, AMappingIsComparedWithTheProgramAsItIs) {
                                                    folder_.path() + "/runs)\n  " + without +
                                                    "\nfi\necho elapsed $t ms\n");
   };
+  evaluations_ = 1;
   const Outcome slower = tune("--repeats 3", program("t=20"));
   EXPECT_THAT(slower.out,
               AllOf(HasSubstr("\n  without a mapping        20 ms  20 ms to 20 ms\n  start"),
