@@ -101,7 +101,7 @@ class Interpreter {
                        const std::vector<Element>& args);
   std::optional<OperationArguments> operation_arguments(const Code& node, const MachineView& view,
                                                         const std::vector<Element>& args);
-  Value refused(const Code& node, const std::vector<Element>& args, const Refused& why);
+  Value result_of(const Code& node, const std::vector<Element>& args, Applied applied);
   std::optional<std::vector<std::int64_t>> integers(const Value& value, Range range,
                                                     std::string_view what);
   Value has(const Code& node, const Value& base, const Element& memory);

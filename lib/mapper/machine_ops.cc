@@ -180,33 +180,42 @@ Value Interpreter::machine_method(CodeId id, const Code& node, const MachineView
                                   const std::vector<Element>& args) {
   const auto given = operation_arguments(node, view, args);
   if (!given) return {};
-  const std::int64_t steps = search_steps(node.method, view, *given);
+  if (!searches(node.method)) return result_of(node, args, apply(node.method, view, *given));
   const std::int64_t n = view.sizes()[given->dimension(0)];
-  if (steps > 0) {
-    for (const SplitMemo& memo : memos_) {
-      if (memo.code != id || memo.n != n || memo.given != *given) continue;
-      const Applied cut = split_into(view, static_cast<int>(given->numbers[0]), memo.parts);
-      const auto* made = std::get_if<MachineView>(&cut);
-      return made != nullptr ? make_view(node, *made) : refused(node, args, std::get<Refused>(cut));
-    }
-    if (!tick(steps, node.range)) return {};
+  for (const SplitMemo& memo : memos_) {
+    if (memo.code != id || memo.n != n || memo.given != *given) continue;
+    return result_of(node, args, split_into(view, static_cast<int>(given->numbers[0]), memo.parts));
   }
-  const Applied applied = apply(node.method, view, *given);
-  const auto* made = std::get_if<MachineView>(&applied);
-  if (made == nullptr) return refused(node, args, std::get<Refused>(applied));
-  if (steps > 0) memos_[next_memo_++ % memos_.size()] = {id, n, *given, made->steps().back().parts};
-  return make_view(node, *made);
+  if (!tick(search_steps(node.method, view, *given), node.range)) return {};
+  Applied applied = apply(node.method, view, *given);
+  if (const auto* made = std::get_if<MachineView>(&applied)) {
+    memos_[next_memo_++ % memos_.size()] = {id, n, *given, made->steps().back().parts};
+  }
+  return result_of(node, args, std::move(applied));
+}
+
+// Returns the machine, or nothing after it has reported why there is none.
+Value Interpreter::result_of(const Code& node, const std::vector<Element>& args, Applied applied) {
+  if (auto* made = std::get_if<MachineView>(&applied)) return make_view(node, std::move(*made));
+  const Refused& why = std::get<Refused>(applied);
+  Range range = node.focus;
+  if (why.at == Refused::kOption) range = code(node.option).range;
+  if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
+  Diagnostic& diagnostic = fail(why.id, range, why.arguments);
+  if (!why.note.empty()) diagnostic.note(why.note);
+  if (!why.help.empty()) diagnostic.help(why.help);
+  return {};
 }
 
 // Returns the arguments of an operation, or nothing after it has reported an error.
 std::optional<OperationArguments> Interpreter::operation_arguments(
     const Code& node, const MachineView& view, const std::vector<Element>& args) {
   const syntax::MethodInfo& info = syntax::info_of(node.method);
-  const std::string name = fmt::format("`{}`", info.name);
+  const auto name = [&info] { return fmt::format("`{}`", info.name); };
   OperationArguments given;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (info.parameters[i].type == syntax::Operand::kIntegers) {
-      const auto numbers = integers(args[i].value, args[i].range, name);
+      const auto numbers = integers(args[i].value, args[i].range, name());
       if (!numbers) return std::nullopt;
       given.tuple = *numbers;
       continue;
@@ -214,7 +223,7 @@ std::optional<OperationArguments> Interpreter::operation_arguments(
     const bool dimension = info.parameters[i].type == syntax::Operand::kDimension;
     const auto* number = args[i].value.get<std::int64_t>();
     if (number == nullptr) {
-      fail_type(args[i].range, name, dimension ? "a dimension, an integer" : "an integer",
+      fail_type(args[i].range, name(), dimension ? "a dimension, an integer" : "an integer",
                 args[i].value);
       return std::nullopt;
     }
@@ -232,17 +241,6 @@ std::optional<OperationArguments> Interpreter::operation_arguments(
     if (!given.option) return std::nullopt;
   }
   return given;
-}
-
-// Reports why an operation was refused, at the argument, the option or the call.
-Value Interpreter::refused(const Code& node, const std::vector<Element>& args, const Refused& why) {
-  Range range = node.focus;
-  if (why.at == Refused::kOption) range = code(node.option).range;
-  if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
-  Diagnostic& diagnostic = fail(why.id, range, why.arguments);
-  if (!why.note.empty()) diagnostic.note(why.note);
-  if (!why.help.empty()) diagnostic.help(why.help);
-  return {};
 }
 
 // Returns the items of a tuple of integers, or nothing after it has reported an error.

@@ -39,11 +39,6 @@ Refused bad_split(Method method, int at, std::string what, std::string needs) {
           at};
 }
 
-// Returns whether the method searches for a split.
-bool searches(Method method) {
-  return method == Method::kAutoSplit || method == Method::kDecompose;
-}
-
 // Returns whether a view can have so many dimensions.
 bool fits_a_view(const Coordinates& extents) {
   return !extents.empty() && extents.size() <= kMaxViewDimensions;
@@ -160,6 +155,10 @@ Parts parts_of(Method method, std::int64_t n, const OperationArguments& given) {
 }
 
 }  // namespace
+
+bool searches(Method method) {
+  return method == Method::kAutoSplit || method == Method::kDecompose;
+}
 
 bool has_dimension(const MachineView& view, std::int64_t dimension) {
   return dimension >= 0 && dimension < view.dimensions();

@@ -46,6 +46,9 @@ Applied apply(syntax::Method method, const MachineView& view, const OperationArg
 // Returns `view` with the dimension split into `parts`, unless a limit of views forbids it.
 Applied split_into(const MachineView& view, int dimension, Coordinates parts);
 
+// Returns whether the operation searches for a split, which takes long: results are worth keeping.
+bool searches(syntax::Method method);
+
 // Returns the evaluation steps that the search of `auto_split` or `decompose` counts for; 0 if
 // `apply` does not search. A step stands for some tens of nanoseconds.
 std::int64_t search_steps(syntax::Method method, const MachineView& view,
