@@ -27,7 +27,6 @@ enum class RefusalCause : std::uint8_t {
   kNoLocalShard,          // no shard is on the node that maps the task
   kNothingScheduled,      // select_tasks_to_map maps nothing and names no event
   kLayoutOrder,           // the variant wants another order of dimensions or fields
-  kLayoutMemory,          // the variant wants another memory
   kLayoutAlignment,       // the variant wants another alignment
 };
 

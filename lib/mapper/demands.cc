@@ -97,11 +97,11 @@ std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const Lay
     found.push_back({LayoutPart::kOrder, fields_text(*demand.fields), fields_text(layout.fields)});
   }
   if (demand.not_exact && layout.exact) {
-    found.push_back({LayoutPart::kExtent, "an instance of more than the region", "Exact"});
+    found.push_back({LayoutPart::kOther, "an instance of more than the region", "Exact"});
   }
   if (demand.memory && *demand.memory != memory) {
     found.push_back(
-        {LayoutPart::kMemory, std::string(name_of(*demand.memory)), std::string(name_of(memory))});
+        {LayoutPart::kOther, std::string(name_of(*demand.memory)), std::string(name_of(memory))});
   }
   if (!can_agree(demand, layout)) {
     found.push_back({LayoutPart::kAlignment, align_text(demand.align_op, demand.align_bytes),

@@ -28,7 +28,7 @@ LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
 LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named);
 
 // The part of a layout about which an instance and a demand disagree.
-enum class LayoutPart : std::uint8_t { kOrder, kExtent, kMemory, kAlignment };
+enum class LayoutPart : std::uint8_t { kOrder, kAlignment, kOther };
 
 struct LayoutConflict {
   LayoutPart part;

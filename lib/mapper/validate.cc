@@ -143,16 +143,8 @@ std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::siz
 }
 
 RefusalCause cause_of(mapper::LayoutPart part) {
-  switch (part) {
-    case mapper::LayoutPart::kOrder:
-      return RefusalCause::kLayoutOrder;
-    case mapper::LayoutPart::kMemory:
-      return RefusalCause::kLayoutMemory;
-    case mapper::LayoutPart::kAlignment:
-      return RefusalCause::kLayoutAlignment;
-    case mapper::LayoutPart::kExtent:
-      break;
-  }
+  if (part == mapper::LayoutPart::kOrder) return RefusalCause::kLayoutOrder;
+  if (part == mapper::LayoutPart::kAlignment) return RefusalCause::kLayoutAlignment;
   return RefusalCause::kOther;
 }
 
