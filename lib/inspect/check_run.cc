@@ -29,6 +29,7 @@ class VariantCheck {
       : program_(bound.program()), machine_(bound.machine()), app_(app.data()), diags_(diags) {}
 
   void check() {
+    if (std::none_of(app_.tasks.begin(), app_.tasks.end(), is_partly_chosen)) return;
     bool complete = true;
     const std::vector<TaskUses> uses = uses_by_task(app_, complete);
     for (std::uint32_t t = 0; t < uses.size(); ++t) {
@@ -39,6 +40,14 @@ class VariantCheck {
   }
 
  private:
+  // Returns true if the program's mapper chose some of the variants: for a kind of which it chose
+  // none, the recording does not tell which one runs.
+  static bool is_partly_chosen(const app::Task& task) {
+    const auto is_chosen = [](const app::Variant& one) { return one.chosen_by_mapper; };
+    const auto begin = task.variants.begin(), end = task.variants.end();
+    return std::any_of(begin, end, is_chosen) && !std::all_of(begin, end, is_chosen);
+  }
+
   // Returns true if it warned.
   bool check_task(std::uint32_t number, const app::LaunchNames& names) {
     const app::AppView views(app_, number, names);
