@@ -481,9 +481,8 @@ std::string to_json(const Verification& verified, const std::vector<std::string>
   ordered_json json = {{"event", "verified"},
                        {"measure", verified.measure},
                        {"unit", verified.unit},
-                       {"without_mapping", nullptr},
+                       {"without_mapping", runs_of(verified.without)},
                        {"candidates", ordered_json::array()}};
-  json["without_mapping"] = runs_of(verified.without);
   for (const Verified& each : verified.all) {
     ordered_json one = {{"name", each.candidate.name}, {"simulated", each.candidate.simulated}};
     one.update(runs_of(each));

@@ -145,7 +145,9 @@ void note_found(Legion::Mapping::MapperContext context,
                 const std::vector<Legion::Mapping::PhysicalInstance>& instances, Function* legions,
                 void* caller) {
   static const auto noted = is_wanted() ? library().found : decltype(PreloadMapper::found)(nullptr);
-  if (noted == nullptr || file_of(caller) != file_of(reinterpret_cast<void*>(legions))) return;
+  if (noted == nullptr) return;
+  static void* const legions_file = file_of(reinterpret_cast<void*>(legions));
+  if (file_of(caller) != legions_file) return;
   for (const Legion::Mapping::PhysicalInstance& instance : instances) noted(context, instance);
 }
 
