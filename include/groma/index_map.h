@@ -1,5 +1,5 @@
 // IndexMap: a mapping function specialised to a machine and a launch. It gives the same results and
-// errors as a FunctionEvaluator at every point, but for whole rows and boxes of points at once.
+// errors as a FunctionEvaluator at every point. It computes whole rows and boxes of points at once.
 #pragma once
 
 #include <cstdint>

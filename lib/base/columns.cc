@@ -9,7 +9,7 @@
 namespace groma {
 namespace {
 
-// Of two columns, and of none, as far as most terminals agree.
+// The characters that most terminals show two columns wide, and those that they show without width.
 constexpr CharacterRange kWide[] = {
     {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},   {0x4E00, 0xA4CF},  {0xA960, 0xA97F},
     {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},

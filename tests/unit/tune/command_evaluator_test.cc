@@ -190,7 +190,8 @@ TEST_F(CommandEvaluator, TakesNoOffenceAtWhatTheCommandAlwaysPrints) {
     EXPECT_THAT(failure_of("echo sum 5; echo time: 1", Status::kRefused),
                 HasSubstr("other results"));
   }
-  // Of each command four texts, an empty one, and twice the first one once more for other results.
+  // Each of the two commands ran seven times: under its four texts, under an empty text, and twice
+  // more under the first text, because one text printed other results.
   EXPECT_EQ(said("runs"), "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
 }
 
