@@ -10,11 +10,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "evaluate/splits.h"
 #include "groma/index_map.h"
 #include "groma/machine.h"
 #include "groma/program.h"
 #include "index_map_functors.h"
-#include "mapper/splits.h"
 
 namespace groma::benchmarks {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
+#include "groma/proposers.h"
 #include "paper_tables.h"
 #include "tune_table.h"
 

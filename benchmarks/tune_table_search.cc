@@ -10,6 +10,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "groma/proposers.h"
 #include "groma/tune.h"
 #include "tune_table.h"
 

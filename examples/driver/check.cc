@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "groma/advise.h"
 #include "groma/evaluate.h"
 #include "groma/inspect.h"
 #include "groma/system.h"

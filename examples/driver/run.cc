@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "groma/advise.h"
 #include "groma/evaluate.h"
 #include "groma/explain.h"
 #include "groma/inspect.h"

@@ -22,6 +22,7 @@
 #include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
+#include "groma/proposers.h"
 #include "groma/run.h"
 #include "groma/system.h"
 #include "legion_app.h"

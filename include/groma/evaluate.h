@@ -42,7 +42,7 @@ class BoundProgram {
   // Returns the same machine, in the form that a MapperSite needs.
   std::shared_ptr<const Machine> shared_machine() const;
 
-  const mapper::Binding& binding() const { return *binding_; }  // lib/mapper/binding.h
+  const mapper::Binding& binding() const { return *binding_; }  // lib/evaluate/binding.h
   explicit BoundProgram(std::shared_ptr<const mapper::Binding> binding)
       : binding_(std::move(binding)) {}
 

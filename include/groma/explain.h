@@ -14,6 +14,7 @@
 #include "groma/kinds.h"
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "groma/syntax.h"
 #include "groma/workload.h"
 
 namespace groma {
@@ -26,6 +27,8 @@ inline constexpr std::int64_t kMaxExplainPoints = 1 << 20;
 // Limit on the launches that differ in task, domain or place in the program. Further launches are
 // left out.
 inline constexpr std::size_t kMaxExplainLaunches = 1 << 14;
+// Limit on the steps of all evaluations in one explain() or place(): about ten seconds.
+inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
 
 // The part of the application to explain. An empty member means all.
 struct ExplainQuery {
@@ -162,6 +165,13 @@ std::optional<Explanation> explain(const BoundProgram& bound, const Workload& ap
 // each name. Also warns about a statement's region that none of the statement's tasks has. Each
 // warning suggests the nearest name.
 void check_names(const Program& program, const Workload& app, Diagnostics& diags);
+
+// Returns the names to which grammar() is narrowed for an application and a machine; null means
+// any.
+// * The application gives its tasks and all names of its data.
+// * Processor kinds are those that the machine has and for which some task has a variant.
+// * Memories are those of the machine, and VIRTUAL.
+GrammarNames grammar_names(const Workload* app, const Machine* machine);
 
 // Returns the explanation as text for a person, which ends with a line end. `color` adds ANSI
 // colours.

@@ -137,7 +137,7 @@ class IndexMap {
     std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
   };
 
-  // lib/mapper/specialised_map.h
+  // lib/index_map/specialised_map.h
   const mapper::SpecialisedMap& map() const { return *map_; }
   explicit IndexMap(std::unique_ptr<const mapper::SpecialisedMap> map);
 

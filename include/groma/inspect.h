@@ -57,25 +57,12 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options = {});
 
-// Returns the names to which grammar() is narrowed for an application and a machine; null means
-// any.
-// * The application gives its tasks and all names of its data.
-// * Processor kinds are those that the machine has and for which some task has a variant.
-// * Memories are those of the machine, and VIRTUAL.
-GrammarNames grammar_names(const Workload* app, const Machine* machine);
-
 // Adds a note if a parameter gives another number of nodes than the machine has. Such a parameter
 // has a meaning that begins with "nodes of the machine". Nodes may then be idle or shared.
 void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags);
 
-// Returns the text with all sure fixes applied. It repeats this while there are sure fixes, since
-// one may uncover another. Sets *made to the number of fixes.
-Source mend(const Source& source, std::size_t* made);
-
 // The largest launch that place() accepts: 2^20 points, which take some seconds and 60 MB.
 inline constexpr std::int64_t kMaxPlacePoints = 1 << 20;
-// Limit on the steps of all evaluations in one place(): about ten seconds.
-inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
 // Limit on the processors in all sets of one place(): 100 MB.
 inline constexpr std::int64_t kMaxPlaceSetItems = 1 << 22;
 

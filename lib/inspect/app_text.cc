@@ -5,9 +5,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "explain/words.h"
 #include "groma/harmless.h"
 #include "groma/inspect.h"
-#include "inspect/words.h"
 
 namespace groma {
 namespace {

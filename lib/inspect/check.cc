@@ -1,6 +1,7 @@
-// check(), and mend(), which applies the fixes that are certain.
+// check(), and what it says as JSON.
 #include <fmt/format.h>
 
+#include "explain/json.h"
 #include "groma/inspect.h"
 
 namespace groma {
@@ -28,27 +29,12 @@ void check_nodes(const Machine& machine, const Application& app, Diagnostics& di
   }
 }
 
-// Applies the certain fixes until none is left. `made` receives their number.
-Source mend(const Source& source, std::size_t* made) {
-  constexpr int kMaxRounds = 20;  // far more rounds than fixes that depend on each other
-  Source text = source;
-  *made = 0;
-  for (int round = 0; round < kMaxRounds; ++round) {
-    Diagnostics diags(text);
-    compile(text, diags);
-    std::vector<Fix> sure;
-    for (const Diagnostic& diagnostic : diags.all()) {
-      for (const Fix& fix : diagnostic.fixes) {
-        if (fix.sure) sure.push_back(fix);
-      }
-    }
-    std::size_t done = 0;
-    std::string next = apply_fixes(text, sure, &done);
-    if (done == 0) break;
-    *made += done;
-    text = Source(source.name(), std::move(next));
+std::string to_json(const std::vector<const Diagnostics*>& all) {
+  OrderedJson list = OrderedJson::array();
+  for (const Diagnostics* diags : all) {
+    for (OrderedJson& diagnostic : json_of(*diags)) list.push_back(std::move(diagnostic));
   }
-  return text;
+  return json_line({{"diagnostics", std::move(list)}});
 }
 
 }  // namespace groma

@@ -4,14 +4,14 @@
 
 #include "app/view.h"
 #include "base/one_diagnostic.h"
+#include "evaluate/processors.h"
+#include "explain/explain_query.h"
+#include "explain/locate.h"
 #include "groma/index_map.h"
 #include "groma/inspect.h"
 #include "groma/program_mapper.h"
-#include "inspect/explain_query.h"
-#include "inspect/locate.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
-#include "mapper/processors.h"
 #include "mapper/variant_layouts.h"
 #include "simulate/rehearsal.h"
 

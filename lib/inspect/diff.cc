@@ -9,15 +9,15 @@
 #include <map>
 #include <utility>
 
+#include "evaluate/processors.h"
+#include "explain/explain_query.h"
+#include "explain/launch_slices.h"
+#include "explain/words.h"
 #include "groma/explain.h"
 #include "groma/program_mapper.h"
 #include "groma/run.h"
-#include "inspect/explain_query.h"
-#include "inspect/launch_slices.h"
 #include "inspect/mixed_mapper.h"
-#include "inspect/words.h"
 #include "mapper/decisions.h"
-#include "mapper/processors.h"
 
 namespace groma {
 namespace {

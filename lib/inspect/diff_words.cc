@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explain/json.h"
+#include "explain/words.h"
 #include "groma/diff.h"
-#include "inspect/json.h"
-#include "inspect/words.h"
 #include "profile/words.h"
 
 namespace groma {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explain/words.h"
 #include "groma/inspect.h"
-#include "inspect/words.h"
 
 namespace groma {
 namespace {

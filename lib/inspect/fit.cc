@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explain/words.h"
 #include "groma/spelling.h"
-#include "inspect/words.h"
 
 namespace groma {
 namespace {

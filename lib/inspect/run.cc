@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "app/data.h"
+#include "explain/json.h"
+#include "explain/locate.h"
+#include "explain/words.h"
 #include "groma/program_mapper.h"
-#include "inspect/json.h"
-#include "inspect/locate.h"
-#include "inspect/words.h"
 #include "profile/json_text.h"
 
 namespace groma {

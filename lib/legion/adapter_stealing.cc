@@ -1,8 +1,8 @@
 // Work stealing: Legion's protocol, and the adapters' own messages (stealing.h).
 #include <algorithm>
 
+#include "evaluate/processors.h"
 #include "legion/adapter.h"
-#include "mapper/processors.h"
 
 namespace groma::legion {
 namespace {

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/events.h"
 #include "legion/machine_map.h"
 #include "legion/task_views.h"
+#include "recording/events.h"
 
 namespace groma::legion {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/processors.h"
 #include "groma/spelling.h"
 #include "mapper/default_policy.h"
 #include "mapper/demands.h"
-#include "mapper/processors.h"
 
 namespace groma::mapper {
 

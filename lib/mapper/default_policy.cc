@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/one_diagnostic.h"
+#include "evaluate/processors.h"
 #include "groma/spelling.h"
 #include "mapper/demands.h"
-#include "mapper/processors.h"
 
 namespace groma::mapper {
 

@@ -14,7 +14,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/index_map.h"
-#include "mapper/recent_map.h"
+#include "index_map/recent_map.h"
 
 namespace groma::mapper {
 

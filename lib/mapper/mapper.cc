@@ -6,10 +6,10 @@
 #include <array>
 #include <cstring>
 
+#include "evaluate/processors.h"
 #include "groma/spelling.h"
-#include "mapper/blocks.h"
+#include "index_map/blocks.h"
 #include "mapper/default_policy.h"
-#include "mapper/processors.h"
 
 namespace groma {
 

@@ -13,13 +13,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "evaluate/processors.h"
 #include "mapper/cut.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/function_maps.h"
 #include "mapper/function_sharding.h"
 #include "mapper/instance_limits.h"
-#include "mapper/processors.h"
 #include "mapper/unhonoured.h"
 #include "program/data.h"
 

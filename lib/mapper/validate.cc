@@ -11,8 +11,8 @@
 
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
+#include "evaluate/processors.h"
 #include "mapper/default_policy.h"
-#include "mapper/processors.h"
 #include "mapper/variant_layouts.h"
 
 namespace groma {

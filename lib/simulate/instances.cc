@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
-#include "mapper/processors.h"
+#include "evaluate/processors.h"
 #include "simulate/legion_words.h"
 #include "simulate/mapping.h"
 

@@ -10,9 +10,9 @@
 #include "base/point_text.h"
 #include "base/quantities.h"
 #include "base/saturating.h"
+#include "evaluate/processors.h"
 #include "mapper/cut.h"
 #include "mapper/default_policy.h"
-#include "mapper/processors.h"
 #include "simulate/legion_words.h"
 
 namespace groma::sim {

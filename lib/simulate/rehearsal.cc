@@ -16,7 +16,7 @@
 #include "base/one_diagnostic.h"
 #include "base/quantities.h"
 #include "base/saturating.h"
-#include "mapper/processors.h"
+#include "evaluate/processors.h"
 #include "simulate/mapping.h"
 
 namespace groma::sim {

@@ -19,7 +19,7 @@
 #include "groma/harmless.h"
 #include "groma/system.h"
 #include "guide/scanner.h"
-#include "inspect/comparable.h"
+#include "legion_run/comparable.h"
 #include "tune/metric.h"
 
 namespace groma {

@@ -18,12 +18,12 @@
 #include "groma/tune.h"
 #include "groma/version.h"
 #include "guide/detail.h"
+#include "model/reply_text.h"
+#include "search/recent.h"
+#include "space/statements.h"
 #include "system/sync.h"
 #include "tune/journal.h"
-#include "tune/recent.h"
-#include "tune/reply_text.h"
 #include "tune/report.h"
-#include "tune/statements.h"
 
 namespace groma {
 namespace {

@@ -13,8 +13,8 @@
 #include "groma/harmless.h"
 #include "groma/line_edits.h"
 #include "groma/system.h"
+#include "space/segment_marks.h"
 #include "tune/journal.h"
-#include "tune/segment_marks.h"
 
 namespace groma {
 namespace {

@@ -9,12 +9,13 @@
 #include <thread>
 #include <variant>
 
+#include "groma/advise.h"
 #include "groma/diff.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/run.h"
+#include "search/recent.h"
 #include "syntax/lexer.h"
-#include "tune/recent.h"
 
 namespace groma {
 namespace {

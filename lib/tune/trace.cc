@@ -4,10 +4,10 @@
 // or bad.
 #include <fmt/format.h>
 
-#include "tune/asking.h"
-#include "tune/problem_words.h"
-#include "tune/proposers.h"
-#include "tune/reply_text.h"
+#include "model/asking.h"
+#include "model/problem_words.h"
+#include "model/reply_text.h"
+#include "propose/proposers.h"
 
 namespace groma::tuning {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "app/events.h"
 #include "command/run.h"
 #include "groma/app_builder.h"
 #include "groma/io.h"
 #include "groma/recording.h"
+#include "recording/events.h"
 #include "support/hostile_apps.h"
 #include "support/sanitized.h"
 

@@ -1,6 +1,7 @@
 // A search for a faster mapping of a benchmark, without a model.
 #include <groma/benchmarks.h>
 #include <groma/evaluators.h>
+#include <groma/proposers.h>
 #include <groma/tune.h>
 
 #include <cstdio>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/data.h"
-#include "app/events.h"
+#include "recording/events.h"
 
 namespace groma::test {
 

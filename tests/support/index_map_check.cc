@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/specialised_map.h"
+#include "index_map/specialised_map.h"
 
 namespace groma::testing {
 namespace {

@@ -42,13 +42,25 @@ from typing import NamedTuple, NoReturn
 # The test programs of each folder, the quickest first: groma_NAME_test. Folders that are not here have
 # one program of their own name.
 TESTS = {
+    "advise": ["inspect"],
     "base": ["base", "language", "guide"],
+    "benchmarks": ["app"],
+    "edit": ["inspect", "tune"],
     "emit": ["emit", "emit_dsl"],
+    "evaluate": ["mapper", "language", "hooks"],
+    "explain": ["inspect", "hostile"],
+    "index_map": ["mapper", "hooks"],
     "inspect": ["inspect", "hostile"],
     "io": ["io", "language"],
+    "legion_run": ["inspect"],
     "mapper": ["hooks", "mapper", "hooks_allocation", "hooks_by_hand"],
+    "model": ["tune"],
     "program": ["program", "language"],
+    "propose": ["tune"],
+    "recording": ["app"],
+    "search": ["tune"],
     "simulate": ["simulate", "simulate_memory"],
+    "space": ["tune"],
     "syntax": ["syntax", "language"],
     "legion": ["legion_order", "legion_demands", "legion_sizes", "legion_regions", "legion_adapter"],
 }

@@ -3,7 +3,7 @@
 
 The problems are examples of OpenTuner's (rosenbrock.py with its functions rosenbrock and beale,
 tsp.py with cities of ours, unitary.py with the goal `fixed`, a loss as `time`), and one of ours
-with numbers, switches and failures. unit/tune/opentuner_test.cc has the same ones.
+with numbers, switches and failures. unit/propose/opentuner_test.cc has the same ones.
 
     python3 -m venv venv
     venv/bin/pip install opentuner==0.8.8 'sqlalchemy<1.4' numpy

@@ -10,8 +10,8 @@
 
 #include "emit/parts/processor.h"
 #include "emit/parts/values.h"
-#include "mapper/machine_view.h"
-#include "mapper/splits.h"
+#include "evaluate/machine_view.h"
+#include "evaluate/splits.h"
 
 namespace groma::emit {
 // @if in_tree

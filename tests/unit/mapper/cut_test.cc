@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "mapper/blocks.h"
+#include "index_map/blocks.h"
 
 namespace groma::mapper {
 namespace {

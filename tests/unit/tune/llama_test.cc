@@ -5,6 +5,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "groma/proposers.h"
 #include "groma/syntax.h"
 #include "support/llama_server.h"
 #include "support/temporary_folder.h"

@@ -15,6 +15,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "groma/proposers.h"
 #include "support/files.h"
 #include "support/temporary_folder.h"
 #include "support/tune_round.h"

@@ -6,6 +6,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "groma/proposers.h"
 #include "groma/system.h"
 #include "support/files.h"
 #include "support/temporary_folder.h"

@@ -1,0 +1,54 @@
+// Advice that is tried: changes of a mapping that the guide suggests for a run, each simulated
+// before it is offered; and the correction of mistakes that have one certain fix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "groma/diagnostics.h"
+#include "groma/evaluate.h"
+#include "groma/guide.h"
+#include "groma/profile.h"
+#include "groma/simulate.h"
+#include "groma/source.h"
+#include "groma/workload.h"
+
+namespace groma {
+
+// Returns the text with all sure fixes applied. It repeats this while there are sure fixes, since
+// one may uncover another. Sets *made to the number of fixes.
+Source mend(const Source& source, std::size_t* made);
+
+// A run and its results. The objects that the pointers point at must outlive the call of
+// guide_run().
+struct GuidedRun {
+  const Workload* workload = nullptr;
+  std::shared_ptr<const Machine> machine;
+  // Null: the default mapper ran, or the program cannot be bound.
+  const BoundProgram* bound = nullptr;
+  SimulateOptions options;  // options of the run
+  // Messages about the program's source, or about no particular text.
+  const Diagnostics* diags = nullptr;
+  const RunResult* result = nullptr;  // null: the program of `diags` cannot be bound
+  const Profile* profile = nullptr;   // set if the run succeeded
+};
+// Limits of guide_run() on the runs of changed mappings.
+struct GuideLimits {
+  std::size_t runs = 24;
+  std::int64_t tasks = 1 << 17;  // point tasks of all runs together; about half a second
+  // If `tasks` does not allow `runs` whole runs, loops are cut short
+  // (SimulateOptions::max_iterations). Then this many of the best changes are also run whole, in
+  // addition.
+  std::size_t whole_runs = 2;
+};
+
+// Explains the run and names the statement to change (AutoGuide). Changes of the mapping are tried
+// in the embedded runtime. Only changes that make the run faster, or possible, are suggested. Each
+// comes with a fix of `diags->source()` and with the run time that it gave. If the limits leave
+// nothing to try, the advice is the guide's own, in words without a fix. `rules`: null means the
+// rules that come with Groma; loading them delays the answer for a failed run by 25 ms.
+Feedback guide_run(const GuidedRun& run, const GuideLimits& limits = {},
+                   const GuideRules* rules = nullptr);
+
+}  // namespace groma

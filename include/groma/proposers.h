@@ -1,0 +1,30 @@
+// The proposers that come with the tuner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "groma/result.h"
+#include "groma/search.h"
+
+namespace groma {
+
+// A proposer that comes with the tuner.
+struct ProposerInfo {
+  std::string_view name;
+  std::string_view what;  // a line for people
+  bool asks_model = false;
+  bool mappings_only = false;  // cannot search for a marked text
+};
+// Returns all proposers. The span refers to constants.
+std::span<const ProposerInfo> proposers();
+// Makes a proposer. Fails with kUnknown for an unknown name, for a text that it cannot search for,
+// and for inputs of different applications. A proposer that asks a model also fails as
+// Segments::of_marked does.
+Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
+                                                std::uint64_t seed, const AskOptions& options = {});
+
+}  // namespace groma

@@ -1,0 +1,30 @@
+// mend(): applies the fixes of diagnostics that are certain.
+#include "groma/advise.h"
+#include "groma/program.h"
+
+namespace groma {
+
+// Applies the certain fixes until none is left. `made` receives their number.
+Source mend(const Source& source, std::size_t* made) {
+  constexpr int kMaxRounds = 20;  // far more rounds than fixes that depend on each other
+  Source text = source;
+  *made = 0;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    Diagnostics diags(text);
+    compile(text, diags);
+    std::vector<Fix> sure;
+    for (const Diagnostic& diagnostic : diags.all()) {
+      for (const Fix& fix : diagnostic.fixes) {
+        if (fix.sure) sure.push_back(fix);
+      }
+    }
+    std::size_t done = 0;
+    std::string next = apply_fixes(text, sure, &done);
+    if (done == 0) break;
+    *made += done;
+    text = Source(source.name(), std::move(next));
+  }
+  return text;
+}
+
+}  // namespace groma

@@ -1,0 +1,431 @@
+// guide_run(): the guide's feedback about a run, and changes of its mapping that were tried in the
+// embedded runtime.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "advise/changes.h"
+#include "explain/words.h"
+#include "groma/advise.h"
+#include "groma/run.h"
+#include "guide/advice.h"
+#include "program/data.h"
+
+namespace groma {
+namespace {
+
+using inspect::Change;
+
+constexpr double kWorthSaying = 0.98;  // a faster run takes at most this share of the time
+constexpr std::size_t kSuggested = 3;
+constexpr std::size_t kMostSteps = 6;  // changes that together make a run possible
+constexpr std::int64_t kWhole = INT64_MAX;
+// The first iteration of a trace differs from the others.
+constexpr std::int64_t kLeastIterations = 2;
+constexpr std::int64_t kFewTrials = 4;
+constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+
+// Returns a gain: "1.8 times as fast", "6 % faster".
+std::string gain_words(double before, double after) {
+  const double gain = before / std::max(after, kPicosecond);
+  return gain >= 1.095 ? fmt::format("{:.1f} times as fast", gain)
+                       : fmt::format("{:.0f} % faster", 100 * (gain - 1));
+}
+
+// Returns the smallest edit between two texts: the part between their common beginning and end.
+Fix difference(const Source& from, std::string_view to, std::string title) {
+  const std::string_view text = from.text();
+  const std::size_t most = std::min(text.size(), to.size());
+  std::size_t begin = 0, end = 0;
+  while (begin < most && text[begin] == to[begin]) ++begin;
+  while (end < most - begin && text[text.size() - 1 - end] == to[to.size() - 1 - end]) ++end;
+  const auto within = [&](std::size_t at) {  // a character
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  while (begin > 0 && within(begin)) --begin;
+  while (end > 0 && within(text.size() - end)) --end;
+  const Range range{static_cast<std::uint32_t>(begin),
+                    static_cast<std::uint32_t>(text.size() - end)};
+  return {
+      std::move(title), {{range, std::string(to.substr(begin, to.size() - end - begin))}}, false};
+}
+
+class Adviser {
+ public:
+  Adviser(const GuidedRun& run, const GuideLimits& limits)
+      : run_(run),
+        noisy_(run.options.noise > 0),
+        failed_(run.result == nullptr || !run.result->ok()),
+        app_(run.workload->data()),
+        most_tasks_(limits.tasks),
+        runs_left_(limits.runs),
+        whole_left_(limits.whole_runs),
+        tasks_left_(limits.tasks) {
+    run_.options.record = false;
+    run_.options.noise = 0;  // noise must not favour a mapping
+    std::size_t applied = 0;
+    seen_.insert(apply_fixes(source(), {}, &applied));
+  }
+
+  // Returns true if changes may be tried.
+  bool may_try() const {
+    return runs_left_ > 0 && run_.result != nullptr &&
+           run_.result->status != RunStatus::kTooLarge;  // the size does not depend on the mapping
+  }
+
+  // Tries changes for the parts that take the most time, and suggests the fastest.
+  void make_faster(Feedback* feedback) {
+    const std::int64_t whole = run_.result->tasks;
+    const double before = noisy_ ? run_without_noise(kWhole).seconds : run_.result->seconds;
+    double of_trials = before;
+    std::int64_t tasks = whole;  // tasks of a trial
+    if (whole > tasks_left_ / static_cast<std::int64_t>(runs_left_)) shorten(&of_trials, &tasks);
+    if (tasks > tasks_left_) return say_why_not(feedback);
+    const Program program = this->program();
+    const std::string measured = words_of(*run_.workload, *run_.machine, nullptr).measured;
+    std::vector<Tried> found;
+    bool all = true;
+    for (Change& change :
+         inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
+      all = tasks_left_ >= tasks;
+      if (!all) break;
+      auto attempt = this->attempt(source(), change.fix);
+      if (!attempt || !attempt->result.ok()) continue;
+      if (attempt->result.seconds > kWorthSaying * of_trials) continue;
+      found.push_back({std::move(change), std::move(*attempt)});
+    }
+    const bool promising = !found.empty();
+    found = best(std::move(found), kWorthSaying * before);
+    const bool any = !found.empty();
+    suggest(std::move(found), feedback, [&](double seconds) {
+      return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
+    });
+    if (!any && all) {  // remove suggestions that were not tried
+      feedback->suggest.clear();
+      feedback->tried = true;
+    }
+    if (tried_ > 0 && (!any || iterations_ != kWhole)) {
+      feedback->explain.push_back(outcome_words(any, promising));
+    }
+    if (!all) {
+      feedback->explain.push_back(
+          fmt::format("Further changes were not tried: {} {} point tasks, and all trials together "
+                      "may have {}.",
+                      iterations_ == kWhole ? "the run has" : "even the shortened run has", tasks,
+                      most_tasks_));
+    }
+  }
+
+  // Applies changes step by step. After each change except the last, the run fails for another
+  // reason; after the last it succeeds.
+  void make_possible(Feedback* feedback) {
+    std::string titles;
+    std::vector<Edit> edits;
+    Source at = source();
+    std::vector<Refusal> why = run_.result->refusals;
+    for (std::size_t step = 0; step < kMostSteps && !why.empty(); ++step) {
+      Diagnostics diags(at);
+      const Program program = compile(at, diags);
+      std::vector<Tried> found;
+      std::optional<Tried> further;
+      for (Change& change :
+           inspect::mending_changes({program, *run_.machine, app_, uses_}, why.front())) {
+        auto attempt = this->attempt(at, change.fix);
+        if (!attempt) continue;
+        if (attempt->result.ok()) {
+          found.push_back({std::move(change), std::move(*attempt)});
+        } else if (!further && is_another(attempt->result, why.front())) {
+          further = {std::move(change), std::move(*attempt)};
+        }
+      }
+      found = best(std::move(found), kAnyTime);
+      if (!found.empty()) {
+        for (Tried& each : found) {
+          if (step == 0) continue;
+          each.change.fix = steps(edits, each.change.fix.edits, each.attempt.source.text(),
+                                  fmt::format("{}; then {}", titles, each.change.fix.title));
+        }
+        return suggest(std::move(found), feedback, runs_words);
+      }
+      if (!further) break;
+      titles += (titles.empty() ? "" : "; then ") + further->change.fix.title;
+      edits = steps(edits, further->change.fix.edits, further->attempt.source.text(), "").edits;
+      at = further->attempt.source;
+      why = further->attempt.result.refusals;
+    }
+    if (tried_ > 0 && !unknown_) {
+      feedback->explain.push_back(
+          fmt::format("None of {} changed mappings that were tried runs either.", tried_));
+    }
+  }
+
+  // Applies the corrections that the diagnostics of a program propose.
+  void make_readable(Feedback* feedback) {
+    std::vector<Fix> fixes;
+    Fix whole;
+    for (const Diagnostic& diagnostic : run_.diags->sorted()) {
+      if (diagnostic.severity != Severity::kError || diagnostic.fixes.empty()) continue;
+      fixes.push_back(diagnostic.fixes.front());
+      std::size_t applied = 0;
+      apply_fixes(source(), fixes, &applied);
+      if (applied < fixes.size()) {  // overlaps an earlier fix
+        fixes.pop_back();
+        continue;
+      }
+      const Fix& fix = fixes.back();
+      whole.edits.insert(whole.edits.end(), fix.edits.begin(), fix.edits.end());
+      whole.title += fmt::format("{}in line {} {}", whole.title.empty() ? "" : "; ",
+                                 source().position(fix.edits.front().range.begin).line, fix.title);
+    }
+    auto attempt = fixes.empty() ? std::nullopt : this->attempt(source(), whole);
+    if (!attempt || !attempt->result.ok()) return;
+    suggest(best({{{"", std::move(whole)}, std::move(*attempt)}}, kAnyTime), feedback, runs_words);
+  }
+
+ private:
+  struct Attempt {
+    Source source;
+    RunResult result;
+  };
+  struct Tried {
+    Change change;
+    Attempt attempt;
+  };
+
+  const Source& source() const { return run_.diags->source(); }
+
+  Program program() const {
+    if (run_.bound != nullptr) return run_.bound->program();
+    Diagnostics ignored(source());
+    return compile(source(), ignored);
+  }
+
+  // Returns one fix of the program with the effect of `first` and then `second`. `text` is the
+  // resulting text.
+  Fix steps(const std::vector<Edit>& first, const std::vector<Edit>& second, std::string_view text,
+            std::string title) const {
+    auto edits = inspect::join_edits(first, second);
+    std::size_t applied = 0;
+    if (!edits || apply_fixes(source(), {{"", *edits, false}}, &applied) != text) {
+      return difference(source(), text, std::move(title));
+    }
+    return {std::move(title), *std::move(edits), false};
+  }
+
+  RunResult run_without_noise(std::int64_t iterations, std::int64_t most_tasks = INT64_MAX) const {
+    Diagnostics ignored(source());
+    SimulateOptions options = run_.options;
+    options.max_iterations = iterations;
+    options.max_tasks = std::min(options.max_tasks, most_tasks);
+    return run_.bound != nullptr ? groma::run(*run_.bound, *run_.workload, options, ignored)
+                                 : run_default(run_.machine, *run_.workload, options, ignored);
+  }
+
+  // Shortens the trials to the largest number of iterations, at least two, that leaves enough tasks
+  // for all trials, or at least for a few. Otherwise trials are whole runs. Sets the time and the
+  // number of tasks of a trial.
+  void shorten(double* seconds, std::int64_t* tasks) {
+    const std::int64_t share = most_tasks_ / static_cast<std::int64_t>(runs_left_);
+    for (std::int64_t iterations = kLeastIterations; tasks_left_ > 0; iterations *= 2) {
+      const std::int64_t most =
+          iterations == kLeastIterations ? std::max(share, most_tasks_ / kFewTrials) : share;
+      const RunResult run = run_without_noise(iterations, most);
+      tasks_left_ -= std::max<std::int64_t>(1, run.tasks);
+      if (!run.ok() || run.tasks == run_.result->tasks) return;
+      iterations_ = iterations;
+      *seconds = run.seconds;
+      *tasks = run.tasks;
+    }
+  }
+
+  void say_why_not(Feedback* feedback) const {
+    feedback->explain.push_back(fmt::format(
+        "No change was tried: the run has {} point tasks, more than the {} of all trials together; "
+        "a run of fewer steps or pieces can be tried.",
+        run_.result->tasks, most_tasks_));
+  }
+
+  std::string outcome_words(bool any, bool promising) const {
+    std::string text = fmt::format("Of {} changed mappings, one statement each, ", tried_);
+    if (any) {
+      text = fmt::format("{} changed mappings, one statement each, were tried ", tried_);
+    } else if (!promising) {
+      text += "none is simulated as 2 % faster or more";
+    } else {
+      text += "none is simulated as 2 % faster or more in the whole run";
+    }
+    if (iterations_ == kWhole) return text + ".";
+    text += fmt::format("{}{} iterations of each outer loop",
+                        any ? "with " : "; they were tried with ", iterations_);
+    if (promising) text += ", the best of them then in the whole run";
+    return text + ".";
+  }
+
+  // Runs a changed mapping. Returns nullopt if the text is not a new valid mapping, if no runs are
+  // left, or if the run was stopped or too large.
+  std::optional<Attempt> attempt(const Source& from, const Fix& fix) {
+    std::size_t applied = 0;
+    std::string text = apply_fixes(from, {fix}, &applied);
+    if (runs_left_ == 0 || tasks_left_ <= 0 || applied != 1 || !seen_.insert(text).second)
+      return std::nullopt;
+    Source source(from.name(), std::move(text));
+    Diagnostics diags(source);
+    const auto bound = bind(compile(source, diags), *run_.machine, diags);
+    if (!bound) return std::nullopt;
+    RunResult result = trial(*bound);
+    if (result.status == RunStatus::kTooLarge && iterations_ == kWhole && failed_) {
+      iterations_ = kLeastIterations;
+      result = trial(*bound);
+    }
+    --runs_left_;
+    if (result.status == RunStatus::kStopped || result.status == RunStatus::kTooLarge) {
+      unknown_ = true;  // the result is unknown
+      if (result.status == RunStatus::kStopped) runs_left_ = 0;
+      return std::nullopt;
+    }
+    ++tried_;
+    return Attempt{std::move(source), std::move(result)};
+  }
+
+  // Runs a mapping. After a failed run the length of a successful run is unknown, so a trial gets
+  // at most half of the remaining tasks and a shorter trial can follow.
+  RunResult trial(const BoundProgram& bound) {
+    SimulateOptions options = run_.options;
+    options.max_iterations = iterations_;
+    const bool halve = iterations_ == kWhole && failed_;
+    options.max_tasks = std::min(options.max_tasks, halve ? (tasks_left_ + 1) / 2 : tasks_left_);
+    Diagnostics ignored(bound.program().source());
+    RunResult result = groma::run(bound, *run_.workload, options, ignored);
+    tasks_left_ -= std::max<std::int64_t>(1, result.tasks);
+    return result;
+  }
+
+  static bool is_another(const RunResult& result, const Refusal& before) {
+    return !result.refusals.empty() &&
+           result.refusals.front().diagnostic.message != before.diagnostic.message;
+  }
+
+  static std::string runs_words(double seconds) {
+    return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
+  }
+
+  // Returns the fastest few attempts, at most one for each thing changed. If trials are shortened,
+  // each is repeated as a whole run, which may take at most `most_seconds`.
+  std::vector<Tried> best(std::vector<Tried> found, double most_seconds) {
+    const auto by_seconds = [](const Tried& a, const Tried& b) {
+      return a.attempt.result.seconds < b.attempt.result.seconds;
+    };
+    std::stable_sort(found.begin(), found.end(), by_seconds);
+    std::set<std::string> about;
+    std::vector<Tried> best;
+    for (Tried& each : found) {
+      if (best.size() == kSuggested) break;
+      if (about.contains(each.change.about)) continue;
+      if (iterations_ != kWhole) {
+        if (whole_left_ == 0) break;
+        --whole_left_;
+        Diagnostics diags(each.attempt.source);
+        const auto bound = bind(compile(each.attempt.source, diags), *run_.machine, diags);
+        each.attempt.result = groma::run(*bound, *run_.workload, run_.options, diags);
+        const RunResult& whole = each.attempt.result;
+        if (!whole.ok() || whole.seconds > most_seconds) continue;
+      }
+      about.insert(each.change.about);
+      best.push_back(std::move(each));
+    }
+    std::stable_sort(best.begin(), best.end(), by_seconds);
+    return best;
+  }
+
+  // Replaces the suggestions by those that were tried.
+  template <typename Words>
+  void suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
+    std::vector<std::string> said;
+    for (Tried& each : found) {
+      std::string text = each.change.fix.title;
+      if (source().text().empty() && text.starts_with("add ")) {
+        text = "Write a mapping with " + text.substr(4);
+      } else if (!source().name().empty()) {
+        text = fmt::format("{}: {}", harmless(source().name()), text);
+      }
+      said.push_back(fmt::format("{}: {}.", text, words(each.attempt.result.seconds)));
+      feedback->fixes.push_back(std::move(each.change.fix));
+    }
+    if (said.size() > 1) {
+      said.emplace_back("Each of these was simulated by itself, without the others.");
+    }
+    if (said.empty()) return;
+    feedback->suggest = std::move(said);
+    feedback->tried = true;
+  }
+
+  GuidedRun run_;  // without recording and noise
+  bool noisy_, failed_;
+  const app::Data& app_;
+  bool complete_ = true;
+  const std::vector<TaskUses> uses_ = uses_by_task(app_, complete_);
+  const std::int64_t most_tasks_;
+  std::size_t runs_left_, whole_left_, tried_ = 0;
+  std::int64_t tasks_left_;
+  std::int64_t iterations_ = kWhole;  // iterations of a trial
+  bool unknown_ = false;              // the result of some trial is unknown
+  std::set<std::string> seen_;        // texts that were tried
+};
+
+}  // namespace
+
+std::vector<std::string> lacking_kinds(const Machine& machine) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    const auto kind = static_cast<ProcKind>(k);
+    if (!machine.has(kind)) names.emplace_back(name_of(kind));
+  }
+  for (std::size_t m = 0; m < kMemKindCount; ++m) {
+    const auto memory = static_cast<MemKind>(m);
+    const bool there = memory == MemKind::kVirtual ||
+                       std::any_of(machine.node_types().begin(), machine.node_types().end(),
+                                   [&](const NodeType& node) { return node.find(memory); });
+    if (!there) names.emplace_back(name_of(memory));
+  }
+  return names;
+}
+
+// Asks the guide about the run, then tries changes: faster ones after a success, otherwise ones
+// that may make the run possible.
+Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
+  const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
+  Adviser adviser(run, limits);
+  if (run.result != nullptr && run.result->ok()) {
+    const ProfileFacts facts =
+        facts_of(*run.profile, words_of(*run.workload, *run.machine, program));
+    Feedback feedback;
+    feedback.status = Feedback::Status::kOk;
+    feedback.known = true;
+    feedback.profile = facts;
+    guide::explain_profile(facts, program, run.machine->has(ProcKind::kGpu), &feedback);
+    if (adviser.may_try()) adviser.make_faster(&feedback);
+    return feedback;
+  }
+  std::optional<GuideRules> own;
+  if (rules == nullptr) own = std::move(GuideRules::make()).value();
+  GuideContext context;
+  context.exit_code = 1;
+  context.program = program;
+  const bool stopped = run.result != nullptr && run.result->status == RunStatus::kStopped;
+  if (!stopped) context.diags = run.diags;  // a stopped run explains itself
+  context.lacking = lacking_kinds(*run.machine);
+  Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
+                                run.result == nullptr ? "" : run.result->raw, context);
+  feedback.fixes.clear();
+  if (run.result == nullptr) {
+    adviser.make_readable(&feedback);
+  } else if (adviser.may_try()) {
+    adviser.make_possible(&feedback);
+  }
+  return feedback;
+}
+
+}  // namespace groma

@@ -1,0 +1,243 @@
+// mending_changes(): proposes changes that may make a refused mapping possible.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "advise/changes.h"
+#include "explain/words.h"
+#include "guide/advice.h"
+#include "program/data.h"
+#include "syntax/lexer.h"
+
+namespace groma::inspect {
+namespace {
+
+template <typename Kind>
+std::string list_of(const std::vector<Kind>& kinds) {
+  std::string words;
+  for (Kind kind : kinds) words += fmt::format("{}{}", words.empty() ? "" : ", ", name_of(kind));
+  return words;
+}
+
+class Mending {
+ public:
+  Mending(const Subject& subject, const Refusal& refusal)
+      : subject_(subject), refusal_(refusal), editor_(subject.program) {}
+
+  std::vector<Change> changes() {
+    switch (refusal_.diagnostic.id) {
+      case DiagId::kNoVariant:
+        kinds(argument(0));
+        break;
+      case DiagId::kProcessorKindMismatch:
+        kinds(argument(2));
+        placement(argument(2));
+        break;
+      case DiagId::kNoMemory:
+      case DiagId::kBadVirtual:
+        memories();
+        break;
+      case DiagId::kOutOfMemory:
+        memories();
+        collect();
+        kinds(argument(1));
+        placement(argument(1));
+        break;
+      case DiagId::kLayoutRefused:
+        layout();
+        break;
+      case DiagId::kCannotRun:
+        editor_.remove(MappingStatement::kInstanceLimit);
+        editor_.remove(MappingStatement::kTaskSteal);
+        break;
+      case DiagId::kSliceIndexOutOfBound:
+        wrap();
+        placement("");
+        break;
+      case DiagId::kInterferingPoints:
+      case DiagId::kAliasedRequirements:
+        return {};  // the application is wrong, not the mapping
+      default:
+        if (refusal_.diagnostic.range || refusal_.diagnostic.id == DiagId::kBadShard) placement("");
+    }
+    if (refusal_.origin) editor_.rewrite(refusal_.origin, "");
+    return editor_.take();
+  }
+
+ private:
+  std::string argument(std::size_t i) const {
+    const std::vector<DiagArg>& args = refusal_.diagnostic.args;
+    const auto* text = i < args.size() ? std::get_if<std::string>(&args[i]) : nullptr;
+    return text == nullptr ? "" : *text;
+  }
+  // Returns the position of a region requirement, which the diagnostic writes as "2 (B_tiles)".
+  std::optional<std::uint32_t> position() const {
+    const std::vector<DiagArg>& args = refusal_.diagnostic.args;
+    if (args.empty()) return std::nullopt;
+    if (const auto* number = std::get_if<std::int64_t>(&args.front())) {
+      return static_cast<std::uint32_t>(*number);
+    }
+    const std::string text = argument(0);
+    std::uint32_t number = 0;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+    return end.ec == std::errc() ? std::optional(number) : std::nullopt;
+  }
+  // The region requirement that the refusal is about.
+  struct Wanted {
+    const app::Task& task;
+    std::string name;  // name of the task, as statements write it
+    std::uint32_t position;
+    ProcKind kind;
+  };
+  std::optional<Wanted> wanted() const {
+    const app::Task* of = task(argument(1));
+    const auto number = position();
+    const auto written = syntax::written_name(argument(1));
+    if (of == nullptr || !number || !written) return std::nullopt;
+    const auto kind = kind_of(subject_, *of);
+    if (!kind) return std::nullopt;
+    return Wanted{*of, *written, *number, *kind};
+  }
+  const app::Task* task(const std::string& name) const {
+    const int number = subject_.app.find_task(name);
+    return number < 0 ? nullptr : &subject_.app.tasks[static_cast<std::size_t>(number)];
+  }
+
+  // Adds all other kinds to the task's statement. Also proposes statements for the task alone with
+  // the kinds that it can use.
+  void kinds(const std::string& name) {
+    const app::Task* of = task(name);
+    if (of == nullptr) return;
+    const auto decision = subject_.program.task(name);
+    if (decision && decision->origin) {
+      std::string text = words_of(subject_.program, decision->origin);
+      for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
+        const bool named = std::find(decision->kinds.begin(), decision->kinds.end(), kind) !=
+                           decision->kinds.end();
+        if (!named && subject_.machine.has(kind)) text += fmt::format(", {}", name_of(kind));
+      }
+      editor_.rewrite(decision->origin, text);
+    }
+    const auto written = syntax::written_name(name);
+    if (!written) return;
+    const std::vector<ProcKind> can = kinds_of(subject_, *of);
+    if (!can.empty()) editor_.set("Task " + *written, list_of(can));
+    for (ProcKind kind : can) editor_.set("Task " + *written, std::string(name_of(kind)));
+  }
+
+  // Proposes lists of memories for the requirement, each with another memory first.
+  void memories() {
+    const auto about = wanted();
+    if (!about) return;
+    const std::vector<MemKind> all = memories_of(subject_.machine, about->kind);
+    std::vector<std::string> heads;
+    if (refusal_.origin) {
+      const std::string words = words_of(subject_.program, refusal_.origin);
+      const std::string head = head_of(words, 4);  // Region TASK REGION KIND
+      if (head.starts_with("Region ") && head.ends_with(name_of(about->kind)))
+        heads.push_back(head);
+    }
+    heads.push_back(
+        fmt::format("Region {} {} {}", about->name, about->position, name_of(about->kind)));
+    for (const std::string& head : heads) {
+      for (MemKind first : all) {
+        if (first == MemKind::kRdmem) continue;
+        std::vector<MemKind> list = {first};
+        for (MemKind other : all) {
+          if (other != first && other != MemKind::kRdmem) list.push_back(other);
+        }
+        editor_.set(head, list_of(list));
+      }
+    }
+  }
+
+  void collect() {
+    const auto written = syntax::written_name(argument(1));
+    if (written) editor_.set("CollectMemory", *written + " *");
+    editor_.set("CollectMemory", "* *");
+  }
+
+  // Proposes the layouts that the task's variants demand.
+  void layout() {
+    const auto about = wanted();
+    if (!about) return;
+    for (const app::Variant& variant : about->task.variants) {
+      if (variant.kind != about->kind) continue;
+      for (const LayoutDemand& demand : variant.demands) {
+        if (demand.requirement != about->position) continue;
+        LayoutSpec layout;
+        if (demand.fields) layout.fields = *demand.fields;
+        if (demand.dimensions) layout.dimensions = *demand.dimensions;
+        layout.exact = demand.exact;
+        layout.align_op = demand.align_op;
+        layout.align_bytes = demand.align_bytes;
+        editor_.set(
+            fmt::format("Layout {} {} {}", about->name, about->position, name_of(about->kind)),
+            layout_words(layout));
+      }
+    }
+  }
+
+  // Proposes to wrap an index that was out of bounds.
+  void wrap() {
+    if (!refusal_.diagnostic.range) return;
+    const std::vector<DiagArg>& args = refusal_.diagnostic.args;  // dimension, index, size
+    const auto* index = args.size() > 1 ? std::get_if<std::int64_t>(&args[1]) : nullptr;
+    const auto edit = guide::wrapped_index(subject_.program, *refusal_.diagnostic.range,
+                                           index != nullptr && *index < 0);
+    if (edit) editor_.edit(edit->range, edit->text);
+  }
+
+  // Proposes other functions for the task, or the default mapper's placement. With an empty `name`,
+  // it does so for the first task whose function is at fault.
+  void placement(const std::string& name) {
+    for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
+      const app::Task& of = subject_.app.tasks[t];
+      const auto kind = kind_of(subject_, of);
+      if (!kind || (!name.empty() && of.name != name)) continue;
+      if (name.empty() && !at_fault(of.name, *kind)) continue;
+      forget(of.name, *kind);
+      place(subject_, t, *kind, editor_);
+      if (name.empty()) break;
+    }
+  }
+
+  void forget(const std::string& name, ProcKind kind) {
+    for (const auto& decision : {subject_.program.index_function(name, kind),
+                                 subject_.program.single_function(name, kind)}) {
+      if (decision) editor_.rewrite(decision->origin, "");
+    }
+  }
+
+  // Returns true if the refusal names the task's mapping function or its statement, or names no
+  // function at all.
+  bool at_fault(const std::string& name, ProcKind kind) const {
+    const bool told =
+        std::any_of(refusal_.diagnostic.notes.begin(), refusal_.diagnostic.notes.end(),
+                    [](const DiagNote& note) { return note.message.starts_with("while `"); });
+    for (const auto& decision : {subject_.program.index_function(name, kind),
+                                 subject_.program.single_function(name, kind)}) {
+      if (!decision) continue;
+      if (!told || decision->origin == refusal_.origin) return true;
+      const std::string function =
+          fmt::format("`{}`", subject_.program.function_name(decision->function));
+      for (const DiagNote& note : refusal_.diagnostic.notes) {
+        if (note.message.find(function) != std::string::npos) return true;
+      }
+    }
+    return false;
+  }
+
+  const Subject& subject_;
+  const Refusal& refusal_;
+  Editor editor_;
+};
+
+}  // namespace
+
+std::vector<Change> mending_changes(const Subject& subject, const Refusal& refusal) {
+  return Mending(subject, refusal).changes();
+}
+
+}  // namespace groma::inspect

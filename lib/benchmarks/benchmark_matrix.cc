@@ -1,0 +1,109 @@
+// Shared parts of the six matrix multiplications.
+#include "benchmarks/benchmark_matrix.h"
+
+namespace groma::app {
+namespace {
+
+// Returns a GPU variant without a kernel. Its data is mapped but not accessed.
+VariantBuilder nothing() { return gpu().leaf().kernels(0).traffic(0, 0); }
+
+}  // namespace
+
+Multiplication::Multiplication(std::string name, std::string description)
+    : app_(std::move(name), std::move(description)) {
+  app_.parameter("nodes", 1, "nodes of the machine, with 4 GPUs each", 1, 1'024)
+      .parameter("n", 4'000, "rows and columns of a matrix; it does not grow with nodes", 16,
+                 400'000)
+      // The same default as in the originals.
+      .parameter("repeats", 10, "timed multiplications", 1, 50);
+  app_.define("ranks", "4 * nodes");
+  app_.size("small", {{"n", 1'000}},
+            "0.1 ms of arithmetic on 4 GPUs: what launches and copies cost")
+      .size("middle", {{"n", 4'000}}, "7 ms of arithmetic, as long as the copies take")
+      .size("large", {{"n", 20'000}},
+            "the originals' on one node: 3.2 GB a matrix, up to 7 GB on a GPU by a bad mapping");
+  app_.metric("FLOP/s", "repeats * n * n * (2 * n - 1)", "compute");
+}
+
+AppBuilder& Multiplication::matrix(std::string name) {
+  return app_.region(std::move(name), {"n", "n"}).field("vals", 8);
+}
+
+void Multiplication::add_placement(bool accumulates, std::string a, std::string b, std::string c) {
+  app_.task("init_cublas").variant(gpu().leaf().kernels(0));
+  if (accumulates) {
+    // Launched write-only at first, and read-only after each multiplication. Read-write covers
+    // both.
+    app_.task("task_1").variant(nothing()).writes(std::move(a));
+    app_.task("task_2").variant(nothing()).discards(std::move(b));
+    app_.task("task_3").variant(nothing()).discards(std::move(c));
+  } else {
+    app_.task("task_1").variant(nothing()).reads(a);
+    app_.task("task_2").variant(nothing()).reads(std::move(b));
+    app_.task("task_3").variant(nothing()).reads(std::move(c));
+    app_.task("taco_fill")
+        .variant(cpu().leaf())
+        .variant(omp().leaf())
+        .variant(gpu().leaf())
+        .discards(a);
+    app_.task("taco_validate")
+        .variant(cpu().leaf())
+        .variant(omp().leaf())
+        .variant(gpu().leaf())
+        .reads(std::move(a));
+  }
+}
+
+void Multiplication::add_leaf(Privilege of_a) {
+  // cuBLAS takes the leading dimension from the stride of rows. Fortran order fails with "DGEMM
+  // parameter number 8 had an illegal value".
+  VariantBuilder dgemm = gpu().leaf().flops("2 * extent(0, 0) * extent(0, 1) * extent(1, 1)");
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    LayoutDemand demand;
+    demand.requirement = r;
+    demand.dimensions = DimensionOrder::kC;
+    dgemm.demand(demand);
+  }
+  app_.task("task_4").variant(dgemm);
+  if (of_a == Privilege::kReduce) {
+    app_.reduces("A").simultaneous();
+  } else {
+    app_.writes("A");
+  }
+  app_.reads("B").reads("C");
+}
+
+Application Multiplication::done(std::vector<AppStatement> setup,
+                                 std::vector<AppStatement> multiply, bool warm_up,
+                                 std::vector<AppStatement> check) {
+  std::vector<AppStatement> body = {launch("init_cublas").over({"ranks"})};
+  body.insert(body.end(), setup.begin(), setup.end());
+  body.push_back(wait());
+  multiply.push_back(wait());
+  if (warm_up) body.insert(body.end(), multiply.begin(), multiply.end());
+  body.push_back(phase("compute", {loop("repeats", std::move(multiply))}));
+  body.insert(body.end(), check.begin(), check.end());
+  return app_.task("top_level").variant(cpu()).body(std::move(body)).top_level("top_level").done();
+}
+
+Application Multiplication::on_grid(const Formula& x, const Formula& y, const Formula& z) {
+  matrix("A").partition("A_tiles", {x, y});
+  matrix("B").partition("B_tiles", {x, z});
+  matrix("C").partition("C_tiles", {z, y});
+  add_placement(true, "A", "B", "C");
+  add_leaf(Privilege::kReduce);
+  const auto over = [](const char* task, const Formulas& domain) {
+    return launch(task).over(domain, {"i", "j", "k"});
+  };
+  const auto place_a = over("task_1", {x, y, 1}).on("A_tiles", {"i", "j"});
+  return done({place_a, over("task_2", {x, 1, z}).on("B_tiles", {"i", "k"}),
+               over("task_3", {1, y, z}).on("C_tiles", {"k", "j"})},
+              {over("task_4", {x, y, z})
+                   .on("A_tiles", {"i", "j"})
+                   .on("B_tiles", {"i", "k"})
+                   .on("C_tiles", {"k", "j"}),
+               place_a},
+              true);
+}
+
+}  // namespace groma::app

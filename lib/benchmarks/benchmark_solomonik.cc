@@ -1,0 +1,57 @@
+// Solomonik's 2.5-D multiplication: c layers of an rpoc x rpoc grid. Each layer handles its part of
+// k with the steps of Cannon's algorithm; the sums of the layers are added up.
+#include "benchmarks/benchmark_matrix.h"
+#include "benchmarks/benchmarks.h"
+
+namespace groma::app {
+
+Application solomonik() {
+  Multiplication multiplication("solomonik", "Solomonik's 2.5-D matrix multiplication (DISTAL).");
+  AppBuilder& app = multiplication.app();
+  // The original's table of (rpoc, c, steps): (2,1,2) for 4 GPUs, (2,2,2), (4,1,4), (4,2,4), ...
+  app.define("rpoc", "ranks >= 256 ? 16 : ranks >= 64 ? 8 : ranks >= 16 ? 4 : 2")
+      .define("c", "ranks / (rpoc * rpoc)")
+      .define("steps", "rpoc");
+  const Formulas tiles = {"rpoc", "rpoc"};
+  multiplication.matrix("A").partition("A_tiles", tiles);
+  // The part of a factor that a point needs, and the part for one step. If c > 1, a point needs
+  // only a part of its tile of width n / rpoc.
+  multiplication.matrix("B")
+      .partition("B_tiles", tiles)
+      .partition("B_layers", {"rpoc", "c"})
+      .partition("B_steps", {"rpoc", "c * steps"});
+  multiplication.matrix("C")
+      .partition("C_tiles", tiles)
+      .partition("C_layers", {"c", "rpoc"})
+      .partition("C_steps", {"c * steps", "rpoc"});
+  multiplication.add_placement(true, "A", "B", "C");
+  multiplication.add_leaf(Privilege::kReduce);
+
+  const Formula step = "l * steps + (i + j + s) % steps";
+  app.task("task_5", {"i", "j", "l"})
+      .variant(gpu().inner())
+      .reduces("A")
+      .reads("B")
+      .reads("C")
+      .body({loop("steps",
+                  {launch("task_4")
+                       .on("A_tiles", {"i", "j"})
+                       .on("B_steps", {"i", step})
+                       .on("C_steps", {step, "j"})},
+                  "s")});
+  const auto place = [](const char* task, const char* of) {
+    return launch(task).over({"rpoc", "rpoc", 1}, {"i", "j", "k"}).on(of, {"i", "j"});
+  };
+  return multiplication.done(
+      {place("task_1", "A_tiles"), place("task_2", "B_tiles"), place("task_3", "C_tiles")},
+      {launch("task_5")
+           .over({"rpoc", "rpoc", "c"}, {"i", "j", "l"})
+           .with({"i", "j", "l"})
+           .on("A_tiles", {"i", "j"})
+           .on("B_layers", {"i", "l"})
+           .on("C_layers", {"l", "j"}),
+       place("task_1", "A_tiles")},
+      true);
+}
+
+}  // namespace groma::app

@@ -1,0 +1,123 @@
+// Cannon, SUMMA and PUMMA: a grid of gx x gy nodes, each with a grid of 2 x 2 GPUs. A node goes
+// through the blocks of k, its GPUs through the two halves of each block. The algorithms differ in
+// the order of the blocks.
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "benchmarks/benchmark_matrix.h"
+#include "benchmarks/benchmarks.h"
+
+namespace groma::app {
+namespace {
+
+// Returns the largest divisor of `nodes` (at most 1,024) that is not above the square root of
+// `nodes`.
+Formula squarest() {
+  std::string formula = "1";
+  for (int d = 2; d <= 32; ++d) {
+    formula = fmt::format("max({}, {} * (nodes % {} == 0) * (nodes >= {}))", formula, d, d, d * d);
+  }
+  return formula;
+}
+
+struct Order {
+  const char* outer;  // block of k for node (in, jn) in step kos
+  const char* inner;  // half of that block for GPU (il, jl) in step kios
+};
+
+Application two_level(std::string name, std::string description, bool narrow, const Order& order) {
+  Multiplication multiplication(std::move(name), std::move(description));
+  AppBuilder& app = multiplication.app();
+  app.define(narrow ? "gy" : "gx", squarest())
+      .define(narrow ? "gx" : "gy", narrow ? "nodes / gy" : "nodes / gx");
+  const Formulas tiles = {"2 * gx", "2 * gy"};
+  multiplication.matrix("A").partition("A_nodes", {"gx", "gy"}).partition("A_tiles", tiles);
+  // Partitions of B: the part of a node, of a node for one block of k, of a GPU within that, and of
+  // one half.
+  multiplication.matrix("B")
+      .partition("B_tiles", tiles)
+      .partition("B_rows", {"gx", 1})
+      .partition("B_blocks", {"gx", "gx"})
+      .partition("B_halves", {"2 * gx", "gx"})
+      .partition("B_quarters", {"2 * gx", "2 * gx"});
+  multiplication.matrix("C")
+      .partition("C_tiles", tiles)
+      .partition("C_columns", {1, "gy"})
+      .partition("C_blocks", {"gx", "gy"})
+      .partition("C_halves", {"gx", "2 * gy"});
+  multiplication.add_placement(false, "A_tiles", "B_tiles", "C_tiles");
+  multiplication.add_leaf(Privilege::kReadWrite);
+
+  const Formula row = "2 * in + il", column = "2 * jn + jl";
+  const Formula half = std::string("2 * kk + ") + order.inner;
+  app.task("task_5", {"in", "jn", "kk", "il", "jl"})
+      .variant(gpu().inner())
+      .writes("A")
+      .reads("B")
+      .reads("C")
+      .body({loop(2,
+                  {launch("task_4")
+                       .on("A_tiles", {row, column})
+                       .on("B_quarters", {row, half})
+                       .on("C_tiles", {half, column})},
+                  "kios")});
+  app.task("task_6", {"in", "jn", "kk"})
+      .variant(omp().inner())
+      .writes("A")
+      .reads("B")
+      .reads("C")
+      .body({launch("task_5")
+                 .over({2, 2}, {"il", "jl"})
+                 .with({"in", "jn", "kk", "il", "jl"})
+                 .on("A_tiles", {row, column})
+                 .on("B_halves", {row, "kk"})
+                 .on("C_halves", {"kk", column})
+                 .same_address_space()});
+  app.task("task_7", {"in", "jn"})
+      .variant(omp().inner())
+      .writes("A")
+      .reads("B")
+      .reads("C")
+      .body({loop("gx",
+                  {launch("task_6")
+                       .with({"in", "jn", order.outer})
+                       .on("A_nodes", {"in", "jn"})
+                       .on("B_blocks", {"in", order.outer})
+                       .on("C_blocks", {order.outer, "jn"})},
+                  "kos")});
+  return multiplication.done(
+      {launch("taco_fill").over(tiles), launch("taco_fill").over(tiles).on("B_tiles"),
+       launch("taco_fill").over(tiles).on("C_tiles"), launch("task_1").over(tiles),
+       launch("task_2").over(tiles), launch("task_3").over(tiles)},
+      {launch("task_7")
+           .over({"gx", "gy"}, {"in", "jn"})
+           .with({"in", "jn"})
+           .on("A_nodes")
+           .on("B_rows", {"in", 0})
+           .on("C_columns", {0, "jn"})},
+      false, {launch("taco_validate").over(tiles)});
+}
+
+}  // namespace
+
+// Every GPU begins with a different block, so that no two GPUs fetch the same block in a step.
+Application cannon() {
+  return two_level("cannon", "Cannon's matrix multiplication (DISTAL).", true,
+                   {"(jn + in + kos) % gx", "(jl + il + kios) % 2"});
+}
+
+// In each step all GPUs multiply the same block: a column of B and a row of C are broadcast.
+Application summa() {
+  return two_level("summa", "The SUMMA matrix multiplication (DISTAL).", false, {"kos", "kios"});
+}
+
+// In each step all nodes of a row use the same block of B. The nodes of a column use the blocks of
+// C one after the other.
+Application pumma() {
+  return two_level("pumma", "The PUMMA matrix multiplication (DISTAL).", false,
+                   {"(in + kos) % gx", "kios"});
+}
+
+}  // namespace groma::app

@@ -1,0 +1,149 @@
+// Binds programs to machines and evaluates mapping functions. This is the public interface of the
+// interpreter.
+#include "groma/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "evaluate/binding.h"
+#include "evaluate/interpreter.h"
+
+namespace groma {
+namespace {
+
+// The step limit of the top level. It is higher than that of one evaluation, because generated
+// programs have many globals.
+constexpr std::int64_t kMaxBindSteps = 10 * kMaxSteps;
+
+// Reports statements that this machine cannot carry out: kinds that it lacks, and memories that no
+// processor of the kind can address.
+void check_statements(const Program& program, const Machine& machine, Diagnostics& diags) {
+  const auto is_there = [&machine](MemKind memory) {
+    const std::vector<NodeType>& types = machine.node_types();
+    return std::any_of(types.begin(), types.end(),
+                       [memory](const NodeType& node) { return node.find(memory) != nullptr; });
+  };
+  for (const program::Row& row : program.data().rows) {
+    const Range range = program.range({row.statement});
+    if (row.key.table == program::TableId::kTask) {
+      const auto present = [&](std::uint8_t kind) {
+        return machine.has(static_cast<ProcKind>(kind));
+      };
+      const auto end = row.kinds.begin() + row.kind_count;
+      if (std::none_of(row.kinds.begin(), end, present)) {
+        diags.report(DiagId::kKindNotOnMachine, range, machine.name(),
+                     name_of(static_cast<ProcKind>(row.kinds[0])));
+      }
+    } else if (row.key.table == program::TableId::kRegion && row.key.place != program::kAnyPlace) {
+      const auto kind = static_cast<ProcKind>(row.key.place - 1);
+      for (std::size_t i = 0; i < row.kind_count && machine.has(kind); ++i) {
+        const auto memory = static_cast<MemKind>(row.kinds[i]);
+        bool addressable = memory == MemKind::kVirtual;
+        for (std::int64_t n = 0; n < machine.node_count() && !addressable; ++n) {
+          addressable = machine.can_address(n, kind, memory);
+        }
+        if (!addressable) {
+          diags.report(DiagId::kUnaddressableMemory, range, name_of(kind), machine.name(),
+                       name_of(memory), is_there(memory) ? "" : ", it has none");
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Program& BoundProgram::program() const { return binding_->program; }
+const Machine& BoundProgram::machine() const { return binding_->machine; }
+std::shared_ptr<const Machine> BoundProgram::shared_machine() const {
+  return {binding_, &binding_->machine};
+}
+
+// Checks the statements, then runs the top level once to compute the globals. Returns nothing if
+// the program has errors or if the top level fails.
+std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
+                                 LogSink* log) {
+  if (program.data().has_errors) return std::nullopt;
+  auto binding = std::make_shared<mapper::Binding>(mapper::Binding{
+      program, std::move(machine), std::vector<mapper::Value>(program.data().globals.size())});
+  check_statements(program, binding->machine, diags);
+  mapper::Interpreter interpreter(program, binding->machine, binding->globals, log);
+  if (!interpreter.top_level(kMaxBindSteps, diags)) return std::nullopt;
+  return BoundProgram(std::move(binding));
+}
+
+// The evaluator has a copy of the globals, so that several evaluators can work at once.
+struct FunctionEvaluator::State {
+  BoundProgram bound;
+  std::vector<mapper::Value> globals;
+  mapper::Interpreter interpreter;
+
+  State(BoundProgram program, LogSink* log)
+      : bound(std::move(program)),
+        globals(bound.binding().globals),
+        interpreter(bound.program(), bound.machine(), globals, log) {}
+};
+
+FunctionEvaluator::FunctionEvaluator(BoundProgram bound, LogSink* log)
+    : state_(std::make_unique<State>(std::move(bound), log)) {}
+FunctionEvaluator::~FunctionEvaluator() = default;
+FunctionEvaluator::FunctionEvaluator(FunctionEvaluator&&) noexcept = default;
+FunctionEvaluator& FunctionEvaluator::operator=(FunctionEvaluator&&) noexcept = default;
+
+std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps(); }
+
+// Evaluates the function and checks its result: it must be a processor or a set of processors, and
+// of the kind that the task runs on. A set on several nodes is a warning.
+std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
+                                               std::optional<ProcKind> kind, Diagnostics& diags) {
+  const Program& program = state_->bound.program();
+  GROMA_CHECK(program.is_mapping_function(function));
+  const mapper::Value value = state_->interpreter.map(function, task, diags);
+  if (value.get<std::monostate>() != nullptr) return std::nullopt;
+  const std::string_view name = program.function_name(function);
+  Placed placed;
+  if (const auto* processor = value.get<Processor>()) {
+    placed.processors = {*processor};
+  } else if (const auto* set = value.get<std::shared_ptr<const mapper::ProcessorSet>>()) {
+    placed.processors = (*set)->processors;
+    placed.is_set = true;
+  } else {
+    std::string found(describe(mapper::type_of(value)));
+    if (mapper::text_bytes(value) <= 200) {
+      found += fmt::format(", `{}`", mapper::to_string(value, task.name));
+    }
+    Diagnostic& diagnostic =
+        diags.report(DiagId::kNotAProcessor, program.function_range(function), name, found);
+    diagnostic.note("while " + state_->interpreter.where());
+    const mapper::Tuple* tuple = value.tuple();
+    if (tuple != nullptr && tuple->values.size() == 2) {
+      diagnostic.note("the original takes a pair of integers for a processor (D16)");
+    }
+    diagnostic.help("index a machine: `m[node, index]`, with `m = Machine(GPU)` or the like");
+    return std::nullopt;
+  }
+  const Processor& first = placed.processors.front();
+  if (kind && first.kind != *kind) {
+    Diagnostic& diagnostic =
+        diags.report(DiagId::kProcessorKindMismatch, program.function_range(function), name,
+                     name_of(first.kind), task.name, name_of(*kind));
+    if (const auto decision = program.task(task.name)) {
+      diagnostic.note(fmt::format("`{}` runs on {} on `{}` by this statement", task.name,
+                                  name_of(*kind), state_->bound.machine().name()),
+                      program.range(decision->origin));
+    }
+    diagnostic.help(fmt::format("bind it by kind: `{} {} {}`",
+                                task.parent ? "SingleTaskMap" : "IndexTaskMap", name_of(first.kind),
+                                name));
+    return std::nullopt;
+  }
+  const auto elsewhere = [&](const Processor& p) { return p.node != first.node; };
+  if (std::any_of(placed.processors.begin(), placed.processors.end(), elsewhere)) {
+    diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(function), name,
+                 first.node);
+  }
+  return placed;
+}
+
+}  // namespace groma

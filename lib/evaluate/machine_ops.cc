@@ -1,0 +1,322 @@
+// Evaluates the expressions of the interpreter that make, change and index machines.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "evaluate/interpreter.h"
+#include "evaluate/processors.h"
+
+namespace groma::mapper {
+
+using program::Method;
+
+namespace {
+
+std::string dimensions_text(std::size_t n) {
+  return fmt::format("{} dimension{}", n, n == 1 ? "" : "s");
+}
+
+std::string view_text(const MachineView& view) {
+  return to_string({std::make_shared<const MachineView>(view)}, "");
+}
+
+}  // namespace
+
+// Returns a machine as a value. A machine with many operations counts more steps.
+Value Interpreter::make_view(const Code& node, MachineView view) {
+  const auto cost = static_cast<std::int64_t>(2 * view.operations() + view.sizes().size());
+  if (!tick(cost, node.range)) return {};
+  return {std::make_shared<const MachineView>(std::move(view))};
+}
+
+// Evaluates `Machine(KIND)`: a grid of nodes and processors of the kind in each node. Warns once
+// for each kind if nodes are unequal.
+Value Interpreter::machine(const Code& node) {
+  const Value value = eval(node.a);
+  if (failed_) return {};
+  const auto* kind = value.get<ProcKind>();
+  if (kind == nullptr) {
+    return fail_type(code(node.a).range, "`Machine`", "a processor kind", value);
+  }
+  if (!std::exchange(looked_at_[static_cast<std::size_t>(*kind)], true)) {
+    warn_of_unequal_nodes(machine_, *kind, node.range, *diags_);
+  }
+  return make_view(node, {*kind, machine_.node_count(), machine_.processors_per_node(*kind)});
+}
+
+// ------------------------------------------------------------------------------------ indexing
+
+// Returns the processor at an index, or a set if an index is `*`.
+Value Interpreter::index_machine(const Code& node, const MachineView& view) {
+  std::vector<Element> index = elements(node.a, node.b);
+  if (failed_) return {};
+  if (index.size() == 1 && !index[0].all) {
+    // m[t] takes a whole tuple as the index.
+    if (const auto values = tuple_values(index[0].value)) {
+      const Range range = index[0].range;
+      index.clear();
+      for (const Value& value : *values) index.push_back({value, range});
+    }
+  }
+  if (!check_index(node, view, index)) return {};
+  Coordinates at;
+  std::vector<std::size_t> open;  // dimensions given as `*`
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    at.push_back(index[i].all ? 0 : *index[i].value.get<std::int64_t>());
+    if (!index[i].all) continue;
+    open.push_back(i);
+    count = std::min(count, kMaxTupleItems) * std::min(view.sizes()[i], kMaxTupleItems + 1);
+  }
+  if (count > kMaxTupleItems) {
+    fail(DiagId::kTupleTooLong, node.focus, {kMaxTupleItems});
+    return {};
+  }
+  if (open.empty()) {
+    const auto processor = processor_at(node, view, at);
+    return processor ? Value{*processor} : Value{};
+  }
+  auto set = std::make_shared<ProcessorSet>();
+  const auto cost = static_cast<std::int64_t>(view.operations() + 1);
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (!tick(cost, node.range)) return {};
+    std::int64_t rest = k;  // row-major over the open dimensions
+    for (std::size_t i = open.size(); i-- > 0;) {
+      at[open[i]] = rest % view.sizes()[open[i]];
+      rest /= view.sizes()[open[i]];
+    }
+    const auto processor = processor_at(node, view, at);
+    if (!processor) return {};
+    set->processors.push_back(*processor);
+  }
+  return {std::shared_ptr<const ProcessorSet>(std::move(set))};
+}
+
+// Returns whether the index fits the machine. Reports the error if not, with differences from the
+// original language.
+bool Interpreter::check_index(const Code& node, const MachineView& view,
+                              const std::vector<Element>& index) {
+  if (index.size() != view.sizes().size()) {
+    fail(DiagId::kWrongIndexCount, node.focus,
+         {fmt::format("{} ind{}", index.size(), index.size() == 1 ? "ex" : "ices"),
+          fmt::format("a machine with {}", dimensions_text(view.sizes().size()))})
+        .note(fmt::format("the machine is {}", view_text(view)));
+    return false;
+  }
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const std::int64_t size = view.sizes()[i];
+    std::int64_t value = 0;
+    if (index[i].all) {
+      if (size > 0) continue;
+    } else {
+      const auto* given = index[i].value.get<std::int64_t>();
+      if (given == nullptr) {
+        fail_type(index[i].range, "an index", "an integer", index[i].value);
+        return false;
+      }
+      if (*given >= 0 && *given < size) continue;
+      value = *given;
+    }
+    Diagnostic& diagnostic = fail(DiagId::kSliceIndexOutOfBound, index[i].range,
+                                  {static_cast<std::int64_t>(i), value, size});
+    diagnostic.note(fmt::format("the machine is {}", view_text(view)));
+    if (size == 0 && machine_.processors_per_node(view.kind()) == 0) {
+      diagnostic.note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
+    } else if (value == -1) {
+      diagnostic.note("the original takes a computed -1 for `*` (D6)");
+    } else if (view.operations() > 0) {
+      diagnostic.note("the original may take another processor instead (D5)");
+    }
+    return false;
+  }
+  return true;
+}
+
+// Returns the processor at an index that check_index() has accepted.
+std::optional<Processor> Interpreter::processor_at(const Code& node, const MachineView& view,
+                                                   const Coordinates& index) {
+  if (machine_.processors_per_node(view.kind()) == 0) {
+    // A split of no processors has extents of 1, so the error is reported here, at the index.
+    fail(DiagId::kSliceIndexOutOfBound, node.focus, {std::int64_t{0}, index[0], std::int64_t{0}})
+        .note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
+    return std::nullopt;
+  }
+  if (!tick(static_cast<std::int64_t>(view.operations()), node.range)) return std::nullopt;
+  const Coordinates base = view.to_base(index);
+  return Processor{view.kind(), base[0], base[1]};
+}
+
+// ------------------------------------------------------------------------------------ operations
+
+// Evaluates a method: `has`, `processor`, or an operation on a machine.
+Value Interpreter::method(CodeId id, const Code& node) {
+  const Value base = eval(node.c);
+  if (failed_) return {};
+  const std::vector<Element> args = elements(node.a, node.b);
+  if (failed_) return {};
+  const std::size_t wanted = syntax::info_of(node.method).parameter_count();
+  if (args.size() != wanted) {
+    fail(DiagId::kWrongArgumentCount, node.range,
+         {std::string(name_of(node.method)),
+          fmt::format("{} argument{}", wanted, wanted == 1 ? "" : "s"),
+          std::to_string(args.size())});
+    return {};
+  }
+  if (node.method == Method::kHas) return has(node, base, args[0]);
+  if (node.method == Method::kProcessor) return task_processor(node, base, args[0]);
+  const MachineView* view = base.machine();
+  if (view == nullptr) {
+    fail(DiagId::kUnknownMember, node.focus,
+         {std::string(describe(type_of(base))), std::string(name_of(node.method))});
+    return {};
+  }
+  return machine_method(id, node, *view, args);
+}
+
+// Applies an operation to a machine. The results of the last searches are remembered, since mapping
+// functions split the same way for every point.
+Value Interpreter::machine_method(CodeId id, const Code& node, const MachineView& view,
+                                  const std::vector<Element>& args) {
+  const auto given = operation_arguments(node, view, args);
+  if (!given) return {};
+  if (!searches(node.method)) return result_of(node, args, apply(node.method, view, *given));
+  const std::int64_t n = view.sizes()[given->dimension(0)];
+  for (const SplitMemo& memo : memos_) {
+    if (memo.code != id || memo.n != n || memo.given != *given) continue;
+    return result_of(node, args, split_into(view, static_cast<int>(given->numbers[0]), memo.parts));
+  }
+  if (!tick(search_steps(node.method, view, *given), node.range)) return {};
+  Applied applied = apply(node.method, view, *given);
+  if (const auto* made = std::get_if<MachineView>(&applied)) {
+    memos_[next_memo_++ % memos_.size()] = {id, n, *given, made->steps().back().parts};
+  }
+  return result_of(node, args, std::move(applied));
+}
+
+// Returns the machine, or nothing after it has reported why there is none.
+Value Interpreter::result_of(const Code& node, const std::vector<Element>& args, Applied applied) {
+  if (auto* made = std::get_if<MachineView>(&applied)) return make_view(node, std::move(*made));
+  const Refused& why = std::get<Refused>(applied);
+  Range range = node.focus;
+  if (why.at == Refused::kOption) range = code(node.option).range;
+  if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
+  Diagnostic& diagnostic = fail(why.id, range, why.arguments);
+  if (!why.note.empty()) diagnostic.note(why.note);
+  if (!why.help.empty()) diagnostic.help(why.help);
+  return {};
+}
+
+// Returns the arguments of an operation, or nothing after it has reported an error.
+std::optional<OperationArguments> Interpreter::operation_arguments(
+    const Code& node, const MachineView& view, const std::vector<Element>& args) {
+  const syntax::MethodInfo& info = syntax::info_of(node.method);
+  const auto name = [&info] { return fmt::format("`{}`", info.name); };
+  OperationArguments given;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+      const auto numbers = integers(args[i].value, args[i].range, name());
+      if (!numbers) return std::nullopt;
+      given.tuple = *numbers;
+      continue;
+    }
+    const bool dimension = info.parameters[i].type == syntax::Operand::kDimension;
+    const auto* number = args[i].value.get<std::int64_t>();
+    if (number == nullptr) {
+      fail_type(args[i].range, name(), dimension ? "a dimension, an integer" : "an integer",
+                args[i].value);
+      return std::nullopt;
+    }
+    if (dimension && !has_dimension(view, *number)) {
+      fail(DiagId::kBadDimension, args[i].range,
+           {std::string(info.name), *number, dimensions_text(view.sizes().size())})
+          .note(fmt::format("the machine is {}; dimensions count from 0", view_text(view)));
+      return std::nullopt;
+    }
+    given.numbers[i] = *number;
+  }
+  if (node.option != program::kNoCode) {
+    const Value value = eval(node.option);
+    given.option = integers(value, code(node.option).range, fmt::format("`{}`", info.option));
+    if (!given.option) return std::nullopt;
+  }
+  return given;
+}
+
+// Returns the items of a tuple of integers, or nothing after it has reported an error.
+std::optional<std::vector<std::int64_t>> Interpreter::integers(const Value& value, Range range,
+                                                               std::string_view what) {
+  if (failed_) return std::nullopt;
+  std::vector<std::int64_t> made;
+  const auto values = tuple_values(value);
+  if (!values) {
+    fail_type(range, what, "a tuple of integers", value);
+    return std::nullopt;
+  }
+  if (!tick(static_cast<std::int64_t>(values->size()), range)) return std::nullopt;
+  for (const Value& item : *values) {
+    const auto* given = item.get<std::int64_t>();
+    if (given == nullptr) {
+      fail_type(range, what, "a tuple of integers", item);
+      return std::nullopt;
+    }
+    made.push_back(*given);
+  }
+  return made;
+}
+
+// Evaluates `p.has(MEMORY)`: whether the processor can address such a memory.
+Value Interpreter::has(const Code& node, const Value& base, const Element& memory) {
+  const auto* processor = base.get<Processor>();
+  const auto* kind = memory.value.get<MemKind>();
+  if (processor == nullptr) {
+    return fail_type(code(node.c).range, "`has`", "a processor before it", base);
+  }
+  if (kind == nullptr) return fail_type(memory.range, "`has`", "a memory kind", memory.value);
+  return {machine_.can_address(processor->node, processor->kind, *kind)};
+}
+
+// Evaluates `task.processor(m)`: the coordinates in `m` of the node and index of the task's or its
+// parent's processor. The kinds of the processor and of `m` may differ.
+Value Interpreter::task_processor(const Code& node, const Value& base, const Element& machine_arg) {
+  const auto* task = base.get<TaskValue>();
+  const MachineView* view = machine_arg.value.machine();
+  if (task == nullptr) {
+    fail(DiagId::kUnknownMember, node.focus,
+         {std::string(describe(type_of(base))), std::string("processor")});
+    return {};
+  }
+  if (view == nullptr) {
+    return fail_type(machine_arg.range, "`processor`", "a machine", machine_arg.value);
+  }
+  const auto& processor = task->parent ? task_->parent : task_->processor;
+  if (!processor) {
+    fail(DiagId::kNeedsSingleTask, node.focus,
+         {std::string(function_name(mapping_function_)), std::string("task.processor")});
+    return {};
+  }
+  const std::int64_t extents[] = {machine_.node_count(),
+                                  machine_.processors_per_node(view->kind())};
+  const std::int64_t at[] = {processor->node, processor->index};
+  for (std::int64_t i = 0; i < 2; ++i) {
+    if (at[i] < extents[i]) continue;
+    fail(DiagId::kSliceIndexOutOfBound, machine_arg.range, {i, at[i], extents[i]})
+        .note(fmt::format("{} stands on node {}, index {} of its kind",
+                          task->parent ? "the parent task" : "the task", at[0], at[1]));
+    return {};
+  }
+  MachineView::Cut cut;
+  const auto index = view->from_base(at[0], at[1], &cut);
+  if (!index) {
+    fail(DiagId::kSliceIndexOutOfBound, machine_arg.range,
+         {std::int64_t{cut.dimension}, cut.index, cut.size})
+        .note(fmt::format("node {}, processor {} is cut off by a slice; the machine is {}", at[0],
+                          at[1], view_text(*view)));
+    return {};
+  }
+  std::vector<Value> values;
+  for (std::int64_t coordinate : *index) values.push_back({coordinate});
+  return make_tuple(std::move(values), node.range);
+}
+
+}  // namespace groma::mapper

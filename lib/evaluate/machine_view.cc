@@ -1,0 +1,138 @@
+// The operations on a grid, each with the way back.
+#include "evaluate/machine_view.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace groma::mapper {
+namespace {
+
+Coordinates::iterator at(Coordinates& index, int d) { return index.begin() + d; }
+std::size_t slot(int d) { return static_cast<std::size_t>(d); }
+
+}  // namespace
+
+MachineView MachineView::with(Step step, Coordinates sizes) const {
+  MachineView view = *this;
+  view.steps_.push_back(std::move(step));
+  view.sizes_ = std::move(sizes);
+  return view;
+}
+
+MachineView MachineView::split(int d, Coordinates parts) const {
+  Coordinates sizes = sizes_;
+  sizes.erase(at(sizes, d));
+  sizes.insert(at(sizes, d), parts.begin(), parts.end());
+  return with({Step::Kind::kSplit, d, 0, sizes_[slot(d)], 0, std::move(parts)}, std::move(sizes));
+}
+
+MachineView MachineView::merge(int a, int b) const {
+  Coordinates sizes = sizes_;
+  sizes[slot(a)] = sizes_[slot(a)] * sizes_[slot(b)];
+  sizes.erase(at(sizes, b));
+  return with({Step::Kind::kMerge, a, b, sizes_[slot(a)], sizes_[slot(b)], {}}, std::move(sizes));
+}
+
+MachineView MachineView::swap(int a, int b) const {
+  Coordinates sizes = sizes_;
+  std::swap(sizes[slot(a)], sizes[slot(b)]);
+  return with({Step::Kind::kSwap, a, b, 0, 0, {}}, std::move(sizes));
+}
+
+MachineView MachineView::reverse(int d) const {
+  return with({Step::Kind::kReverse, d, 0, sizes_[slot(d)], 0, {}}, sizes_);
+}
+
+MachineView MachineView::rotate(int d, std::int64_t k) const {
+  const std::int64_t n = sizes_[slot(d)];
+  const std::int64_t first = n == 0 ? 0 : (k % n + n) % n;
+  return with({Step::Kind::kRotate, d, 0, first, n, {}}, sizes_);
+}
+
+MachineView MachineView::slice(int d, std::int64_t lo, std::int64_t hi) const {
+  Coordinates sizes = sizes_;
+  sizes[slot(d)] = hi - lo + 1;
+  return with({Step::Kind::kSlice, d, 0, lo, hi - lo + 1, {}}, std::move(sizes));
+}
+
+// From an index after the step to the one before it.
+void MachineView::step_back(const Step& step, Coordinates& index) {
+  switch (step.kind) {
+    case Step::Kind::kSplit: {
+      std::int64_t flat = 0;
+      for (std::size_t i = step.parts.size(); i-- > 0;) {
+        flat = flat * step.parts[i] + index[slot(step.a) + i];
+      }
+      index.erase(at(index, step.a), at(index, step.a) + static_cast<int>(step.parts.size()));
+      index.insert(at(index, step.a), flat);
+      break;
+    }
+    case Step::Kind::kMerge: {
+      const std::int64_t flat = index[slot(step.a > step.b ? step.a - 1 : step.a)];
+      index.insert(at(index, step.b), flat % step.size_b);
+      index[slot(step.a)] = flat / step.size_b;
+      break;
+    }
+    case Step::Kind::kSwap:
+      std::swap(index[slot(step.a)], index[slot(step.b)]);
+      break;
+    case Step::Kind::kReverse:
+      index[slot(step.a)] = step.size_a - 1 - index[slot(step.a)];
+      break;
+    case Step::Kind::kRotate:
+      index[slot(step.a)] = (index[slot(step.a)] + step.size_a) % step.size_b;
+      break;
+    case Step::Kind::kSlice:
+      index[slot(step.a)] += step.size_a;
+      break;
+  }
+}
+
+bool MachineView::step_forward(const Step& step, Coordinates& index) {
+  switch (step.kind) {
+    case Step::Kind::kSplit: {
+      std::int64_t flat = index[slot(step.a)];
+      Coordinates cut;
+      for (std::int64_t part : step.parts) {
+        cut.push_back(flat % part);
+        flat /= part;
+      }
+      index.erase(at(index, step.a));
+      index.insert(at(index, step.a), cut.begin(), cut.end());
+      return true;
+    }
+    case Step::Kind::kMerge:
+      index[slot(step.a)] = index[slot(step.a)] * step.size_b + index[slot(step.b)];
+      index.erase(at(index, step.b));
+      return true;
+    case Step::Kind::kSwap:
+    case Step::Kind::kReverse:
+      step_back(step, index);
+      return true;
+    case Step::Kind::kRotate:
+      index[slot(step.a)] = (index[slot(step.a)] + step.size_b - step.size_a) % step.size_b;
+      return true;
+    case Step::Kind::kSlice:
+      index[slot(step.a)] -= step.size_a;
+      return index[slot(step.a)] >= 0 && index[slot(step.a)] < step.size_b;
+  }
+  return false;
+}
+
+Coordinates MachineView::to_base(Coordinates index) const {
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) step_back(*step, index);
+  return index;
+}
+
+std::optional<Coordinates> MachineView::from_base(std::int64_t node, std::int64_t processor,
+                                                  Cut* cut) const {
+  Coordinates index = {node, processor};
+  for (const Step& step : steps_) {
+    if (step_forward(step, index)) continue;
+    *cut = {step.a, index[slot(step.a)], step.size_b};
+    return std::nullopt;
+  }
+  return index;
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,157 @@
+// auto_split walks all ordered factorisations in the original's order.
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "evaluate/split_factors.h"
+#include "evaluate/splits.h"
+#include "groma/result.h"
+
+namespace groma::mapper {
+namespace {
+
+__extension__ typedef unsigned __int128 Ways;
+
+using Sizes = std::vector<std::int64_t>;
+
+// The number of ordered factorisations into k sizes, or `limit` + 1 where there are more: for each
+// prime, the ways to deal out its exponent, C(exponent + k - 1, exponent).
+std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::int64_t limit) {
+  if (k == 0) return divisors.factors().empty() ? 1 : 0;
+  std::int64_t count = 1;
+  for (const Factor& factor : divisors.factors()) {
+    Ways ways = 1;
+    for (std::size_t i = 1; i <= factor.exponent; ++i) {
+      ways = ways * (k - 1 + i) / i;  // a binomial at each step, so this division leaves no rest
+      if (ways > static_cast<Ways>(limit / count)) return limit + 1;
+    }
+    count *= static_cast<std::int64_t>(ways);
+  }
+  return count;
+}
+
+// The walk over all ordered factorisations. The original lists the candidates tied so far and picks
+// from the list at its end; of that list only its first and whether greedy's is in it are needed.
+class AutoSearch {
+ public:
+  AutoSearch(const Divisors& divisors, std::span<const std::int64_t> extents, const Sizes& greedy)
+      : divisors_(divisors), greedy_(greedy), dimensions_(extents.size()), placed_(dimensions_) {
+    quotients_.reserve(dimensions_ * divisors.count());
+    for (std::int64_t extent : extents) {
+      for (std::size_t i = 0; i < divisors.count(); ++i) {
+        quotients_.push_back(quotient(divisors.value(i), extent));
+      }
+    }
+  }
+
+  Sizes run() {
+    place(divisors_.factors().size() - 1, 0, divisors_.factors().back().exponent);
+    return greedy_tied_ ? greedy_ : sizes_of(first_tied_);
+  }
+
+ private:
+  // As the original divides: floats, in double, back to a float.
+  static float quotient(std::int64_t size, std::int64_t extent) {
+    return static_cast<float>(static_cast<double>(static_cast<float>(size)) /
+                              static_cast<double>(static_cast<float>(extent)));
+  }
+
+  float quotient_of(std::size_t dimension) const {
+    return quotients_[dimension * divisors_.count() + placed_[dimension]];
+  }
+
+  // Deals out a prime: `left` of its exponent to `dimension` and those after it, all smaller primes
+  // inside that.
+  void place(std::size_t factor, std::size_t dimension, std::size_t left) {
+    if (factor == 0) return place_smallest(dimension, left, 0.0);
+    const std::size_t stride = divisors_.factors()[factor].stride;
+    if (left == 0 || dimension + 1 == dimensions_) {
+      placed_[dimension] += left * stride;
+      place(factor - 1, 0, divisors_.factors()[factor - 1].exponent);
+      placed_[dimension] -= left * stride;
+      return;
+    }
+    for (std::size_t exponent = 0; exponent <= left; ++exponent) {
+      placed_[dimension] += exponent * stride;
+      place(factor, dimension + 1, left - exponent);
+      placed_[dimension] -= exponent * stride;
+    }
+  }
+
+  // The same for the innermost prime, whose stride is 1. Dimensions before `dimension` are final:
+  // `sum` is theirs, added in the original's order.
+  void place_smallest(std::size_t dimension, std::size_t left, double sum) {
+    if (left == 0 || dimension + 1 == dimensions_) {
+      placed_[dimension] += left;
+      for (std::size_t i = dimension; i < dimensions_; ++i) {
+        sum += static_cast<double>(quotient_of(i));
+      }
+      consider(static_cast<float>(sum));
+      placed_[dimension] -= left;
+      return;
+    }
+    for (std::size_t exponent = 0; exponent <= left; ++exponent) {
+      placed_[dimension] += exponent;
+      place_smallest(dimension + 1, left - exponent,
+                     sum + static_cast<double>(quotient_of(dimension)));
+      placed_[dimension] -= exponent;
+    }
+  }
+
+  // A tie leaves best_ as it is, even where it is a little better: the original compares with the
+  // first of the tied.
+  void consider(float cost) {
+    constexpr float kTolerance = 1e-6F;  // the largest float below 1e-6
+    const float gain = best_ - cost;
+    if (gain < -kTolerance) return;
+    if (gain > kTolerance) {
+      best_ = cost;
+      first_tied_ = placed_;
+      greedy_tied_ = false;
+    }
+    greedy_tied_ = greedy_tied_ || is_greedy();
+  }
+
+  bool is_greedy() const {
+    for (std::size_t i = 0; i < dimensions_; ++i) {
+      if (divisors_.value(placed_[i]) != greedy_[i]) return false;
+    }
+    return true;
+  }
+
+  Sizes sizes_of(const std::vector<std::size_t>& placed) const {
+    Sizes sizes;
+    for (std::size_t divisor : placed) sizes.push_back(divisors_.value(divisor));
+    return sizes;
+  }
+
+  const Divisors& divisors_;
+  const Sizes& greedy_;
+  std::size_t dimensions_;
+  std::vector<float> quotients_;     // [dimension][divisor]
+  std::vector<std::size_t> placed_;  // [dimension] the divisor that it has so far
+  float best_ = std::numeric_limits<float>::infinity();
+  std::vector<std::size_t> first_tied_;
+  bool greedy_tied_ = false;
+};
+
+}  // namespace
+
+SplitResult auto_split(std::int64_t n, std::span<const std::int64_t> extents) {
+  GROMA_CHECK(n >= 0 && n <= kMaxSplit);
+  if (n <= 1 || extents.empty()) return Sizes(extents.size(), 1);
+  if (extents.size() > kMaxNewDimensions) return SplitError::kTooMany;
+  const Divisors divisors(n);
+  if (count_factorisations(divisors, extents.size(), kMaxFactorisations) > kMaxFactorisations) {
+    return SplitError::kTooMany;
+  }
+  const Sizes positive = ones_for_zeros(extents);
+  const Sizes greedy = greedy_split(n, positive);
+  return AutoSearch(divisors, positive, greedy).run();
+}
+
+std::int64_t count_factorisations(std::int64_t n, std::size_t k) {
+  return n <= 1 ? 1 : count_factorisations(Divisors(n), k, kMaxFactorisations);
+}
+
+}  // namespace groma::mapper

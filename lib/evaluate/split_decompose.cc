@@ -1,0 +1,230 @@
+// decompose is a dynamic program over (dimension, divisor left to place).
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "evaluate/split_factors.h"
+#include "evaluate/splits.h"
+#include "groma/result.h"
+
+namespace groma::mapper {
+namespace {
+
+__extension__ typedef unsigned __int128 Cost;
+
+using Sizes = std::vector<std::int64_t>;
+
+// Tails looked at in one call at most, each with its divisors and a sort: dearer than auto_split's.
+constexpr std::int64_t kMaxTails = kMaxFactorisations / 5;
+
+// Costs stop at kNoCost: "does not fit" and "impossible", which no cost that fits exceeds.
+constexpr Cost kNoCost = ~Cost{0};
+
+Cost add(Cost a, Cost b) {
+  Cost sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? kNoCost : sum;
+}
+
+Cost multiply(Cost a, Cost b) {
+  Cost product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? kNoCost : product;
+}
+
+// Dimensions i..k-1 of a split that is optimal in the first sum.
+struct Tail {
+  Cost volume;       // prod b_j of the largest block
+  Cost surface;      // sum_j halo_j * prod of the other b's, within these dimensions
+  std::size_t size;  // the divisor o_i
+  std::size_t next;  // which tail of the next dimension, after o_i
+};
+
+// The first sum is one of costs of each dimension alone, so its minimum for (dimension i and after,
+// divisor left) follows from those of dimension i+1. The second is not; but with dimensions before
+// i fixed it is c1 * surface + c2 * volume of the tail, c1 > 0, so of each (dimension, divisor
+// left) only those optimal tails count that no other beats in both. They are few.
+class Decomposition {
+ public:
+  // `extents` > 0, their product `volume`.
+  Decomposition(const Divisors& divisors, const Sizes& extents, std::span<const std::int64_t> halo,
+                std::int64_t volume)
+      : divisors_(divisors),
+        extents_(extents),
+        halo_(halo),
+        dimensions_(extents.size()),
+        choices_(divisors.count()),
+        least_((dimensions_ + 1) * divisors.count(), kNoCost),
+        tails_((dimensions_ + 1) * divisors.count()) {
+    for (std::size_t i = 0; i < dimensions_; ++i) {
+      const Cost face = multiply(unsigned_of(halo_[i]), unsigned_of(volume / extents_[i]));
+      for (std::size_t d = 0; d < divisors_.count(); ++d) {
+        crossing_.push_back(multiply(face, unsigned_of(divisors_.value(d) - 1)));
+      }
+    }
+    least_[at(dimensions_, 0)] = 0;
+    tails_[at(dimensions_, 0)] = {{1, 0, 0, 0}};
+  }
+
+  SplitResult run() {
+    find_least();
+    if (least_[at(0, divisors_.whole())] == kNoCost) return SplitError::kOverflow;
+    const std::vector<Tail>& best = tails(0, divisors_.whole());
+    if (too_many_) return SplitError::kTooMany;
+    if (best.front().surface == kNoCost) return SplitError::kOverflow;
+    return sizes_of(best.front());
+  }
+
+ private:
+  static Cost unsigned_of(std::int64_t value) { return static_cast<Cost>(value); }
+
+  std::size_t at(std::size_t dimension, std::size_t left) const {
+    return dimension * divisors_.count() + left;
+  }
+
+  // least_: the smallest first sum of dimensions i..k-1 with product `left`. What it takes from is
+  // numbered no higher than `left`, so that one list of divisors serves all dimensions.
+  void find_least() {
+    for (std::size_t left = 0; left < divisors_.count(); ++left) {
+      choices_[left] = rising_divisors_of(left);
+      for (std::size_t i = dimensions_; i-- > 0;) least_[at(i, left)] = least_of(i, left);
+    }
+  }
+
+  std::vector<std::size_t> rising_divisors_of(std::size_t left) const {
+    std::vector<std::size_t> sizes = divisors_.divisors_of(left);
+    std::sort(sizes.begin(), sizes.end(), [&](std::size_t a, std::size_t b) {
+      return divisors_.value(a) < divisors_.value(b);
+    });
+    return sizes;
+  }
+
+  Cost least_of(std::size_t i, std::size_t left) const {
+    Cost least = kNoCost;
+    for (std::size_t size : choices_[left]) {
+      if (crossing_[at(i, size)] >= least) break;  // nor is a larger size any better
+      least = std::min(least, crossing_with(i, left, size));
+    }
+    return least;
+  }
+
+  Cost crossing_with(std::size_t i, std::size_t left, std::size_t size) const {
+    return add(crossing_[at(i, size)], least_[at(i + 1, left - size)]);
+  }
+
+  // The sizes of dimension i, rising, with which the first sum is the least.
+  std::vector<std::size_t> best_sizes(std::size_t i, std::size_t left) const {
+    const Cost least = least_[at(i, left)];
+    std::vector<std::size_t> sizes;
+    for (std::size_t size : choices_[left]) {
+      if (crossing_[at(i, size)] > least) break;
+      if (crossing_with(i, left, size) == least) sizes.push_back(size);
+    }
+    return sizes;
+  }
+
+  // The tails worth keeping, lexicographically rising; never empty where the least cost fits,
+  // unless there were too many. Worked out once.
+  const std::vector<Tail>& tails(std::size_t i, std::size_t left) {
+    std::vector<Tail>& result = tails_[at(i, left)];
+    if (!result.empty()) return result;
+    std::vector<Tail> candidates;
+    for (std::size_t size : best_sizes(i, left)) {
+      const std::vector<Tail>& rests = tails(i + 1, left - size);
+      looked_at_ += static_cast<std::int64_t>(rests.size());
+      too_many_ = too_many_ || looked_at_ > kMaxTails;
+      if (too_many_) return result;
+      for (std::size_t next = 0; next < rests.size(); ++next) {
+        candidates.push_back(extend(i, size, rests[next], next));
+      }
+    }
+    result = unbeaten(candidates, i);
+    return result;
+  }
+
+  Tail extend(std::size_t i, std::size_t size, const Tail& rest, std::size_t next) const {
+    const std::int64_t parts = divisors_.value(size);
+    const Cost block = unsigned_of((extents_[i] - 1) / parts + 1);
+    const Cost face = multiply(unsigned_of(halo_[i]), rest.volume);
+    return {multiply(block, rest.volume), add(multiply(block, rest.surface), face), size, next};
+  }
+
+  // Those of `candidates` (lexicographically rising, which it keeps) that can be the best. Where no
+  // dimension before i has a halo, c2 = 0 and the surface alone decides; else both matter, and who
+  // is beaten in one and equal in the other is truly worse, whatever its sizes. Of those alike in
+  // what decides, the first.
+  std::vector<Tail> unbeaten(const std::vector<Tail>& candidates, std::size_t i) const {
+    const auto before = halo_.first(i);
+    if (std::all_of(before.begin(), before.end(), [](std::int64_t halo) { return halo == 0; })) {
+      return {*std::min_element(candidates.begin(), candidates.end(), has_less_surface)};
+    }
+    std::vector<std::size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(candidates[a].surface, candidates[a].volume) <
+             std::pair(candidates[b].surface, candidates[b].volume);
+    });
+    std::vector<std::size_t> kept;
+    for (std::size_t index : order) {  // the surface rises: only a smaller volume is worth it
+      if (kept.empty() || candidates[index].volume < candidates[kept.back()].volume) {
+        kept.push_back(index);
+      }
+    }
+    std::sort(kept.begin(), kept.end());
+    std::vector<Tail> result;
+    for (std::size_t index : kept) result.push_back(candidates[index]);
+    return result;
+  }
+
+  static bool has_less_surface(const Tail& a, const Tail& b) { return a.surface < b.surface; }
+
+  Sizes sizes_of(Tail tail) const {
+    Sizes sizes;
+    std::size_t left = divisors_.whole();
+    for (std::size_t i = 0; i < dimensions_; ++i) {
+      sizes.push_back(divisors_.value(tail.size));
+      left -= tail.size;
+      tail = tails_[at(i + 1, left)][tail.next];
+    }
+    return sizes;
+  }
+
+  const Divisors& divisors_;
+  const Sizes& extents_;
+  std::span<const std::int64_t> halo_;
+  std::size_t dimensions_;
+  std::vector<std::vector<std::size_t>> choices_;  // [divisor left] its divisors, rising
+  std::vector<Cost> crossing_;            // [dimension][size] halo * (o - 1) * the other extents
+  std::vector<Cost> least_;               // [dimension][divisor left]
+  std::vector<std::vector<Tail>> tails_;  // the same; empty: not worked out
+  std::int64_t looked_at_ = 0;
+  bool too_many_ = false;
+};
+
+// 0 where the product of the extents (> 0) is above 2^63-1.
+std::int64_t volume_of(const Sizes& extents) {
+  std::int64_t volume = 1;
+  for (std::int64_t extent : extents) {
+    if (extent > std::numeric_limits<std::int64_t>::max() / volume) return 0;
+    volume *= extent;
+  }
+  return volume;
+}
+
+}  // namespace
+
+SplitResult decompose(std::int64_t n, std::span<const std::int64_t> extents,
+                      std::span<const std::int64_t> halo) {
+  GROMA_CHECK(n >= 0 && n <= kMaxSplit && halo.size() == extents.size());
+  for (std::int64_t extent : extents) GROMA_CHECK(extent >= 0);
+  for (std::int64_t width : halo) GROMA_CHECK(width >= 0);
+  const Sizes positive = ones_for_zeros(extents);
+  const std::int64_t volume = volume_of(positive);
+  if (volume == 0) return SplitError::kOverflow;
+  if (n <= 1 || extents.empty()) return Sizes(extents.size(), 1);
+  if (extents.size() > kMaxNewDimensions) return SplitError::kTooMany;
+  const Divisors divisors(n);
+  return Decomposition(divisors, positive, halo, volume).run();
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,41 @@
+// Prime factors dealt out to dimensions one by one.
+#include <algorithm>
+#include <functional>
+
+#include "evaluate/split_factors.h"
+#include "evaluate/splits.h"
+#include "groma/result.h"
+
+namespace groma::mapper {
+
+std::vector<std::int64_t> balance_split(std::int64_t n, std::int64_t k) {
+  GROMA_CHECK(n >= 0 && n <= kMaxSplit && k >= 1);
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(k), 1);
+  if (n <= 1) return sizes;
+  for (const Factor& factor : factorise(n)) {
+    for (std::size_t i = 0; i < factor.exponent; ++i) {
+      *std::min_element(sizes.begin(), sizes.end()) *= factor.prime;
+    }
+  }
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  return sizes;
+}
+
+std::vector<std::int64_t> greedy_split(std::int64_t n, std::span<const std::int64_t> extents) {
+  GROMA_CHECK(n >= 0 && n <= kMaxSplit);
+  std::vector<std::int64_t> sizes(extents.size(), 1);
+  if (n <= 1 || extents.empty()) return sizes;
+  std::vector<double> left;
+  for (std::int64_t extent : extents) left.push_back(static_cast<double>(extent));
+  const std::vector<Factor> factors = factorise(n);
+  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {
+    for (std::size_t i = 0; i < factor->exponent; ++i) {
+      const auto largest = std::max_element(left.begin(), left.end());
+      *largest /= static_cast<double>(factor->prime);
+      sizes[static_cast<std::size_t>(largest - left.begin())] *= factor->prime;
+    }
+  }
+  return sizes;
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,96 @@
+// Computes the types of values and their text in messages.
+#include "evaluate/value.h"
+
+#include <fmt/format.h>
+
+namespace groma::mapper {
+namespace {
+
+// Returns a tuple as the language writes it: "(1, 2)" or "(1,)".
+std::string list(const std::vector<std::string>& items) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : ", ") + items[i];
+  return text + (items.size() == 1 ? ",)" : ")");
+}
+
+std::string pair(const Processor& processor) {
+  return fmt::format("({}, {})", processor.node, processor.index);
+}
+
+}  // namespace
+
+// Returns the type of a value. The order of kTypes is the order of the variant's alternatives.
+program::Type type_of(const Value& value) {
+  using program::Type;
+  constexpr Type kTypes[] = {Type::kAny,        Type::kInt,      Type::kBool,   Type::kTuple,
+                             Type::kString,     Type::kMachine,  Type::kTask,   Type::kProcessor,
+                             Type::kProcessors, Type::kProcKind, Type::kMemKind};
+  if (const auto* task = value.get<TaskValue>(); task != nullptr && task->parent) {
+    return Type::kParent;
+  }
+  return kTypes[value.v.index()];
+}
+
+// Returns the items of a tuple, or the node and index of a processor, or null for other values.
+std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
+  using Values = std::vector<Value>;
+  if (const auto* tuple = value.get<std::shared_ptr<const Tuple>>()) {
+    return std::shared_ptr<const Values>(*tuple, &(*tuple)->values);
+  }
+  if (const auto* processor = value.get<Processor>()) {
+    return std::make_shared<const Values>(Values{{processor->node}, {processor->index}});
+  }
+  return nullptr;
+}
+
+// Returns about how long the text of the value is, in bytes, without making the text.
+std::int64_t text_bytes(const Value& value) {
+  if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
+    return static_cast<std::int64_t>((*text)->size());
+  }
+  if (const auto* set = value.get<std::shared_ptr<const ProcessorSet>>()) {
+    return 8 * static_cast<std::int64_t>((*set)->processors.size());
+  }
+  std::int64_t bytes = 8;
+  if (const Tuple* tuple = value.tuple()) {
+    for (const Value& item : tuple->values) bytes += text_bytes(item);
+  }
+  return bytes;
+}
+
+// Returns the value as `print` and messages show it. A task is shown by its name.
+std::string to_string(const Value& value, std::string_view task_name) {
+  struct Writer {
+    std::string_view task_name;
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(std::int64_t number) const { return std::to_string(number); }
+    std::string operator()(bool truth) const { return truth ? "true" : "false"; }
+    std::string operator()(const std::shared_ptr<const Tuple>& tuple) const {
+      std::vector<std::string> items;
+      for (const Value& item : tuple->values) items.push_back(to_string(item, task_name));
+      return list(items);
+    }
+    std::string operator()(const std::shared_ptr<const std::string>& text) const { return *text; }
+    std::string operator()(const std::shared_ptr<const MachineView>& view) const {
+      std::vector<std::string> sizes;
+      for (std::int64_t size : view->sizes()) sizes.push_back(std::to_string(size));
+      return fmt::format("{} {}", name_of(view->kind()), list(sizes));
+    }
+    std::string operator()(TaskValue task) const {
+      return std::string(task.parent ? "parent" : task_name);
+    }
+    std::string operator()(const Processor& processor) const { return pair(processor); }
+    std::string operator()(const std::shared_ptr<const ProcessorSet>& set) const {
+      std::string text = "{";
+      for (const Processor& processor : set->processors) {
+        text += (text.size() == 1 ? "" : ", ") + pair(processor);
+      }
+      return text + "}";
+    }
+    std::string operator()(ProcKind kind) const { return std::string(name_of(kind)); }
+    std::string operator()(MemKind kind) const { return std::string(name_of(kind)); }
+  };
+  return std::visit(Writer{task_name}, value.v);
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,71 @@
+// Value: the result of evaluating an expression, and the types that it can hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "evaluate/machine_view.h"
+#include "groma/machine.h"
+#include "program/data.h"
+
+namespace groma::mapper {
+
+struct Value;
+
+// Immutable and shared. `items` includes the items of nested tuples, and `depth` is the nesting.
+// Both are limited, so that walking through a tuple is bounded.
+struct Tuple {
+  std::vector<Value> values;
+  std::int64_t items = 0;
+  int depth = 1;
+};
+
+// The task of an evaluation, or its parent.
+struct TaskValue {
+  bool parent = false;
+};
+
+struct ProcessorSet {
+  std::vector<Processor> processors;
+};
+
+struct Value {
+  std::variant<std::monostate, std::int64_t, bool, std::shared_ptr<const Tuple>,
+               std::shared_ptr<const std::string>, std::shared_ptr<const MachineView>, TaskValue,
+               Processor, std::shared_ptr<const ProcessorSet>, ProcKind, MemKind>
+      v;
+
+  template <typename T>
+  const T* get() const {
+    return std::get_if<T>(&v);
+  }
+  const Tuple* tuple() const {
+    const auto* shared = get<std::shared_ptr<const Tuple>>();
+    return shared == nullptr ? nullptr : shared->get();
+  }
+  const MachineView* machine() const {
+    const auto* shared = get<std::shared_ptr<const MachineView>>();
+    return shared == nullptr ? nullptr : shared->get();
+  }
+};
+
+// Returns the type of a value.
+program::Type type_of(const Value& value);
+
+// Returns the values of a tuple (shared, since they may be many), or the node and index of a
+// processor. Returns null for any other value.
+std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value);
+
+// Returns the approximate length of to_string's text, which is the cost of making it.
+std::int64_t text_bytes(const Value& value);
+
+// Returns the text that `print` writes: `(1, 2)`, `true`, `GPU (2, 4)`. A task is written as
+// `task_name`.
+std::string to_string(const Value& value, std::string_view task_name);
+
+}  // namespace groma::mapper

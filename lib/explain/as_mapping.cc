@@ -1,0 +1,332 @@
+// Writes the default mapper's decisions as a mapping program. A DefaultMapper is asked hook by
+// hook. Its decisions become statements; its cutting of launches becomes functions that cut as
+// lib/index_map/blocks.cc does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "evaluate/processors.h"
+#include "explain/by_node.h"
+#include "explain/explain_query.h"
+#include "explain/words.h"
+#include "groma/explain.h"
+#include "groma/mapper.h"
+#include "mapper/default_policy.h"
+#include "syntax/lexer.h"
+
+namespace groma {
+namespace {
+
+// The largest extent for which (x + 1) * blocks cannot overflow: both factors are at most the
+// extent.
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+
+bool runs_anywhere_in_node(ProcKind kind) {
+  return kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
+}
+
+class DefaultProgram {
+ public:
+  DefaultProgram(const app::Data& app, const std::vector<TaskUses>& uses, const Machine& machine,
+                 const ExplainQuery& query)
+      : app_(app),
+        uses_(uses),
+        machine_(std::make_shared<Machine>(machine)),
+        query_(query),
+        processors_(first_of_each_node_type(machine)) {}
+
+  // Returns the program, with comments about decisions that no statement can express.
+  std::string write() {
+    for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
+      if (asks(query_, app_.tasks[i])) add_task(static_cast<std::uint32_t>(i));
+    }
+    std::string text = fmt::format("# What the default mapper does with `{}` on `{}`.\n",
+                                   harmless(app_.name), harmless(machine_->name()));
+    if (round_robin_) {
+      text +=
+          "# Single tasks go round the processors of their kind, each to the next, which no "
+          "function "
+          "can say;\n# without a SingleTaskMap statement the default mapper does it.\n";
+    }
+    if (replicates_) {
+      text +=
+          "# Of a launch by replicated tasks it cuts each shard's part by itself; where a function "
+          "is bound,\n# a point goes where it goes in the whole launch.\n";
+    }
+    for (const std::string* part : {&tasks_, &regions_, &layouts_, &rest_}) {
+      if (!part->empty()) text += "\n" + *part;
+    }
+    text += functions();
+    if (!maps_.empty()) text += "\n" + maps_;
+    return text;
+  }
+
+ private:
+  // Writes the statements about one task: kinds, data, launches and replication.
+  void add_task(std::uint32_t number) {
+    const app::Task& task = app_.tasks[number];
+    const TaskUses& uses = uses_[number];
+    const std::optional<std::string> name = syntax::written_name(task.name);
+    const app::AppView views(app_, number, uses.names.front());
+    const app::Use first = uses.uses.empty() ? app::Use{.task = number} : uses.uses.front();
+    if (!name) {
+      tasks_ += fmt::format("# No statement can name `{}`.\n", harmless(task.name));
+      return;
+    }
+    const auto options = start(views.view(first));
+    if (!options) {
+      tasks_ += fmt::format("# `{}` has no variant for a processor of the machine.\n",
+                            harmless(task.name));
+      return;
+    }
+    const ProcKind kind = options->initial.kind;
+    std::string kinds;
+    for (ProcKind each : mapper::rank_kinds(0)) {
+      if (mapper::best_variant(views.view(first), each) == nullptr) continue;
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", name_of(each));
+    }
+    tasks_ += fmt::format("Task {} {};\n", *name, kinds);
+    add_requirements(number, *name, kind);
+    add_launches(task, uses, *name, kind);
+    if (static_cast<int>(number) == app_.top_level) add_replication(task, *name, views, kind);
+  }
+
+  // Returns the answer of select_task_options; nullopt if the machine has no kind that can run the
+  // task.
+  std::optional<TaskOptions> start(const TaskView& view) const {
+    for (ProcKind kind : mapper::rank_kinds(view.tag)) {
+      const auto local = mapper::first_from(*machine_, kind, 0);
+      if (!local) continue;
+      DefaultMapper mapper(MapperSite{machine_, *local});
+      MapperRuntime runtime;
+      TaskOptions options;
+      mapper.select_task_options(runtime, view, options);
+      if (options.failure) return std::nullopt;
+      return options;
+    }
+    return std::nullopt;
+  }
+
+  // ---- Data
+
+  void add_requirements(std::uint32_t number, const std::string& name, ProcKind kind) {
+    const TaskUses& uses = uses_[number];
+    for (std::size_t n = 0; n < uses.names.size(); ++n) {
+      const auto use = std::find(uses.of.begin(), uses.of.end(), n) - uses.of.begin();
+      const app::AppView views(app_, number, uses.names[n]);
+      add_requirements(
+          app_.tasks[number], name, views,
+          uses.uses.empty() ? app::Use{.task = number} : uses.uses[static_cast<std::size_t>(use)],
+          kind, uses.names, n);
+    }
+  }
+
+  // Asks the default mapper on each type of node, and writes the requirements that the query asks
+  // about.
+  void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
+                        const app::Use& launch, ProcKind kind,
+                        const std::vector<app::LaunchNames>& names, std::size_t number) {
+    std::vector<TaskWish> wishes;
+    for (const Processor& processor : processors_[static_cast<std::size_t>(kind)]) {
+      DefaultMapper mapper(MapperSite{machine_, processor});
+      MapperRuntime runtime;
+      mapper.map_task(runtime, views.view(launch, processor), {}, wishes.emplace_back());
+    }
+    for (std::size_t i = 0; i < task.requirements.size(); ++i) {
+      if (!asks(query_, names[number], i)) continue;
+      const RequirementWish& wish = wishes.front().requirements[i];
+      const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const TaskWish& other) {
+        return same_data(other.requirements[i], wish);
+      });
+      add_requirement(task, name, region_of(names, number, i), i, kind, equal ? &wish : nullptr);
+    }
+  }
+
+  // Writes the statements for a requirement. `wish` is null if the types of nodes decide
+  // differently.
+  void add_requirement(const app::Task& task, const std::string& name, const std::string& region,
+                       std::size_t position, ProcKind kind, const RequirementWish* wish) {
+    if (!regions_of_task_.insert({name, region}).second) return;
+    const auto comment = [&](std::string_view words) {
+      regions_ += fmt::format("# {} {}: {}\n", harmless(task.name), harmless(region), words);
+    };
+    const app::Requirement& requirement = task.requirements[position];
+    if (wish == nullptr) return comment("nodes differ, so the default mapper decides on each.");
+    if (wish->is_virtual) {
+      return comment(requirement.privilege == Privilege::kReduce
+                         ? "virtual, since its variant reduces and is no leaf."
+                         : "virtual, since its variant is inner.");
+    }
+    const bool mapped =
+        requirement.privilege != Privilege::kNoAccess && !requirement.fields.empty();
+    if (!mapped) return comment("nothing is mapped.");
+    if (wish->candidate_count == 0) return comment("no memory that its processor can address.");
+    const InstanceWish& only = wish->candidates().front();
+    regions_ +=
+        fmt::format("Region {} {} {} {};\n", name, region, name_of(kind), name_of(only.memory));
+    if (only.layout.exact) {  // a statement with `Exact` would also exclude neighbours
+      layouts_ += fmt::format("# {} {}: {}, which its variant demands.\n", harmless(task.name),
+                              harmless(region), layout_words(only.layout));
+      return;
+    }
+    layouts_ += fmt::format("Layout {} {} {} {};\n", name, region, name_of(kind),
+                            layout_words(only.layout));
+  }
+
+  // Returns the requirement's name if no other requirement of the task has that name in any launch;
+  // otherwise its position.
+  static std::string region_of(const std::vector<app::LaunchNames>& all, std::size_t number,
+                               std::size_t position) {
+    const app::Names& names = all[number][position];
+    const std::optional<std::string> name =
+        names.empty() ? std::nullopt : syntax::written_name(names.front());
+    if (!name) return std::to_string(position);
+    for (const app::LaunchNames& launch : all) {
+      for (std::size_t i = 0; i < launch.size(); ++i) {
+        if (i == position) continue;
+        if (std::find(launch[i].begin(), launch[i].end(), names.front()) == launch[i].end()) {
+          continue;
+        }
+        return std::to_string(position);
+      }
+    }
+    return *name;
+  }
+
+  // ---- Launches
+
+  // Notes which block functions the task needs. Writes a comment if no function can express how the
+  // launch is cut.
+  void add_launches(const app::Task& task, const TaskUses& uses, const std::string& name,
+                    ProcKind kind) {
+    std::set<int> dimensions;
+    bool large = false;
+    for (const app::Use& use : uses.uses) {
+      round_robin_ = round_robin_ || (!use.domain && use.depth > 0);
+      if (!use.domain) continue;
+      dimensions.insert(use.domain->dimensions());
+      for (std::int64_t extent : use.domain->extents.coordinates()) {
+        large = large || extent > kMaxExtent;
+      }
+    }
+    if (dimensions.empty()) return;
+    if (!machine_->uniform(kind)) {
+      maps_ += fmt::format("# {}: nodes have unequal numbers of {}, so the default mapper cuts.\n",
+                           harmless(task.name), name_of(kind));
+    } else if (large) {
+      maps_ += fmt::format("# {}: its launch is so large that the default mapper cuts.\n",
+                           harmless(task.name));
+    } else {
+      blocks_[kind].insert(dimensions.begin(), dimensions.end());
+      bound_.push_back({name, kind, dimensions});
+    }
+  }
+
+  void add_replication(const app::Task& task, const std::string& name, const app::AppView& views,
+                       ProcKind kind) {
+    const auto options = start(views.view({}));
+    const bool can = std::any_of(
+        task.variants.begin(), task.variants.end(),
+        [kind](const app::Variant& variant) { return variant.replicable && variant.kind == kind; });
+    if (!options || !options->replicate || !can) return;
+    rest_ += fmt::format("ControlReplicate {};\n", name);
+    replicates_ = true;
+  }
+
+  static std::string function_name(ProcKind kind, int dimensions) {
+    return fmt::format("blocks_{}_{}d", name_of(kind), dimensions);
+  }
+
+  // Returns a function that cuts a launch into blocks. In a dimension of e points, block b of n is
+  // from e * b / n to e * (b + 1) / n, so x is in the last block with e * b < (x + 1) * n.
+  static std::string block_function(ProcKind kind, int dimensions) {
+    std::string text = fmt::format(
+        "\ndef {}(Task task) {{\n"
+        "  e = task.ispace;\n"
+        "  parts = all_{}.greedy_split(0, e).size;\n",
+        function_name(kind, dimensions), name_of(kind));
+    std::string number;
+    for (int d = dimensions - 1; d >= 0; --d) {
+      text += fmt::format(
+          "  n{0} = parts[{0}] < e[{0}] ? parts[{0}] : e[{0}];\n"
+          "  b{0} = ((task.ipoint[{0}] + 1) * n{0} - 1) / e[{0}];\n",
+          d);
+      number = number.empty()        ? fmt::format("b{}", d)
+               : d + 2 == dimensions ? fmt::format("b{0} + n{0} * {1}", d, number)
+                                     : fmt::format("b{0} + n{0} * ({1})", d, number);
+    }
+    return text + fmt::format("  return all_{}[{}];\n}}\n", name_of(kind), number);
+  }
+
+  // Writes the block functions, and binds them to tasks.
+  std::string functions() {
+    std::string text;
+    for (const auto& [kind, dimensions] : blocks_) {
+      text += fmt::format(
+          "\n# All {0} in a row, node by node. A launch is cut into blocks, one for each where it "
+          "has "
+          "so many\n# points; the first dimension runs fastest.{1}\nall_{0} = "
+          "Machine({0}).merge(0, 1);\n",
+          name_of(kind),
+          runs_anywhere_in_node(kind)
+              ? " The default mapper lets a point run on any " + std::string(name_of(kind)) +
+                    "\n# of the node that its block got, a function names one."
+              : "");
+      for (int d : dimensions) text += block_function(kind, d);
+    }
+    for (const auto& [name, kind, dimensions] : bound_) {
+      std::string function = function_name(kind, *dimensions.begin());
+      if (dimensions.size() > 1) {
+        function = fmt::format("blocks_{}_all", name_of(kind));
+        if (choosers_.insert(kind).second) text += chooser(kind, function);
+      }
+      maps_ += fmt::format("IndexTaskMap {} {};\n", name, function);
+    }
+    return text;
+  }
+
+  // Returns a function that chooses a block function by the number of dimensions, for tasks
+  // launched with different numbers of dimensions.
+  std::string chooser(ProcKind kind, const std::string& function) const {
+    const std::set<int>& all = blocks_.at(kind);
+    std::string value;
+    for (int d : all) {
+      const bool last = d == *all.rbegin();
+      value += last ? fmt::format("{}(task)", function_name(kind, d))
+                    : fmt::format("task.ispace.len == {} ? {}(task) : ", d, function_name(kind, d));
+    }
+    return fmt::format("\ndef {}(Task task) {{\n  return {};\n}}\n", function, value);
+  }
+
+  struct Bound {
+    std::string name;
+    ProcKind kind;
+    std::set<int> dimensions;
+  };
+  const app::Data& app_;
+  const std::vector<TaskUses>& uses_;
+  std::shared_ptr<const Machine> machine_;
+  const ExplainQuery& query_;
+  FirstProcessors processors_;
+  std::string tasks_, regions_, layouts_, rest_, maps_;
+  std::map<ProcKind, std::set<int>> blocks_;
+  std::vector<Bound> bound_;
+  std::set<std::pair<std::string, std::string>> regions_of_task_;  // pairs already written
+  std::set<ProcKind> choosers_;
+  bool round_robin_ = false, replicates_ = false;
+};
+
+}  // namespace
+
+std::optional<std::string> default_mapping(const Workload& app, const Machine& machine,
+                                           const ExplainQuery& query, Diagnostics& diags) {
+  bool complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
+  if (!check_query(query, app.data(), uses, diags)) return std::nullopt;
+  return DefaultProgram(app.data(), uses, machine, query).write();
+}
+
+}  // namespace groma

@@ -1,0 +1,33 @@
+// Helpers for machines with several types of nodes.
+#include "explain/by_node.h"
+
+#include <algorithm>
+
+namespace groma {
+
+FirstProcessors first_of_each_node_type(const Machine& machine) {
+  FirstProcessors found;
+  std::vector<bool> seen(machine.node_types().size());
+  for (std::int64_t node = 0; node < machine.node_count(); ++node) {
+    const std::uint32_t type = machine.nodes()[static_cast<std::size_t>(node)];
+    if (seen[type]) continue;
+    seen[type] = true;
+    for (std::size_t k = 0; k < kProcKindCount; ++k) {
+      const auto kind = static_cast<ProcKind>(k);
+      if (machine.processor_count(node, kind) > 0) found[k].push_back({kind, node, 0});
+    }
+  }
+  return found;
+}
+
+bool same_data(const RequirementWish& a, const RequirementWish& b) {
+  const auto same_instance = [](const InstanceWish& x, const InstanceWish& y) {
+    return x.memory == y.memory && x.memory_origin == y.memory_origin && x.layout == y.layout &&
+           x.layout_origin == y.layout_origin;
+  };
+  return a.is_virtual == b.is_virtual &&
+         std::equal(a.candidates().begin(), a.candidates().end(), b.candidates().begin(),
+                    b.candidates().end(), same_instance);
+}
+
+}  // namespace groma

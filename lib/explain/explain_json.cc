@@ -1,0 +1,159 @@
+// Writes explanations as JSON. docs/commands.md describes the format.
+#include "explain/json.h"
+#include "explain/words.h"
+#include "groma/explain.h"
+
+namespace groma {
+namespace {
+
+using Json = OrderedJson;
+using Reason = BeatenStatement::Reason;
+
+std::string_view name_of(Reason reason) {
+  constexpr std::string_view kNames[] = {"less-specific", "shadowed", "nothing-new",
+                                         "inner",         "virtual",  "privilege"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+class Writer {
+ public:
+  explicit Writer(const Program& program) : program_(program) {}
+
+  Json write(const Explanation& explanation) const {
+    Json json = {{"application", explanation.application}, {"machine", explanation.machine}};
+    json["tasks"] = Json::array();
+    for (const ExplainedTask& task : explanation.tasks) json["tasks"].push_back(write(task));
+    json["all_launches"] = explanation.all_launches;
+    json["unmatched"] = list(explanation.unmatched);
+    json["never_decide"] = list(explanation.never_decide);
+    return json;
+  }
+
+ private:
+  Json statement(Origin origin) const { return json_of(program_, origin); }
+  Json list(const std::vector<Origin>& origins) const {
+    Json json = Json::array();
+    for (Origin origin : origins) json.push_back(statement(origin));
+    return json;
+  }
+  Json over(const std::vector<BeatenStatement>& others) const {
+    Json json = Json::array();
+    for (const BeatenStatement& other : others) {
+      Json one = statement(other.origin);
+      one["why"] = name_of(other.reason);
+      json.push_back(std::move(one));
+    }
+    return json;
+  }
+  // Returns {"value": ..., "by": ..., "over": [...]}.
+  Json decision(Json value, const Decided& decided) const {
+    return {
+        {"value", std::move(value)}, {"by", statement(decided.by)}, {"over", over(decided.beaten)}};
+  }
+
+  Json write(const ExplainedTask& task) const {
+    Json json = {{"task", task.name}};
+    json["kind"] =
+        decision(task.kind.kind ? Json(groma::name_of(*task.kind.kind)) : Json(nullptr), task.kind);
+    json["kind"]["passed"] = Json::array();
+    for (const ExplainedKind::Passed& passed : task.kind.passed) {
+      json["kind"]["passed"].push_back(
+          {{"kind", groma::name_of(passed.kind)}, {"why", passed.why}});
+    }
+    if (!task.kind.kind) return json;
+    json["launches"] = Json::array();
+    for (const ExplainedLaunch& launch : task.launches) json["launches"].push_back(write(launch));
+    json["requirements"] = Json::array();
+    for (const ExplainedRequirement& requirement : task.requirements) {
+      json["requirements"].push_back(write(requirement));
+    }
+    json["limit"] =
+        decision(task.limit == 0 ? Json(nullptr) : Json(task.limit), task.limit_decided);
+    if (task.limit_scope != LimitScope::kProcessor) {
+      json["limit"]["scope"] = task.limit_scope == LimitScope::kNode ? "SAME_NODE" : "Machine";
+    }
+    json["replicate"] = decision(task.replicated, task.replication);
+    if (!task.why_not_replicated.empty()) json["replicate"]["why"] = task.why_not_replicated;
+    const auto steal = [&]() -> Json {
+      if (!task.steal) return nullptr;
+      return task.steal == StealScope::kSameNode ? "SAME_NODE" : "ANY_NODE";
+    };
+    json["steal"] = decision(steal(), task.stealing);
+    return json;
+  }
+
+  static Json coordinates(const Point& point) {
+    Json json = Json::array();
+    for (std::int64_t coordinate : point.coordinates()) json.push_back(coordinate);
+    return json;
+  }
+
+  Json write(const ExplainedLaunch& launch) const {
+    Json json = {{"form", launch.is_index ? "index" : "single"}, {"depth", launch.depth}};
+    if (!launch.parent.empty()) json["parent"] = launch.parent;
+    if (launch.domain) {
+      json["domain"] = coordinates(launch.domain->extents);
+      json["lower"] = coordinates(launch.domain->lower);
+    }
+    json["function"] =
+        decision(launch.function.empty() ? Json(nullptr) : Json(launch.function), launch);
+    if (launch.loads) {
+      json["loads"] = {{"points", launch.loads->points},
+                       {"max", launch.loads->max},
+                       {"min", launch.loads->min},
+                       {"used", launch.loads->used},
+                       {"processors", launch.loads->processors}};
+    }
+    if (launch.example) json["example"] = {launch.example->node, launch.example->index};
+    return json;
+  }
+
+  Json write(const ExplainedRequirement& requirement) const {
+    Json json = {{"position", requirement.position},
+                 {"names", requirement.names},
+                 {"privilege", groma::name_of(requirement.privilege)}};
+    if (requirement.node) json["node"] = *requirement.node;
+    json["mapped"] = requirement.is_mapped;
+    json["virtual"] = requirement.is_virtual;
+    json["inner"] = requirement.inner;
+    json["memories"] = Json::array();
+    for (const ExplainedMemory& memory : requirement.memories) {
+      json["memories"].push_back(write(memory));
+    }
+    json["over"] = over(requirement.beaten);
+    json["collect"] = decision(requirement.collected, requirement.collection);
+    return json;
+  }
+
+  Json write(const ExplainedMemory& memory) const {
+    constexpr std::string_view kStates[] = {"passed", "taken", "fallback"};
+    Json json = {{"memory", groma::name_of(memory.memory)},
+                 {"state", kStates[static_cast<std::size_t>(memory.state)]}};
+    if (!memory.why.empty()) json["why"] = memory.why;
+    json["by"] = statement(memory.by);
+    const bool laid_out =
+        memory.state != ExplainedMemory::State::kPassed && memory.memory != MemKind::kVirtual;
+    if (laid_out) {
+      json["layout"] = decision(layout_words(memory.layout), memory.layout_decided);
+      if (memory.demanded_by_mapper) json["layout"]["demanded_by_mapper"] = true;
+    }
+    return json;
+  }
+
+  const Program& program_;
+};
+
+}  // namespace
+
+OrderedJson json_of(const Explanation& explanation, const Program& program) {
+  return Writer(program).write(explanation);
+}
+
+std::string to_json(const Explanation& explanation, const Program& program,
+                    const Diagnostics& diags) {
+  Json json = json_of(explanation, program);
+  json["diagnostics"] = json_of(diags);
+  return json_line(json);
+}
+
+}  // namespace groma

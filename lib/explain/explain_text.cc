@@ -1,0 +1,211 @@
+// Writes explanations as text for people.
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "explain/words.h"
+#include "groma/explain.h"
+
+namespace groma {
+namespace {
+
+using Reason = BeatenStatement::Reason;
+
+std::string_view words_of(Reason reason) {
+  switch (reason) {
+    case Reason::kPrecedence:
+      return "less specific";
+    case Reason::kShadowed:
+      return "an earlier statement says it";
+    case Reason::kNothingNew:
+      return "it adds no memory";
+    case Reason::kInner:
+      return "an inner variant's regions are virtual";
+    case Reason::kVirtual:
+      return "virtual data has no layout";
+    case Reason::kPrivilege:
+      return "only what is read-only is collected";
+  }
+  return "";
+}
+
+class Writer {
+ public:
+  Writer(const Explanation& explanation, const Program& program, bool color)
+      : explanation_(explanation), program_(program), color_(color) {}
+
+  std::string write() {
+    text_ = fmt::format("{} on {}, decided by {}\n", harmless(explanation_.application),
+                        harmless(explanation_.machine), harmless(program_.source().name()));
+    for (const ExplainedTask& task : explanation_.tasks) write(task);
+    if (!explanation_.all_launches) {
+      text_ += "\nThere are more launches than are shown.\n";
+    }
+    list("Statements that match nothing here:", explanation_.unmatched);
+    list("Statements that never decide here, since others do:", explanation_.never_decide);
+    return std::move(text_);
+  }
+
+ private:
+  void line(int depth, std::string_view words) {
+    text_.append(2 * static_cast<std::size_t>(depth), ' ');
+    text_ += words;
+    text_ += '\n';
+  }
+  void dim_line(int depth, std::string_view words) {
+    line(depth, color_ ? fmt::format("\x1b[2m{}\x1b[0m", words) : std::string(words));
+  }
+  void bold_line(std::string_view words) {
+    line(0, color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
+  }
+
+  void by(int depth, Origin origin) {
+    dim_line(depth, origin ? "by " + statement_line(program_, origin)
+                           : std::string("by the default mapper"));
+  }
+  void beaten(int depth, const std::vector<BeatenStatement>& others) {
+    for (const BeatenStatement& other : others) {
+      dim_line(depth, fmt::format("over {} ({})", statement_line(program_, other.origin),
+                                  words_of(other.reason)));
+    }
+  }
+  void decided(int depth, const Decided& decision) {
+    by(depth, decision.by);
+    beaten(depth, decision.beaten);
+  }
+
+  void write(const ExplainedTask& task) {
+    text_ += '\n';
+    bold_line("task " + harmless(task.name));
+    for (const ExplainedKind::Passed& passed : task.kind.passed) {
+      line(1, fmt::format("kind {}: no, {}", name_of(passed.kind), passed.why));
+    }
+    line(1, task.kind.kind ? fmt::format("kind {}", name_of(*task.kind.kind))
+                           : std::string("kind: none, it can run nowhere"));
+    decided(2, task.kind);
+    if (!task.kind.kind) return;
+    for (const ExplainedLaunch& launch : task.launches) write(launch, *task.kind.kind);
+    for (const ExplainedRequirement& requirement : task.requirements) write(requirement);
+    write_options(task);
+  }
+
+  static std::string heading(const ExplainedLaunch& launch) {
+    std::string text = launch.is_index ? "index launch" : "single task";
+    if (launch.domain) {
+      text += fmt::format(" of {}", fmt::join(launch.domain->extents.coordinates(), " x "));
+      text += launch.domain->volume() == 1 ? " point" : " points";
+    }
+    if (!launch.parent.empty()) text += fmt::format(" in {}", harmless(launch.parent));
+    return text;
+  }
+
+  static std::string result(const ExplainedLaunch& launch, ProcKind kind) {
+    if (launch.loads) {
+      const ExplainedLoads& loads = *launch.loads;
+      const std::string points = loads.min == loads.max
+                                     ? count(loads.min, "point")
+                                     : fmt::format("{} to {} points", loads.min, loads.max);
+      if (loads.used == loads.processors) {
+        return fmt::format("; {} on each of {} {}", points, loads.processors, name_of(kind));
+      }
+      return fmt::format("; on {} of {} {}, at most {} on one", loads.used, loads.processors,
+                         name_of(kind), count(loads.max, "point"));
+    }
+    if (!launch.example) return "";
+    return fmt::format("; to {} {} of node {} from the first processor", name_of(kind),
+                       launch.example->index, launch.example->node);
+  }
+
+  void write(const ExplainedLaunch& launch, ProcKind kind) {
+    line(1, fmt::format("{}: {}{}", heading(launch), placement_words(launch, kind),
+                        result(launch, kind)));
+    decided(2, launch);
+  }
+
+  void write(const ExplainedRequirement& requirement) {
+    std::string names;
+    for (const std::string& name : requirement.names) {
+      names += (names.empty() ? " " : ", ") + harmless(name);
+    }
+    const std::string node =
+        requirement.node ? fmt::format(", on nodes like {}", *requirement.node) : "";
+    line(1, fmt::format("region {}{}, {}{}", requirement.position, names,
+                        name_of(requirement.privilege), node));
+    if (!requirement.is_mapped) return line(2, "nothing is mapped");
+    if (requirement.inner) {
+      line(2, fmt::format("virtual, since the task's variant {}: its children map their parts",
+                          requirement.privilege == Privilege::kReduce ? "reduces and is no leaf"
+                                                                      : "is inner"));
+    }
+    for (const ExplainedMemory& memory : requirement.memories) write(memory);
+    beaten(2, requirement.beaten);
+    if (requirement.collected || !requirement.collection.beaten.empty()) {
+      line(2, collection_words(requirement.collected));
+      decided(3, requirement.collection);
+    }
+  }
+
+  void write(const ExplainedMemory& memory) {
+    using State = ExplainedMemory::State;
+    const bool is_virtual = memory.memory == MemKind::kVirtual;
+    if (memory.state == State::kPassed) {
+      line(2, fmt::format("{}: no, {}", name_of(memory.memory), memory.why));
+      return by(3, memory.by);
+    }
+    const std::string_view taken = is_virtual ? ": its children map their parts" : "";
+    line(2, fmt::format("{}{}", name_of(memory.memory),
+                        memory.state == State::kTaken ? taken : ", if those before have no room"));
+    by(3, memory.by);
+    if (is_virtual) return;
+    const Decided& layout = memory.layout_decided;
+    line(3, fmt::format("layout {}", layout_words(memory.layout)));
+    if (memory.demanded_by_mapper) {
+      dim_line(4, "by the program's own mapper");
+      return beaten(4, layout.beaten);
+    }
+    decided(4, layout);
+  }
+
+  void write_options(const ExplainedTask& task) {
+    std::string rest;  // decisions that no statement makes
+    const auto option = [&](bool is_on, const Decided& decision, const std::string& words) {
+      if (!is_on && !decision.by && decision.beaten.empty()) {
+        rest += (rest.empty() ? "" : ", ") + words;
+        return;
+      }
+      line(1, words);
+      decided(2, decision);
+    };
+    option(task.limit != 0, task.limit_decided, limit_words(task.limit, task.limit_scope));
+    const std::string why = task.why_not_replicated.empty() ? "" : ", " + task.why_not_replicated;
+    option(task.replicated, task.replication, replication_words(task.replicated) + why);
+    option(task.steal.has_value(), task.stealing, steal_words(task.steal));
+    if (rest.empty()) return;
+    line(1, rest);
+    by(2, {});
+  }
+
+  void list(std::string_view heading, const std::vector<Origin>& origins) {
+    if (origins.empty()) return;
+    constexpr std::size_t kListed = 100;
+    text_ += '\n';
+    bold_line(heading);
+    for (std::size_t i = 0; i < std::min(kListed, origins.size()); ++i) {
+      line(1, statement_line(program_, origins[i]));
+    }
+    if (origins.size() > kListed) line(1, fmt::format("and {} more", origins.size() - kListed));
+  }
+
+  const Explanation& explanation_;
+  const Program& program_;
+  bool color_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string draw(const Explanation& explanation, const Program& program, bool color) {
+  return Writer(explanation, program, color).write();
+}
+
+}  // namespace groma

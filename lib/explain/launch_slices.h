@@ -1,0 +1,41 @@
+// LaunchSlices: where a mapping sends the points of index launches. Launches are cut into slices as
+// in the embedded runtime: by shard if the top-level task is replicated.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "explain/explain_query.h"
+#include "groma/program_mapper.h"
+#include "groma/sharding.h"
+
+namespace groma {
+
+class LaunchSlices {
+ public:
+  LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const app::Data& app,
+               const std::vector<TaskUses>& uses);
+
+  // Returns true if launches of the top-level task are cut by shard.
+  bool by_shard() const { return shards_.size() > 1; }
+  // Returns the slices of a launch; empty if the mapping fails.
+  TaskSlices of(TaskView launch);
+  // Returns the processors that may run a task whose current processor is `task.current`; empty if
+  // the mapping fails.
+  std::vector<Processor> targets(const TaskView& task);
+
+ private:
+  Mapper& mapper(const Processor& local);
+  void replicate(const TaskView& top);
+
+  std::shared_ptr<ProgramMapper::Shared> shared_;
+  std::shared_ptr<const Machine> machine_;
+  std::map<std::tuple<ProcKind, std::int64_t, std::int64_t>, std::unique_ptr<Mapper>> mappers_;
+  std::optional<Processor> top_;  // processor of the top-level task
+  ShardTable shards_;             // shards of the top-level task
+};
+
+}  // namespace groma

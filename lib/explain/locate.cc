@@ -1,0 +1,29 @@
+// Reports the refusals of runtimes at the statements that caused them.
+#include "explain/locate.h"
+
+#include "mapper/default_policy.h"
+
+namespace groma {
+namespace {
+
+void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics& diags) {
+  Diagnostic& to = diags.add(from.id, range, from.args);
+  to.lower_to(from.severity);
+  to.notes = from.notes;
+  to.helps = from.helps;
+  mapper::add_cure(to);
+}
+
+}  // namespace
+
+void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags) {
+  std::optional<Range> range = refusal.diagnostic.range;
+  if (!range && refusal.origin) range = program.range(refusal.origin);
+  add(refusal.diagnostic, range, diags);
+}
+
+void add_unlocated(const Refusal& refusal, Diagnostics& diags) {
+  add(refusal.diagnostic, std::nullopt, diags);
+}
+
+}  // namespace groma

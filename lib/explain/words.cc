@@ -1,0 +1,122 @@
+// Wording that the reports share.
+#include "explain/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "profile/words.h"
+#include "program/data.h"
+#include "syntax/lexer.h"
+#include "syntax/token.h"
+
+namespace groma {
+
+std::string statement_text(const Program& program, Origin origin) {
+  constexpr std::size_t kShown = 100;
+  const std::string_view whole = program.source().text(program.range(origin));
+  return harmless(whole, kShown);
+}
+
+std::string statement_line(const Program& program, Origin origin) {
+  const Source& source = program.source();
+  const Position at = source.position(program.range(origin).begin);
+  return fmt::format("{}:{}:{}: {}", harmless(source.name()), at.line, at.column,
+                     statement_text(program, origin));
+}
+
+std::string layout_words(const LayoutSpec& layout) {
+  constexpr std::string_view kOperators[] = {"", "==", "!=", "<", "<=", ">", ">="};
+  std::string text = layout.fields == FieldOrder::kAos ? "AOS" : "SOA";
+  text += layout.dimensions == DimensionOrder::kC ? " C_order" : " F_order";
+  if (layout.compact) text += " Compact";
+  if (layout.exact) text += " Exact";
+  if (layout.align_op != AlignOp::kNone) {
+    text += fmt::format(" Align{}{}", kOperators[static_cast<std::size_t>(layout.align_op)],
+                        layout.align_bytes);
+  }
+  return text;
+}
+
+std::string count(std::int64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string rate_words(double rate, std::string_view unit) {
+  struct Prefix {
+    double size;
+    std::string_view name;
+  };
+  constexpr std::array<Prefix, 5> kPrefixes = {
+      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+  for (const Prefix& prefix : kPrefixes) {
+    if (rate >= prefix.size) {
+      return fmt::format("{:.3g} {}{}", rate / prefix.size, prefix.name, unit);
+    }
+  }
+  return fmt::format("{:.3g} {}", rate, unit);
+}
+
+std::string seconds_words(double seconds) {
+  return profile::time_words(std::llround(seconds / kPicosecond));
+}
+
+// Returns the mapping function, or how the default mapper places the launch.
+std::string placement_words(const ExplainedLaunch& launch, ProcKind kind) {
+  if (!launch.function.empty()) return harmless(launch.function);
+  if (launch.is_index) {
+    const bool any = kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
+    return fmt::format("blocks over all {}{}", name_of(kind),
+                       any ? ", of its node any may run a point" : "");
+  }
+  if (launch.depth == 0) return "the node where the runtime starts it";
+  if (launch.depth == 1) return fmt::format("each {} of the machine in its turn", name_of(kind));
+  return fmt::format("each {} of its parent's node in its turn", name_of(kind));
+}
+
+std::string collection_words(bool collected) {
+  return collected ? "collected as soon as the task is done" : "kept until its memory is needed";
+}
+
+std::string limit_words(std::int64_t limit, LimitScope scope) {
+  if (limit == 0) return "no limit";
+  constexpr std::string_view kWhere[] = {"on a processor", "on all processors of a node",
+                                         "on the whole machine"};
+  return fmt::format("at most {} at a time {}", count(limit, "instance"),
+                     kWhere[static_cast<std::size_t>(scope)]);
+}
+
+std::string replication_words(bool replicated) {
+  return replicated ? "replicated" : "not replicated";
+}
+
+std::string steal_words(std::optional<StealScope> steal) {
+  if (!steal) return "not stolen";
+  return steal == StealScope::kSameNode ? "stolen by processors of its node"
+                                        : "stolen by processors of any node";
+}
+
+ProfileWords words_of(const std::string& title, const Program* program) {
+  ProfileWords words;
+  words.title = title;
+  if (program == nullptr) {
+    words.title += " by the default mapper";
+    words.mapping = "default";
+    return words;
+  }
+  words.title += fmt::format(" by {}", program->source().name());
+  words.mapping = mapping_mark(*program);
+  words.statement = [program](std::int32_t statement) {
+    const Origin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
+    if (!origin || origin.statement > program->data().statements.size()) return StatementText{};
+    const Source& source = program->source();
+    const Position at = source.position(program->range(origin).begin);
+    return StatementText{statement_text(*program, origin),
+                         fmt::format("{}:{}:{}", source.name(), at.line, at.column)};
+  };
+  return words;
+}
+
+}  // namespace groma

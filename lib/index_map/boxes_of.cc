@@ -1,0 +1,252 @@
+// Finds the boxes of one processor or node. If the number is a sum of parts that each depend on one
+// coordinate, every dimension is searched by itself. The search lists the values of each part.
+// Combinations of values that add up to the wanted number are boxes.
+//
+// Otherwise the launch is cut as for slices, and only the wanted boxes are kept (slices.cc).
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "index_map/specialised_map.h"
+
+namespace groma::mapper {
+namespace {
+
+// How many stretches of one dimension are listed. With more stretches, all slices are searched
+// instead.
+constexpr std::int64_t kMaxStretches = 1'000'000;
+constexpr std::size_t kMaxKeptRuns = 1 << 17;  // kept by one cursor: 3 MB
+
+// A run in which a dimension's part has one value, from begin to end of every period.
+struct Run {
+  std::int64_t value, begin, end;
+};
+
+// One dimension with the runs of its part.
+struct Dimension {
+  int index = 0;
+  std::int64_t extent = 0, period = 0;
+  std::vector<Run> runs;  // sorted by value, then by begin
+  // The least and the greatest sum that this dimension and those after it can reach. All these sums
+  // differ by multiples of `step`. If it is 0, there is one sum.
+  std::int64_t low = 0, high = 0, step = 0;
+};
+
+// Lists the runs of an expression of one coordinate. Returns false if it has more than `most`
+// stretches, even if neighbouring stretches have one value.
+bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
+  const Period period = kernel.period(0, dimension.index);
+  const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
+  dimension.period = repeats ? period.period : dimension.extent;
+  Registers registers = kernel.registers();
+  for (std::int64_t x = 0; x < dimension.period;) {
+    if (most-- == 0) return false;
+    registers.value[static_cast<std::size_t>(dimension.index)] = x;
+    std::int64_t length = kernel.stretch(dimension.index, dimension.period - x, registers);
+    if (registers.slope[kernel.root(0)] != 0) length = 1;
+    const std::int64_t value = registers.value[kernel.root(0)];
+    if (!dimension.runs.empty() && dimension.runs.back().value == value) {
+      dimension.runs.back().end = x + length;
+    } else {
+      dimension.runs.push_back({value, x, x + length});
+    }
+    x += length;
+  }
+  std::stable_sort(dimension.runs.begin(), dimension.runs.end(),
+                   [](const Run& a, const Run& b) { return a.value < b.value; });
+  return true;
+}
+
+// Computes which sums the dimensions from `i` on can reach.
+void note_sums(std::vector<Dimension>& dimensions, std::size_t i) {
+  Dimension& dimension = dimensions[i];
+  const auto& runs = dimension.runs;
+  dimension.low = runs.front().value, dimension.high = runs.back().value;
+  for (const Run& run : runs) dimension.step = std::gcd(dimension.step, run.value - runs[0].value);
+  if (i + 1 == dimensions.size()) return;
+  const Dimension& next = dimensions[i + 1];
+  dimension.low += next.low;
+  dimension.high += next.high;
+  dimension.step = std::gcd(dimension.step, next.step);
+}
+
+}  // namespace
+
+struct PartRuns {
+  std::vector<Dimension> dimensions;
+};
+
+namespace {
+
+// Returns the runs of every part, or null if a part has more than `most` stretches.
+std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separated& apart,
+                                        std::int64_t most) {
+  auto runs = std::make_shared<PartRuns>();
+  for (const auto& [d, expression] : apart.parts) {
+    Dimension& made = runs->dimensions.emplace_back();
+    made.index = d;
+    made.extent = map.launch.domain.extents[d];
+    const Kernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
+                        &map.bound.machine());
+    if (!note_runs(kernel, most, made)) return nullptr;
+  }
+  for (std::size_t i = runs->dimensions.size(); i-- > 0;) note_sums(runs->dimensions, i);
+  return runs;
+}
+
+// Returns the kept runs, or makes them and keeps them if they are few.
+std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map,
+                                        const std::optional<Separated>& apart,
+                                        std::shared_ptr<const PartRuns>& kept) {
+  if (!apart || kept) return kept;
+  auto made = runs_of(map, *apart, kMaxStretches);
+  std::size_t count = 0;
+  for (std::size_t i = 0; made && i < made->dimensions.size(); ++i) {
+    count += made->dimensions[i].runs.size();
+  }
+  if (count <= kMaxKeptRuns) kept = made;
+  return made;
+}
+
+// Searches for combinations of runs whose values add up to a number.
+class Search {
+ public:
+  Search(const Rect& domain, const std::vector<Dimension>& dimensions, const BoxSink& sink)
+      : domain_(domain), dimensions_(dimensions), sink_(sink), box_(domain) {
+    chosen_.resize(dimensions_.size());
+  }
+
+  // Gives the boxes in which the parts add up to `sum`.
+  void find(std::int64_t sum) { choose(0, sum); }
+
+ private:
+  // Returns whether the dimensions from `i` on can add up to `rest`.
+  bool possible(std::size_t i, std::int64_t rest) const {
+    if (i == dimensions_.size()) return rest == 0;
+    const Dimension& dimension = dimensions_[i];
+    if (rest < dimension.low || rest > dimension.high) return false;
+    return dimension.step == 0 || (rest - dimension.low) % dimension.step == 0;
+  }
+
+  // Tries every value of dimension `i`, then the dimensions behind it. The last dimension needs one
+  // certain value, which is found by binary search.
+  void choose(std::size_t i, std::int64_t rest) {
+    if (!possible(i, rest)) return;
+    if (i == dimensions_.size()) return give(0);
+    const auto& runs = dimensions_[i].runs;
+    const auto by_value = [](const Run& run, std::int64_t value) { return run.value < value; };
+    auto run = runs.begin();
+    if (i + 1 == dimensions_.size()) run = std::lower_bound(run, runs.end(), rest, by_value);
+    while (run != runs.end()) {
+      auto end = run;
+      while (end != runs.end() && end->value == run->value) ++end;
+      chosen_[i] = {run, end};
+      choose(i + 1, rest - run->value);
+      if (i + 1 == dimensions_.size()) return;
+      run = end;
+    }
+  }
+
+  // Gives a box for every combination of the places that have the chosen values.
+  void give(std::size_t i) {
+    if (i == dimensions_.size()) return sink_(box_);
+    const Dimension& dimension = dimensions_[i];
+    for (std::int64_t from = 0; from < dimension.extent;) {
+      for (auto run = chosen_[i].first; run != chosen_[i].second; ++run) {
+        if (run->begin >= dimension.extent - from) break;
+        box_.lower[dimension.index] = domain_.lower[dimension.index] + from + run->begin;
+        box_.extents[dimension.index] = std::min(run->end, dimension.extent - from) - run->begin;
+        give(i + 1);
+      }
+      if (dimension.period >= dimension.extent - from) break;
+      from += dimension.period;
+    }
+  }
+
+  using Runs = std::vector<Run>::const_iterator;
+  const Rect& domain_;
+  const std::vector<Dimension>& dimensions_;
+  const BoxSink& sink_;
+  Rect box_;
+  std::vector<std::pair<Runs, Runs>> chosen_;
+};
+
+}  // namespace
+
+// Splits a sum by the coordinate on which each term depends. Returns nothing if a term depends on
+// several.
+std::optional<Separated> separate(Expressions& expressions, ExprId id) {
+  const Linear whole = expressions.linear(id);
+  Separated made;
+  made.constant = whole.constant;
+  std::array<Linear, kMaxDimensions> sums;
+  for (const Term& term : whole.terms) {
+    const std::uint16_t dimensions = expressions[term.of].dimensions;
+    if (std::popcount(dimensions) != 1) return std::nullopt;
+    sums[static_cast<std::size_t>(std::countr_zero(dimensions))].terms.push_back(term);
+  }
+  for (std::size_t d = 0; d < sums.size(); ++d) {
+    if (sums[d].terms.empty()) continue;
+    const ExprId part = expressions.sum(sums[d]);
+    if (part == kNoExpr || expressions.full()) return std::nullopt;
+    made.parts.push_back({static_cast<int>(d), part});
+  }
+  return made;
+}
+
+bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most) {
+  return runs_of(map, apart, most) != nullptr;
+}
+
+// Returns the first processor of a number of the map or of this cursor.
+Processor MapCursor::first(ProcessorNumber number) const {
+  return number >= map_.numbers ? own(number).processors.front()
+                                : first_in(map_.shape_of(number), number);
+}
+
+// Calls use(number) for every number whose first processor is `processor`: the processor itself and
+// sets. Calls nothing if the machine has no such processor.
+template <typename Use>
+void for_numbers(const SpecialisedMap& map, const Processor& processor, const Use& use) {
+  for (const Shape& shape : map.code.shapes) {
+    const bool exists = shape.kind == processor.kind && processor.index >= 0 &&
+                        processor.index < shape.stride && processor.node >= 0 &&
+                        processor.node < map.bound.machine().node_count();
+    if (exists) use(shape.base + processor.node * shape.stride + processor.index);
+  }
+}
+
+// Gives the boxes of several processors. Returns false if the function fails.
+bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
+                         Diagnostics& diags) {
+  if (const auto runs = runs_of(map_, map_.numbers_apart, number_runs_)) {
+    Search search(map_.launch.domain, runs->dimensions, sink);
+    for (const Processor& processor : processors) {
+      for_numbers(map_, processor,
+                  [&](std::int64_t number) { search.find(number - map_.numbers_apart->constant); });
+    }
+    return true;
+  }
+  std::vector<NumberSet::Range> wanted;
+  for (const Processor& processor : processors) {
+    for_numbers(map_, processor, [&](std::int64_t number) { wanted.push_back({number, number}); });
+  }
+  return find_boxes(NumberSet(std::move(wanted)), sink, diags);
+}
+
+// Gives the boxes whose first processor is on the node. Returns false if the function fails.
+bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
+  if (const auto runs = runs_of(map_, map_.nodes_apart, node_runs_)) {
+    Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.nodes_apart->constant);
+    return true;
+  }
+  std::vector<NumberSet::Range> wanted;
+  const bool exists = node >= 0 && node < map_.bound.machine().node_count();
+  for (const Shape& shape : map_.code.shapes) {
+    const std::int64_t begin = shape.base + node * shape.stride;
+    if (exists && shape.count > 0) wanted.push_back({begin, begin + shape.stride - 1});
+  }
+  return find_boxes(NumberSet(std::move(wanted)), sink, diags);
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,586 @@
+// Makes and simplifies expressions. Each simplification states why it is correct.
+#include "index_map/expressions.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace groma::mapper {
+namespace {
+
+__extension__ typedef __int128 Wide;
+using Op = Expression::Op;
+
+constexpr int kMaxJoints = 32;  // the most joints of digits in one sum
+constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // a power of two
+
+struct Interval {
+  std::int64_t low, high;
+};
+constexpr Interval kAll = {INT64_MIN, INT64_MAX};
+
+bool fits(Wide value) { return value >= INT64_MIN && value <= INT64_MAX; }
+// Returns the interval, or all integers if a bound does not fit into 64 bits.
+Interval narrowed(Wide low, Wide high) {
+  if (!fits(low) || !fits(high)) return kAll;
+  return {static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
+}
+
+Interval added(const Expression& a, const Expression& b) {
+  return narrowed(Wide{a.low} + b.low, Wide{a.high} + b.high);
+}
+Interval subtracted(const Expression& a, const Expression& b) {
+  return narrowed(Wide{a.low} - b.high, Wide{a.high} - b.low);
+}
+Interval multiplied(const Expression& a, const Expression& b) {
+  const Wide corners[] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
+                          Wide{a.high} * b.high};
+  const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
+  return narrowed(*low, *high);
+}
+// Returns whether an operation with this interval may overflow.
+bool overflows(const Interval& interval) {
+  return interval.low == INT64_MIN && interval.high == INT64_MAX;
+}
+
+// Returns the interval of a / b, which is no further from 0 than a, for any b.
+Interval divided(const Expression& a, const Expression& b) {
+  if (a.low == INT64_MIN) return kAll;
+  if (b.low == b.high && b.low > 0) return {a.low / b.low, a.high / b.low};
+  const std::int64_t most = std::max(std::max(a.high, -a.low), std::int64_t{0});
+  return {a.low >= 0 && b.low >= 0 ? 0 : -most, most};
+}
+
+// Returns the interval of a % b. It is nearer to 0 than b, no further from 0 than a, and has the
+// sign of a.
+Interval remainder(const Expression& a, const Expression& b) {
+  Interval result = {std::min(a.low, std::int64_t{0}), std::max(a.high, std::int64_t{0})};
+  if (b.low == INT64_MIN) return result;
+  const std::int64_t most = std::max(std::max(b.high, -b.low) - 1, std::int64_t{0});
+  return {std::max(result.low, -most), std::min(result.high, most)};
+}
+
+}  // namespace
+
+Expressions::Expressions() : table_(kTableSize) {
+  expressions_.reserve(64);
+  terms_.reserve(64);
+}
+
+// Returns the first place to look for the expression in `table_`. Two sums with equal terms have
+// equal hashes.
+std::size_t Expressions::hash_of(const Expression& expression) const {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  std::uint64_t hash = static_cast<std::uint64_t>(expression.op);
+  const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * kMix, hash ^= hash >> 29; };
+  mix(static_cast<std::uint64_t>(expression.constant));
+  if (expression.op == Op::kSum) {
+    for (const Term& term : terms(expression)) {
+      mix(static_cast<std::uint64_t>(term.factor)), mix(term.of);
+    }
+  } else {
+    mix(std::uint64_t{expression.a} << 32 | expression.b), mix(expression.c);
+  }
+  return hash % kTableSize;
+}
+
+// Returns whether two expressions are the same operation on the same operands.
+bool Expressions::same(const Expression& a, const Expression& b) const {
+  if (a.op != b.op || a.constant != b.constant || a.b != b.b) return false;
+  if (a.op != Op::kSum) return a.a == b.a && a.c == b.c;
+  const auto left = terms(a), right = terms(b);
+  return std::equal(left.begin(), left.end(), right.begin());
+}
+
+// Returns the id of the expression, which is added if it is new. Returns 0 if there are too many
+// expressions.
+ExprId Expressions::intern(const Expression& expression) {
+  std::size_t at = hash_of(expression);
+  for (; table_[at] != 0; at = (at + 1) % kTableSize) {
+    const ExprId known = table_[at] - 1U;
+    if (!same(expressions_[known], expression)) continue;
+    // The terms of a known sum were added for the search only.
+    if (expression.op == Op::kSum) terms_.resize(expression.a);
+    return known;
+  }
+  if (full()) return 0;
+  const auto id = static_cast<ExprId>(expressions_.size());
+  table_[at] = static_cast<std::uint16_t>(id + 1);
+  expressions_.push_back(expression);
+  return id;
+}
+
+ExprId Expressions::constant(std::int64_t value) {
+  Expression made;
+  made.constant = made.low = made.high = value;
+  return intern(made);
+}
+
+// A dimension with one point has the constant coordinate 0.
+ExprId Expressions::coordinate(int dimension, std::int64_t extent) {
+  if (extent == 1) return constant(0);
+  Expression made;
+  made.op = Op::kCoordinate;
+  made.a = static_cast<ExprId>(dimension);
+  made.dimensions = static_cast<std::uint16_t>(1U << dimension);
+  made.high = extent - 1;
+  return intern(made);
+}
+
+std::optional<std::int64_t> Expressions::known(ExprId id) const {
+  const Expression& expression = expressions_[id];
+  if (expression.low != expression.high) return std::nullopt;
+  return expression.low;
+}
+
+// ------------------------------------------------------------------------------------------ sums
+
+// Returns any expression as a sum; an expression that is not a sum has one term.
+Linear Expressions::linear(ExprId id) const {
+  const Expression& expression = expressions_[id];
+  if (expression.op == Op::kConstant) return {expression.constant, {}};
+  if (expression.op != Op::kSum) return {0, {{1, id}}};
+  const auto own = terms(expression);
+  return {expression.constant, {own.begin(), own.end()}};
+}
+
+// Computes the interval of a sum. Returns false if it may leave kTameLimit.
+bool Expressions::interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const {
+  // Check after each term, so that no partial sum overflows 128 bits.
+  Wide least = linear.constant, most = linear.constant;
+  for (const Term& term : linear.terms) {
+    const Expression& of = expressions_[term.of];
+    const Wide a = Wide{term.factor} * of.low, b = Wide{term.factor} * of.high;
+    least += std::min(a, b);
+    most += std::max(a, b);
+    if (!fits(least) || !fits(most)) return false;
+  }
+  *low = static_cast<std::int64_t>(least);
+  *high = static_cast<std::int64_t>(most);
+  return *low >= -kTameLimit && *high <= kTameLimit;
+}
+
+namespace {
+
+// Adds factor * right to left. Returns false if a number would exceed kTameLimit.
+bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
+  const auto scaled = [&](std::int64_t value, std::int64_t* product) {
+    return !__builtin_mul_overflow(value, factor, product) && *product >= -kTameLimit &&
+           *product <= kTameLimit;
+  };
+  std::int64_t product = 0;
+  if (!scaled(right.constant, &product) ||
+      __builtin_add_overflow(left->constant, product, &left->constant)) {
+    return false;
+  }
+  for (const Term& term : right.terms) {
+    if (!scaled(term.factor, &product)) return false;
+    left->terms.push_back({product, term.of});
+  }
+  return true;
+}
+
+// Returns `whole` without the terms and the constant of `part`, or nothing if a term of `part` is
+// not in `whole` with the same factor.
+std::optional<Linear> without(Linear whole, const Linear& part) {
+  for (const Term& term : part.terms) {
+    const auto found = std::find(whole.terms.begin(), whole.terms.end(), term);
+    if (found == whole.terms.end()) return std::nullopt;
+    whole.terms.erase(found);
+  }
+  whole.constant -= part.constant;
+  return whole;
+}
+
+}  // namespace
+
+// Finds the first term a / n with the factor 1.
+std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
+  Linear rest = linear(id);
+  const auto quotient = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const Term& term) {
+    return term.factor == 1 && expressions_[term.of].op == Op::kDivideBy;
+  });
+  if (quotient == rest.terms.end()) return std::nullopt;
+  const Expression division = expressions_[quotient->of];
+  rest.terms.erase(quotient);
+  Fraction made;
+  made.denominator = division.constant;
+  if (!accumulate(&made.numerator, rest, division.constant) ||
+      !accumulate(&made.numerator, linear(division.a), 1)) {
+    return std::nullopt;
+  }
+  return made;
+}
+
+// Returns one expression for high * n + a % n, or kNoExpr if the two are not digits of one number.
+// Here `remainder` is a % n and `quotient` is a / n. Linear blocks end as the first case. A round
+// robin over nodes, and over the processors of each, ends as the second case.
+ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remainder) {
+  // (a / n) * n + a % n is a.
+  if (high == quotient) return remainder.a;
+  // (rest + a / n) % m * n + a % n is (rest * n + a) % (n * m).
+  const Expression digit = expressions_[high];
+  std::int64_t divisor = 0;
+  if (digit.op != Op::kModuloBy ||
+      __builtin_mul_overflow(digit.constant, remainder.constant, &divisor)) {
+    return kNoExpr;
+  }
+  const auto rest = without(linear(digit.a), linear(quotient));
+  Linear number;
+  if (!rest || !accumulate(&number, *rest, remainder.constant) ||
+      !accumulate(&number, linear(remainder.a), 1)) {
+    return kNoExpr;
+  }
+  const ExprId whole = sum(std::move(number));
+  if (whole == kNoExpr || expressions_[whole].low < 0) return kNoExpr;
+  return modulo_by(whole, divisor);
+}
+
+// Joins two terms that are digits of one number. Returns false if there are no such terms.
+bool Expressions::rejoin(Linear& linear) {
+  const std::vector<Term>& terms = linear.terms;
+  for (std::size_t low = 0; low < terms.size(); ++low) {
+    const Expression remainder = expressions_[terms[low].of];
+    std::int64_t factor = 0;  // the factor of the higher digit
+    if (remainder.op != Op::kModuloBy ||
+        __builtin_mul_overflow(terms[low].factor, remainder.constant, &factor)) {
+      continue;
+    }
+    const ExprId quotient = divide_by(remainder.a, remainder.constant);
+    for (std::size_t high = 0; high < terms.size(); ++high) {
+      if (high == low || terms[high].factor != factor) continue;
+      const ExprId number = joined(terms[high].of, quotient, remainder);
+      if (number == kNoExpr) continue;
+      Linear whole;
+      whole.constant = linear.constant;
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        if (k != low && k != high) whole.terms.push_back(terms[k]);
+      }
+      if (!accumulate(&whole, this->linear(number), terms[low].factor)) continue;
+      linear = std::move(whole);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Adds up terms of one expression, drops zeros, and joins digits of one number.
+ExprId Expressions::sum(Linear linear) {
+  auto& terms = linear.terms;
+  const auto tidy = [&] {
+    std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.of < b.of; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      if (kept > 0 && terms[kept - 1].of == terms[i].of) {
+        terms[kept - 1].factor += terms[i].factor;
+      } else {
+        terms[kept++] = terms[i];
+      }
+      if (terms[kept - 1].factor == 0) --kept;
+    }
+    terms.resize(kept);
+  };
+  tidy();
+  Expression made;
+  if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
+  // Digits of one number are joined two at a time.
+  for (int i = 0; i < kMaxJoints && rejoin(linear); ++i) {
+    tidy();
+    // The interval of the joined sum may be narrower than that of its parts.
+    if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
+  }
+  if (made.low == made.high) return constant(made.low);
+  if (linear.constant == 0 && terms.size() == 1 && terms[0].factor == 1) return terms[0].of;
+  made.op = Op::kSum;
+  made.constant = linear.constant;
+  made.a = static_cast<ExprId>(terms_.size());
+  made.b = static_cast<ExprId>(terms.size());
+  for (const Term& term : terms) made.dimensions |= expressions_[term.of].dimensions;
+  terms_.insert(terms_.end(), terms.begin(), terms.end());
+  return intern(made);
+}
+
+// Returns the sum as a kSum if its values are tame, else as an addition that may wrap.
+ExprId Expressions::add(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = added(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
+  if (left.tame() && right.tame()) {
+    Linear both = linear(a);
+    if (accumulate(&both, linear(b), 1)) {
+      const ExprId made = sum(std::move(both));
+      if (made != kNoExpr) return made;
+    }
+  }
+  return intern({Op::kAdd, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
+                 0, interval.low, interval.high});
+}
+
+// Returns the difference as a kSum if its values are tame, else as a subtraction that may wrap.
+ExprId Expressions::subtract(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = subtracted(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
+  if (left.tame() && right.tame()) {
+    Linear both = linear(a);
+    if (accumulate(&both, linear(b), -1)) {
+      const ExprId made = sum(std::move(both));
+      if (made != kNoExpr) return made;
+    }
+  }
+  return intern({Op::kSubtract, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
+                 b, 0, 0, interval.low, interval.high});
+}
+
+// Returns the product. A product with a constant becomes a kSum if its values are tame.
+ExprId Expressions::multiply(ExprId a, ExprId b) {
+  if (known(b)) std::swap(a, b);
+  const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = multiplied(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
+  if (const auto factor = known(a)) {
+    Linear scaled;
+    if (right.tame() && accumulate(&scaled, linear(b), *factor)) {
+      const ExprId made = sum(std::move(scaled));
+      if (made != kNoExpr) return made;
+    }
+  } else if (a > b) {
+    std::swap(a, b);
+  }
+  return intern({Op::kMultiply, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
+                 b, 0, 0, interval.low, interval.high});
+}
+
+// ------------------------------------------------------------------------------------- divisions
+
+// Splits a sum into the terms that `divisor` divides and the rest. Returns whether the rest is
+// never negative.
+bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest) {
+  for (const Term& term : whole.terms) {
+    (term.factor % divisor == 0 ? multiples : rest)->terms.push_back(term);
+  }
+  rest->constant = whole.constant % divisor;
+  if (rest->constant < 0) rest->constant += divisor;
+  multiples->constant = whole.constant - rest->constant;
+  std::int64_t low = 0, high = 0;
+  return interval_of(*rest, &low, &high) && low >= 0;
+}
+
+namespace {
+
+// Returns the sum divided by a number that divides every term.
+Linear divided_by(Linear linear, std::int64_t divisor) {
+  linear.constant /= divisor;
+  for (Term& term : linear.terms) term.factor /= divisor;
+  return linear;
+}
+
+}  // namespace
+
+// Tries the factors that a term has in common with the divisor. Returns the digits for the first
+// factor by which the sum falls into two digits.
+std::optional<Expressions::Digits> Expressions::digits_of_sum(const Linear& whole,
+                                                              std::int64_t divisor) {
+  for (const Term& term : whole.terms) {
+    const std::int64_t common = std::gcd(term.factor, divisor);
+    if (common <= 1) continue;
+    Linear outer, inner;
+    if (!cut(whole, common, &outer, &inner)) continue;
+    const ExprId low = sum(inner), high = sum(divided_by(outer, common));
+    if (low == kNoExpr || high == kNoExpr || expressions_[low].high >= common) continue;
+    if (expressions_[high].low < 0) continue;
+    return Digits{high, low, common};
+  }
+  return std::nullopt;
+}
+
+// Returns a simpler expression for a / divisor, or kNoExpr. Let s >= 0 be the sum of multiples m of
+// a number g and of a rest r with 0 <= r < g. Then s / (g * k) is (m / g) / k.
+//
+// If g is the divisor itself, r may be larger. Then s / g is m / g + r / g, if m >= 0 or r < g.
+ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
+  const Linear whole = linear(a);
+  Linear multiples, rest;
+  if (cut(whole, divisor, &multiples, &rest) &&
+      (!multiples.terms.empty() || multiples.constant != 0)) {
+    const ExprId left = sum(divided_by(multiples, divisor));
+    const ExprId right = sum(rest);
+    if (left != kNoExpr && right != kNoExpr &&
+        (expressions_[left].low >= 0 || expressions_[right].high < divisor)) {
+      return add(left, divide_by(right, divisor));
+    }
+  }
+  const auto digits = digits_of_sum(whole, divisor);
+  return digits ? divide_by(digits->high, divisor / digits->common) : kNoExpr;
+}
+
+// Returns a simpler expression for a % divisor, or kNoExpr. With the names of quotient_of_sum(), s
+// % (g * k) is ((m / g) % k) * g + r. Also, s % g is r % g, since s >= 0 and r >= 0.
+ExprId Expressions::remainder_of_sum(ExprId a, std::int64_t divisor) {
+  const Linear whole = linear(a);
+  Linear multiples, rest;
+  if (cut(whole, divisor, &multiples, &rest) &&
+      (!multiples.terms.empty() || multiples.constant != 0)) {
+    const ExprId right = sum(rest);
+    if (right != kNoExpr) return modulo_by(right, divisor);
+  }
+  const auto digits = digits_of_sum(whole, divisor);
+  if (!digits) return kNoExpr;
+  const ExprId high = modulo_by(digits->high, divisor / digits->common);
+  return add(multiply(high, constant(digits->common)), digits->low);
+}
+
+// Returns a / divisor. Requires a >= 0 and divisor > 0.
+ExprId Expressions::divide_by(ExprId a, std::int64_t divisor) {
+  const Expression left = expressions_[a];
+  if (divisor == 1) return a;
+  if (left.low / divisor == left.high / divisor) return constant(left.low / divisor);
+  // (a % (n * m)) / n is a / n % m, which can be joined with a % n.
+  if (left.op == Op::kModuloBy && left.constant % divisor == 0) {
+    return modulo_by(divide_by(left.a, divisor), left.constant / divisor);
+  }
+  if (left.op == Op::kSum) {
+    const ExprId made = quotient_of_sum(a, divisor);
+    if (made != kNoExpr) return made;
+  }
+  // (rest + a / n) / m is (rest * n + a) / (n * m).
+  if (auto fraction = as_fraction(a); fraction && expressions_[a].low >= 0) {
+    std::int64_t product = 0;
+    const ExprId numerator = sum(std::move(fraction->numerator));
+    if (numerator != kNoExpr && expressions_[numerator].low >= 0 &&
+        !__builtin_mul_overflow(fraction->denominator, divisor, &product)) {
+      return divide_by(numerator, product);
+    }
+  }
+  return intern(
+      {Op::kDivideBy, left.dimensions, a, 0, 0, divisor, left.low / divisor, left.high / divisor});
+}
+
+// Returns a % divisor. Requires a >= 0 and divisor > 0.
+ExprId Expressions::modulo_by(ExprId a, std::int64_t divisor) {
+  const Expression left = expressions_[a];
+  if (divisor == 1) return constant(0);
+  if (const std::int64_t quotient = left.low / divisor; quotient == left.high / divisor) {
+    return subtract(a, constant(quotient * divisor));
+  }
+  if (left.op == Op::kModuloBy && left.constant % divisor == 0) return modulo_by(left.a, divisor);
+  if (left.op == Op::kSum) {
+    const ExprId made = remainder_of_sum(a, divisor);
+    if (made != kNoExpr) return made;
+  }
+  return intern(
+      {Op::kModuloBy, left.dimensions, a, 0, 0, divisor, 0, std::min(left.high, divisor - 1)});
+}
+
+// Returns a / b, simplified if b is a positive constant and a is never negative.
+ExprId Expressions::divide(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  if (left.low == left.high && right.low == right.high) {
+    const bool fails = right.low == 0 || (left.low == INT64_MIN && right.low == -1);
+    return constant(fails ? 0 : left.low / right.low);
+  }
+  if (right.low == right.high && right.low > 0 && left.low >= 0) return divide_by(a, right.low);
+  const Interval interval = divided(left, right);
+  return intern({Op::kDivide, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b,
+                 0, 0, interval.low, interval.high});
+}
+
+// Returns a % b, simplified if b is a positive constant and a is never negative.
+ExprId Expressions::modulo(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  if (left.low == left.high && right.low == right.high) {
+    const bool fails = right.low == 0 || (left.low == INT64_MIN && right.low == -1);
+    return constant(fails ? 0 : left.low % right.low);
+  }
+  if (right.low == right.high && right.low > 0 && left.low >= 0) return modulo_by(a, right.low);
+  const Interval interval = remainder(left, right);
+  return intern({Op::kModulo, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b,
+                 0, 0, interval.low, interval.high});
+}
+
+// ---------------------------------------------------------------------------------------- truths
+
+// Returns an expression whose values are 0 and 1.
+ExprId Expressions::truth(Op op, ExprId a, ExprId b, ExprId c) {
+  const auto dimensions = static_cast<std::uint16_t>(
+      expressions_[a].dimensions | expressions_[b].dimensions | expressions_[c].dimensions);
+  return intern({op, dimensions, a, b, c, 0, 0, 1});
+}
+
+ExprId Expressions::equal(ExprId a, ExprId b) {
+  const Expression &left = expressions_[a], &right = expressions_[b];
+  if (a == b) return constant(1);
+  if (left.high < right.low || right.high < left.low) return constant(0);
+  if (left.low == left.high && right.low == right.high) return constant(1);
+  return truth(Op::kEqual, std::min(a, b), std::max(a, b), a);
+}
+
+ExprId Expressions::less(ExprId a, ExprId b) {
+  const Expression &left = expressions_[a], &right = expressions_[b];
+  if (left.high < right.low) return constant(1);
+  if (left.low >= right.high || a == b) return constant(0);
+  return truth(Op::kLess, a, b, a);
+}
+
+ExprId Expressions::less_equal(ExprId a, ExprId b) {
+  const Expression &left = expressions_[a], &right = expressions_[b];
+  if (left.high <= right.low || a == b) return constant(1);
+  if (left.low > right.high) return constant(0);
+  return truth(Op::kLessEqual, a, b, a);
+}
+
+ExprId Expressions::both(ExprId a, ExprId b) {
+  if (a == b || is(b, 1) || is(a, 0)) return a;
+  if (is(a, 1) || is(b, 0)) return b;
+  return truth(Op::kAnd, a, b, a);
+}
+
+ExprId Expressions::either(ExprId a, ExprId b) {
+  if (a == b || is(b, 0) || is(a, 1)) return a;
+  if (is(a, 0) || is(b, 1)) return b;
+  return truth(Op::kOr, a, b, a);
+}
+
+ExprId Expressions::negation(ExprId a) {
+  if (const auto value = known(a)) return constant(*value == 0 ? 1 : 0);
+  if (expressions_[a].op == Op::kNot) return expressions_[a].a;
+  return truth(Op::kNot, a, a, a);
+}
+
+// Returns a choice between two values. A condition that is known gives one of the two itself.
+ExprId Expressions::select(ExprId condition, ExprId a, ExprId b) {
+  if (const auto value = known(condition)) return *value != 0 ? a : b;
+  if (a == b) return a;
+  const Expression left = expressions_[a], right = expressions_[b];
+  const auto dimensions = static_cast<std::uint16_t>(expressions_[condition].dimensions |
+                                                     left.dimensions | right.dimensions);
+  return intern({Op::kSelect, dimensions, condition, a, b, 0, std::min(left.low, right.low),
+                 std::max(left.high, right.high)});
+}
+
+ExprId Expressions::addressable(ExprId node, std::int64_t which) {
+  return intern({Op::kAddressable, expressions_[node].dimensions, node, 0, 0, which, 0, 1});
+}
+
+ExprId Expressions::add_overflows(ExprId a, ExprId b) {
+  if (!overflows(added(expressions_[a], expressions_[b]))) return constant(0);
+  return truth(Op::kAddOverflows, a, b, a);
+}
+
+ExprId Expressions::subtract_overflows(ExprId a, ExprId b) {
+  if (!overflows(subtracted(expressions_[a], expressions_[b]))) return constant(0);
+  return truth(Op::kSubtractOverflows, a, b, a);
+}
+
+ExprId Expressions::multiply_overflows(ExprId a, ExprId b) {
+  if (!overflows(multiplied(expressions_[a], expressions_[b]))) return constant(0);
+  return truth(Op::kMultiplyOverflows, a, b, a);
+}
+
+// A division fails if b is 0, or if it is INT64_MIN / -1.
+ExprId Expressions::division_fails(ExprId a, ExprId b) {
+  const ExprId by_zero = equal(b, constant(0));
+  if (expressions_[a].low != INT64_MIN) return by_zero;
+  return either(by_zero, both(equal(a, constant(INT64_MIN)), equal(b, constant(-1))));
+}
+
+}  // namespace groma::mapper

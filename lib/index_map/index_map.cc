@@ -1,0 +1,209 @@
+// Makes IndexMaps, and implements the public interface of their cursors.
+#include "groma/index_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "index_map/specialised_map.h"
+
+namespace groma {
+namespace mapper {
+namespace {
+
+// The most processor numbers of a map. The numbers above those of the map are left to a cursor's
+// own sets.
+constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
+
+}  // namespace
+
+// Returns the first processor of a number.
+Processor first_in(const Shape& shape, std::int64_t number) {
+  const std::int64_t within = number - shape.base;
+  return {shape.kind, within / shape.stride, within % shape.stride};
+}
+
+// Returns all processors of a number. The processors of a set are in row-major order over its open
+// dimensions.
+Placed placed_in(const Shape& shape, std::int64_t number) {
+  const Processor first = first_in(shape, number);
+  if (!shape.is_set) return {{first}, false};
+  Placed placed;
+  placed.is_set = true;
+  MachineView::Cut cut;
+  auto index = shape.view->from_base(first.node, first.index, &cut);
+  GROMA_CHECK(index);
+  std::int64_t count = 1;
+  for (std::size_t d : shape.open) count *= shape.view->sizes()[d];
+  for (std::int64_t k = 0; k < count; ++k) {
+    std::int64_t rest = k;  // row-major over the open dimensions
+    for (std::size_t i = shape.open.size(); i-- > 0;) {
+      const std::int64_t size = shape.view->sizes()[shape.open[i]];
+      (*index)[shape.open[i]] = rest % size;
+      rest /= size;
+    }
+    const Coordinates base = shape.view->to_base(*index);
+    placed.processors.push_back({shape.kind, base[0], base[1]});
+  }
+  return placed;
+}
+
+// Returns the shape to which a number belongs.
+const Shape& SpecialisedMap::shape_of(std::int64_t number) const {
+  const auto after =
+      std::upper_bound(code.shapes.begin(), code.shapes.end(), number,
+                       [](std::int64_t value, const Shape& shape) { return value < shape.base; });
+  auto shape = after - 1;
+  while (shape->count == 0) --shape;  // an empty shape has the same base as the next shape
+  return *shape;
+}
+
+}  // namespace mapper
+
+// --------------------------------------------------------------------------- the public face
+
+using mapper::kNoExpr;
+using mapper::SpecialisedMap;
+
+IndexMap::IndexMap(std::unique_ptr<const SpecialisedMap> map) : map_(std::move(map)) {}
+IndexMap::~IndexMap() = default;
+
+// Specialises the function for the launch and prepares the fast ways to evaluate it. If the
+// function cannot be specialised, the map evaluates each point. Fails if the machine has too many
+// processors.
+Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, FunctionId function,
+                                                       const TaskPoint& launch,
+                                                       std::optional<ProcKind> kind,
+                                                       Diagnostics& diags) {
+  GROMA_CHECK(bound.program().is_mapping_function(function));
+  auto map = std::make_unique<SpecialisedMap>(std::move(bound), function, launch, kind);
+  SpecialisedMap& made = *map;
+  const auto end_of = [](const std::vector<mapper::Shape>& shapes) {
+    return shapes.back().base + shapes.back().count;
+  };
+  made.code.shapes = mapper::processor_shapes(made.bound.machine());
+  made.numbers = end_of(made.code.shapes);
+  if (made.numbers > mapper::kMaxNumbers) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("`{}` has more than {} processors", made.bound.machine().name(),
+                             mapper::kMaxNumbers)};
+  }
+  if (made.launch.domain.volume() > 0) {
+    mapper::Specialised code = mapper::specialise(made.bound, function, made.launch, kind, diags);
+    if (code.id != kNoExpr && end_of(code.shapes) <= mapper::kMaxNumbers) {
+      made.code = std::move(code);
+    }
+  }
+  if (made.specialised()) {
+    const mapper::Specialised& code = made.code;
+    const int dimensions = made.dimensions();
+    const mapper::ExprId roots[] = {code.id, code.unsure};
+    made.kernel = mapper::Kernel(code.expressions, roots, dimensions, &made.bound.machine());
+    made.proved = code.expressions.is(code.unsure, 0);
+    made.has_sets = code.shapes.size() > kProcKindCount;
+    made.numbers = end_of(code.shapes);
+    if (made.proved) {
+      made.numbers_apart = mapper::separate(made.code.expressions, code.id);
+      if (code.node != kNoExpr) {
+        made.nodes_apart = mapper::separate(made.code.expressions, code.node);
+      }
+    }
+    if (made.proved && dimensions > 0) {
+      made.period = made.kernel.period(0, dimensions - 1);
+      made.row_parts =
+          mapper::row_parts_of(made.code.expressions, code.id, dimensions, &made.bound.machine());
+      if (!made.has_sets)
+        made.form = mapper::PointForm::make(code.expressions, code.id, made.launch.domain);
+    }
+  }
+  return std::shared_ptr<const IndexMap>(std::make_shared<IndexMap>(std::move(map)));
+}
+
+const Rect& IndexMap::domain() const { return map_->launch.domain; }
+bool IndexMap::specialised() const { return map_->specialised(); }
+bool IndexMap::proved() const { return map_->proved; }
+
+Processor IndexMap::processor(ProcessorNumber number) const {
+  GROMA_CHECK(number < map_->numbers);
+  return mapper::first_in(map_->shape_of(number), number);
+}
+
+ProcessorNumber IndexMap::number(const Processor& processor) const {
+  const mapper::Shape& shape = map_->code.shapes[static_cast<std::size_t>(processor.kind)];
+  return static_cast<ProcessorNumber>(shape.base + processor.node * shape.stride + processor.index);
+}
+
+using Cursor = IndexMap::Cursor;
+
+// A map with a point form needs no MapCursor for single points, so the MapCursor is made when it is
+// first needed.
+Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
+    : map_(std::move(map)), warns_(warns), stop_(std::move(stop)) {
+  if (!map_->map().form) return;
+  form_ = &*map_->map().form;
+  evaluate_ = form_->evaluation();
+}
+Cursor::~Cursor() = default;
+Cursor::Cursor(Cursor&&) noexcept = default;
+Cursor& Cursor::operator=(Cursor&&) noexcept = default;
+
+mapper::MapCursor& Cursor::cursor() {
+  if (cursor_ == nullptr) cursor_ = std::make_unique<mapper::MapCursor>(map_, warns_, stop_);
+  return *cursor_;
+}
+
+// Returns the MapCursor, ready for a new question.
+mapper::MapCursor& Cursor::question() {
+  cursor().begin_question();
+  return *cursor_;
+}
+
+bool Cursor::stopped() const { return cursor_ != nullptr && cursor_->stopped(); }
+
+std::int64_t Cursor::steps() const { return cursor_ == nullptr ? 0 : cursor_->steps(); }
+
+ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
+  return question().point(point, diags);
+}
+
+bool Cursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  return question().row(first, out, diags);
+}
+
+bool Cursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  return question().box(box, out, diags);
+}
+
+bool Cursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diags) {
+  return question().slices(box, sink, diags);
+}
+
+bool Cursor::slices(const SliceSink& sink, Diagnostics& diags) {
+  return question().slices(map_->domain(), sink, diags);
+}
+
+bool Cursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
+                      Diagnostics& diags) {
+  return question().boxes_of(processors, sink, diags);
+}
+
+bool Cursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
+  return question().boxes_of_node(node, sink, diags);
+}
+
+// Only the reference evaluation gives numbers beyond those of the map, and only to a cursor that
+// exists.
+bool Cursor::is_set(ProcessorNumber number) const {
+  const mapper::SpecialisedMap& map = map_->map();
+  return number >= map.numbers || (map.has_sets && map.shape_of(number).is_set);
+}
+
+// Returns the processor of a number, or the first processor of a set.
+Processor Cursor::processor(ProcessorNumber number) const {
+  const bool own = number >= map_->map().numbers;
+  return own ? cursor_->own(number).processors.front() : map_->processor(number);
+}
+
+const Placed& Cursor::placed(ProcessorNumber number) { return cursor().placed(number); }
+
+}  // namespace groma

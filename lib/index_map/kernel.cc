@@ -1,0 +1,238 @@
+// Translates expressions to instructions, and evaluates them for one point.
+#include "index_map/kernel.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "groma/result.h"
+
+namespace groma::mapper {
+namespace {
+
+__extension__ typedef unsigned __int128 Wide;
+
+// Returns the innermost dimension of a bit mask, or -1 if it is empty.
+int innermost(std::uint16_t dimensions) { return std::bit_width(dimensions) - 1; }
+
+std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+// Calls visit(id) for every operand of an expression.
+template <typename Visit>
+void for_each_operand(const Expressions& expressions, const Expression& expression,
+                      const Visit& visit) {
+  using Op = Expression::Op;
+  switch (expression.op) {
+    case Op::kConstant:
+    case Op::kCoordinate:
+      return;
+    case Op::kSum:
+      for (const Term& term : expressions.terms(expression)) visit(term.of);
+      return;
+    case Op::kDivideBy:
+    case Op::kModuloBy:
+    case Op::kNot:
+    case Op::kAddressable:
+      return visit(expression.a);
+    case Op::kSelect:
+      visit(expression.c);
+      [[fallthrough]];
+    default:
+      visit(expression.a);
+      visit(expression.b);
+  }
+}
+
+}  // namespace
+
+// Computes the multiplier and the shift for the divisor (Granlund and Montgomery 1994, section 4).
+Divider::Divider(std::int64_t divisor) {
+  const auto d = static_cast<std::uint64_t>(divisor);
+  const auto bits_of = static_cast<int>(std::bit_width(d - 1));  // 2^(bits - 1) < d <= 2^bits
+  multiplier_ = static_cast<std::uint64_t>(((Wide{1} << (63 + bits_of)) - 1) / d + 1);
+  shift_ = static_cast<std::uint32_t>(bits_of - 1);
+}
+
+// Selects the expressions that the roots need, gives each a register, and orders the instructions
+// by the innermost dimension on which they depend. Instructions that depend on no coordinate are
+// evaluated at once.
+Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
+               const Machine* machine)
+    : machine_(machine), dimensions_(dimensions) {
+  // Mark what the roots need. Operands have smaller ids than the expressions that use them.
+  std::vector<bool> needed(expressions.size());
+  ExprId last = 0;
+  for (ExprId root : roots) needed[root] = true, last = std::max(last, root);
+  for (ExprId id = last + 1; id-- > 0;) {
+    if (!needed[id]) continue;
+    for_each_operand(expressions, expressions[id], [&](ExprId operand) { needed[operand] = true; });
+  }
+  std::vector<Register> place(last + 1U);
+  initial_.resize(static_cast<std::size_t>(dimensions));
+  for (ExprId id = 0; id <= last; ++id) {
+    const Expression& each = expressions[id];
+    if (!needed[id]) continue;
+    if (each.op == Expression::Op::kCoordinate) {
+      place[id] = static_cast<Register>(each.a);
+    } else {
+      place[id] = static_cast<Register>(initial_.size());
+      initial_.push_back(each.constant);
+    }
+  }
+  for (int level = -1; level < dimensions; ++level) {
+    if (level >= 0)
+      begin_[static_cast<std::size_t>(level)] = static_cast<std::uint32_t>(code_.size());
+    for (ExprId id = 0; id <= last; ++id) {
+      if (!needed[id] || innermost(expressions[id].dimensions) != level) continue;
+      if (level >= 0) uses_[static_cast<std::size_t>(level)] = true;
+      add_instruction(expressions, id, place);
+    }
+  }
+  begin_[static_cast<std::size_t>(dimensions)] = static_cast<std::uint32_t>(code_.size());
+  for (ExprId root : roots) roots_.push_back(place[root]);
+  note_exports(expressions);
+  Registers first = registers();
+  for (std::uint32_t i = 0; i < begin_[0]; ++i) {
+    first.value[code_[i].to] = compute(code_[i], first.value.data());
+  }
+  initial_ = std::move(first.value);
+}
+
+// Appends the instruction of an expression. Constants and coordinates need none.
+void Kernel::add_instruction(const Expressions& expressions, ExprId id,
+                             std::vector<Register>& place) {
+  const Expression& each = expressions[id];
+  if (each.op == Op::kConstant || each.op == Op::kCoordinate) return;
+  Instruction made;
+  made.op = each.op;
+  made.to = place[id];
+  made.dimensions = each.dimensions;
+  made.constant = each.constant;
+  made.wild = !each.tame();
+  for_each_operand(expressions, each,
+                   [&](ExprId operand) { made.wild = made.wild || !expressions[operand].tame(); });
+  if (each.op == Op::kSum) {
+    made.a = static_cast<Register>(terms_.size());
+    made.b = static_cast<Register>(each.b);
+    for (const Term& term : expressions.terms(each))
+      terms_.push_back({term.factor, place[term.of]});
+  } else {
+    made.a = place[each.a];
+    made.b = each.b < place.size() ? place[each.b] : Register{0};
+    made.c = each.c < place.size() ? place[each.c] : Register{0};
+  }
+  if (each.op == Op::kDivideBy || each.op == Op::kModuloBy) made.divider = Divider(each.constant);
+  code_.push_back(made);
+}
+
+// Notes the registers of each dimension that are roots or are read further inside.
+void Kernel::note_exports(const Expressions&) {
+  // First find the dimension of each register, then the registers that are read further inside.
+  std::vector<int> own(initial_.size(), -1);
+  std::vector<bool> exported(initial_.size());
+  for (int d = 0; d < dimensions_; ++d) own[static_cast<std::size_t>(d)] = d;
+  for (const Instruction& each : code_) own[each.to] = innermost(each.dimensions);
+  for (const Instruction& each : code_) {
+    const int level = innermost(each.dimensions);
+    const auto read = [&](Register from) {
+      if (own[from] < level) exported[from] = true;
+    };
+    if (each.op == Op::kSum) {
+      for (Register i = 0; i < each.b; ++i) read(terms_[each.a + std::size_t{i}].of);
+    } else {
+      // An operand that the operation lacks is register 0 or another of its registers. Reading it
+      // here would export a register for nothing, which must be avoided for coordinate 0.
+      read(each.a);
+      const bool unary = each.op == Op::kDivideBy || each.op == Op::kModuloBy ||
+                         each.op == Op::kNot || each.op == Op::kAddressable;
+      if (!unary) read(each.b);
+      if (each.op == Op::kSelect) read(each.c);
+    }
+  }
+  for (Register root : roots_) exported[root] = true;
+  for (std::size_t i = 0; i < exported.size(); ++i) {
+    if (exported[i] && own[i] >= 0) {
+      exports_[static_cast<std::size_t>(own[i])].push_back(static_cast<Register>(i));
+    }
+  }
+}
+
+// Returns the value of one instruction. Every operation is total: see expressions.h.
+std::int64_t Kernel::compute(const Instruction& each, const std::int64_t* value) const {
+  const std::int64_t a = value[each.a], b = value[each.b];
+  std::int64_t unused = 0;
+  switch (each.op) {
+    case Op::kSum: {
+      std::uint64_t sum = bits(each.constant);
+      const FactorOf* term = &terms_[each.a];
+      for (Register i = 0; i < each.b; ++i) sum += bits(term[i].factor) * bits(value[term[i].of]);
+      return wrapped(sum);
+    }
+    case Op::kDivideBy:
+      return each.divider.quotient(a);
+    case Op::kModuloBy:
+      return a - each.divider.quotient(a) * each.constant;
+    case Op::kAdd:
+      return wrapped(bits(a) + bits(b));
+    case Op::kSubtract:
+      return wrapped(bits(a) - bits(b));
+    case Op::kMultiply:
+      return wrapped(bits(a) * bits(b));
+    case Op::kDivide:
+      return b == 0 || (a == INT64_MIN && b == -1) ? 0 : a / b;
+    case Op::kModulo:
+      return b == 0 || (a == INT64_MIN && b == -1) ? 0 : a % b;
+    case Op::kEqual:
+      return a == b ? 1 : 0;
+    case Op::kLess:
+      return a < b ? 1 : 0;
+    case Op::kLessEqual:
+      return a <= b ? 1 : 0;
+    case Op::kAnd:
+      return a & b;
+    case Op::kOr:
+      return a | b;
+    case Op::kNot:
+      return 1 - a;
+    case Op::kSelect:
+      return a != 0 ? b : value[each.c];
+    case Op::kAddOverflows:
+      return __builtin_add_overflow(a, b, &unused) ? 1 : 0;
+    case Op::kSubtractOverflows:
+      return __builtin_sub_overflow(a, b, &unused) ? 1 : 0;
+    case Op::kMultiplyOverflows:
+      return __builtin_mul_overflow(a, b, &unused) ? 1 : 0;
+    case Op::kAddressable: {
+      const auto kind = static_cast<ProcKind>(each.constant / 16);
+      const auto memory = static_cast<MemKind>(each.constant % 16);
+      const bool known = a >= 0 && a < machine_->node_count();
+      return known && machine_->can_address(a, kind, memory) ? 1 : 0;
+    }
+    case Op::kConstant:
+    case Op::kCoordinate:
+      break;
+  }
+  return 0;
+}
+
+void Kernel::evaluate(Registers& registers, int dimensions) const {
+  std::int64_t* value = registers.value.data();
+  const Instruction* const end = code_.data() + begin_[static_cast<std::size_t>(dimensions)];
+  for (const Instruction* each = code_.data() + begin_[0]; each != end; ++each) {
+    value[each->to] = compute(*each, value);
+  }
+}
+
+// Returns whether no exported register of the dimension changes within the stretch.
+bool Kernel::level(int dimension, const Registers& registers) const {
+  const auto& exports = exports_[static_cast<std::size_t>(dimension)];
+  return std::all_of(exports.begin(), exports.end(),
+                     [&](Register each) { return registers.slope[each] == 0; });
+}
+
+void Kernel::settle(int dimension, Registers& registers) const {
+  for (Register each : exports_[static_cast<std::size_t>(dimension)]) registers.slope[each] = 0;
+}
+
+}  // namespace groma::mapper

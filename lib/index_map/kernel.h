@@ -1,0 +1,120 @@
+// Kernel: expressions of a launch's coordinates as a straight line of instructions, grouped by the
+// innermost coordinate that each one depends on. It evaluates a point, or a run of points along one
+// dimension at once. For a run, every register is a linear function (value and slope); the run
+// lasts as long as all of them are linear.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "groma/geometry.h"
+#include "groma/machine.h"
+#include "index_map/expressions.h"
+
+namespace groma::mapper {
+
+// Divides 0 <= n < 2^63 by a constant d >= 2 with a multiplication (Granlund and Montgomery 1994,
+// "Division by Invariant Integers using Multiplication", section 4).
+class Divider {
+ public:
+  Divider() = default;
+  explicit Divider(std::int64_t divisor);
+  std::int64_t quotient(std::int64_t n) const {
+    __extension__ typedef unsigned __int128 Wide;
+    const auto high =
+        static_cast<std::uint64_t>(Wide{multiplier_} * static_cast<std::uint64_t>(n) >> 64);
+    return static_cast<std::int64_t>(high >> shift_);
+  }
+
+ private:
+  std::uint64_t multiplier_ = 0;
+  std::uint32_t shift_ = 0;
+};
+
+// The working memory of a kernel. Each thread has its own, made for the kernel.
+struct Registers {
+  std::vector<std::int64_t> value;
+  std::vector<std::int64_t> slope;
+};
+
+// value(x + period) = value(x) + drift, if both points lie in the launch. period 0: none is known.
+struct Period {
+  std::int64_t period = 0;
+  std::int64_t drift = 0;
+};
+
+class Kernel {
+ public:
+  using Register = std::uint16_t;
+
+  Kernel() = default;
+  // Makes the kernel of `roots`, for a launch with that many dimensions. `machine` is used until
+  // the last call.
+  Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
+         const Machine* machine);
+
+  // Returns registers for the first use, with the constants in place.
+  Registers registers() const { return {initial_, std::vector<std::int64_t>(initial_.size())}; }
+  // Returns the register of root i. (Register i holds coordinate i.)
+  Register root(std::size_t i) const { return roots_[i]; }
+
+  // Computes all registers from the coordinates, or those that depend only on the first
+  // `dimensions` coordinates.
+  void evaluate(Registers& registers) const { evaluate(registers, dimensions_); }
+  void evaluate(Registers& registers, int dimensions) const;
+  // Computes the registers that depend on `dimension` and on no later coordinate, for a run of
+  // points that begins at the current coordinate. Returns the length of the run, 1 .. `most`.
+  // Within the run each register changes by its slope from point to point.
+  std::int64_t stretch(int dimension, std::int64_t most, Registers& registers) const;
+  // Returns true if the run leaves unchanged every register that depends on `dimension` and is a
+  // root or is used in later dimensions.
+  bool level(int dimension, const Registers& registers) const;
+  // Prepares the next dimension's run: it sees the values at the first point of this one.
+  void settle(int dimension, Registers& registers) const;
+
+  bool uses(int dimension) const { return uses_[static_cast<std::size_t>(dimension)]; }
+  // Returns the period of a root along one dimension.
+  Period period(std::size_t root, int dimension) const;
+
+ private:
+  using Op = Expression::Op;
+  struct Instruction {
+    Op op = Op::kConstant;
+    bool wild = false;  // an operand or the result is too large for slopes
+    Register to = 0, a = 0, b = 0, c = 0;
+    std::uint16_t dimensions = 0;
+    std::int64_t constant = 0;  // kSum: index of the first term
+    Divider divider;
+  };
+  struct FactorOf {
+    std::int64_t factor;
+    Register of;
+  };
+  struct Line {
+    std::int64_t value = 0, slope = 0;
+    std::int64_t length = 0;
+  };
+
+  std::int64_t compute(const Instruction& instruction, const std::int64_t* value) const;
+  void follow(const Instruction& instruction, Registers& registers, std::int64_t* length) const;
+  Line follow_sum(const Instruction& instruction, const Registers& registers) const;
+  Line follow_division(const Instruction& instruction, const Registers& registers) const;
+  Line follow_comparison(const Instruction& instruction, const Registers& registers) const;
+  Period period_of(const Instruction& instruction, const std::vector<Period>& known) const;
+  void add_instruction(const Expressions& expressions, ExprId id, std::vector<Register>& place);
+  void note_exports(const Expressions& expressions);
+
+  const Machine* machine_ = nullptr;
+  int dimensions_ = 0;
+  std::vector<Instruction> code_;
+  std::array<std::uint32_t, kMaxDimensions + 1> begin_{};  // begin of each dimension's code
+  std::array<bool, kMaxDimensions> uses_{};
+  std::vector<FactorOf> terms_;
+  std::vector<std::int64_t> initial_;
+  std::vector<Register> roots_;
+  std::array<std::vector<Register>, kMaxDimensions> exports_;  // see level()
+};
+
+}  // namespace groma::mapper

@@ -1,0 +1,246 @@
+// Evaluates a kernel for a stretch of points: every register is a straight line until one of them
+// bends. Also finds periods of registers.
+#include <algorithm>
+#include <numeric>
+
+#include "index_map/kernel.h"
+
+namespace groma::mapper {
+namespace {
+
+constexpr std::int64_t kForever = INT64_MAX;
+
+std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+// Returns a / b, rounded up.
+std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Returns how many steps by `slope` a value needs to rise by `distance`.
+std::int64_t steps_to(std::int64_t distance, std::int64_t slope) {
+  return slope == 1 ? distance : up(distance, slope);
+}
+
+// Returns for how many points the truth of `value < 0` stays as it is, if the value changes by
+// `slope` at each point.
+std::int64_t sign_lasts(std::int64_t value, std::int64_t slope) {
+  if (value < 0) return slope <= 0 ? kForever : up(-value, slope);
+  return slope >= 0 ? kForever : value / -slope + 1;
+}
+
+}  // namespace
+
+// Follows the instructions of one dimension. Returns for how many points all of them are straight
+// lines.
+std::int64_t Kernel::stretch(int dimension, std::int64_t most, Registers& registers) const {
+  registers.slope[static_cast<std::size_t>(dimension)] = 1;
+  std::int64_t length = most;
+  const auto from = begin_[static_cast<std::size_t>(dimension)];
+  const auto to = begin_[static_cast<std::size_t>(dimension) + 1];
+  for (std::uint32_t i = from; i < to; ++i) follow(code_[i], registers, &length);
+  return length;
+}
+
+// Computes the value and the slope of one instruction. Lowers `*length` to the number of points for
+// which they hold.
+void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t* length) const {
+  Line line;
+  const std::int64_t* slope = registers.slope.data();
+  const std::int64_t* value = registers.value.data();
+  if (each.wild) {
+    line = {compute(each, value), 0, 1};
+  } else {
+    switch (each.op) {
+      case Op::kSum:
+        line = follow_sum(each, registers);
+        break;
+      case Op::kDivideBy:
+      case Op::kModuloBy:
+      case Op::kDivide:
+      case Op::kModulo:
+        line = follow_division(each, registers);
+        break;
+      case Op::kAdd:
+        line = {compute(each, value), wrapped(bits(slope[each.a]) + bits(slope[each.b])), kForever};
+        break;
+      case Op::kSubtract:
+        line = {compute(each, value), wrapped(bits(slope[each.a]) - bits(slope[each.b])), kForever};
+        break;
+      case Op::kMultiply: {
+        const std::uint64_t bend =
+            bits(slope[each.a]) * bits(value[each.b]) + bits(value[each.a]) * bits(slope[each.b]);
+        const bool straight = slope[each.a] == 0 || slope[each.b] == 0;
+        line = {compute(each, value), straight ? wrapped(bend) : 0, straight ? kForever : 1};
+        break;
+      }
+      case Op::kEqual:
+      case Op::kLess:
+      case Op::kLessEqual:
+        line = follow_comparison(each, registers);
+        break;
+      case Op::kSelect: {
+        const Register chosen = value[each.a] != 0 ? each.b : each.c;
+        line = {value[chosen], slope[chosen], kForever};
+        break;
+      }
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kNot:
+        line = {compute(each, value), 0, kForever};
+        break;
+      default: {
+        const bool still =
+            slope[each.a] == 0 && (each.op == Op::kAddressable || slope[each.b] == 0);
+        line = {compute(each, value), 0, still ? kForever : 1};
+      }
+    }
+  }
+  // Values are tame, so a steeper slope cannot hold for a second point.
+  if (line.slope > 2 * kTameLimit || line.slope < -2 * kTameLimit) line.slope = 0, line.length = 1;
+  registers.value[each.to] = line.value;
+  registers.slope[each.to] = line.slope;
+  *length = std::min(*length, line.length);
+}
+
+// A sum of straight lines is a straight line.
+Kernel::Line Kernel::follow_sum(const Instruction& each, const Registers& registers) const {
+  std::uint64_t value = bits(each.constant), slope = 0;
+  const FactorOf* term = &terms_[each.a];
+  for (Register i = 0; i < each.b; ++i) {
+    value += bits(term[i].factor) * bits(registers.value[term[i].of]);
+    slope += bits(term[i].factor) * bits(registers.slope[term[i].of]);
+  }
+  return {wrapped(value), wrapped(slope), kForever};
+}
+
+// A quotient or a remainder bends when the dividend reaches the next multiple of the divisor. If
+// the slope is a multiple of the divisor, the result never bends.
+Kernel::Line Kernel::follow_division(const Instruction& each, const Registers& registers) const {
+  const bool by_constant = each.op == Op::kDivideBy || each.op == Op::kModuloBy;
+  const bool quotient = each.op == Op::kDivideBy || each.op == Op::kDivide;
+  const std::int64_t a = registers.value[each.a], slope = registers.slope[each.a];
+  const std::int64_t divisor = by_constant ? each.constant : registers.value[each.b];
+  const std::int64_t result = compute(each, registers.value.data());
+  if (slope == 0 && (by_constant || registers.slope[each.b] == 0)) return {result, 0, kForever};
+  if (!by_constant && (registers.slope[each.b] != 0 || a < 0 || divisor <= 0))
+    return {result, 0, 1};
+  const std::int64_t rest = quotient ? a - result * divisor : result;
+  const bool multiple = (slope >= divisor || slope <= -divisor) && slope % divisor == 0;
+  std::int64_t length = kForever;
+  if (!multiple) {
+    length = slope > 0 ? steps_to(divisor - rest, slope) : steps_to(rest + 1, -slope);
+  }
+  // If the divisor is not a constant, the dividend may become negative. Truncation then differs.
+  if (!by_constant && slope < 0) length = std::min(length, a / -slope + 1);
+  if (quotient) return {result, multiple ? slope / divisor : 0, length};
+  return {result, multiple ? 0 : slope, length};
+}
+
+// A comparison holds until the two sides meet.
+Kernel::Line Kernel::follow_comparison(const Instruction& each, const Registers& registers) const {
+  const std::int64_t result = compute(each, registers.value.data());
+  const std::int64_t distance = registers.value[each.a] - registers.value[each.b];
+  const std::int64_t slope = registers.slope[each.a] - registers.slope[each.b];
+  if (slope == 0) return {result, 0, kForever};
+  if (each.op == Op::kLess) return {result, 0, sign_lasts(distance, slope)};
+  if (each.op == Op::kLessEqual) return {result, 0, sign_lasts(distance - 1, slope)};
+  if (distance == 0) return {result, 0, 1};
+  // If the distance shrinks, the sides may become equal, but not before this point.
+  const std::int64_t away = distance > 0 ? distance : -distance;
+  const std::int64_t closing = distance > 0 ? -slope : slope;
+  return {result, 0, closing <= 0 ? kForever : up(away, closing)};
+}
+
+// --------------------------------------------------------------------------------------- periods
+
+namespace {
+
+// Returns the least common multiple, or 0 if it is too large or if one number is 0.
+std::int64_t common_multiple(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (a == 0 || b == 0 || __builtin_mul_overflow(a / std::gcd(a, b), b, &product)) return 0;
+  return product <= kTameLimit ? product : 0;
+}
+
+// Returns the period in which `known` repeats `times` times, or no period if it overflows.
+Period repeated(const Period& known, std::int64_t times) {
+  Period result;
+  if (__builtin_mul_overflow(known.period, times, &result.period) ||
+      __builtin_mul_overflow(known.drift, times, &result.drift)) {
+    return {};
+  }
+  return result;
+}
+
+// Returns `known` as a period of the given length, which is a multiple of its own.
+Period stretched(const Period& known, std::int64_t period) {
+  return known.period == 0 || period == 0 ? Period{} : repeated(known, period / known.period);
+}
+
+}  // namespace
+
+// Returns the period of one instruction from the periods of its operands, or no period if none is
+// known.
+Period Kernel::period_of(const Instruction& each, const std::vector<Period>& known) const {
+  Period a, b;
+  std::int64_t period = 1, drift = 0;
+  const auto together = [&](Register left, Register right) {
+    period = common_multiple(known[left].period, known[right].period);
+    a = stretched(known[left], period), b = stretched(known[right], period);
+    return a.period != 0 && b.period != 0;
+  };
+  switch (each.op) {
+    case Op::kSum:
+      for (Register i = 0; i < each.b; ++i) {
+        period = common_multiple(period, known[terms_[each.a + std::size_t{i}].of].period);
+      }
+      for (Register i = 0; i < each.b && period != 0; ++i) {
+        const FactorOf& term = terms_[each.a + std::size_t{i}];
+        std::int64_t moved = 0;
+        const Period own = stretched(known[term.of], period);
+        if (own.period == 0 || __builtin_mul_overflow(own.drift, term.factor, &moved) ||
+            __builtin_add_overflow(drift, moved, &drift)) {
+          return {};
+        }
+      }
+      return {period, drift};
+    case Op::kDivideBy:
+    case Op::kModuloBy: {
+      // Find the period in which the dividend, which is never negative, moves by a multiple of the
+      const Period& of = known[each.a];
+      if (of.period == 0) return {};
+      const Period whole =
+          repeated(of, of.drift == 0 ? 1 : each.constant / std::gcd(of.drift, each.constant));
+      if (whole.period == 0) return {};
+      return {whole.period, each.op == Op::kDivideBy ? whole.drift / each.constant : 0};
+    }
+    case Op::kEqual:
+    case Op::kLess:
+    case Op::kLessEqual:
+      return together(each.a, each.b) && a.drift == b.drift ? Period{period, 0} : Period{};
+    case Op::kNot:
+    case Op::kAddressable:
+      return known[each.a].drift == 0 ? known[each.a] : Period{};
+    case Op::kSelect: {
+      if (!together(each.b, each.c) || a.drift != b.drift || known[each.a].drift != 0) return {};
+      const std::int64_t all = common_multiple(period, known[each.a].period);
+      return stretched({period, a.drift}, all);
+    }
+    default:
+      return together(each.a, each.b) && a.drift == 0 && b.drift == 0 ? Period{period, 0}
+                                                                      : Period{};
+  }
+}
+
+// Returns the period of a root along one dimension. What does not depend on the dimension has the
+// period 1.
+Period Kernel::period(std::size_t root, int dimension) const {
+  std::vector<Period> known(initial_.size(), Period{1, 0});
+  known[static_cast<std::size_t>(dimension)] = {1, 1};
+  for (std::uint32_t i = begin_[0]; i < code_.size(); ++i) {
+    const bool depends = (code_[i].dimensions >> dimension & 1) != 0;
+    if (depends) known[code_[i].to] = period_of(code_[i], known);
+  }
+  return known[roots_[root]];
+}
+
+}  // namespace groma::mapper

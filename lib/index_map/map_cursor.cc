@@ -1,0 +1,381 @@
+// Answers the questions of a cursor about points, rows and boxes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "index_map/specialised_map.h"
+
+namespace groma::mapper {
+
+namespace {
+
+// How many processors of sets a cursor keeps. Beyond this number the sets are dropped and made
+// again.
+constexpr std::size_t kMaxMade = 1 << 20;
+// The steps that each processor counts for that is kept until the question ends. All of them
+// together take 75 MB.
+constexpr std::int64_t kStepsToKeep = 64;
+// How many steps of the reference evaluation lie between two calls of `stop`. They take a few
+// milliseconds.
+constexpr std::int64_t kStepsBetweenStops = 1 << 16;
+
+}  // namespace
+
+// Prepares the registers of the kernel, or only the coordinates if the map is not specialised.
+MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
+    : owner_(std::move(map)),
+      map_(owner_->map()),
+      task_(map_.launch),
+      warns_(warns),
+      stop_(std::move(stop)) {
+  if (map_.specialised()) {
+    registers_ = map_.kernel.registers();
+    if (map_.row_parts) {
+      fast_ = map_.row_parts->fast.registers();
+      slow_ = map_.row_parts->slow.registers();
+    }
+  } else {
+    registers_.value.resize(kMaxDimensions);
+  }
+  task_.point = map_.launch.domain.lower;
+}
+
+// Returns the box in coordinates from the launch's lower corner. A box outside the launch ends the
+// process.
+Cell MapCursor::relative(const Rect& box) const {
+  const Rect& domain = map_.launch.domain;
+  GROMA_CHECK(box.dimensions() == domain.dimensions());
+  Cell cell;
+  for (int d = 0; d < domain.dimensions(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    // Unsigned arithmetic cannot overflow. Left of the domain, the difference wraps to a large
+    // number.
+    const std::uint64_t from =
+        static_cast<std::uint64_t>(box.lower[d]) - static_cast<std::uint64_t>(domain.lower[d]);
+    const auto extent = static_cast<std::uint64_t>(domain.extents[d]);
+    GROMA_CHECK(from <= extent && static_cast<std::uint64_t>(box.extents[d]) <= extent - from);
+    cell.begin[i] = static_cast<std::int64_t>(from);
+    cell.end[i] = cell.begin[i] + box.extents[d];
+  }
+  return cell;
+}
+
+// -------------------------------------------------------------------------------- the reference
+
+// Drops kept sets if there are too many. Their numbers are valid until then.
+void MapCursor::begin_question() {
+  if (own_size_ > kMaxMade) {
+    own_.clear();
+    own_size_ = 0;
+  }
+  steps_before_ = steps();
+  asked_ = 0;
+}
+
+std::int64_t MapCursor::steps() const {
+  return own_steps_ + (evaluator_ == nullptr ? 0 : evaluator_->steps());
+}
+
+// Returns true, with a diagnostic, if the caller wants no more answers of the reference evaluation.
+bool MapCursor::stops(Diagnostics& diags) {
+  if (stop_ && !stopped_ && steps() - stop_asked_at_ > kStepsBetweenStops) {
+    stop_asked_at_ = steps();
+    stopped_ = stop_();
+  }
+  if (!stopped_) return false;
+  const Program& program = map_.bound.program();
+  diags.report(DiagId::kStepLimit, program.function_range(map_.function), steps())
+      .note("it was stopped there");
+  return true;
+}
+
+// Evaluates the function at the present coordinates. A question may take kMaxQuestionSteps in
+// total. Returns kNoProcessor if the function fails or a limit is reached.
+ProcessorNumber MapCursor::ask(Diagnostics& diags) {
+  if (stops(diags)) return kNoProcessor;
+  if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
+  for (int d = 0; d < map_.dimensions(); ++d) {
+    task_.point[d] = map_.launch.domain.lower[d] + coordinate(d);
+  }
+  auto placed = evaluator_->place(map_.function, task_, map_.kind, diags);
+  if (!placed) return kNoProcessor;
+  ++asked_;
+  const ProcessorNumber number = number_of(std::move(*placed));
+  if (steps() - steps_before_ > kMaxQuestionSteps) {
+    const Program& program = map_.bound.program();
+    diags.report(DiagId::kStepLimit, program.function_range(map_.function), kMaxQuestionSteps)
+        .note(fmt::format("for {} of {} points", asked_, map_.launch.domain.volume()))
+        .help("compute less for each point, or compute it once in a global");
+    return kNoProcessor;
+  }
+  return number;
+}
+
+// Returns the number of what the reference evaluation returned. A set gets the number that the map
+// has for the same set, else a number of this cursor's own.
+ProcessorNumber MapCursor::number_of(Placed placed) {
+  const Processor& first = placed.processors.front();
+  if (!placed.is_set) return owner_->number(first);
+  const auto same = [&](const Placed& known) { return known.processors == placed.processors; };
+  for (const Shape& shape : map_.code.shapes) {
+    if (!shape.is_set || shape.kind != first.kind) continue;
+    const std::int64_t number = shape.base + first.node * shape.stride + first.index;
+    MachineView::Cut cut;
+    const auto index = shape.view->from_base(first.node, first.index, &cut);
+    const bool starts = index && std::all_of(shape.open.begin(), shape.open.end(),
+                                             [&](std::size_t d) { return (*index)[d] == 0; });
+    if (starts && same(placed_in(shape, number))) return static_cast<ProcessorNumber>(number);
+  }
+  auto known = std::find_if(own_.begin(), own_.end(), same);
+  own_steps_ += known - own_.begin();
+  if (known == own_.end()) {
+    own_size_ += placed.processors.size();
+    own_steps_ += kStepsToKeep * static_cast<std::int64_t>(placed.processors.size());
+    known = own_.insert(own_.end(), std::move(placed));
+  }
+  return static_cast<ProcessorNumber>(map_.numbers + (known - own_.begin()));
+}
+
+// Returns all processors of a number, from the cache if possible.
+const Placed& MapCursor::placed(ProcessorNumber number) {
+  if (number >= map_.numbers) return own(number);
+  if (const auto made = made_.find(number); made != made_.end()) return made->second;
+  if (made_size_ > kMaxMade) {
+    made_.clear();
+    made_size_ = 0;
+  }
+  const Placed& placed =
+      made_.emplace(number, placed_in(map_.shape_of(number), number)).first->second;
+  made_size_ += placed.processors.size();
+  return placed;
+}
+
+// Warns if the processors of a set are on several nodes, as FunctionEvaluator::place does.
+void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
+  const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
+  if (!warns_ || !is_set) return;
+  const Placed& set = placed(number);
+  const std::int64_t node = set.processors.front().node;
+  const auto elsewhere = [&](const Processor& p) { return p.node != node; };
+  if (std::none_of(set.processors.begin(), set.processors.end(), elsewhere)) return;
+  const Program& program = map_.bound.program();
+  diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(map_.function),
+               program.function_name(map_.function), node);
+}
+
+// ------------------------------------------------------------------------------ points and rows
+
+// Moves the coordinates to the point. Returns whether the point lies in the launch.
+bool MapCursor::stand_at(const Point& point) {
+  const Rect& domain = map_.launch.domain;
+  std::int64_t* value = registers_.value.data();
+  const int dimensions = domain.dimensions();
+  bool inside = point.dimensions() == dimensions;
+  for (int d = 0; d < dimensions; ++d) {
+    const std::uint64_t at =
+        static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(domain.lower[d]);
+    inside = inside && at < static_cast<std::uint64_t>(domain.extents[d]);
+    value[d] = static_cast<std::int64_t>(at);
+  }
+  return inside;
+}
+
+// Evaluates the kernel, and asks the reference evaluation if the kernel is not sure.
+ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
+  GROMA_CHECK(stand_at(point));
+  if (!map_.specialised()) return ask(diags);
+  map_.kernel.evaluate(registers_);
+  const std::int64_t* value = registers_.value.data();
+  if (value[map_.kernel.root(1)] != 0) return ask(diags);
+  const auto number = static_cast<ProcessorNumber>(value[map_.kernel.root(0)]);
+  if (map_.has_sets) warn_of_nodes(number, diags);
+  return number;
+}
+
+// Writes the numbers of a row that begins at `first`. Returns false if the function fails.
+bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  if (out.empty()) return true;
+  const int inner = map_.dimensions() - 1;
+  GROMA_CHECK(stand_at(first) && inner >= 0);
+  const std::int64_t begin = coordinate(inner);
+  const auto count = static_cast<std::int64_t>(out.size());
+  GROMA_CHECK(count <= map_.launch.domain.extents[inner] - begin);
+  if (map_.specialised()) {
+    map_.kernel.evaluate(registers_, inner);
+    if (!fill_row(begin, begin + count, out.data(), diags)) return false;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      coordinate(inner) = begin + i;
+      const ProcessorNumber number = ask(diags);
+      if (number == kNoProcessor) return false;
+      out[static_cast<std::size_t>(i)] = number;
+    }
+  }
+  if (map_.has_sets) warn_of_sets(out, diags);
+  return true;
+}
+
+// Calls warn_of_nodes for each number that differs from the number before.
+void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_nodes(numbers[i], diags);
+  }
+}
+
+namespace {
+
+// Extends `out` to `count` values. The first `ready` values are whole periods: out[i + ready] is
+// out[i] + drift.
+void repeat(ProcessorNumber* out, std::int64_t ready, std::int64_t count, std::int64_t drift) {
+  // The values that are copied stay in the first-level cache.
+  constexpr std::int64_t kBlock = 2048;
+  std::int64_t done = ready;
+  while (done < count) {
+    const std::int64_t step = std::min(ready, count - done);
+    const auto more = static_cast<ProcessorNumber>(drift);
+    const ProcessorNumber* from = out + (done - ready);
+    ProcessorNumber* to = out + done;
+    if (more == 0) {
+      std::memcpy(to, from, static_cast<std::size_t>(step) * sizeof(ProcessorNumber));
+    } else {
+      for (std::int64_t i = 0; i < step; ++i) to[i] = from[i] + more;
+    }
+    done += step;
+    if (ready < kBlock && done == 2 * ready) ready *= 2, drift *= 2;
+  }
+}
+
+// Calls visit(number, slope, length) for each stretch of the points begin..end along `dimension`.
+template <typename Visit>
+void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, std::int64_t end,
+                      Registers& registers, const Visit& visit) {
+  for (std::int64_t x = begin; x < end;) {
+    registers.value[static_cast<std::size_t>(dimension)] = x;
+    const std::int64_t length = kernel.stretch(dimension, end - x, registers);
+    visit(static_cast<ProcessorNumber>(registers.value[kernel.root(0)]),
+          static_cast<ProcessorNumber>(registers.slope[kernel.root(0)]), length);
+    x += length;
+  }
+}
+
+}  // namespace
+
+// Writes the numbers of the points begin..end of a row, stretch by stretch. Returns false if the
+// function fails.
+bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                               Diagnostics& diags) {
+  const Kernel& kernel = map_.kernel;
+  const int inner = map_.dimensions() - 1;
+  bool good = true;
+  const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    const std::int64_t x = coordinate(inner);
+    if (!map_.proved && registers_.value[kernel.root(1)] != 0) {
+      for (std::int64_t i = 0; i < length && good; ++i) {
+        coordinate(inner) = x + i;
+        out[i] = ask(diags);
+        good = out[i] != kNoProcessor;
+      }
+    } else if (slope == 0) {
+      std::fill_n(out, good ? length : 0, number);
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) {
+        out[i] = number + static_cast<ProcessorNumber>(i) * slope;
+      }
+    }
+    out += length;
+  };
+  for_each_stretch(kernel, inner, begin, end, registers_, fill);
+  return good;
+}
+
+// Writes the numbers of the points begin..end as a sum: one period of the fast part is repeated,
+// then the slow part is added.
+void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
+  const RowParts& parts = *map_.row_parts;
+  const int inner = map_.dimensions() - 1;
+  const auto outer = registers_.value.begin() + inner;
+  std::copy(registers_.value.begin(), outer, fast_.value.begin());
+  std::copy(registers_.value.begin(), outer, slow_.value.begin());
+  parts.fast.evaluate(fast_, inner);
+  parts.slow.evaluate(slow_, inner);
+  ProcessorNumber* next = out;
+  const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    for (std::int64_t i = 0; i < length; ++i, number += slope) *next++ = number;
+  };
+  for_each_stretch(parts.fast, inner, begin, begin + parts.period, fast_, fill);
+  repeat(out, parts.period, end - begin, 0);
+  next = out;
+  const auto add = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    if (slope == 0) {
+      for (std::int64_t i = 0; i < length; ++i) next[i] += number;
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) {
+        next[i] += number + static_cast<ProcessorNumber>(i) * slope;
+      }
+    }
+    next += length;
+  };
+  for_each_stretch(parts.slow, inner, begin, end, slow_, add);
+}
+
+// Writes the numbers of a row. One period is computed, the rest is copied from it.
+bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                         Diagnostics& diags) {
+  const std::int64_t period = map_.period.period;
+  const std::int64_t count = period == 0 ? end - begin : std::min(period, end - begin);
+  if (map_.row_parts && count > 2 * map_.row_parts->period) {
+    fill_parts(begin, begin + count, out);
+  } else if (!fill_stretches(begin, begin + count, out, diags)) {
+    return false;
+  }
+  if (count < end - begin) repeat(out, count, end - begin, map_.period.drift);
+  return true;
+}
+
+// Writes the numbers of the part of `box` that has the present coordinates in the dimensions before
+// `d`. Steps in which nothing changes are copied.
+bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags) {
+  const auto i = static_cast<std::size_t>(d);
+  if (d == map_.dimensions() - 1) return fill_row(box.begin[i], box.end[i], out, diags);
+  std::int64_t inside = 1;
+  for (std::size_t k = i + 1; k < static_cast<std::size_t>(map_.dimensions()); ++k) {
+    inside *= box.end[k] - box.begin[k];
+  }
+  for (std::int64_t x = box.begin[i]; x < box.end[i];) {
+    coordinate(d) = x;
+    std::int64_t length = map_.kernel.stretch(d, box.end[i] - x, registers_);
+    if (!map_.kernel.level(d, registers_)) length = 1;
+    map_.kernel.settle(d, registers_);
+    // If the map is not proved, the reference evaluation is asked at each point.
+    if (!map_.proved) length = 1;
+    if (!fill(box, d + 1, out, diags)) return false;
+    repeat(out, inside, length * inside, 0);
+    out += length * inside;
+    x += length;
+  }
+  return true;
+}
+
+// Writes the numbers of all points of the box in row-major order. Returns false if the function
+// fails.
+bool MapCursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  const Cell cell = relative(box);
+  const auto volume = static_cast<std::size_t>(box.volume());
+  GROMA_CHECK(out.size() == volume);
+  if (volume == 0) return true;
+  if (map_.specialised() && map_.dimensions() > 0) {
+    if (!fill(cell, 0, out.data(), diags)) return false;
+  } else {
+    Point at = box.lower;
+    ProcessorNumber* next = out.data();
+    do {
+      *next = point(at, diags);
+      if (*next++ == kNoProcessor) return false;
+    } while (next_point(box, &at));
+  }
+  if (map_.has_sets) warn_of_sets(out, diags);
+  return true;
+}
+
+}  // namespace groma::mapper

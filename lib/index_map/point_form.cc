@@ -1,0 +1,184 @@
+// Finds the digits in the expression of a number, and evaluates them at a point.
+#include "index_map/point_form.h"
+
+#include <algorithm>
+
+namespace groma::mapper {
+
+using Op = Expression::Op;
+
+// Returns the number at a point. The template arguments are known numbers of dimensions and digits,
+// so that the loops can be unrolled.
+template <int kFixedDimensions, std::size_t kDigits>
+std::int64_t PointForm::at(const PointForm& form, const Point& point) {
+  const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
+  std::array<std::int64_t, kSlots> slots;  // NOLINT: only what is written is read
+  std::int64_t sum = form.constant_;
+  bool inside = point.dimensions() == dimensions;
+  for (int d = 0; d < dimensions; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const Side& side = form.sides_[i];
+    const std::uint64_t x =
+        static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
+    inside = inside & (x < side.extent);
+    slots[i] = static_cast<std::int64_t>(x);
+    sum += side.factor * slots[i];
+  }
+  GROMA_CHECK(inside);
+  if (kDigits == kAnyDigits) {
+    for (const Input& input : form.inputs_) {
+      std::int64_t of = 0;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(dimensions); ++i) {
+        of += input.factors[i] * slots[i];
+      }
+      slots[input.slot] = of;
+    }
+  }
+  const std::size_t count = kDigits != kAnyDigits ? kDigits : form.digits_.size();
+  const Digit* const digits = form.digits_.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += digits[i].factor * value(digits[i].kind, digits[i], slots[digits[i].slot]);
+  }
+  return sum;
+}
+
+// The fast case of one digit of one coordinate.
+template <PointForm::Kind kKind>
+std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
+  const Side& side = form.sides_[0];
+  const std::uint64_t x =
+      static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
+  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  const auto at = static_cast<std::int64_t>(x);
+  const Digit& digit = form.digits_.front();
+  return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
+}
+
+// Returns true, and sets `block_`, if the form is x * s / d alone: the blocks of a 1-D launch.
+//
+// Let m = ceil(s * 2^64 / d). Then x * m / 2^64 exceeds the quotient by less than x * d / (d *
+// 2^64). So it rounds down to the quotient if x * d < 2^64.
+bool PointForm::note_block() {
+  __extension__ typedef unsigned __int128 Wide;
+  if (dimensions_ != 1 || digits_.size() != 1 || sides_[0].factor != 0) return false;
+  const Digit& digit = digits_[0];
+  const auto divisor = static_cast<std::uint64_t>(digit.first);
+  const bool plain = digit.kind == Kind::kQuotient && digit.offset == 0 && digit.scale > 0 &&
+                     digit.scale < digit.first;
+  if (!plain || Wide{sides_[0].extent} * divisor >> 64 != 0) return false;
+  const Wide scaled = Wide{static_cast<std::uint64_t>(digit.scale)} << 64;
+  block_ = static_cast<std::uint64_t>((scaled + divisor - 1) / divisor);
+  return true;
+}
+
+// The fast case of a 1-D block: one multiplication instead of a division.
+std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
+  __extension__ typedef unsigned __int128 Wide;
+  const Side& side = form.sides_[0];
+  const std::uint64_t x =
+      static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
+  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  const auto quotient = static_cast<std::int64_t>(Wide{form.block_} * x >> 64);
+  return form.constant_ + form.digits_.front().factor * quotient;
+}
+
+// Chooses the fastest evaluation that fits the form.
+void PointForm::choose_evaluation() {
+  if (note_block()) {
+    evaluate_ = at_block;
+  } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
+    constexpr std::array kAt = {at_digit<Kind::kQuotient>, at_digit<Kind::kRest>,
+                                at_digit<Kind::kQuotientOfRest>, at_digit<Kind::kRestOfQuotient>};
+    evaluate_ = kAt[static_cast<std::size_t>(digits_[0].kind)];
+  } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
+    constexpr std::array kAt = {at<1, 0>, at<1, 0>, at<1, 2>};
+    evaluate_ = kAt[digits_.size()];
+  } else {
+    constexpr std::array kAt = {at<-1, kAnyDigits>, at<1, kAnyDigits>, at<2, kAnyDigits>,
+                                at<3, kAnyDigits>};
+    evaluate_ = kAt[dimensions_ <= 3 ? static_cast<std::size_t>(dimensions_) : 0];
+  }
+}
+
+// Returns nothing if a term of the sum is neither a coordinate nor a digit.
+std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId id,
+                                         const Rect& launch) {
+  const Linear whole = expressions.linear(id);
+  PointForm form;
+  form.dimensions_ = launch.dimensions();
+  for (int d = 0; d < launch.dimensions(); ++d) {
+    form.sides_[static_cast<std::size_t>(d)] = {launch.lower[d],
+                                                static_cast<std::uint64_t>(launch.extents[d]), 0};
+  }
+  form.constant_ = whole.constant;
+  for (const Term& term : whole.terms) {
+    if (!form.add_digit(expressions, term)) return std::nullopt;
+  }
+  form.choose_evaluation();
+  return form;
+}
+
+// Adds one term. Returns false if the term is neither a coordinate nor a digit.
+bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
+  const Expression& outer = expressions[term.of];
+  if (outer.op == Op::kCoordinate) {
+    sides_[outer.a].factor += term.factor;
+    return true;
+  }
+  if (outer.op != Op::kDivideBy && outer.op != Op::kModuloBy) return false;
+  const Expression& inner = expressions[outer.a];
+  const auto fraction = expressions.as_fraction(outer.a);
+  Digit digit;
+  digit.factor = term.factor;
+  Linear input;
+  if (outer.op == Op::kDivideBy && inner.op == Op::kModuloBy) {
+    digit.kind = Kind::kQuotientOfRest;
+    digit.first = inner.constant;
+    digit.second = outer.constant;
+    input = expressions.linear(inner.a);
+  } else if (outer.op == Op::kModuloBy && fraction) {
+    digit.kind = Kind::kRestOfQuotient;
+    digit.first = fraction->denominator;
+    digit.second = outer.constant;
+    input = fraction->numerator;
+  } else {
+    digit.kind = outer.op == Op::kDivideBy ? Kind::kQuotient : Kind::kRest;
+    digit.first = outer.constant;
+    input = expressions.linear(outer.a);
+  }
+  digit.by_first = Divider(digit.first);
+  if (digit.second > 0) digit.by_second = Divider(digit.second);
+  if (!set_input(expressions, input, digit)) return false;
+  digits_.push_back(digit);
+  return true;
+}
+
+// Sets what a digit is taken of: one coordinate, or a sum of several that is computed once. Returns
+// false if it depends on anything else, or if there are too many sums.
+bool PointForm::set_input(const Expressions& expressions, const Linear& whole, Digit& digit) {
+  digit.offset = whole.constant;
+  Input input;
+  for (const Term& term : whole.terms) {
+    const Expression& of = expressions[term.of];
+    if (of.op != Op::kCoordinate) return false;
+    input.factors[of.a] += term.factor;
+  }
+  const auto& factors = input.factors;
+  const auto is_used = [](std::int64_t factor) { return factor != 0; };
+  if (std::count_if(factors.begin(), factors.end(), is_used) == 1) {
+    const auto only = std::find_if(factors.begin(), factors.end(), is_used);
+    digit.scale = *only;
+    digit.slot = static_cast<std::uint8_t>(only - factors.begin());
+    return true;
+  }
+  digit.scale = 1;
+  const auto known = std::find_if(inputs_.begin(), inputs_.end(),
+                                  [&](const Input& each) { return each.factors == factors; });
+  input.slot = kMaxDimensions + static_cast<std::size_t>(known - inputs_.begin());
+  if (input.slot >= kSlots) return false;
+  digit.slot = static_cast<std::uint8_t>(input.slot);
+  if (known == inputs_.end()) inputs_.push_back(input);
+  return true;
+}
+
+}  // namespace groma::mapper

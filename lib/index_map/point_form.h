@@ -1,0 +1,83 @@
+// PointForm: a number as a sum of digits x / a, x % a, x % a / b and x / a % b, where x is one
+// coordinate or a weighted sum of several. Maps by blocks and cycles have this form. Evaluating a
+// point takes at most one or two multiplications for each digit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "groma/geometry.h"
+#include "index_map/expressions.h"
+#include "index_map/kernel.h"
+
+namespace groma::mapper {
+
+class PointForm {
+ public:
+  // Makes the form of `id` for a launch that has points. Returns nullopt if `id` is not such a sum.
+  static std::optional<PointForm> make(const Expressions& expressions, ExprId id,
+                                       const Rect& launch);
+
+  // Evaluates the number at a point of the launch. The process ends for any other point.
+  using Evaluation = std::int64_t (*)(const PointForm& form, const Point& point);
+  Evaluation evaluation() const { return evaluate_; }
+
+ private:
+  static constexpr std::size_t kSlots = kMaxDimensions + 4;
+  struct Side {
+    std::int64_t lower = 0;
+    std::uint64_t extent = 0;
+    std::int64_t factor = 0;  // factor of the coordinate itself
+  };
+  enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
+  struct Digit {
+    Kind kind = Kind::kQuotient;
+    std::uint8_t slot = 0;
+    std::int64_t factor = 0;
+    std::int64_t scale = 1, offset = 0;  // applied to the value in the slot
+    std::int64_t first = 0, second = 0;  // the divisors in their order
+    Divider by_first, by_second;
+  };
+  // A sum of several coordinates, from which digits are taken.
+  struct Input {
+    std::size_t slot = 0;
+    std::array<std::int64_t, kMaxDimensions> factors{};
+  };
+
+  static std::int64_t value(Kind kind, const Digit& digit, std::int64_t slot) {
+    const std::int64_t x = slot * digit.scale + digit.offset;
+    const std::int64_t quotient = digit.by_first.quotient(x);
+    if (kind == Kind::kQuotient) return quotient;
+    if (kind == Kind::kRestOfQuotient) {
+      return quotient - digit.by_second.quotient(quotient) * digit.second;
+    }
+    const std::int64_t rest = x - quotient * digit.first;
+    return kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
+  }
+
+  // Template arguments are numbers of dimensions and digits that are known at compile time; -1 and
+  // kAnyDigits mean unknown. With a known number of digits there is no Input.
+  static constexpr std::size_t kAnyDigits = SIZE_MAX;
+  template <int kFixedDimensions, std::size_t kDigits>
+  static std::int64_t at(const PointForm& form, const Point& point);
+  template <Kind kKind>
+  static std::int64_t at_digit(const PointForm& form, const Point& point);
+  static std::int64_t at_block(const PointForm& form, const Point& point);
+  bool note_block();
+  void choose_evaluation();
+  bool add_digit(const Expressions& expressions, const Term& term);
+  bool set_input(const Expressions& expressions, const Linear& whole, Digit& digit);
+
+  Evaluation evaluate_ = nullptr;
+  int dimensions_ = 0;
+  std::int64_t constant_ = 0;
+  std::array<Side, kMaxDimensions> sides_{};
+  std::uint64_t block_ = 0;  // see note_block
+  std::vector<Digit> digits_;
+  std::vector<Input> inputs_;
+};
+
+}  // namespace groma::mapper

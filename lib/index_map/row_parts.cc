@@ -1,0 +1,70 @@
+// Splits a number into a part that repeats quickly along a row and a part that changes slowly.
+#include <numeric>
+
+#include "index_map/specialised_map.h"
+
+namespace groma::mapper {
+namespace {
+
+// The longest period of the fast part. One period is written and then copied; a longer period gains
+// nothing.
+constexpr std::int64_t kMaxFastPeriod = 64;
+
+// Returns the period of a remainder along the dimension. The dividend is a weighted sum of
+// coordinates, or a quotient of such a sum, as in usual cycles. Returns 0 for any other expression.
+std::int64_t cycle_of(const Expressions& expressions, ExprId id, int dimension) {
+  using Op = Expression::Op;
+  const Expression& expression = expressions[id];
+  if (expression.op == Op::kDivideBy) return cycle_of(expressions, expression.a, dimension);
+  if (expression.op != Op::kModuloBy) return 0;
+  // (sum / a) % b repeats when the sum has moved by a multiple of a * b.
+  const auto fraction = expressions.as_fraction(expression.a);
+  const Linear sum = fraction ? fraction->numerator : expressions.linear(expression.a);
+  std::int64_t divisor = 0;
+  if (__builtin_mul_overflow(fraction ? fraction->denominator : 1, expression.constant, &divisor)) {
+    return 0;
+  }
+  std::int64_t factor = 0;
+  for (const Term& term : sum.terms) {
+    const Expression& coordinate = expressions[term.of];
+    if ((coordinate.dimensions >> dimension & 1) == 0) continue;
+    if (coordinate.op != Op::kCoordinate) return 0;
+    factor += term.factor;
+  }
+  return divisor / std::gcd(factor, divisor);
+}
+
+}  // namespace
+
+// Puts each term whose cycle is short into the fast part and the others into the slow part. Returns
+// nothing unless both parts depend on the last coordinate.
+std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int dimensions,
+                                     const Machine* machine) {
+  const int inner = dimensions - 1;
+  const Linear whole = expressions.linear(id);
+  Linear fast, slow;
+  slow.constant = whole.constant;
+  RowParts parts;
+  parts.period = 1;
+  bool both = false;  // the slow part depends on the inner coordinate too
+  for (const Term& term : whole.terms) {
+    const Expression& of = expressions[term.of];
+    const bool depends = (of.dimensions >> inner & 1) != 0;
+    const std::int64_t cycle = depends ? cycle_of(expressions, term.of, inner) : 0;
+    if (cycle > 0 && cycle <= kMaxFastPeriod && std::lcm(cycle, parts.period) <= kMaxFastPeriod) {
+      parts.period = std::lcm(cycle, parts.period);
+      fast.terms.push_back(term);
+    } else {
+      slow.terms.push_back(term);
+      both = both || depends;
+    }
+  }
+  if (fast.terms.empty() || !both) return std::nullopt;
+  const ExprId roots[] = {expressions.sum(fast), expressions.sum(slow)};
+  if (roots[0] == kNoExpr || roots[1] == kNoExpr || expressions.full()) return std::nullopt;
+  parts.fast = Kernel(expressions, {&roots[0], 1}, dimensions, machine);
+  parts.slow = Kernel(expressions, {&roots[1], 1}, dimensions, machine);
+  return parts;
+}
+
+}  // namespace groma::mapper

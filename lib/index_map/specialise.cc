@@ -1,0 +1,442 @@
+// Specialises functions and operators. The order of evaluation and the failures are those of the
+// interpreter.
+#include "index_map/specialise.h"
+
+#include <algorithm>
+
+namespace groma::mapper {
+
+using program::Action;
+using program::Op;
+
+namespace {
+
+// These limits are lower than those of the interpreter, beyond which a function fails. A function
+// between the two is left to the interpreter.
+constexpr int kMaxDepth = 256;
+constexpr std::int64_t kMaxItems = 16'384;
+constexpr int kMaxTupleDepth = 32;
+
+}  // namespace
+
+// Numbers the processors of every kind: kinds in order, then nodes, then indices.
+std::vector<Shape> processor_shapes(const Machine& machine) {
+  std::vector<Shape> shapes;
+  std::int64_t base = 0;
+  for (std::size_t i = 0; i < kProcKindCount; ++i) {
+    Shape shape;
+    shape.kind = static_cast<ProcKind>(i);
+    shape.base = base;
+    shape.stride = machine.processors_per_node(shape.kind);
+    shape.count = shape.stride * machine.node_count();
+    base += shape.count;
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+Specialised specialise(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
+                       std::optional<ProcKind> kind, Diagnostics& diags) {
+  Specialiser specialiser(bound, function, launch, diags);
+  specialiser.run(kind);
+  return specialiser.take();
+}
+
+// Begins with nothing unsure and with no condition.
+Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
+                         Diagnostics& diags)
+    : data_(bound.program().data()),
+      machine_(bound.machine()),
+      globals_(bound.binding().globals),
+      task_(launch),
+      function_(function),
+      diags_(diags) {
+  made_.shapes = processor_shapes(machine_);
+  guard_ = made_.expressions.constant(1);
+  unsure_ = made_.expressions.constant(0);
+}
+
+// Specialises the function and sets its result. No result is set if the function always fails or
+// cannot be specialised.
+void Specialiser::run(std::optional<ProcKind> kind) {
+  const program::Function& called = data_.functions[function_];
+  frames_.emplace_back(called.slots);
+  frames_.back()[0] = {TaskValue{}};
+  const Partial result = run_body(called.body);
+  if (failed_ || hopeless_) return;
+  const auto id = places(result);
+  if (!id) return;
+  Expressions& e = made_.expressions;
+  for (const Shape& shape : made_.shapes) {
+    if (!kind || shape.kind == *kind) continue;
+    const ExprId inside = e.both(e.less_equal(e.constant(shape.base), *id),
+                                 e.less(*id, e.constant(shape.base + shape.count)));
+    if (shape.count > 0) check(inside);
+  }
+  if (const auto* processor = result.get<PartialProcessor>()) made_.node = processor->node;
+  if (const auto* set = result.get<Places>(); set != nullptr && set->set) {
+    const Shape& shape = made_.shapes.back();
+    made_.node = e.divide(e.subtract(*id, e.constant(shape.base)), e.constant(shape.stride));
+  }
+  if (e.full() || e.is(unsure_, 1)) return;
+  made_.id = *id;
+  made_.unsure = unsure_;
+}
+
+// Notes that this expression fails or is not supported. The reference evaluation then decides.
+Partial Specialiser::fail() {
+  failed_ = true;
+  return {};
+}
+
+// Gives up: the function cannot be specialised.
+Partial Specialiser::hopeless() {
+  hopeless_ = failed_ = true;
+  return {};
+}
+
+// Counts steps. Both sides of a choice count, and every split counts as computed anew, so no
+// evaluation of a point takes more steps.
+bool Specialiser::tick(std::int64_t steps) {
+  steps_ += steps;
+  if (steps_ > kMaxSteps || made_.expressions.full()) hopeless();
+  return !failed_;
+}
+
+// Adds a possible failure to `unsure`, under the condition that the code is reached.
+void Specialiser::check(ExprId fails) {
+  Expressions& e = made_.expressions;
+  unsure_ = e.either(unsure_, e.both(guard_, fails));
+}
+
+// Returns the value of a global, which does not depend on the point.
+Partial Specialiser::from_value(const Value& value) {
+  if (const auto* given = value.get<std::int64_t>()) return number(*given);
+  if (const auto* given = value.get<bool>()) {
+    return {Truth{made_.expressions.constant(*given ? 1 : 0)}};
+  }
+  if (const Tuple* tuple = value.tuple()) {
+    auto made = std::make_shared<PartialTuple>();
+    for (const Value& item : tuple->values) made->values.push_back(from_value(item));
+    made->items = tuple->items;
+    made->depth = tuple->depth;
+    return {std::shared_ptr<const PartialTuple>(std::move(made))};
+  }
+  if (const auto* text = value.get<std::shared_ptr<const std::string>>()) return {*text};
+  if (const auto* view = value.get<std::shared_ptr<const MachineView>>()) return {*view};
+  if (const auto* kind = value.get<ProcKind>()) return {*kind};
+  if (const auto* kind = value.get<MemKind>()) return {*kind};
+  if (const auto* processor = value.get<Processor>()) {
+    Expressions& e = made_.expressions;
+    return {PartialProcessor{processor->kind, e.constant(processor->node),
+                             e.constant(processor->index)}};
+  }
+  return fail();  // sets in globals are rare and not supported
+}
+
+// Runs the statements of a function up to its `return`.
+Partial Specialiser::run_body(program::List body) {
+  for (std::uint32_t i = 0; i < body.count && !failed_; ++i) {
+    const Action& action = data_.actions[body.begin + i];
+    switch (action.kind) {
+      case Action::Kind::kReturn:
+        return eval(action.value);
+      case Action::Kind::kPrint:
+        print(action);
+        break;
+      case Action::Kind::kAssign: {
+        Partial value = eval(action.value);
+        frames_.back()[action.target] = std::move(value);
+      }
+    }
+  }
+  return fail();
+}
+
+// Evaluates the arguments of a print. Only the reference evaluation prints, but the arguments may
+// fail.
+void Specialiser::print(const Action& action) {
+  for (std::uint32_t i = 0; i < action.args.count; ++i) {
+    const Partial value = eval(data_.lists[action.args.begin + i]);
+    if (failed_ || !tick(text_bytes(value) / 8)) return;
+  }
+}
+
+// Returns about how long the text of the value is, at least as long as the interpreter counts.
+std::int64_t Specialiser::text_bytes(const Partial& value) const {
+  if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
+    return static_cast<std::int64_t>((*text)->size());
+  }
+  if (value.get<Places>() != nullptr) return 8 * kMaxTupleItems;
+  std::int64_t bytes = 8;
+  if (const auto* tuple = value.get<std::shared_ptr<const PartialTuple>>()) {
+    for (const Partial& item : (*tuple)->values) bytes += text_bytes(item);
+  }
+  return bytes;
+}
+
+// Returns the value of an expression. Counts one step and the depth.
+Partial Specialiser::eval(CodeId id) {
+  if (!tick(1)) return {};
+  if (depth_ >= kMaxDepth) return hopeless();
+  ++depth_;
+  Partial value = eval_at(id, code(id));
+  --depth_;
+  return failed_ ? Partial{} : value;
+}
+
+// Evaluates a node by its kind. eval() has counted the step.
+Partial Specialiser::eval_at(CodeId id, const Code& node) {
+  switch (node.op) {
+    case Op::kInt:
+    case Op::kBool:
+    case Op::kString:
+    case Op::kProcKind:
+    case Op::kMemKind:
+      return constant(node);
+    case Op::kLocal:
+      return frames_.back()[node.a];
+    case Op::kGlobal:
+      return from_value(globals_[node.a]);
+    case Op::kTuple: {
+      Values values;
+      for (Element& element : elements(node.a, node.b)) values.push_back(std::move(element.value));
+      return make_tuple(std::move(values));
+    }
+    case Op::kComprehension:
+      return comprehension(node);
+    case Op::kNegate: {
+      const Partial value = eval(node.a);
+      return failed_ ? Partial{} : arithmetic(node.op, number(0), value);
+    }
+    case Op::kNot: {
+      const ExprId value = truth(node.a);
+      return failed_ ? Partial{} : Partial{Truth{made_.expressions.negation(value)}};
+    }
+    case Op::kAnd:
+    case Op::kOr:
+      return logical(node);
+    case Op::kConditional:
+      return conditional(node);
+    case Op::kIndex:
+      return index(node);
+    case Op::kSlice:
+      return slice(node);
+    case Op::kCall:
+      return call(node);
+    case Op::kMachine:
+      return machine(node);
+    case Op::kMethod:
+      return method(node);
+    case Op::kMember:
+      return member(node);
+    case Op::kBroken:
+    case Op::kSplice:
+    case Op::kAll:
+      return fail();
+    default:
+      static_cast<void>(id);
+      return binary(node);
+  }
+}
+
+// Returns the value of a literal.
+Partial Specialiser::constant(const Code& node) {
+  switch (node.op) {
+    case Op::kInt:
+      return number(static_cast<std::int64_t>((std::uint64_t{node.b} << 32) | node.a));
+    case Op::kBool:
+      return {Truth{made_.expressions.constant(node.a != 0 ? 1 : 0)}};
+    case Op::kString:
+      return {std::shared_ptr<const std::string>(std::shared_ptr<void>(), &data_.strings[node.a])};
+    case Op::kProcKind:
+      return {static_cast<ProcKind>(node.a)};
+    default:
+      return {static_cast<MemKind>(node.a)};
+  }
+}
+
+// Returns the items of a list, with spliced tuples opened.
+std::vector<Specialiser::Element> Specialiser::elements(std::uint32_t begin, std::uint32_t count) {
+  std::vector<Element> made;
+  made.reserve(count);
+  for (std::uint32_t i = 0; i < count && !failed_; ++i) {
+    const CodeId id = data_.lists[begin + i];
+    const Code& node = code(id);
+    if (node.op == Op::kAll) {
+      made.push_back({{}, true});
+    } else if (node.op == Op::kSplice) {
+      const Partial value = eval(node.a);
+      const auto values = tuple_values(value);
+      if (!values) fail();
+      if (failed_ || !tick(static_cast<std::int64_t>(values->size()))) break;
+      for (const Partial& item : *values) made.push_back({item});
+    } else {
+      made.push_back({eval(id)});
+    }
+    if (static_cast<std::int64_t>(made.size()) > kMaxItems) hopeless();
+  }
+  return made;
+}
+
+// Returns the items of a tuple, or the node and index of a processor, or null for other values.
+std::shared_ptr<const Specialiser::Values> Specialiser::tuple_values(const Partial& value) const {
+  if (const auto* tuple = value.get<std::shared_ptr<const PartialTuple>>()) {
+    return {*tuple, &(*tuple)->values};
+  }
+  if (const auto* processor = value.get<PartialProcessor>()) {
+    return std::make_shared<const Values>(
+        Values{{Number{processor->node}}, {Number{processor->index}}});
+  }
+  return nullptr;
+}
+
+std::optional<std::int64_t> Specialiser::known(const Partial& value) const {
+  const auto* given = value.get<Number>();
+  return given == nullptr ? std::nullopt : made_.expressions.known(given->id);
+}
+
+// Returns a tuple, unless it is too long or too deep.
+Partial Specialiser::make_tuple(Values values) {
+  if (failed_ || !tick(static_cast<std::int64_t>(values.size()))) return {};
+  auto made = std::make_shared<PartialTuple>();
+  for (const Partial& value : values) {
+    const auto* shared = value.get<std::shared_ptr<const PartialTuple>>();
+    const PartialTuple* inner = shared == nullptr ? nullptr : shared->get();
+    made->items += inner == nullptr ? 1 : std::max<std::int64_t>(1, inner->items);
+    made->depth = std::max(made->depth, inner == nullptr ? 1 : inner->depth + 1);
+  }
+  if (made->items > kMaxItems || made->depth > kMaxTupleDepth) return hopeless();
+  made->values = std::move(values);
+  return {std::shared_ptr<const PartialTuple>(std::move(made))};
+}
+
+// Evaluates `tuple(item for x in range)`.
+Partial Specialiser::comprehension(const Code& node) {
+  const Partial range = eval(node.b);
+  const auto values = tuple_values(range);
+  if (failed_ || !values) return fail();
+  Values made;
+  for (const Partial& item : *values) {
+    frames_.back()[node.c] = item;
+    made.push_back(eval(node.a));
+    if (failed_) return {};
+  }
+  return make_tuple(std::move(made));
+}
+
+Partial Specialiser::binary(const Code& node) {
+  const Partial left = eval(node.a);
+  if (failed_) return {};
+  const Partial right = eval(node.b);
+  if (failed_) return {};
+  if (node.op >= Op::kAdd && node.op <= Op::kModulo) return arithmetic(node.op, left, right);
+  return compare(node.op, left, right);
+}
+
+// Applies an operator to integers or tuples, item by item.
+Partial Specialiser::arithmetic(Op op, const Partial& left, const Partial& right) {
+  const auto* a = left.get<Number>();
+  const auto* b = right.get<Number>();
+  if (a != nullptr && b != nullptr) return integer_op(op, a->id, b->id);
+  const auto left_values = tuple_values(left);
+  const auto right_values = tuple_values(right);
+  if ((a == nullptr && !left_values) || (b == nullptr && !right_values)) return fail();
+  if (left_values && right_values && left_values->size() != right_values->size()) return fail();
+  const std::size_t length = left_values ? left_values->size() : right_values->size();
+  if (!tick(static_cast<std::int64_t>(length))) return {};
+  Values made;
+  made.reserve(length);
+  for (std::size_t i = 0; i < length && !failed_; ++i) {
+    made.push_back(arithmetic(op, left_values ? (*left_values)[i] : left,
+                              right_values ? (*right_values)[i] : right));
+  }
+  return make_tuple(std::move(made));
+}
+
+// Applies an operator to two integers. An overflow or a failing division makes the result unsure.
+Partial Specialiser::integer_op(Op op, ExprId left, ExprId right) {
+  Expressions& e = made_.expressions;
+  switch (op) {
+    case Op::kAdd:
+      check(e.add_overflows(left, right));
+      return {Number{e.add(left, right)}};
+    case Op::kNegate:
+    case Op::kSubtract:
+      check(e.subtract_overflows(left, right));
+      return {Number{e.subtract(left, right)}};
+    case Op::kMultiply:
+      check(e.multiply_overflows(left, right));
+      return {Number{e.multiply(left, right)}};
+    default: {
+      const ExprId fails = e.division_fails(left, right);
+      if (e.is(fails, 1)) return fail();
+      check(fails);
+      return {Number{op == Op::kDivide ? e.divide(left, right) : e.modulo(left, right)}};
+    }
+  }
+}
+
+// Compares two values for equality, or two integers for order.
+Partial Specialiser::compare(Op op, const Partial& left, const Partial& right) {
+  Expressions& e = made_.expressions;
+  if (op == Op::kEqual || op == Op::kNotEqual) {
+    const ExprId same = equal(left, right);
+    if (failed_) return {};
+    return {Truth{op == Op::kEqual ? same : e.negation(same)}};
+  }
+  const auto* a = left.get<Number>();
+  const auto* b = right.get<Number>();
+  if (a == nullptr || b == nullptr) return fail();
+  switch (op) {
+    case Op::kLess:
+      return {Truth{e.less(a->id, b->id)}};
+    case Op::kLessEqual:
+      return {Truth{e.less_equal(a->id, b->id)}};
+    case Op::kGreater:
+      return {Truth{e.less(b->id, a->id)}};
+    default:
+      return {Truth{e.less_equal(b->id, a->id)}};
+  }
+}
+
+// Returns the truth that two values are equal. Values of different types fail, as in the
+// interpreter.
+ExprId Specialiser::equal(const Partial& left, const Partial& right) {
+  Expressions& e = made_.expressions;
+  const auto* a = left.get<PartialProcessor>();
+  const auto* b = right.get<PartialProcessor>();
+  if (a != nullptr && b != nullptr) {
+    if (a->kind != b->kind) return e.constant(0);
+    return e.both(e.equal(a->node, b->node), e.equal(a->index, b->index));
+  }
+  const auto left_values = tuple_values(left);
+  const auto right_values = tuple_values(right);
+  if (left_values && right_values) {
+    if (left_values->size() != right_values->size()) return fail(), kNoExpr;
+    if (!tick(static_cast<std::int64_t>(left_values->size()))) return kNoExpr;
+    ExprId same = e.constant(1);
+    for (std::size_t i = 0; i < left_values->size() && !failed_; ++i) {
+      const ExprId item = equal((*left_values)[i], (*right_values)[i]);
+      if (!failed_) same = e.both(same, item);
+    }
+    return same;
+  }
+  if (left.v.index() != right.v.index()) return fail(), kNoExpr;
+  if (const auto* number = left.get<Number>()) return e.equal(number->id, right.get<Number>()->id);
+  if (const auto* truth = left.get<Truth>()) return e.equal(truth->id, right.get<Truth>()->id);
+  using Text = std::shared_ptr<const std::string>;
+  if (const auto* text = left.get<Text>()) {
+    if (!tick(text_bytes(left) / 256)) return kNoExpr;
+    return e.constant(**text == **right.get<Text>() ? 1 : 0);
+  }
+  if (const auto* kind = left.get<ProcKind>()) {
+    return e.constant(*kind == *right.get<ProcKind>() ? 1 : 0);
+  }
+  if (const auto* kind = left.get<MemKind>()) {
+    return e.constant(*kind == *right.get<MemKind>() ? 1 : 0);
+  }
+  return fail(), kNoExpr;
+}
+
+}  // namespace groma::mapper

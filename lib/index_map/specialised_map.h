@@ -1,0 +1,239 @@
+// SpecialisedMap and MapCursor: the implementation of IndexMap and its cursors.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "groma/index_map.h"
+#include "index_map/kernel.h"
+#include "index_map/point_form.h"
+#include "index_map/specialise.h"
+
+namespace groma::mapper {
+
+// Return the first processor of a number, and all its processors.
+Processor first_in(const Shape& shape, std::int64_t number);
+Placed placed_in(const Shape& shape, std::int64_t number);
+
+// A sum of parts, each of which depends on one coordinate.
+struct Separated {
+  struct Part {
+    int dimension;
+    ExprId expression;
+  };
+  std::int64_t constant = 0;
+  std::vector<Part> parts;
+};
+// Returns `id` as such a sum, or nullopt. Creates the expressions of the parts.
+std::optional<Separated> separate(Expressions& expressions, ExprId id);
+
+// A number whose terms change at very different rates along a row, such as blocks over nodes and
+// cycles within each node. The fast part soon repeats, and the slow part has long runs.
+struct RowParts {
+  Kernel fast, slow;        // one root each
+  std::int64_t period = 0;  // period of the fast part, without drift
+};
+// Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
+// parts.
+std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int dimensions,
+                                     const Machine* machine);
+
+// A mapping function specialised to a launch, with everything that cursors read.
+struct SpecialisedMap {
+  BoundProgram bound;
+  FunctionId function;
+  std::string name, parent_name;
+  TaskPoint launch;  // its texts are the two above
+  std::optional<ProcKind> kind;
+
+  Specialised code;  // code.id == kNoExpr: not specialised
+  bool proved = false;
+  bool has_sets = false;
+  Kernel kernel;                  // roots: the number, and `unsure`
+  std::optional<PointForm> form;  // form of the number, if it is all that a point needs
+  std::optional<RowParts> row_parts;
+  std::optional<Separated> numbers_apart, nodes_apart;
+  Period period;             // period of the number along the last dimension; 0 if not useful
+  std::int64_t numbers = 0;  // numbers from this one on belong to a cursor
+
+  SpecialisedMap(BoundProgram program, FunctionId id, const TaskPoint& of,
+                 std::optional<ProcKind> on)
+      : bound(std::move(program)),
+        function(id),
+        name(of.name),
+        parent_name(of.parent_name),
+        launch(of),
+        kind(on) {
+    launch.name = name;
+    launch.parent_name = parent_name;
+  }
+  SpecialisedMap(const SpecialisedMap&) = delete;
+
+  bool specialised() const { return code.id != kNoExpr; }
+  int dimensions() const { return launch.domain.dimensions(); }
+  const Shape& shape_of(std::int64_t number) const;
+};
+
+// Returns true if no part has more than `most` runs. boxes_of() visits these runs.
+bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
+
+// The table that boxes_of() visits: for each dimension, where its part of a number has which value.
+struct PartRuns;
+
+// A box in coordinates relative to the launch's lower corner. In each dimension it goes from
+// `begin` to before `end`.
+struct Cell {
+  std::array<std::int64_t, kMaxDimensions> begin{}, end{};
+};
+
+// A set of processor numbers, as ranges in rising order.
+class NumberSet {
+ public:
+  struct Range {
+    std::int64_t first, last;
+  };
+  explicit NumberSet(std::vector<Range> ranges);  // in any order; they may overlap
+
+  bool contains(std::int64_t number) const;
+  // Calls use(from, to) for each maximal part of 0 .. length - 1 in which `number + i * slope` is
+  // in the set for every i, in rising order. `slope` is not 0.
+  template <typename Use>
+  void for_hits(std::int64_t number, std::int64_t slope, std::int64_t length, const Use& use) const;
+
+ private:
+  static Range hits(const Range& range, std::int64_t number, std::int64_t slope,
+                    std::int64_t length);
+
+  std::vector<Range> ranges_;  // no two ranges touch
+};
+
+// The implementation of IndexMap::Cursor; see there.
+class MapCursor {
+ public:
+  MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop);
+
+  // Must be called before each of the questions below.
+  void begin_question();
+  // Returns the steps of the reference evaluator and of the bookkeeping for sets.
+  std::int64_t steps() const;
+  bool stopped() const { return stopped_; }
+
+  ProcessorNumber point(const Point& point, Diagnostics& diags);
+  bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
+  bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
+  bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
+  bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
+  bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
+  const Placed& placed(ProcessorNumber number);
+  // Returns the processors of a number that only the reference evaluator gave.
+  const Placed& own(ProcessorNumber number) const {
+    return own_[static_cast<std::size_t>(number - map_.numbers)];
+  }
+
+ private:
+  // Boxes with one number each. They are packed, since a launch may have one for each point: the
+  // number, then begin and end in every dimension from one on.
+  class CellList {
+   public:
+    void begin(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }
+    void clear() { used_ = 0; }
+    std::size_t stride() const { return stride_; }
+    std::size_t size() const { return used_ / stride_; }
+    const std::int64_t* cell(std::size_t i) const { return values_.data() + i * stride_; }
+    std::int64_t* cell(std::size_t i) { return values_.data() + i * stride_; }
+    // Returns the space for one more box, which the caller fills.
+    std::int64_t* add() {
+      if (values_.size() - used_ < stride_) values_.resize(2 * values_.size() + stride_);
+      used_ += stride_;
+      return values_.data() + used_ - stride_;
+    }
+
+   private:
+    std::size_t stride_ = 1, used_ = 0;
+    std::vector<std::int64_t> values_;
+  };
+  // State of the cut in one dimension; see slices.cc. `open`: the boxes, in this and the later
+  // dimensions, that the next step may extend. `fresh`: the boxes of the current step, in the later
+  // dimensions.
+  struct Level {
+    CellList open, joined, fresh, sorted;
+    std::int64_t begin = 0, end = 0;  // range of the current step
+  };
+  // Consecutive points of a row with the same number.
+  struct RowRun {
+    std::int64_t begin, end;
+    ProcessorNumber number;
+  };
+
+  Cell relative(const Rect& box) const;
+  std::int64_t& coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
+
+  // Returns the reference evaluator's answer at the current coordinates, or kNoProcessor if the
+  // function fails.
+  ProcessorNumber ask(Diagnostics& diags);
+  bool stops(Diagnostics& diags);
+  ProcessorNumber number_of(Placed placed);
+  Processor first(ProcessorNumber number) const;
+  void warn_of_nodes(ProcessorNumber number, Diagnostics& diags);
+
+  bool fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags);
+  bool fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
+  void fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out);
+  bool fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                      Diagnostics& diags);
+  bool stand_at(const Point& point);
+  void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags);
+
+  bool find_boxes(const NumberSet& wanted, const BoxSink& sink, Diagnostics& diags);
+  bool cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags);
+  bool cut(const Cell& box, int d, Diagnostics& diags);
+  bool cut_row(const Cell& box, Diagnostics& diags);
+  bool cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics& diags);
+  void repeat_runs(std::int64_t begin, std::int64_t end);
+  void sort_fresh(Level& level);
+  void join(int d);
+  void put(int d, const std::int64_t* cell);
+  std::int64_t* add_fresh(int d);
+  void extend(std::int64_t from, std::int64_t to, ProcessorNumber number);
+  void end_run();
+  void emit(int d, const std::int64_t* cell);
+
+  std::shared_ptr<const IndexMap> owner_;
+  const SpecialisedMap& map_;
+  Registers registers_, fast_, slow_;
+  std::unique_ptr<FunctionEvaluator> evaluator_;  // made at the first use
+  // The evaluator's steps before the current question, and the points at which this question asked
+  // the reference evaluator.
+  std::int64_t steps_before_ = 0, asked_ = 0;
+  TaskPoint task_;
+  const bool warns_;
+  const std::function<bool()> stop_;
+  std::int64_t stop_asked_at_ = 0;  // in steps
+  bool stopped_ = false;
+  // Numbers from map_.numbers on: sets that only the reference evaluator gives.
+  std::vector<Placed> own_;
+  std::size_t own_size_ = 0;  // processors in them
+  std::int64_t own_steps_ = 0;
+  // The other numbers that were asked for, and the number of their processors.
+  std::unordered_map<ProcessorNumber, Placed> made_;
+  std::size_t made_size_ = 0;
+
+  std::shared_ptr<const PartRuns> number_runs_, node_runs_;
+
+  // State of the current cut.
+  std::array<Level, kMaxDimensions> levels_;
+  RowRun run_{};          // the last run of the row so far
+  bool running_ = false;  // true: `run_` is valid
+  bool keeps_runs_ = false;
+  std::vector<RowRun> kept_runs_;      // runs of the row so far, if they are kept
+  const NumberSet* wanted_ = nullptr;  // null: all numbers
+  Rect box_;                           // the box of the question
+  const SliceSink* sink_ = nullptr;
+  Diagnostics* diags_ = nullptr;
+};
+
+}  // namespace groma::mapper

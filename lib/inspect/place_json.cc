@@ -1,0 +1,45 @@
+// Writes a placement as JSON.
+#include "explain/json.h"
+#include "groma/inspect.h"
+
+namespace groma {
+namespace {
+
+using Json = OrderedJson;
+
+Json pair_json(const Processor& processor) { return {processor.node, processor.index}; }
+
+Json coordinates_json(const Point& point) {
+  Json list = Json::array();
+  for (std::int64_t coordinate : point.coordinates()) list.push_back(coordinate);
+  return list;
+}
+
+}  // namespace
+
+std::string to_json(const Placement& placement, const Diagnostics& diags) {
+  Json json;
+  json["task"] = placement.task.empty() ? Json(nullptr) : Json(placement.task);
+  json["function"] = placement.function_name;
+  json["kind"] = name_of(placement.kind);
+  json["domain"] = coordinates_json(placement.domain.extents);
+  json["lower"] = coordinates_json(placement.domain.lower);
+  json["points"] = Json::array();
+  for (const Processor& processor : placement.points)
+    json["points"].push_back(pair_json(processor));
+  if (!placement.sets.empty()) {
+    json["sets"] = Json::array();
+    for (const auto& set : placement.sets) {
+      Json one = Json::array();
+      for (const Processor& processor : set) one.push_back(pair_json(processor));
+      json["sets"].push_back(std::move(one));
+    }
+  }
+  json["loads"] = {{"max", placement.max_load()},
+                   {"min", placement.min_load()},
+                   {"processors", placement.processor_count()}};
+  json["diagnostics"] = json_of(diags);
+  return json_line(json);
+}
+
+}  // namespace groma

@@ -1,0 +1,122 @@
+// Checked: each line of the file has a day and the key of a program that ran successfully on that
+// day.
+#include "legion_run/checked.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "groma/system.h"
+#include "legion_run/program_name.h"
+
+namespace groma::inspect {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostChecked = 1000;  // limit of remembered lines
+constexpr std::size_t kMostCheckedBytes = 1 << 20;
+constexpr std::int64_t kMostDays = 7;
+
+// Returns a file's path, size and modification time; "" if there is no such file.
+std::string file_of(const std::string& path) {
+  std::error_code code;
+  if (!fs::is_regular_file(path, code)) return "";
+  const auto bytes = fs::file_size(path, code);
+  const auto time = fs::last_write_time(path, code).time_since_epoch().count();
+  return fmt::format("({} {} {})", fs::weakly_canonical(path, code).string(), bytes, time);
+}
+
+// Returns a hash of the folder and of the environment variables that affect a program.
+std::string surroundings() {
+  static constexpr std::array<std::string_view, 8> kPrefixes = {
+      "LD_",     "PYTHON", "LEGION_",   "REALM_",
+      "LEGATE_", "OMP_",   "OPENBLAS_", "CUDA_VISIBLE_DEVICES="};
+  std::vector<std::string_view> variables;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view variable(*at);
+    if (std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                    [&](std::string_view prefix) { return variable.starts_with(prefix); })) {
+      variables.push_back(variable);
+    }
+  }
+  std::sort(variables.begin(), variables.end());
+  std::error_code code;
+  std::string all = fs::current_path(code).string();
+  for (const std::string_view variable : variables) (all += '\n') += variable;
+  return fmt::format("{:016x}", std::hash<std::string>()(all));
+}
+
+// Calls `use(line, day, key)` for each valid line. Every line, also the last, must end with a line
+// break.
+template <typename Use>
+void for_each_line(std::string_view text, const Use& use) {
+  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    const std::string_view line = text.substr(0, end);
+    std::int64_t day = 0;
+    const auto [stop, code] = std::from_chars(line.data(), line.data() + line.size(), day);
+    const std::string_view key = line.substr(static_cast<std::size_t>(stop - line.data()));
+    if (code == std::errc() && day >= 0 && key.starts_with(' ')) use(line, day, key.substr(1));
+  }
+}
+
+}  // namespace
+
+std::int64_t Checked::days_since_1970() {
+  using Days = std::chrono::duration<std::int64_t, std::ratio<86'400>>;
+  return std::chrono::floor<Days>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Builds the key of this program under this mapping, and reads the file. A key that is too long is
+// not remembered.
+Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, std::int64_t today)
+    : file_(run.checked_file), today_(today) {
+  own_ = mapping_mark(mapping) + ' ' + surroundings();
+  // All words count, because the program may stand behind a launcher. A word that names a file also
+  // counts by that file.
+  for (const std::string& word : run.words) {
+    const bool is_program = &word == &run.words.front();
+    own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
+    const std::size_t equals = word.find('=');  // --input=FILE
+    if (equals != word.npos) own_ += file_of(word.substr(equals + 1));
+  }
+  for (const std::string& task : run.override_layouts.tasks) own_ += " --override-layouts=" + task;
+  compares = compares && run.results != nullptr && !run.compare_failures_only;
+  own_ += compares ? " compared as " + run.results->key() : " not compared";
+  std::replace(own_.begin(), own_.end(), '\n', '?');
+  if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();  // not worth remembering
+  if (file_.empty()) return;
+  const auto text = read_file(file_, kMostCheckedBytes);
+  if (text) rest_ = *text;
+}
+
+bool Checked::known() const {
+  bool is_known = false;
+  for_each_line(rest_, [&](std::string_view, std::int64_t day, std::string_view key) {
+    is_known = is_known || (key == own_ && day <= today_ && today_ - day < kMostDays);
+  });
+  return is_known;
+}
+
+// Writes the new line first and keeps at most kMostChecked lines.
+void Checked::remember() const {
+  if (file_.empty() || known()) return;
+  std::string text = fmt::format("{} {}\n", today_, own_);
+  std::size_t count = 1;
+  for_each_line(rest_, [&](std::string_view line, std::int64_t, std::string_view key) {
+    if (key != own_ && ++count <= kMostChecked) (text += line) += '\n';
+  });
+  std::error_code code;
+  fs::create_directories(fs::path(file_).parent_path(), code);
+  (void)!write_file(file_, text);
+}
+
+}  // namespace groma::inspect

@@ -1,0 +1,426 @@
+// Reads the reply of a language model as an Answer. Models ignore parts of the requested form, so
+// the reader accepts several forms and notes what it could not use.
+#include "model/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "model/edits.h"
+#include "space/statements.h"
+#include "syntax/lexer.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxBlocks = 256;
+
+// Returns a label without case, punctuation and words that models append: "Index_Task_Map" becomes
+// "indextaskmap".
+std::string plain_label(std::string_view label) {
+  std::string plain;
+  for (const char c : label.substr(0, 64)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) plain += static_cast<char>(std::tolower(byte));
+  }
+  for (std::string_view behind : {"segment", "block", "statements", "decision"}) {
+    if (plain.size() > behind.size() && plain.ends_with(behind)) {
+      plain.resize(plain.size() - behind.size());
+    }
+  }
+  return plain;
+}
+
+// Returns the segment of a mapping that a label means; "" if none.
+std::string_view segment_of_label(std::string_view label) {
+  static const std::map<std::string_view, std::string_view> kLabels = {{"task", "task"},
+                                                                       {"tasks", "task"},
+                                                                       {"region", "region"},
+                                                                       {"regions", "region"},
+                                                                       {"memory", "region"},
+                                                                       {"layout", "layout"},
+                                                                       {"layouts", "layout"},
+                                                                       {"limit", "limit"},
+                                                                       {"limits", "limit"},
+                                                                       {"index", "index"},
+                                                                       {"instancelimit", "limit"},
+                                                                       {"instancelimits", "limit"},
+                                                                       {"indexmap", "index"},
+                                                                       {"indextaskmap", "index"},
+                                                                       {"indextaskmaps", "index"},
+                                                                       {"indexmapping", "index"},
+                                                                       {"single", "single"},
+                                                                       {"singlemap", "single"},
+                                                                       {"singletaskmap", "single"},
+                                                                       {"singletask", "single"},
+                                                                       {"singletaskmaps", "single"},
+                                                                       {"other", "other"}};
+  const auto found = kLabels.find(plain_label(label));
+  return found == kLabels.end() ? std::string_view() : found->second;
+}
+
+// Returns true if a block consists of one of these words.
+bool is_word(std::string_view body, std::initializer_list<std::string_view> words) {
+  const std::string plain = plain_label(body);
+  return trimmed(body).size() < 24 && std::find(words.begin(), words.end(), plain) != words.end();
+}
+
+// Returns true if a line begins with the keyword of a statement or assigns a machine.
+bool begins_statement(std::string_view line) {
+  line = trimmed(line);
+  const std::string_view word = line.substr(0, line.find_first_of(" \t=("));
+  const syntax::ReservedWord* reserved = syntax::find_reserved(word);
+  if (reserved != nullptr) return reserved->kind == syntax::TokenKind::kStatementWord;
+  const std::string_view rest = trimmed(line.substr(word.size()));
+  return !word.empty() && rest.starts_with("=") && rest.find("Machine") != rest.npos;
+}
+
+// Returns the lines of a reply without fences that may be statements; "" if none.
+std::string_view bare_statements(std::string_view text, bool cut) {
+  std::size_t begin = text.npos, end = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, next - at);
+    if (begin == text.npos && begins_statement(line)) begin = at;
+    const std::string_view said = trimmed(line);
+    const bool ends = said.ends_with(';') || said.ends_with('}');
+    if (begin != text.npos && (ends || cut || begins_statement(line))) end = next;
+    at = next;
+  }
+  return begin == text.npos || end <= begin ? std::string_view() : text.substr(begin, end - begin);
+}
+
+// The changes that a reply makes to one segment.
+struct Piece {
+  std::optional<std::string> instead;  // replaces the segment's text
+  std::string added;  // statements to put before the segment's text, where they take precedence
+};
+
+class Reader {
+ public:
+  Reader(const Segments& base, const AnswerForm& form) : base_(base), form_(form) {}
+
+  // Reads a reply. `cut`: the reply ended at its token limit, so its last statement may be
+  // incomplete.
+  Answer read(std::string_view text, bool cut) {
+    const std::vector<Fence> fences = fences_of(text);
+    if (fences.empty()) {
+      read_bare(text, cut);
+    } else {
+      for (std::size_t i = 0; i < std::min(fences.size(), kMaxBlocks); ++i) read_fence(fences[i]);
+      if (fences.size() > kMaxBlocks) note("it has too many blocks");
+    }
+    if (answer_.plan.empty()) answer_.plan = plan_in(text);
+    finish(fences.empty());
+    return std::move(answer_);
+  }
+
+ private:
+  // Returns the plan: the first line of the text before the blocks.
+  static std::string plan_in(std::string_view text) {
+    text = trimmed(text.substr(0, std::min(text.find("```"), text.find("~~~"))));
+    const std::size_t plan = text.find("PLAN:");
+    if (plan != text.npos) text = trimmed(text.substr(plan + 5));
+    text = text.substr(0, text.find('\n'));
+    return text.starts_with('{') || begins_statement(text) ? "" : one_line(text, kMaxPlan);
+  }
+
+  // Reads a reply without fences: JSON, then marked text or bare statements.
+  void read_bare(std::string_view text, bool cut) {
+    const std::string_view braces = outermost_braces(text);
+    if (const auto object = parse_object(braces)) {
+      if (read_object(*object)) return;
+    }
+    if (trimmed(text).starts_with('{') && read_members(text)) return;
+    if (!form_.is_mapping) {
+      if (form_.is_whole) read_marked(text);
+      return;
+    }
+    const std::string_view statements = bare_statements(text, cut);
+    if (!statements.empty()) read_statements("", statements, cut);
+  }
+
+  // Reads one fenced block. Its label is the word behind the fence or the line above it.
+  void read_fence(const Fence& fence) {
+    const std::string_view body = trimmed(fence.body);
+    if (body.starts_with('{')) {
+      const auto object = parse_object(body);
+      if (object ? read_object(*object) : read_members(body)) return;
+    }
+    std::string_view label = find_label(fence.info);
+    if (label.empty() && fence.before.size() < 64) label = find_label(fence.before);
+    const auto& all = base_.all();
+    if (label.empty() && !form_.is_mapping && read_marked(fence.body)) return;
+    if (label.empty() && !form_.is_mapping && all.size() == 1) label = all.front().name;
+    read_block(label, fence.body, !fence.closed);
+  }
+
+  std::string_view find_label(std::string_view label) const {
+    if (form_.is_mapping) return segment_of_label(label);
+    while (!label.empty() && (label.back() == ':' || label.back() == '*' || label.back() == '`')) {
+      label.remove_suffix(1);
+    }
+    label = label.substr(std::min(label.find_first_not_of("#*` "), label.size()));
+    const Segment* segment = base_.find(label);
+    return segment != nullptr ? std::string_view(segment->name) : std::string_view();
+  }
+
+  void note(std::string_view text) {
+    if (answer_.notes.size() < kMaxNotes) answer_.notes.push_back(one_line(text, kMaxNote));
+  }
+  void damage(std::string_view segment, std::string_view why) {
+    damaged_.emplace(segment);
+    note(fmt::format("`{}` stays as it was: {}", segment, why));
+  }
+
+  // Reads a block for the segment `label`. With an empty label, the statements decide the segment.
+  void read_block(std::string_view label, std::string_view body, bool cut) {
+    if (!label.empty()) {
+      if (is_word(body, {"keep", "unchanged", "same", "nochange"})) return;
+      if (is_word(body, {"none", "empty"})) {
+        pieces_[std::string(label)].instead = "";
+        return;
+      }
+      if (cut) return damage(label, "its block has no end");
+      if (trimmed(body).empty()) return damage(label, "its block is empty (NONE empties it)");
+      if (body.size() > kMaxSegmentBytes) return damage(label, "its block is too long");
+    }
+    if (form_.is_mapping) return read_statements(label, body, cut);
+    if (label.empty()) return note("a block has no label that is a segment's name");
+    pieces_[std::string(label)].instead = std::string(body);
+  }
+
+  // Reads the segments of a whole text with marks. Returns false if the text has no marks.
+  bool read_marked(std::string_view text) {
+    const Result<Segments> read = Segments::of_marked(Source("reply", std::string(text)));
+    if (!read.ok()) return false;
+    for (const Segment& segment : read->all()) {
+      if (base_.find(segment.name) == nullptr) {
+        note(fmt::format("there is no segment `{}`", segment.name));
+      } else {
+        read_block(base_.find(segment.name)->name, segment.text, false);
+      }
+    }
+    return true;
+  }
+
+  // Assigns each statement to the segment of its keyword. A segment with an error keeps its old
+  // text.
+  void read_statements(std::string_view label, std::string_view body, bool cut) {
+    if (body.size() > kMaxSegmentBytes) return note("a block is too long for a mapping");
+    if (cut) body = without_last_statement(body);
+    const Segments parts = Segments::of_mapping(Source("reply", std::string(body)));
+    for (const Segment& part : parts.all()) {
+      if (part.text.empty()) continue;
+      const std::string mistake = mistake_in(part.text);
+      if (!mistake.empty()) {
+        damage(part.name, mistake);
+        if (!label.empty()) damaged_.emplace(label);
+        continue;
+      }
+      if (keys_of(part.text).empty()) continue;  // only comments
+      const bool helps = label == "single" && part.name == "index" && !has_index_map(part.text);
+      if (label.empty() || part.name == label || helps) {
+        replace(helps ? label : std::string_view(part.name), part.text);
+      } else {
+        note(fmt::format("statements of the block `{}` belong to `{}` and were put there", label,
+                         part.name));
+        pieces_[part.name].added += part.text;
+      }
+    }
+  }
+
+  // Removes the last statement of a reply that was cut off, because its end may be missing. The
+  // segment of that statement keeps its old text.
+  std::string_view without_last_statement(std::string_view body) {
+    std::size_t last = 0;
+    for (std::size_t at = 0; at < body.size();) {
+      const char first = body[at];
+      if (first != ' ' && first != '\t' && first != '}' && first != '\n') last = at;
+      at = std::min(body.find('\n', at), body.size() - 1) + 1;
+    }
+    const Segments rest = Segments::of_mapping(Source("reply", std::string(body.substr(last))));
+    for (const Segment& segment : rest.all()) {
+      if (!segment.text.empty()) damage(segment.name, "the reply was cut off in it");
+    }
+    return body.substr(0, last);
+  }
+
+  // Replaces a segment's text. A second block for the segment is appended, unless it repeats a key
+  // of the first; then it replaces the first block.
+  void replace(std::string_view segment, const std::string& text) {
+    std::optional<std::string>& instead = pieces_[std::string(segment)].instead;
+    if (instead) {
+      const Keys before = keys_of(*instead), now = keys_of(text);
+      const bool again = std::any_of(now.begin(), now.end(),
+                                     [&](const std::string& key) { return before.contains(key); });
+      if (!again) {
+        *instead += text;
+        return;
+      }
+    }
+    instead = text;
+  }
+
+  // Reads segments from a JSON object, or from its member "segments", "suggestion" or "answer". A
+  // value is a string, a list of strings, or null for no change. Returns false if the object names
+  // no segment.
+  bool read_object(const llm::json& object) {
+    const llm::json* from = &object;
+    for (const char* key : {"segments", "suggestion", "answer"}) {
+      const llm::json* inner = llm::member(object, key);
+      if (inner != nullptr && inner->is_object()) from = inner;
+    }
+    for (const char* key : {"plan", "reasoning"}) {
+      if (answer_.plan.empty()) answer_.plan = one_line(llm::text_in(object, key), kMaxPlan);
+    }
+    bool any = from != &object;
+    for (const auto& [key, value] : from->items()) {
+      const std::string_view label = find_label(key);
+      if (label.empty()) {
+        if (from != &object) note(fmt::format("there is no segment `{}`", one_line(key, 40)));
+        continue;
+      }
+      any = true;
+      if (value.is_null()) continue;
+      std::string text;
+      if (value.is_string()) {
+        text = value.get<std::string>();
+      } else if (value.is_array() &&
+                 std::all_of(value.begin(), value.end(),
+                             [](const llm::json& item) { return item.is_string(); })) {
+        for (const llm::json& item : value) text += item.get<std::string>() + "\n";
+        if (value.empty()) text = "NONE";
+      } else {
+        damage(label, "its value is no text");
+        continue;
+      }
+      read_value(label, text);
+    }
+    return any;
+  }
+
+  // Reads the complete members of a JSON object that was cut off.
+  bool read_members(std::string_view text) {
+    bool any = false;
+    for (const Segment& segment : base_.all()) {
+      const std::optional<std::string> value = string_member(text, segment.name);
+      if (!value) continue;
+      any = true;
+      read_value(segment.name, *value);
+    }
+    if (any) note("the reply is no complete JSON object");
+    return any;
+  }
+
+  // Reads the value of a JSON member, which may hold a fenced block. An empty value empties the
+  // segment.
+  void read_value(std::string_view label, std::string_view text) {
+    const std::vector<Fence> fences = fences_of(text);
+    if (fences.size() == 1 && fences.front().closed) text = fences.front().body;
+    if (trimmed(text).empty()) {
+      pieces_[std::string(label)].instead = "";
+    } else {
+      read_block(label, text, false);
+    }
+  }
+
+  // Combines the base with the collected changes. Damaged segments are left unchanged.
+  void finish(bool without_fences) {
+    for (const std::string& segment : damaged_) pieces_.erase(segment);
+    if (pieces_.empty()) return refuse(without_fences);
+    Segments result = base_;
+    Keys defined;
+    for (const Segment& segment : base_.all()) {
+      const auto found = pieces_.find(segment.name);
+      std::string text = segment.text;
+      if (form_.is_mapping && form_.is_whole && !damaged_.contains(segment.name)) text.clear();
+      if (found != pieces_.end()) {
+        const Piece& piece = found->second;
+        if (piece.instead) text = *piece.instead;
+        if (!piece.added.empty()) text = piece.added + without(text, keys_of(piece.added));
+        if (form_.is_mapping) text = without(text, defined);
+      }
+      if (form_.is_mapping && found != pieces_.end()) defined.merge(keys_of(text, true));
+      if (const auto error = result.set(segment.name, std::move(text))) {
+        note(error->message);
+        if (pieces_.size() == 1) return refuse(without_fences);
+      }
+    }
+    // A function that is defined anew is removed from the segments that did not change.
+    for (const Segment& segment : base_.all()) {
+      if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
+      const std::string text = result.find(segment.name)->text;
+      static_cast<void>(result.set(segment.name, without(text, defined)));
+    }
+    answer_.segments = std::move(result);
+  }
+
+  void refuse(bool without_fences) {
+    for (const std::string& text : answer_.notes) {
+      answer_.why += (answer_.why.empty() ? "" : "; ") + text;
+    }
+    if (!answer_.why.empty()) return;
+    answer_.why = without_fences ? "no block in the form that was asked for was found in it"
+                                 : "nothing in its blocks could be used";
+  }
+
+  const Segments& base_;
+  const AnswerForm form_;
+  Answer answer_;
+  std::map<std::string, Piece, std::less<>> pieces_;  // by segment
+  std::set<std::string, std::less<>> damaged_;
+};
+
+}  // namespace
+
+Answer read_answer(const ChatReply& reply, const Segments& base, const AnswerForm& form) {
+  Answer answer;
+  const std::optional<std::string> text = reply_text(reply, &answer.why);
+  if (!text) return answer;
+  return Reader(base, form).read(*text, reply.finish == ChatReply::Finish::kLength);
+}
+
+Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping) {
+  Answer answer;
+  const std::optional<std::string> text = reply_text(reply, &answer.why);
+  if (!text) return answer;
+  const auto edits = edits_in(*text, &answer.why);
+  if (!edits) return answer;
+  if (edits->empty()) return read_answer(reply, base, {is_mapping, true});
+  const std::optional<std::string> changed = edited(base.text(), *edits, &answer.why);
+  if (!changed) return answer;
+  answer.plan = one_line(trimmed(*text).substr(0, trimmed(*text).find('\n')), kMaxPlan);
+  if (answer.plan.starts_with('`') || answer.plan.starts_with('<')) answer.plan.clear();
+  const Source source("reply", *changed);
+  if (is_mapping) {
+    answer.why = mistake_in(*changed);
+    if (answer.why.empty()) answer.segments = Segments::of_mapping(source);
+    return answer;
+  }
+  Result<Segments> marked = Segments::of_marked(source);
+  Segments kept = base;
+  bool same = marked.ok();
+  if (same) {
+    for (const Segment& segment : marked->all()) same &= !kept.set(segment.name, segment.text);
+  }
+  if (!same || kept.text() != *changed) {
+    answer.why = "it edits what stands outside of the marked segments";
+    return answer;
+  }
+  answer.segments = std::move(kept);
+  return answer;
+}
+
+std::optional<llm::json> read_object(std::string_view text) {
+  for (const Fence& fence : fences_of(text)) {
+    if (!fence.closed || !trimmed(fence.body).starts_with('{')) continue;
+    if (auto object = parse_object(fence.body)) return object;
+  }
+  return parse_object(outermost_braces(text));
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,217 @@
+// Asker: sends the requests of the proposers that use a language model, and turns replies into
+// proposals. Also the parts of prompts that all these proposers share.
+#include "model/asking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "model/problem_words.h"
+#include "model/reply_text.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
+constexpr std::size_t kLeastPromptBytes = 2'000;
+constexpr int kMaxShorter = 3;
+
+// Returns the step in which a text was tried; null if the history no longer has it.
+const Step* find_step(const Round& round, const std::string& canonical) {
+  const History& history = round.history();
+  for (const std::vector<Step>* steps :
+       {&history.best_first(), &history.recent(), &history.failures()}) {
+    for (const Step& step : *steps) {
+      if (round.evaluator().canonical(step.proposal.text) == canonical) return &step;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+             std::size_t prompt_bytes)
+    : is_mapping_(problem.is_mapping()),
+      seed_(seed),
+      options_(options),
+      prompt_bytes_(prompt_bytes) {
+  if (!writes_programs() || problem.inputs.empty()) return;
+  NarrowGrammar narrow = narrow_grammar(problem.inputs.front(), *problem.machine);
+  grammar_.gbnf = std::move(narrow.gbnf);
+  grammar_.lark = std::move(narrow.lark);
+}
+
+// Builds the request for a question. Its seed depends on the search's seed, the step and `sample`
+// only.
+ChatRequest Asker::request(const Question& question, std::uint64_t sample) const {
+  ChatRequest request;
+  request.messages = question.prompt.messages(prompt_bytes_);
+  // 31 bits: every server accepts this range.
+  request.seed = static_cast<std::int64_t>(random_at(random_at(seed_, step_), sample) >> 33);
+  request.max_tokens = options_.max_tokens;
+  if (options_.constrain && question.program && is_mapping_) {
+    request.constraint = grammar_;
+  } else if (options_.constrain) {
+    request.constraint.json_schema = question.json_schema;
+  }
+  return request;
+}
+
+// Reduces the limit for prompts after a prompt was too long. If the server states its context size,
+// a third of it is reserved for the reply and a token counts as 2.5 bytes; otherwise the limit
+// falls by a third. Returns false at the lower bound.
+bool Asker::shorten(const ChatError& error) {
+  const std::size_t before = prompt_bytes_;
+  if (error.context_tokens > 0) {
+    options_.max_tokens = static_cast<int>(std::min<std::int64_t>(
+        options_.max_tokens, std::max<std::int64_t>(64, error.context_tokens / 3)));
+    const std::int64_t tokens = error.context_tokens - options_.max_tokens;
+    const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(tokens, 0)) * 5 / 2;
+    prompt_bytes_ = std::min(prompt_bytes_, bytes);
+  }
+  if (prompt_bytes_ == before) prompt_bytes_ = before * 2 / 3;
+  prompt_bytes_ = std::max(prompt_bytes_, kLeastPromptBytes);
+  return prompt_bytes_ < before;
+}
+
+// Asks in groups of at most kMaxAtOnce. Prompts that were too long are shortened and asked again,
+// at most kMaxShorter times.
+std::vector<std::optional<ChatReply>> Asker::ask(Round& round, std::span<const Question> questions,
+                                                 double temperature) {
+  std::vector<std::optional<ChatReply>> replies(questions.size());
+  std::vector<std::size_t> open(questions.size());
+  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
+  for (int again = 0; !open.empty(); ++again) {
+    std::vector<std::size_t> too_long;
+    std::optional<ChatError> error;
+    for (std::size_t first = 0; first < open.size(); first += kMaxAtOnce) {
+      const std::span<const std::size_t> part =
+          std::span(open).subspan(first, std::min(kMaxAtOnce, open.size() - first));
+      std::vector<ChatRequest> requests;
+      for (const std::size_t i : part) {
+        requests.push_back(request(questions[i], i));
+        requests.back().temperature = options_.temperature.value_or(temperature);
+      }
+      auto answers = round.ask(requests);
+      for (std::size_t a = 0; a < std::min(part.size(), answers.size()); ++a) {
+        if (answers[a]) {
+          replies[part[a]] = std::move(*answers[a]);
+          continue;
+        }
+        error = answers[a].error();
+        if (error->code == ChatError::Code::kContextTooLong) too_long.push_back(part[a]);
+      }
+    }
+    if (!too_long.empty() && again < kMaxShorter && !round.stop() && shorten(*error)) {
+      open = std::move(too_long);
+      continue;
+    }
+    if (error) round.reject(fmt::format("no reply: {}", one_line(error->message, 300)));
+    break;
+  }
+  ++step_;
+  return replies;
+}
+
+void Asker::remark(std::string text) {
+  if (remarks_.size() < kMaxRemarks) remarks_.push_back(std::move(text));
+}
+
+void Asker::remark_refusal(const std::string& why) {
+  remark(fmt::format("YOUR LAST REPLY could not be used: {}.", why));
+}
+
+void Asker::refuse(Round& round, const std::string& why) {
+  remark_refusal(why);
+  round.reject(why);
+}
+
+std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
+  remark_refusal(why);
+  round.reject_proposal(why);
+  return std::nullopt;
+}
+
+// Refuses a text whose canonical form was proposed before, and says what its result was.
+std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
+                                        std::string_view otherwise) {
+  if (!answer.segments) return refuse_proposal(round, answer.why);
+  for (const std::string& text : answer.notes) {
+    remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
+  }
+  if (!std::exchange(begun_, true)) {  // the texts tried before this asker began
+    for (const Step& step : round.history().recent()) {
+      known(round, step.proposal.text);
+    }
+  }
+  Proposal proposal;
+  proposal.text = answer.segments->text();
+  const std::string canonical = round.evaluator().canonical(proposal.text);
+  if (!proposed_.add(hash_of(canonical), {})) {
+    const Step* step = find_step(round, canonical);
+    return refuse_proposal(
+        round, step == nullptr ? std::string("it was proposed before")
+                               : fmt::format("it was tried before: #{} {}", step->number,
+                                             result_words(step->evaluation, round.evaluator())));
+  }
+  proposal.why = answer.plan.empty() ? std::string(otherwise) : answer.plan;
+  return proposal;
+}
+
+std::string Asker::take_remarks() {
+  std::string text;
+  for (const std::string& remark : remarks_) text += remark + "\n";
+  remarks_.clear();
+  return text;
+}
+
+std::string role_words(const Problem& problem, const Evaluator& evaluator) {
+  if (!problem.is_mapping()) {
+    return fmt::format(
+        "You improve marked parts of a text, called segments. What stands outside of them stays as "
+        "it is. Of the result {}. A text that does not work is worth nothing.\n",
+        goal_words(evaluator));
+  }
+  return fmt::format(
+      "You tune the placement of a task-based parallel program on a machine. You write a small "
+      "mapping program. It says which processors run each task, which memory holds each region, "
+      "how the data lies there, and where the points of index launches go. Of the result {}. A "
+      "mapping that cannot run is worth nothing.\n",
+      goal_words(evaluator));
+}
+
+std::string segments_format(const Problem& problem) {
+  std::string text =
+      "First write one line, PLAN: what limits the current text and the one or two changes that "
+      "you try now. Then write one fenced block for each segment that you change, labelled with "
+      "its name";
+  if (problem.is_mapping()) text += ": task, region, layout, limit, index, single, other";
+  return text +
+         ". A block replaces that whole segment. Leave out the segments that stay. To empty a "
+         "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";
+}
+
+std::string whole_format(const Problem& problem, bool bare) {
+  if (bare) return "Reply with the whole program and nothing else.\n";
+  return problem.is_mapping()
+             ? "Reply with one line, PLAN: what you try, then the whole program in one fenced "
+               "block.\n"
+             : "Reply with one line, PLAN: what you try, then a fenced block for each segment, "
+               "labelled with its name, with all of the segment.\n";
+}
+
+void add_card(Prompt& prompt, const Problem& problem) {
+  if (!problem.is_mapping()) return;
+  prompt.system("\n");
+  for (const CardPiece& piece : language_card()) {
+    prompt.system(piece.text, piece.leaves);
+  }
+}
+
+const std::string& text_of(const Step* step, const Problem& problem) {
+  return step == nullptr ? problem.start : step->proposal.text;
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,89 @@
+// Asker: the code that all proposers with a language model share. An Asker sends requests and
+// remembers the proposals that the replies made.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/answer.h"
+#include "model/prompt.h"
+#include "search/recent.h"
+
+namespace groma::tuning {
+
+struct Question {
+  Prompt prompt;
+  std::string json_schema = {};  // JSON schema of the reply, if replies are constrained
+  bool program = false;          // true: the reply is a mapping program, if replies are constrained
+};
+
+class Asker {
+ public:
+  Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+        std::size_t prompt_bytes = kPromptBytes);
+
+  // Returns true if replies to `program` questions are bare programs. This needs constrained
+  // replies and a text that is a mapping.
+  bool writes_programs() const { return options_.constrain && is_mapping_; }
+  AnswerForm form() const { return {is_mapping_, writes_programs()}; }
+
+  // Asks all questions concurrently, each with its own seed. Returns one entry for each question.
+  // An entry is nullopt if there was no reply; the round is told why. A prompt that is too long for
+  // the model is shortened and sent again.
+  std::vector<std::optional<ChatReply>> ask(Round& round, std::span<const Question> questions,
+                                            double temperature);
+
+  // Reports to the round, and in the next prompt, that a reply could not be used.
+  void refuse(Round& round, const std::string& why);
+  // Adds a remark to the next prompt.
+  void remark(std::string text);
+  // Turns an answer into a proposal. `otherwise` is the proposal's reason if the answer states no
+  // plan. Returns nullopt, and refuses the reply, if the answer holds nothing or only a text that
+  // was proposed before. The answer's notes become remarks.
+  std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
+  // Records a text that another proposer proposed, so that it is not proposed again.
+  void known(const Round& round, const std::string& text) {
+    proposed_.add(hash_of(round.evaluator().canonical(text)), {});
+  }
+  // Records that a proposed text was not tried, so that the model may propose it again.
+  void forget(const Round& round, const std::string& text) {
+    proposed_.forget(hash_of(round.evaluator().canonical(text)));
+  }
+  // Returns the remarks since the last call ("YOUR LAST REPLY ..."), one on each line, and clears
+  // them. Returns "" if there are none.
+  std::string take_remarks();
+
+ private:
+  ChatRequest request(const Question& question, std::uint64_t sample) const;
+  bool shorten(const ChatError& error);
+  void remark_refusal(const std::string& why);
+  // Like refuse(), for a reply that should have been a proposal.
+  std::nullopt_t refuse_proposal(Round& round, const std::string& why);
+
+  const bool is_mapping_;
+  const std::uint64_t seed_;
+  AskOptions options_;
+  std::size_t prompt_bytes_;
+  ChatConstraint grammar_;
+  std::uint64_t step_ = 0;
+  bool begun_ = false;
+  Recent<std::monostate> proposed_{4096};  // hashes of canonical texts
+  std::vector<std::string> remarks_;
+};
+
+// Returns the beginning of the system message ("You improve ..."), the same for every proposer.
+std::string role_words(const Problem& problem, const Evaluator& evaluator);
+// Returns the instructions for a reply that consists of segments.
+std::string segments_format(const Problem& problem);
+// Returns the instructions for a reply that is a whole text. `bare`: without a plan or fences.
+std::string whole_format(const Problem& problem, bool bare);
+// Adds the description of the mapping language, if the text is a mapping.
+void add_card(Prompt& prompt, const Problem& problem);
+// Returns the text of a step, or the problem's start if `step` is null.
+const std::string& text_of(const Step* step, const Problem& problem);
+
+}  // namespace groma::tuning

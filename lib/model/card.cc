@@ -1,0 +1,100 @@
+// The description of the mapping language for a model.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "model/prompt.h"
+#include "syntax/methods.h"
+
+namespace groma::tuning {
+namespace {
+
+// The machine operations that the card lists, one line each.
+std::string operations_text() {
+  std::string text = "   Views of a machine; n is the extent of dimension d:";
+  for (const syntax::MethodInfo& method : syntax::kMethods) {
+    if (!method.on_card) continue;
+    fmt::format_to(std::back_inserter(text), "\n   {}: {}", signature_of(method), method.words);
+  }
+  return text;
+}
+
+std::vector<CardPiece> make_card() {
+  return {
+      {R"(MAPPING LANGUAGE - REFERENCE CARD
+Every statement ends with `;`. Comments start with `#`. `*` stands for all.
+Upper and lower case differ. Use only the names of tasks and regions that are listed below.
+
+1) Task <task,..|*> <KIND>, ..;
+   KIND: GPU, CPU, OMP. In order of preference: the first kind that the machine has and the task
+   has a variant for. The task's own statement counts before that of `*`.
+    Task * GPU, OMP, CPU;
+
+2) Region <task,..|*> <region,..|position,..|*> <KIND|*> <MEMORY>, ..;
+   MEMORY: FBMEM (a GPU's own, fast for it), ZCMEM (host memory that GPUs reach too, slow for
+   them), SYSMEM (the node's), SOCKMEM (a socket's, near its cores). GPUs reach FBMEM and ZCMEM;
+   CPUs and OMPs reach SYSMEM, SOCKMEM and ZCMEM. The first that has room is taken; lists of (task,
+   region), (task, *), (*, region), (*, *) follow one another. A position counts the task's
+   regions from 0.
+    Region * 0 GPU FBMEM, ZCMEM;
+    Region * * * SOCKMEM, SYSMEM;
+
+3) Layout <task,..|*> <region,..|position,..|*> <KIND|MEMORY|*> <constraint> ..;
+   constraint: SOA or AOS, F_order or C_order, Align==<power of two>, Compact, Exact. One
+   statement counts, the most specific. Some library tasks demand an order.
+    Layout * * * AOS C_order Align==128;
+
+4) InstanceLimit <task,..> <n>; at most n instances mapped and unfinished on a processor; with
+   SAME_NODE or Machine behind n, on all processors of a node, of the machine. Saves memory, costs
+   time; seldom of use.
+
+5) Functions say where the points of an index launch go:
+    m = Machine(GPU);
+    def by_rows(Task task) {
+      flat = m.merge(0, 1);
+      return flat[task.ipoint[0] * flat.size[0] / task.ispace[0]];
+    }
+    IndexTaskMap GPU by_rows;
+   `IndexTaskMap <task,..|KIND|*> f;`. m is a grid, m.size[0] nodes by m.size[1] processors in each.
+   task.ipoint is the point, counted from 0 in each dimension; task.ispace the launch's extents.
+   Both are tuples: t[i], t.len, arithmetic item by item. Braces, no colon; assignments, then one
+   `return m[i, j];` or `m[*tuple]`. Operators + - * / % < <= > >= == != && || ! and c ? a : b;
+   whole numbers only, `/` truncates. No if, no loop, no recursion. Every index must be in range:
+   `x % m.size[0]`. The machine's kind must be the one that the task runs on.
+)"},
+      {operations_text() + R"(
+    def by_blocks(Task task) {
+      grid = m.merge(0, 1).decompose(0, task.ispace);
+      return grid[*(task.ipoint * grid.size / task.ispace)];
+    }
+    def in_turn(Task task) {
+      p = task.ipoint[0];
+      return m[p % m.size[0], p / m.size[0] % m.size[1]];
+    }
+)",
+       Leaves::kCard},
+      {R"(
+6) Single tasks: SingleTaskMap <task,..|KIND|*> f; of these task.parent is known, not ipoint.
+    def with_parent(Task task) { return m[*task.parent.processor(m)]; }
+    SingleTaskMap GPU with_parent;
+)"},
+      {R"(
+7) Seldom: CollectMemory <task,..|*> <region,..|*>; frees a read-only instance as soon as its task
+   is done. ControlReplicate <task,..|*>; TaskSteal <task,..|*> <KIND> SAME_NODE;
+)",
+       Leaves::kCard},
+      {R"(
+Of two statements about the same the first counts. What nothing decides the default mapper does. A
+mapping never changes results, only the speed and whether the program may run.
+)"},
+  };
+}
+
+}  // namespace
+
+std::span<const CardPiece> language_card() {
+  static const std::vector<CardPiece> card = make_card();
+  return card;
+}
+
+}  // namespace groma::tuning

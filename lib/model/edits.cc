@@ -1,0 +1,100 @@
+// Reads and applies the SEARCH/REPLACE edits that language models write.
+#include "model/edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "groma/line_edits.h"
+#include "model/reply_text.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxEdits = 64;
+constexpr std::size_t kMaxSearchLines = 400;  // limit for a search that ignores white space
+
+bool is_mark(std::string_view line, char mark) {
+  line = trimmed(line);
+  return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
+}
+
+// Returns the position and length of the lines of `search` in `text`, ignoring white space at the
+// ends of lines.
+std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view text,
+                                                              std::string_view search) {
+  const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
+  if (wanted.empty() || wanted.size() > kMaxSearchLines) return std::nullopt;
+  const auto found =
+      std::search(all.begin(), all.end(), wanted.begin(), wanted.end(),
+                  [](std::string_view a, std::string_view b) { return trimmed(a) == trimmed(b); });
+  if (found == all.end()) return std::nullopt;
+  const std::string_view last = found[static_cast<std::ptrdiff_t>(wanted.size()) - 1];
+  const auto begin = static_cast<std::size_t>(found->data() - text.data());
+  return std::pair(begin,
+                   static_cast<std::size_t>(last.data() - text.data()) + last.size() - begin);
+}
+
+}  // namespace
+
+// Reads the marks line by line. Text outside the blocks is ignored.
+std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* why) {
+  std::vector<Edit> edits;
+  enum class State { kOutside, kSearch, kReplace } state = State::kOutside;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, next - at);
+    if (state == State::kOutside && is_mark(line, '<')) {
+      state = State::kSearch;
+      edits.emplace_back();
+      begin = next;
+    } else if (state == State::kSearch && is_mark(line, '=')) {
+      state = State::kReplace;
+      edits.back().search = text.substr(begin, at - begin);
+      begin = next;
+    } else if (state == State::kReplace && is_mark(line, '>')) {
+      state = State::kOutside;
+      edits.back().replacement = text.substr(begin, at - begin);
+    }
+    at = next;
+  }
+  if (state != State::kOutside) {
+    *why = "an edit has no end (`>>>>>>> REPLACE`)";
+    return std::nullopt;
+  }
+  if (edits.size() > kMaxEdits) {
+    *why = fmt::format("it has more than {} edits", kMaxEdits);
+    return std::nullopt;
+  }
+  return edits;
+}
+
+// Applies the edits in order. An empty search appends the replacement. A search is first tried
+// exactly, then without regard to white space at the ends of lines.
+std::optional<std::string> edited(std::string text, const std::vector<Edit>& edits,
+                                  std::string* why) {
+  for (const Edit& edit : edits) {
+    if (text.size() + edit.replacement.size() > kMaxReplyBytes) {
+      *why = "the edits make the program too long";
+      return std::nullopt;
+    }
+    if (trimmed(edit.search).empty()) {
+      text += edit.replacement;
+      continue;
+    }
+    const std::size_t exact = text.find(edit.search);
+    const auto found =
+        exact != text.npos ? std::pair(exact, edit.search.size()) : find_lines(text, edit.search);
+    if (!found) {
+      *why = fmt::format("the SEARCH `{}` is not in the program",
+                         one_line(edit.search.substr(0, edit.search.find('\n')), 100));
+      return std::nullopt;
+    }
+    text.replace(found->first, found->second, edit.replacement);
+  }
+  return text;
+}
+
+}  // namespace groma::tuning

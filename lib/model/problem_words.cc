@@ -1,0 +1,205 @@
+// Describes machines, applications and decisions in words, for prompts.
+#include "model/problem_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/data.h"
+#include "explain/explain_query.h"
+#include "explain/words.h"
+#include "groma/explain.h"
+#include "groma/inspect.h"
+#include "groma/syntax.h"
+#include "syntax/lexer.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxTasks = 256, kMaxParts = 16, kMaxLaunches = 4;
+
+// Returns a size: "16 GB", "0.5 MB".
+std::string size_words(double bytes) {
+  constexpr double kMega = 1e6, kGiga = 1e9;
+  return bytes >= kGiga ? fmt::format("{:.3g} GB", bytes / kGiga)
+                        : fmt::format("{:.3g} MB", bytes / kMega);
+}
+
+// Describes the processors and memories of one node.
+std::string node_words(const NodeType& node) {
+  std::string words;
+  const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
+  for (const ProcessorGroup& group : node.processors) {
+    add(fmt::format("{} {}", group.count, name_of(group.kind)));
+  }
+  for (const MemoryGroup& group : node.memories) {
+    if (group.capacity_bytes <= 0) continue;
+    const std::string size = size_words(static_cast<double>(group.capacity_bytes));
+    add(group.count == 1 ? fmt::format("{} {}", name_of(group.kind), size)
+                         : fmt::format("{} {} of {} each", group.count, name_of(group.kind), size));
+  }
+  return words;
+}
+
+// Returns the MB of a requirement for one point of a launch; nullopt if the data is not described.
+std::optional<double> megabytes(const app::Data& data, const app::Where& where,
+                                const app::Requirement& requirement) {
+  if (where.what == app::Where::What::kUnknown) return std::nullopt;
+  double bytes = 0;
+  for (const AppField& field : requirement.fields) bytes += static_cast<double>(field.bytes);
+  if (where.what == app::Where::What::kRegion) {
+    return bytes * static_cast<double>(data.regions[where.index].box.volume()) / 1e6;
+  }
+  // Uses the piece in the middle, which has neighbours on all sides.
+  const app::Partition& partition = data.partitions[where.index];
+  Point color = Point::zeros(partition.colors.dimensions());
+  for (int d = 0; d < color.dimensions(); ++d) color[d] = partition.colors.extents[d] / 2;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const std::int64_t points = app::points_of(data, partition, color, fault);
+  if (fault != app::FormulaFault::kNone) return std::nullopt;
+  return bytes * static_cast<double>(points) / 1e6;
+}
+
+std::string launches_words(const TaskUses& uses) {
+  std::vector<std::string> words;
+  for (const app::Use& use : uses.uses) {
+    std::string launch = "single";
+    if (use.domain) {
+      launch = "index";
+      for (int d = 0; d < use.domain->dimensions(); ++d) {
+        launch += fmt::format("{}{}", d == 0 ? " " : "x", use.domain->extents[d]);
+      }
+    }
+    if (std::find(words.begin(), words.end(), launch) == words.end()) words.push_back(launch);
+    if (words.size() == kMaxLaunches) break;
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Returns the names that launches use for requirement r, as a statement writes them.
+std::string region_words(const TaskUses& uses, std::size_t r) {
+  std::vector<std::string> names;
+  for (const app::LaunchNames& launch : uses.names) {
+    if (launch[r].empty() || names.size() == kMaxLaunches) continue;
+    const std::string name = syntax::written_name(launch[r].front()).value_or("");
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!name.empty() && !known) names.push_back(name);
+  }
+  return names.empty() ? fmt::format("position {}", r) : fmt::format("{}", fmt::join(names, "/"));
+}
+
+std::string task_words(const app::Data& data, const app::Task& task, const TaskUses& uses,
+                       const Machine& machine, const std::string& name) {
+  std::string kinds;
+  for (const app::Variant& variant : task.variants) {
+    if (!machine.has(variant.kind)) continue;
+    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : " ", name_of(variant.kind),
+                         variant.inner ? " (inner)" : "");
+  }
+  std::string line = fmt::format("{} | {} | {} |", name, kinds, launches_words(uses));
+  for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+    const app::Requirement& requirement = task.requirements[r];
+    if (requirement.fields.empty() || requirement.privilege == Privilege::kNoAccess) continue;
+    if (r == kMaxParts) {
+      line += fmt::format(" and {} more", task.requirements.size() - r);
+      break;
+    }
+    line += fmt::format("{} {} {}", line.ends_with('|') ? "" : ",", region_words(uses, r),
+                        name_of(requirement.privilege));
+    const app::Where& where = app::where_of(task, uses.uses.front().launch, r);
+    if (const auto size = megabytes(data, where, requirement))
+      line += fmt::format(" {:.3g}", *size);
+  }
+  return line;
+}
+
+std::string requirement_words(const ExplainedRequirement& requirement) {
+  const std::string name = requirement.names.empty() ? fmt::format("{}", requirement.position)
+                                                     : requirement.names.front();
+  if (requirement.is_virtual) return name + " virtual";
+  const auto taken = std::find_if(
+      requirement.memories.begin(), requirement.memories.end(),
+      [](const auto& memory) { return memory.state == ExplainedMemory::State::kTaken; });
+  if (taken == requirement.memories.end()) return name + " nowhere";
+  return fmt::format("{} {} {}", name, name_of(taken->memory), layout_words(taken->layout));
+}
+
+}  // namespace
+
+// Nodes of the same type are described once.
+std::string machine_words(const Machine& machine) {
+  const std::int64_t nodes = machine.node_count();
+  std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
+  if (machine.node_types().size() == 1) {
+    return fmt::format("{}{} with {}", words, nodes == 1 ? "" : ", each",
+                       node_words(machine.node_types().front()));
+  }
+  for (std::size_t type = 0; type < std::min<std::size_t>(machine.node_types().size(), 4); ++type) {
+    const auto of_type = std::count(machine.nodes().begin(), machine.nodes().end(), type);
+    words += fmt::format("; {} with {}", of_type, node_words(machine.node_types()[type]));
+  }
+  return words;
+}
+
+AppWords app_words(const Workload& app, const Machine& machine) {
+  AppWords words;
+  words.name = app.name();
+  for (const auto& [name, value] : app.values()) {
+    words.values += fmt::format("{}{}={}", words.values.empty() ? "" : " ", name, value);
+  }
+  const app::Data& data = app.data();
+  bool complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(data, complete);
+  for (std::size_t t = 0; t < data.tasks.size() && words.tasks.size() < kMaxTasks; ++t) {
+    if (static_cast<int>(t) == data.top_level || uses[t].uses.empty()) continue;
+    const std::optional<std::string> name = syntax::written_name(data.tasks[t].name);
+    if (name) words.tasks.push_back(task_words(data, data.tasks[t], uses[t], machine, *name));
+  }
+  return words;
+}
+
+// Explains the mapping for the application, and writes each task's decisions on one line.
+std::string decision_words(const std::string& mapping, const Machine& machine,
+                           const Workload& app) {
+  Diagnostics diags(Source("mapping", mapping));
+  const Program program = compile(diags.source(), diags);
+  if (diags.has_errors()) return "";
+  const std::optional<BoundProgram> bound = bind(program, machine, diags);
+  if (!bound) return "";
+  const std::optional<Explanation> explanation = explain(*bound, app, {}, diags);
+  if (!explanation) return "";
+  std::string words;
+  for (const ExplainedTask& task : explanation->tasks) {
+    if (task.launches.empty() || words.size() > 4'000) continue;
+    if (!task.kind.kind) {
+      words += fmt::format("{}: runs nowhere\n", task.name);
+      continue;
+    }
+    words += fmt::format("{}: {}", task.name, name_of(*task.kind.kind));
+    std::set<std::string> said;
+    for (const ExplainedRequirement& requirement : task.requirements) {
+      if (!requirement.is_mapped || said.size() == kMaxParts) continue;
+      const std::string what = requirement_words(requirement);
+      if (said.insert(what).second) words += "; " + what;
+    }
+    const ExplainedLaunch& launch = task.launches.front();
+    if (launch.is_index) {
+      words += launch.function.empty() ? "; points by the default mapper"
+                                       : fmt::format("; points by `{}`", launch.function);
+    }
+    if (launch.loads) {
+      words +=
+          fmt::format(", {} of {} processors used", launch.loads->used, launch.loads->processors);
+    }
+    words += "\n";
+  }
+  return words;
+}
+
+NarrowGrammar narrow_grammar(const Workload& app, const Machine& machine) {
+  const GrammarNames names = grammar_names(&app, &machine);
+  return {grammar(GrammarFormat::kGbnf, names), grammar(GrammarFormat::kLark, names)};
+}
+
+}  // namespace groma::tuning

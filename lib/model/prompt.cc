@@ -1,0 +1,369 @@
+// Builds prompts from blocks, and removes blocks until a prompt fits.
+#include "model/prompt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "llm/text.h"
+#include "model/problem_words.h"
+#include "model/reply_text.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxLine = 400;        // bytes of a line of feedback
+constexpr std::size_t kMaxSentences = 4;     // sentences of each kind of feedback
+constexpr std::size_t kMaxDifference = 300;  // bytes of a segment's difference
+constexpr std::size_t kMaxFailures = 6;
+constexpr std::size_t kSureTasks = 8;  // tasks whose lines are never removed
+constexpr std::size_t kMaxAbout = 4'000, kMaxOfSegment = 200, kMaxSurroundings = 3'000;
+constexpr std::size_t kMaxInputs = 8;
+
+bool in_path(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-' ||
+         c == '+' || c == '~' || c == '@' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    if (!line.empty()) lines.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// Returns the lines of `a` that are not in `b`, each with `sign`. A line that occurs more often in
+// `a` appears as often as it is missing.
+std::string lines_without(std::string_view a, std::string_view b, char sign) {
+  std::map<std::string, int> there;
+  for (const std::string& line : lines_of(b)) ++there[line];
+  std::string found;
+  for (const std::string& line : lines_of(a)) {
+    if (there[line]-- > 0) continue;
+    if (!found.empty()) found += ' ';
+    if (found.size() > kMaxDifference) return found + "...";
+    found += fmt::format("{} {}", sign, one_line(line, 120));
+  }
+  return found;
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// Describes where the time of a run went, in one line.
+std::string profile_words(const ProfileFacts& facts) {
+  std::string words =
+      fmt::format("of the time tasks {}, copies {}, runtime {}", percent(facts.tasks),
+                  percent(facts.copies), percent(facts.runtime));
+  const auto first = [](const auto& all) { return std::min(all.size(), kMaxSentences); };
+  for (std::size_t i = 0; i < first(facts.by_task); ++i) {
+    const ProfileFacts::Task& task = facts.by_task[i];
+    words += fmt::format("; {} on {} {} of task time", task.task, task.kind, percent(task.share));
+  }
+  for (std::size_t i = 0; i < first(facts.causes); ++i) {
+    const ProfileFacts::Cause& cause = facts.causes[i];
+    words += fmt::format("; {} {}", percent(cause.share), cause.doing);
+    if (!cause.task.empty()) words += " " + cause.task;
+    if (!cause.region.empty()) words += " of " + cause.region;
+    if (!cause.from.empty()) words += fmt::format(" from {} to {}", cause.from, cause.to);
+    if (cause.other_node) words += " between nodes";
+  }
+  for (const ProfileFacts::Kind& kind : facts.kinds) {
+    words += fmt::format("; {} {} of {} used, busy {}", kind.kind, kind.used, kind.processors,
+                         percent(kind.busy));
+    if (kind.imbalance >= 1.1) words += fmt::format(", uneven {:.2g}", kind.imbalance);
+  }
+  for (const ProfileFacts::Memory& memory : facts.memories) {
+    words += fmt::format("; {} {} full", memory.kind, percent(memory.full));
+  }
+  return words;
+}
+
+// Returns two digits if the noise is at least 5 %, otherwise three.
+std::string number_words(double value, double noise) {
+  return noise >= 0.05 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
+}
+
+}  // namespace
+
+// A path begins with `/` or `~/` and not behind a word. Only its last component is kept.
+std::string without_paths(std::string_view text) {
+  std::string kept;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool begins = (text[i] == '/' || (text[i] == '~' && text.substr(i).starts_with("~/"))) &&
+                        (i == 0 || (!in_path(text[i - 1]) && text[i - 1] != ')' &&
+                                    text[i - 1] != ']' && text[i - 1] != '/'));
+    const bool stands_alone =
+        i + 1 == text.size() || text[i + 1] == ' ' || text.substr(i).starts_with("//");
+    if (!begins || stands_alone) {
+      kept += text[i++];
+      continue;
+    }
+    std::size_t end = i, name = i + 1;
+    for (; end < text.size() && (in_path(text[end]) || text[end] == '/'); ++end) {
+      if (text[end] == '/' && end + 1 < text.size() && in_path(text[end + 1])) name = end + 1;
+    }
+    kept += text.substr(name, end - name);
+    i = end;
+  }
+  return kept;
+}
+
+// -------------------------------------------------------------------------------------- the prompt
+
+// Removes parts, kind by kind, until the rest fits. A heading is removed with the last part of its
+// kind that follows it.
+std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
+  std::vector<bool> left(parts_.size());
+  std::size_t bytes = 0;
+  for (const Part& part : parts_) bytes += part.text.size();
+  for (int kind = 0; kind < static_cast<int>(Leaves::kNever); ++kind) {
+    const auto is_one = [&](const Part& part) { return static_cast<int>(part.leaves) == kind; };
+    for (std::size_t i = 0; i < parts_.size() && bytes > most_bytes; ++i) {
+      if (!is_one(parts_[i]) || parts_[i].heading) continue;
+      left[i] = true;
+      bytes -= parts_[i].text.size();
+    }
+    // Removes headings without a remaining part.
+    bool follows = false;
+    for (std::size_t i = parts_.size(); i-- > 0;) {
+      if (!is_one(parts_[i])) continue;
+      if (!parts_[i].heading) {
+        follows |= !left[i];
+      } else if (!std::exchange(follows, false)) {
+        left[i] = true;
+        bytes -= parts_[i].text.size();
+      }
+    }
+  }
+  ChatMessage system{ChatMessage::Role::kSystem, ""}, user{ChatMessage::Role::kUser, ""};
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!left[i]) (parts_[i].system ? system : user).text += parts_[i].text;
+  }
+  std::vector<ChatMessage> messages;
+  for (ChatMessage* message : {&system, &user}) {
+    message->text = llm::valid_utf8(message->text);  // as the journal records it
+    if (!message->text.empty()) messages.push_back(std::move(*message));
+  }
+  return messages;
+}
+
+// -------------------------------------------------------------------------------------- its blocks
+
+std::string goal_words(const Evaluator& evaluator) {
+  const std::vector<std::string> inputs = evaluator.inputs();
+  std::string words = evaluator.higher_is_better()
+                          ? fmt::format("as much as possible is wanted, in {}", evaluator.unit())
+                          : fmt::format("as little as possible is wanted, in {}", evaluator.unit());
+  if (inputs.size() > 1) {
+    words += fmt::format(", as the geometric mean over {} inputs", inputs.size());
+  }
+  return words;
+}
+
+void add_problem(Prompt& prompt, const Problem& problem) {
+  if (!problem.is_mapping()) {
+    const std::string about =
+        problem.about.empty() ? "a program" : without_paths(problem.about.substr(0, kMaxAbout));
+    prompt.user("ABOUT THE TEXT\n" + about + "\n\n");
+    return;
+  }
+  const Machine& machine = *problem.machine;
+  prompt.user(fmt::format("MACHINE: {}\n", machine_words(machine)));
+  if (problem.inputs.empty()) return;
+  const AppWords words = app_words(problem.inputs.front(), machine);
+  prompt.user(fmt::format("APPLICATION: {}{}\n", without_paths(one_line(words.name, 80)),
+                          words.values.empty() ? "" : " with " + words.values));
+  for (std::size_t i = 1; i < std::min(problem.inputs.size(), kMaxInputs); ++i) {
+    prompt.user(fmt::format("ALSO RUN WITH: {}\n", app_words(problem.inputs[i], machine).values));
+  }
+  prompt.user("TASKS name | variants | launched as | regions (access, MB of a point)\n");
+  for (std::size_t i = 0; i < words.tasks.size(); ++i) {
+    prompt.user(fmt::format(" {}\n", words.tasks[i]),
+                i < kSureTasks ? Leaves::kNever : Leaves::kApp);
+  }
+  prompt.user("\n");
+}
+
+void add_surroundings(Prompt& prompt, const Problem& problem) {
+  if (problem.is_mapping()) return;
+  const Result<Segments> segments = segments_of(problem, problem.start);
+  if (!segments.ok() || segments->outside().empty()) return;
+  const std::span<const std::string> outside = segments->outside();
+  // Each piece gets the same number of bytes: the end of the first piece, the beginning of the
+  // last, both ends of the others.
+  const std::size_t most = kMaxSurroundings / outside.size();
+  std::string text;
+  for (std::size_t i = 0; i < outside.size(); ++i) {
+    std::string_view piece = outside[i];
+    const bool first = i == 0, last = i + 1 == outside.size();
+    if (piece.size() <= most) {
+      text += piece;
+    } else {
+      const std::size_t ends = first ? 0 : last ? most : most / 2, begins = last ? 0 : most - ends;
+      text += piece.substr(0, ends);
+      text += "\n...\n";
+      text += piece.substr(piece.size() - std::min(begins, piece.size()));
+    }
+    if (!last) text += fmt::format("[the segment {}]\n", segments->all()[i].name);
+  }
+  prompt.user("AROUND THE SEGMENTS, which stays as it is\n" + fenced(without_paths(text)) + "\n",
+              Leaves::kApp);
+}
+
+Result<Segments> segments_of(const Problem& problem, const std::string& text) {
+  if (problem.is_mapping()) return Segments::of_mapping(Source("mapping", text));
+  return Segments::of_marked(Source("text", text));
+}
+
+std::string fenced(std::string_view text, std::string_view label) {
+  std::size_t longest = 2, run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string marks(longest + 1, '`');
+  return fmt::format("{}{}\n{}{}{}\n", marks, label, text,
+                     text.empty() || text.back() == '\n' ? "" : "\n", marks);
+}
+
+std::string show(const Segments& segments) {
+  std::string shown;
+  for (const Segment& segment : segments.all()) {
+    // The segments of a mapping are described by the card instead.
+    if (!segment.about.empty() && !segments.outside().empty()) {
+      shown += fmt::format("{}: {}\n", segment.name,
+                           one_line(without_paths(segment.about), kMaxOfSegment));
+    }
+    shown += fenced(segment.text.empty() ? "NONE" : segment.text, segment.name);
+  }
+  return shown;
+}
+
+// Lists added lines with `+` and removed lines with `-`.
+std::string difference(const Segments& text, const Segments& base) {
+  std::string lines;
+  for (const Segment& segment : text.all()) {
+    const Segment* other = base.find(segment.name);
+    const std::string_view before = other == nullptr ? std::string_view() : other->text;
+    if (segment.text == before) continue;
+    const std::string more = lines_without(segment.text, before, '+');
+    const std::string less = lines_without(before, segment.text, '-');
+    if (more.empty() && less.empty()) continue;
+    lines += fmt::format("  {}: {}{}{}\n", segment.name, more,
+                         more.empty() || less.empty() ? "" : " ", less);
+  }
+  return lines;
+}
+
+std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator) {
+  return fmt::format("{} {}", number_words(evaluator.value_of(evaluation.score), evaluation.noise),
+                     evaluator.unit());
+}
+
+std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator) {
+  const std::vector<std::string> inputs = evaluator.inputs();
+  if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return "";
+  std::string words;
+  for (std::size_t i = 0; i < std::min(inputs.size(), kMaxInputs); ++i) {
+    words += fmt::format("{}{} {}", i == 0 ? " (" : ", ", without_paths(one_line(inputs[i], 60)),
+                         number_words(evaluation.values[i], evaluation.noise));
+  }
+  return words + ")";
+}
+
+std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator) {
+  switch (evaluation.status) {
+    case Evaluation::Status::kOk:
+      return "valid, " + score_words(evaluation, evaluator) + values_words(evaluation, evaluator);
+    case Evaluation::Status::kRefused:
+      return "refused before it ran";
+    case Evaluation::Status::kFailed:
+      return "failed";
+    case Evaluation::Status::kTimedOut:
+      break;
+  }
+  return "stopped, being far slower than the best";
+}
+
+// The profile line is removed first from a prompt that is too long.
+std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail) {
+  std::vector<FeedbackLine> lines;
+  const auto add = [&](std::string_view head, const std::string& text,
+                       Leaves leaves = Leaves::kNever) {
+    const std::string line = one_line(without_paths(text), kMaxLine);
+    if (!line.empty()) lines.push_back({fmt::format("{}: {}\n", head, line), leaves});
+  };
+  const auto add_all = [&](std::string_view head, const std::vector<std::string>& texts) {
+    for (std::size_t i = 0; i < std::min(texts.size(), kMaxSentences); ++i) add(head, texts[i]);
+  };
+  if (detail >= GuideDetail::kExecution) {
+    add("EXECUTION", feedback.execution);
+    const std::size_t last = feedback.last_lines.size();
+    for (std::size_t i = last - std::min(last, kMaxSentences); i < last; ++i) {
+      add("OUTPUT", feedback.last_lines[i]);
+    }
+  }
+  if (detail >= GuideDetail::kExplain) add_all("EXPLAIN", feedback.explain);
+  if (detail >= GuideDetail::kSuggest) add_all("SUGGEST", feedback.suggest);
+  if (detail >= GuideDetail::kProfile && feedback.profile) {
+    const std::string words = without_paths(profile_words(*feedback.profile));
+    lines.push_back(
+        {fmt::format("PROFILE: {}\n", one_line(words, 3 * kMaxLine)), Leaves::kProfile});
+  }
+  return lines;
+}
+
+std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most) {
+  std::string words;
+  const auto add = [&](GuideDetail needs, const std::string& text) {
+    if (detail < needs || text.empty()) return;
+    words += (words.empty() ? "" : " ") + text;
+  };
+  add(GuideDetail::kExecution, feedback.execution);
+  if (!feedback.last_lines.empty()) {
+    add(GuideDetail::kExecution, fmt::format("It printed `{}`.", feedback.last_lines.back()));
+  }
+  if (!feedback.explain.empty()) add(GuideDetail::kExplain, feedback.explain.front());
+  if (!feedback.suggest.empty()) add(GuideDetail::kSuggest, feedback.suggest.front());
+  return one_line(without_paths(words), most);
+}
+
+void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
+                  GuideDetail detail) {
+  std::string result = "RESULT: " + result_words(evaluation, round.evaluator());
+  const Step* best = round.history().best();
+  if (best != nullptr) {
+    result +=
+        fmt::format("; the best so far: {}", score_words(best->evaluation, round.evaluator()));
+  }
+  prompt.user(result + "\n");
+  for (FeedbackLine& line : feedback_lines(evaluation.feedback, detail)) {
+    prompt.user(std::move(line.text), line.leaves);
+  }
+}
+
+void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail) {
+  const std::vector<Step>& failures = round.history().failures();
+  if (failures.empty()) return;
+  prompt.heading("\nTRIED, NOT VALID (against the current text)\n", Leaves::kTried);
+  for (std::size_t i = failures.size() - std::min(failures.size(), kMaxFailures);
+       i < failures.size(); ++i) {
+    const Step& step = failures[i];
+    const std::string why =
+        feedback_summary(step.evaluation.feedback, std::min(detail, GuideDetail::kExplain), 160);
+    std::string text =
+        fmt::format("#{} {}{}{}\n", step.number, result_words(step.evaluation, round.evaluator()),
+                    why.empty() ? "" : ": ", why);
+    const auto segments = segments_of(round.problem(), step.proposal.text);
+    if (segments.ok()) text += difference(*segments, current).substr(0, 2 * kMaxDifference);
+    if (text.back() != '\n') text += "...\n";
+    prompt.user(std::move(text), Leaves::kTried);
+  }
+}
+
+}  // namespace groma::tuning

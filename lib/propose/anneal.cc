@@ -1,0 +1,178 @@
+// anneal: simulated annealing over the search space. The search begins at the first of several
+// starting points that runs, or else at random ones. A neighbour differs in a few decisions,
+// sometimes for all tasks or regions alike. A neighbour that is worse by a share x of the score is
+// accepted with probability exp(-x / temperature). The temperature falls from kHot to kCold within
+// a cycle. The next cycle begins at the best and is twice as long. So a small budget has a short
+// cycle, a large one also long cycles, and a search resumed with a larger budget continues as it
+// began.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/random.h"
+#include "groma/search_space.h"
+#include "propose/beginnings.h"
+#include "propose/proposers.h"
+#include "propose/score_memory.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kHot = 0.2, kCold = 0.0005;
+constexpr double kMore = 0.3;             // probability of changing one more decision, each time
+constexpr double kWide = 0.3;             // probability of a change for all tasks or regions
+constexpr std::size_t kMost = 4;          // limit of decisions that change together
+constexpr std::int64_t kFirstCycle = 10;  // proposals
+// From this cycle length on, four proposals are tried concurrently.
+constexpr std::int64_t kMany = 160;
+constexpr int kTries = 1000;  // attempts to find an untried choice
+
+class Anneal : public Proposer {
+ public:
+  Anneal(const Problem& problem, std::uint64_t seed)
+      : space_(*problem.machine, problem.inputs.front()),
+        draws_(seed),
+        beginnings_(beginnings(space_)) {
+    for (std::size_t d = 0; d < space_.decisions().size(); ++d) {
+      if (space_.decisions()[d].options.size() > 1) open_.push_back(d);
+    }
+  }
+
+  std::string_view name() const override { return "anneal"; }
+  std::vector<Proposal> propose(Round& round) override;
+  void learn(const Step& step) override;
+
+ private:
+  struct State {
+    Choice choice;
+    double score = std::numeric_limits<double>::infinity();
+    bool runs() const { return std::isfinite(score); }
+  };
+
+  bool next(Choice& choice);
+  Choice neighbour();
+  void widen(std::size_t d, Choice& choice) const;
+  void go_on(Choice choice, double score);
+
+  SearchSpace space_;
+  Draws draws_;
+  std::vector<Choice> beginnings_;
+  std::size_t next_beginning_ = 0;
+  std::vector<std::size_t> open_;  // decisions with more than one option
+  State current_, best_;
+  std::int64_t begin_ = 0, length_ = kFirstCycle;  // of the cycle, in numbers of proposals
+  double temperature_ = kHot;
+  struct Tried {
+    std::int64_t tag = 0;
+    Choice choice;
+  };
+  std::vector<Tried> pending_;
+  std::int64_t tags_ = 0;
+  ScoreMemory memory_;
+};
+
+// Begins the next cycle if the present one is over, and proposes one neighbour, or four in long
+// cycles.
+std::vector<Proposal> Anneal::propose(Round& round) {
+  if (tags_ - begin_ >= length_) {
+    begin_ = tags_;
+    length_ *= 2;
+    current_ = best_;
+  }
+  const double used = static_cast<double>(tags_ - begin_) / static_cast<double>(length_);
+  temperature_ = kHot * std::pow(kCold / kHot, used);
+  std::vector<Proposal> proposals;
+  pending_.clear();
+  const std::size_t wanted =
+      length_ < kMany || !current_.runs() ? 1 : std::min<std::size_t>(4, round.most());
+  while (proposals.size() < wanted) {
+    Choice choice;
+    if (!next(choice)) break;
+    proposals.push_back({space_.text_of(choice),
+                         current_.runs() ? "near the one that it stands on" : "to begin with",
+                         ++tags_});
+    pending_.push_back({tags_, std::move(choice)});
+  }
+  return proposals;
+}
+
+// Finds a choice that was not tried before. Choices that were tried are accepted or rejected again
+// with their known scores. Returns false after kTries attempts.
+bool Anneal::next(Choice& choice) {
+  for (int i = 0; i < kTries; ++i) {
+    if (current_.runs()) {
+      choice = neighbour();
+    } else if (next_beginning_ < beginnings_.size()) {
+      choice = beginnings_[next_beginning_++];
+    } else {
+      choice = space_.sample(draws_.bits());
+    }
+    const std::uint64_t hash = hash_of(choice);
+    if (std::any_of(pending_.begin(), pending_.end(),
+                    [&](const Tried& tried) { return tried.choice == choice; })) {
+      continue;
+    }
+    const Scored* known = memory_.find(hash);
+    if (known == nullptr) return true;
+    go_on(choice, known->score);
+  }
+  return false;
+}
+
+// Returns the current choice with one to kMost random changes.
+Choice Anneal::neighbour() {
+  Choice choice = current_.choice;
+  std::size_t changes = 1;
+  while (changes < kMost && draws_.chance(kMore)) ++changes;
+  for (std::size_t i = 0; i < changes && !open_.empty(); ++i) {
+    const std::size_t d = open_[draws_.below(static_cast<std::uint32_t>(open_.size()))];
+    const std::vector<std::string>& options = space_.decisions()[d].options;
+    const auto count = static_cast<std::uint32_t>(options.size());
+    choice[d] = (choice[d] + 1 + draws_.below(count - 1)) % count;
+    if (draws_.chance(kWide)) widen(d, choice);
+  }
+  return choice;
+}
+
+// Copies the option of decision d to the same decision of all other tasks or regions that have this
+// option.
+void Anneal::widen(std::size_t d, Choice& choice) const {
+  const Decision& from = space_.decisions()[d];
+  if (from.statement == MappingStatement::kLayout) return;
+  const std::string& wanted = from.options[choice[d]];
+  for (std::size_t other = 0; other < choice.size(); ++other) {
+    const Decision& decision = space_.decisions()[other];
+    if (decision.statement != from.statement || decision.kind != from.kind) continue;
+    const auto found = std::find(decision.options.begin(), decision.options.end(), wanted);
+    if (found == decision.options.end()) continue;
+    choice[other] = static_cast<std::uint32_t>(found - decision.options.begin());
+  }
+}
+
+// Moves to a choice if it is better, or else with the probability exp(-worse / temperature).
+void Anneal::go_on(Choice choice, double score) {
+  if (!std::isfinite(score)) return;
+  const double worse = (score - current_.score) / std::max(std::abs(current_.score), 1e-300);
+  if (!current_.runs() || worse <= 0 || draws_.chance(std::exp(-worse / temperature_))) {
+    current_ = {std::move(choice), score};
+  }
+}
+
+void Anneal::learn(const Step& step) {
+  for (Tried& tried : pending_) {
+    if (tried.tag != step.proposal.tag) continue;
+    const double score =
+        step.evaluation.ok() ? step.evaluation.score : std::numeric_limits<double>::infinity();
+    memory_.add(hash_of(tried.choice), {score, step.evaluation.ok()});
+    if (score < best_.score) best_ = {tried.choice, score};
+    go_on(tried.choice, score);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed) {
+  return std::make_unique<Anneal>(problem, seed);
+}
+
+}  // namespace groma::tuning

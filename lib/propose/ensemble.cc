@@ -1,0 +1,94 @@
+// Ensemble. Source: opentuner/search/{driver,metatechniques}.py.
+#include "propose/ensemble.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace groma::tuning {
+namespace {
+
+constexpr int kEmptyGenerations = 500;  // the search ends after this many in a row
+
+}  // namespace
+
+Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
+    : space_(std::move(parameters)),
+      shared_{space_, Draws(seed), ScoreMemory(), nullptr},
+      bandit_(std::size(kTechniques)) {
+  techniques_.push_back(std::make_unique<DifferentialEvolution>());
+  techniques_.push_back(std::make_unique<GreedyMutation>(0.1, false));
+  techniques_.push_back(std::make_unique<GreedyMutation>(0.3, true));
+  techniques_.push_back(std::make_unique<NelderMead>());
+}
+
+// Finishes the last generation, then collects requests until the new generation is full or no
+// technique has one.
+std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
+  std::vector<Request> requests;
+  if (space_.size() == 0) return requests;
+  for (int empty = 0; requests.empty() && empty <= kEmptyGenerations; ++empty) {
+    finish_generation();
+    while (requests.size() < std::min(most, kGeneration) && request(requests)) {
+    }
+  }
+  return requests;
+}
+
+// Adds one request of the technique that the bandit prefers. Returns false if no technique has one.
+bool Ensemble::request(std::vector<Request>& requests) {
+  for (const std::size_t technique : bandit_.order(shared_.draws)) {
+    const Technique::Request asked = techniques_[technique]->ask(shared_);
+    if (asked.answer == Technique::Answer::kWaiting) continue;
+    if (asked.answer == Technique::Answer::kNothing) {
+      bandit_.push(technique, false);
+      continue;
+    }
+    Pending pending{++requests_, asked.trial, technique};
+    if (shared_.knows(*pending.trial)) {
+      pending.repeated = pending.told = true;
+    } else if (std::any_of(pending_.begin(), pending_.end(), [&](const Pending& other) {
+                 return other.trial->hash == pending.trial->hash;
+               })) {
+      pending.repeated = pending.late = true;
+    }
+    requests.push_back({pending.number, pending.trial->configuration, technique, pending.repeated});
+    pending_.push_back(std::move(pending));
+    return true;
+  }
+  return false;
+}
+
+void Ensemble::tell(std::int64_t number, double score, bool ok) {
+  for (Pending& pending : pending_) {
+    if (pending.number != number || pending.repeated) continue;
+    pending.told = true;
+    pending.trial->result = {score, ok, false};
+  }
+}
+
+// Records the results in the order of the requests, then tells each technique and the bandit in the
+// same order.
+void Ensemble::finish_generation() {
+  for (Pending& pending : pending_) {
+    if (!pending.told || pending.repeated) continue;
+    Trial& trial = *pending.trial;
+    trial.result.was_best =
+        shared_.best == nullptr || trial.result.score < shared_.best->result.score;
+    trial.known = true;
+    if (trial.result.was_best) shared_.best = pending.trial;
+    shared_.memory.add(trial.hash, trial.result);
+  }
+  std::vector<Pending> now;
+  now.swap(pending_);
+  for (Pending& pending : now) {
+    if (pending.told) {
+      techniques_[pending.technique]->told(*pending.trial, shared_);
+      bandit_.push(pending.technique, pending.trial->result.was_best);
+      continue;
+    }
+    if (pending.late) pending.told = shared_.knows(*pending.trial);
+    pending_.push_back(std::move(pending));
+  }
+}
+
+}  // namespace groma::tuning

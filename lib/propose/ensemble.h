@@ -1,0 +1,66 @@
+// Ensemble: OpenTuner's default search (AUCBanditMetaTechniqueA). For each request, a bandit
+// chooses one of four techniques. The ensemble knows nothing about mappings: it asks for
+// configurations of its parameters and is told their scores.
+//
+// Requests come in generations of four, as in OpenTuner. Results are used only after the whole
+// generation was tried. A configuration that was tried before counts as a request and gets the
+// earlier result. The reason of a failure is not used. Unlike OpenTuner, the ensemble sends no time
+// limits, and it forgets the oldest configurations beyond the last ScoreMemory::kKept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "propose/bandit.h"
+#include "propose/techniques.h"
+
+namespace groma::tuning {
+
+class Ensemble {
+ public:
+  static constexpr std::size_t kGeneration = 4;
+  static constexpr std::string_view kTechniques[] = {"DifferentialEvolutionAlt",
+                                                     "UniformGreedyMutation",
+                                                     "NormalGreedyMutation", "RandomNelderMead"};
+
+  Ensemble(std::vector<Parameter> parameters, std::uint64_t seed);
+  Ensemble(const Ensemble&) = delete;
+  Ensemble& operator=(const Ensemble&) = delete;
+
+  struct Request {
+    std::int64_t number = 0;  // from 1
+    Configuration configuration;
+    std::size_t technique = 0;  // technique that made the request
+    bool repeated = false;      // tried before: tell() ignores this request
+  };
+  // Returns the next generation of at most min(`most`, kGeneration) requests. Empty: no technique
+  // has another request.
+  std::vector<Request> ask(std::size_t most = kGeneration);
+  // Reports the result of a request of the last generation. `score` is infinite if the request
+  // failed.
+  void tell(std::int64_t number, double score, bool ok = true);
+
+ private:
+  struct Pending {
+    std::int64_t number = 0;
+    TrialRef trial;
+    std::size_t technique = 0;
+    bool repeated = false;
+    bool told = false;
+    bool late = false;  // duplicate within its own generation; answered after the next one
+  };
+  bool request(std::vector<Request>& requests);
+  void finish_generation();
+
+  ParameterSpace space_;
+  Shared shared_;
+  Bandit bandit_;
+  std::vector<std::unique_ptr<Technique>> techniques_;
+  std::vector<Pending> pending_;
+  std::int64_t requests_ = 0;
+};
+
+}  // namespace groma::tuning

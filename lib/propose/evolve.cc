@@ -1,0 +1,441 @@
+// evolve: a language model changes programs of a population, which is divided into islands. The
+// method and its constants are those of OpenEvolve. Each island is a grid by length and by distance
+// from other programs; a cell keeps its fittest program. An archive keeps the best programs of all
+// islands.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <map>
+
+#include "base/random.h"
+#include "model/asking.h"
+#include "model/reply_text.h"
+#include "propose/proposers.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kTemperature = 0.7;
+constexpr std::size_t kIslands = 5, kPopulation = 1000, kArchive = 100, kBins = 10;
+constexpr std::size_t kReferences = 20;  // members to which distances are measured
+constexpr double kExplore = 0.2, kExploit = 0.7, kElite = 0.1, kMigrants = 0.1;
+constexpr std::size_t kWorkers = 2;     // concurrent proposals, each on the next island
+constexpr int kMigrationInterval = 50;  // new programs of an island between migrations
+constexpr std::size_t kTop = 3, kDiverse = 2, kAttempts = 3, kInspirations = 5;
+constexpr int kNear = 2;         // distance in bins
+constexpr int kFailedEdits = 2;  // failed edits in a row before whole texts are requested
+constexpr std::size_t kBytes = 2 * kPromptBytes;  // larger, because the prompt holds whole texts
+constexpr std::size_t kMaxPending = 64;
+
+struct Member {
+  std::int64_t id = 0;
+  std::int64_t parent = 0;  // 0: no parent
+  std::string text, change;
+  double score = 0;
+  double parent_score = 0;  // 0: no parent
+  double distance = 0;      // mean distance to the references at that time
+  bool migrated = false;
+  Feedback feedback;
+};
+using Shared = std::shared_ptr<const Member>;
+
+// Returns a cheap distance between two texts, from their lengths, line counts and letter counts.
+double distance_of(const std::string& a, const std::string& b) {
+  if (a == b) return 0;
+  const auto count = [](const std::string& text) {
+    std::array<double, 256> letters{};
+    for (const char c : text) ++letters[static_cast<unsigned char>(c)];
+    return letters;
+  };
+  const std::array<double, 256> x = count(a), y = count(b);
+  double letters = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) letters += x[i] == y[i] ? 0 : 0.5;
+  const double length = std::abs(static_cast<double>(a.size()) - static_cast<double>(b.size()));
+  return 0.1 * length + 10 * std::abs(x['\n'] - y['\n']) + letters;
+}
+
+struct Cell {
+  std::size_t length = 0, distance = 0;
+  friend auto operator<=>(const Cell&, const Cell&) = default;
+};
+
+// Divides the range of the values seen so far into bins.
+class Scale {
+ public:
+  void see(double value) {
+    least_ = seen_ ? std::min(least_, value) : value;
+    most_ = seen_ ? std::max(most_, value) : value;
+    seen_ = true;
+  }
+  std::size_t bin(double value) const {
+    if (!(most_ > least_)) return 0;
+    const double part = std::clamp((value - least_) / (most_ - least_), 0.0, 1.0);
+    return std::min(static_cast<std::size_t>(part * kBins), kBins - 1);
+  }
+
+ private:
+  bool seen_ = false;
+  double least_ = 0, most_ = 0;
+};
+
+struct Island {
+  std::vector<Shared> members;
+  std::map<Cell, Shared> cells;
+  int since_migration = 0;
+};
+
+bool fitter(const Shared& a, const Shared& b) { return a->score < b->score; }
+
+class Evolve : public Proposer {
+ public:
+  Evolve(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+      : asker_(problem, random_at(seed, 0), options, kBytes), draws_(random_at(seed, 1)) {}
+
+  std::string_view name() const override { return "evolve"; }
+  GuideDetail reads() const override { return GuideDetail::kProfile; }
+
+  // Asks for changes of one parent from each of the next islands.
+  std::vector<Proposal> propose(Round& round) override {
+    const std::size_t count = std::min(round.most(), kWorkers);
+    std::vector<Attempt> attempts;
+    std::vector<Question> questions;
+    for (std::size_t i = 0; i < count; ++i) {
+      Attempt attempt;
+      attempt.island = next_island_++ % kIslands;
+      attempt.parent = sample(attempt.island);
+      const Result<Segments> base = segments_of(round.problem(), text_of(attempt.parent, round));
+      if (!base.ok()) return {};
+      Question& question = questions.emplace_back();
+      question.program = true;
+      build(question.prompt, round, attempt, *base);
+      attempts.push_back(std::move(attempt));
+    }
+    const auto replies = asker_.ask(round, questions, kTemperature);
+    std::vector<Proposal> proposals;
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      if (!replies[i]) continue;
+      const Result<Segments> base =
+          segments_of(round.problem(), text_of(attempts[i].parent, round));
+      const bool mapping = round.problem().is_mapping();
+      const Answer answer = asker_.writes_programs()
+                                ? read_answer(*replies[i], *base, {mapping, true})
+                                : read_edits(*replies[i], *base, mapping);
+      failed_edits_ = answer.segments ? 0 : failed_edits_ + 1;
+      auto proposal = asker_.proposal(round, answer, "a change of a program of the population");
+      if (!proposal) continue;
+      proposal->tag = ++tags_;
+      attempts[i].change = proposal->why;
+      pending_.emplace(tags_, attempts[i]);
+      if (pending_.size() > kMaxPending) pending_.erase(pending_.begin());
+      proposals.push_back(std::move(*proposal));
+    }
+    return proposals;
+  }
+
+  // Adds a text that ran to its island, the archive and the references.
+  void learn(const Step& step) override {
+    const auto found = pending_.find(step.proposal.tag);
+    Attempt attempt;
+    const bool ours = found != pending_.end();
+    if (ours) {
+      attempt = std::move(found->second);
+      pending_.erase(found);
+    }
+    if (!step.evaluation.ok()) return;
+    Member made;
+    made.id = step.number;
+    made.text = step.proposal.text;
+    made.change = attempt.change;
+    made.score = step.evaluation.score;
+    made.feedback = step.evaluation.feedback;
+    if (attempt.parent != nullptr) {
+      made.parent = attempt.parent->id;
+      made.parent_score = attempt.parent->score;
+    }
+    made.distance = distance(made.text);
+    lengths_.see(static_cast<double>(made.text.size()));
+    distances_.see(made.distance);
+    const auto member = std::make_shared<const Member>(std::move(made));
+    if (references_.size() < kReferences) references_.push_back(member);
+    keep_best(archive_, member, kArchive);
+    if (ours) {
+      insert(attempt.island, member);
+    } else {  // the texts that the search starts with go to every island
+      for (std::size_t island = 0; island < kIslands; ++island) insert(island, member);
+    }
+    limit_population(member);
+  }
+
+ private:
+  struct Attempt {
+    std::size_t island = 0;
+    Shared parent;  // null: the problem's start
+    std::string change;
+  };
+
+  static const std::string& text_of(const Shared& member, const Round& round) {
+    return member == nullptr ? round.problem().start : member->text;
+  }
+
+  // Returns a random number in [0, 1).
+  double draw() { return draws_.unit(); }
+  std::size_t draw_below(std::size_t count) {
+    return std::min(static_cast<std::size_t>(draw() * static_cast<double>(count)), count - 1);
+  }
+
+  double distance(const std::string& text) const {
+    if (references_.empty()) return 0;
+    double sum = 0;
+    for (const Shared& other : references_) sum += distance_of(text, other->text);
+    return sum / static_cast<double>(references_.size());
+  }
+
+  Cell cell_of(const Member& member) const {
+    return {lengths_.bin(static_cast<double>(member.text.size())), distances_.bin(member.distance)};
+  }
+
+  static void keep_best(std::vector<Shared>& list, const Shared& member, std::size_t most) {
+    list.insert(std::upper_bound(list.begin(), list.end(), member, fitter), member);
+    if (list.size() > most) list.pop_back();
+  }
+
+  void insert(std::size_t number, const Shared& member) {
+    Island& island = islands_[number];
+    Shared& owner = island.cells[cell_of(*member)];
+    if (owner == nullptr || fitter(member, owner)) owner = member;
+    island.members.insert(
+        std::upper_bound(island.members.begin(), island.members.end(), member, fitter), member);
+    if (member->migrated || ++island.since_migration < kMigrationInterval) return;
+    island.since_migration = 0;
+    migrate(number);
+  }
+
+  // Copies the best tenth to both neighbours on the ring. Members that came from another island are
+  // not copied.
+  void migrate(std::size_t number) {
+    const std::vector<Shared> from = islands_[number].members;
+    const std::size_t count = share(from.size(), kMigrants);
+    for (std::size_t i = 0; i < std::min(count, from.size()); ++i) {
+      if (from[i]->migrated) continue;
+      Member copy = *from[i];
+      copy.migrated = true;
+      const auto migrant = std::make_shared<const Member>(std::move(copy));
+      for (const std::size_t to : {(number + 1) % kIslands, (number + kIslands - 1) % kIslands}) {
+        const std::vector<Shared>& there = islands_[to].members;
+        const bool known = std::any_of(there.begin(), there.end(), [&](const Shared& other) {
+          return other->text == migrant->text;
+        });
+        if (!known) insert(to, migrant);
+      }
+    }
+  }
+
+  static std::size_t share(std::size_t of, double part) {
+    return static_cast<std::size_t>(std::ceil(static_cast<double>(of) * part));
+  }
+
+  // Removes the worst members until the population is within its limit. The newest member stays.
+  void limit_population(const Shared& newest) {
+    std::size_t all = 0;
+    for (const Island& island : islands_) all += island.members.size();
+    for (; all > kPopulation; --all) {
+      Island* worst = nullptr;
+      for (Island& island : islands_) {
+        if (island.members.empty() || island.members.back() == newest) continue;
+        if (worst == nullptr || fitter(worst->members.back(), island.members.back())) {
+          worst = &island;
+        }
+      }
+      if (worst == nullptr) return;
+      const Shared gone = worst->members.back();
+      worst->members.pop_back();
+      std::erase_if(worst->cells, [&](const auto& cell) { return cell.second == gone; });
+    }
+  }
+
+  // Draws a parent: any member of the island, a member of the archive (preferably of this island),
+  // or a member by fitness.
+  Shared sample(std::size_t number) {
+    const std::vector<Shared>& members = islands_[number].members;
+    if (members.empty()) return archive_.empty() ? nullptr : archive_.front();
+    const double how = draw();
+    if (how < kExplore) return members[draw_below(members.size())];
+    if (how < kExplore + kExploit) {
+      std::vector<Shared> own;
+      for (const Shared& member : archive_) {
+        if (std::find(members.begin(), members.end(), member) != members.end()) {
+          own.push_back(member);
+        }
+      }
+      const std::vector<Shared>& from = own.empty() ? archive_ : own;
+      return from[draw_below(from.size())];
+    }
+    double sum = 0;
+    for (const Shared& member : members) sum += 1 / member->score;
+    double rest = draw() * sum;
+    for (const Shared& member : members) {
+      rest -= 1 / member->score;
+      if (!(rest > 0)) return member;
+    }
+    return members.front();
+  }
+
+  // Returns the island's best and elite, members of near cells, and random members, without the
+  // parent.
+  std::vector<Shared> inspirations(const Island& island, const Shared& parent) {
+    std::vector<Shared> chosen;
+    const auto add = [&](const Shared& member) {
+      const bool known = std::find(chosen.begin(), chosen.end(), member) != chosen.end();
+      if (member != parent && !known && chosen.size() < kInspirations) chosen.push_back(member);
+    };
+    if (island.members.empty()) return chosen;
+    const std::size_t elite = share(island.members.size(), kElite);
+    for (std::size_t i = 0; i <= std::min(elite, island.members.size() - 1); ++i) {
+      add(island.members[i]);
+    }
+    if (parent != nullptr) {
+      const Cell own = cell_of(*parent);
+      const auto near = [](std::size_t a, std::size_t b) {
+        return std::abs(static_cast<int>(a) - static_cast<int>(b)) <= kNear;
+      };
+      for (const auto& [cell, member] : island.cells) {
+        if (near(cell.length, own.length) && near(cell.distance, own.distance)) add(member);
+      }
+    }
+    for (std::size_t i = 0; i < kInspirations; ++i) {
+      add(island.members[draw_below(island.members.size())]);
+    }
+    return chosen;
+  }
+
+  bool whole() const { return asker_.writes_programs() || failed_edits_ >= kFailedEdits; }
+
+  void build(Prompt& prompt, Round& round, const Attempt& attempt, const Segments& base) {
+    const Problem& problem = round.problem();
+    const Island& island = islands_[attempt.island];
+    prompt.system(role_words(problem, round.evaluator()));
+    add_card(prompt, problem);
+    add_problem(prompt, problem);
+    add_state(prompt, round, attempt.parent);
+    add_attempts(prompt, round, island);
+    std::vector<Shared> shown = {attempt.parent};
+    const auto add = [&](std::string_view title, const std::vector<Shared>& members,
+                         std::size_t most) {
+      prompt.heading(fmt::format("{}\n", title), Leaves::kHistory);
+      for (const Shared& member : members) {
+        if (most == 0) break;
+        if (std::find(shown.begin(), shown.end(), member) != shown.end()) continue;
+        shown.push_back(member);
+        --most;
+        prompt.user(fmt::format("#{} {}\n{}", member->id, words_of(*member, round.evaluator()),
+                                fenced(member->text)),
+                    Leaves::kHistory);
+      }
+    };
+    const std::vector<Shared> inspiring = inspirations(island, attempt.parent);
+    add("\nTHE BEST PROGRAMS", island.members, kTop);
+    add("\nPROGRAMS THAT DIFFER", different(island), kDiverse);
+    add("\nPROGRAMS THAT MAY INSPIRE", inspiring, kInspirations);
+    add_failures(prompt, round, base, std::min(round.detail(), reads()));
+    prompt.user("\nCURRENT PROGRAM\n" + fenced(base.text()) + "\n" + asker_.take_remarks());
+    add_task(prompt, problem);
+  }
+
+  // Returns the members by distance, largest first.
+  static std::vector<Shared> different(const Island& island) {
+    std::vector<Shared> members = island.members;
+    std::stable_sort(members.begin(), members.end(),
+                     [](const Shared& a, const Shared& b) { return a->distance > b->distance; });
+    return members;
+  }
+
+  static std::string words_of(const Member& member, const Evaluator& evaluator) {
+    Evaluation evaluation;
+    evaluation.status = Evaluation::Status::kOk;
+    evaluation.score = member.score;
+    return score_words(evaluation, evaluator);
+  }
+
+  // Adds the current program's score, features and feedback, and how it compares with its parent.
+  void add_state(Prompt& prompt, const Round& round, const Shared& parent) {
+    if (parent == nullptr) {
+      prompt.user("FITNESS of the current program: not known, it was not run yet\n");
+      return;
+    }
+    const Cell cell = cell_of(*parent);
+    prompt.user(
+        fmt::format("FITNESS of the current program (#{}): {}\nFEATURES: length {}/{}, "
+                    "distance from others {}/{}\n",
+                    parent->id, words_of(*parent, round.evaluator()), cell.length + 1, kBins,
+                    cell.distance + 1, kBins));
+    if (parent->parent_score > 0) {
+      const double change = parent->score / parent->parent_score;
+      prompt.user(fmt::format("FOCUS: it {} its parent\n", change < 0.999   ? "is better than"
+                                                           : change > 1.001 ? "is worse than"
+                                                                            : "is as good as"));
+    }
+    const GuideDetail detail = std::min(round.detail(), reads());
+    std::vector<FeedbackLine> lines = feedback_lines(parent->feedback, detail);
+    if (!lines.empty()) prompt.user("LAST EXECUTION OUTPUT\n");
+    for (FeedbackLine& line : lines) prompt.user(std::move(line.text), line.leaves);
+  }
+
+  // Adds the island's latest members, each with its change and its result.
+  static void add_attempts(Prompt& prompt, const Round& round, const Island& island) {
+    std::vector<Shared> recent = island.members;
+    std::stable_sort(recent.begin(), recent.end(),
+                     [](const Shared& a, const Shared& b) { return a->id > b->id; });
+    prompt.heading("\nPREVIOUS ATTEMPTS\n", Leaves::kHistory);
+    std::size_t shown = 0;
+    for (const Shared& member : recent) {
+      if (member->parent == 0 || shown == kAttempts) continue;
+      ++shown;
+      prompt.user(fmt::format("#{} {}: {} ({})\n", member->id,
+                              member->change.empty() ? std::string("a change") : member->change,
+                              words_of(*member, round.evaluator()),
+                              member->score < member->parent_score ? "improved" : "regressed"),
+                  Leaves::kHistory);
+    }
+  }
+
+  // Asks for edits, or for a whole text after several failed edits.
+  void add_task(Prompt& prompt, const Problem& problem) const {
+    if (whole()) {
+      prompt.user("TASK: write a better one.\n" + whole_format(problem, asker_.writes_programs()));
+      return;
+    }
+    prompt.user(
+        "TASK: make the current program better. Say in one line what you change. Then write edits "
+        "in exactly this form, each SEARCH a part of the current program, letter for letter" +
+        std::string(problem.is_mapping() ? "" : " within one marked segment") +
+        ":\n<<<<<<< SEARCH\n<lines of the current program>\n=======\n<the lines instead>\n"
+        ">>>>>>> REPLACE\nFor example:\n");
+    prompt.user(problem.is_mapping()
+                    ? "<<<<<<< SEARCH\nTask * CPU;\n=======\nTask * OMP, CPU;\n>>>>>>> REPLACE\n"
+                    : "<<<<<<< SEARCH\n  int width = 4;\n=======\n  int width = 8;\n"
+                      ">>>>>>> REPLACE\n");
+    prompt.user("An empty SEARCH adds lines at the end.\n");
+  }
+
+  Asker asker_;
+  Draws draws_;
+  std::array<Island, kIslands> islands_;
+  std::vector<Shared> archive_, references_;
+  Scale lengths_, distances_;
+  std::map<std::int64_t, Attempt> pending_;  // by tag
+  std::int64_t tags_ = 0;
+  std::size_t next_island_ = 0;
+  int failed_edits_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_evolve(const Problem& problem, std::uint64_t seed,
+                                      const AskOptions& options) {
+  return std::make_unique<Evolve>(problem, seed, options);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,457 @@
+// guided: the proposer that needs no language model. It reads why a run failed or where its time
+// went, and changes what did not fit or what costs the most. It searches the whole language. If a
+// cheaper evaluator is available for estimates, guided tries thousands of changes with it and
+// proposes the best ones.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <variant>
+
+#include "base/random.h"
+#include "propose/proposers.h"
+#include "search/recent.h"
+#include "space/draft.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kBatch = 16;    // estimates per batch
+constexpr double kWorthIt = 0.999;    // a new score must be at most this share of the old one
+constexpr std::size_t kSampled = 96;  // moves tried after a jump
+constexpr int kBreadth = 3;  // changes tried of one mapping before moving to the best of them
+constexpr std::size_t kElite = 32;  // number of drafts kept
+constexpr int kMostShort = 64;      // limit of shortages of memory solved in a row
+
+class Guided : public Proposer {
+ public:
+  Guided(const Problem& problem, std::uint64_t seed)
+      : drafts_(*problem.machine, problem.inputs.front()),
+        start_(drafts_.untaken(problem.start)),
+        draws_(seed) {}
+
+  std::string_view name() const override { return "guided"; }
+  GuideDetail reads() const override { return GuideDetail::kProfile; }
+
+  std::vector<Proposal> propose(Round& round) override {
+    if (round.has_estimates() && !searched_) {
+      search(round);
+      searched_ = true;
+    }
+    std::vector<Proposal> proposals = with_room(round);
+    if (proposals.empty() && round.has_estimates()) proposals = next_of_elite(round);
+    return proposals.empty() ? next_change(round) : proposals;
+  }
+
+  void learn(const Step& step) override;
+
+ private:
+  struct Known {
+    Draft draft;
+    std::string why;
+    double score = HUGE_VAL;
+    std::optional<ProfileFacts> facts;
+    std::optional<Shortage> shortage = {};  // the shortage of memory that made it fail
+  };
+
+  // ---- With estimates
+  void search(Round& round);
+  bool improve(Round& round, Known& at, std::vector<Move> moves);
+  std::vector<Proposal> next_of_elite(Round& round);
+  void remember(const Known& known);
+  // Returns the entry of the elite that a proposal came from; null if it came from elsewhere.
+  const Known* liked_as(const Proposal& proposal) const {
+    const bool known =
+        proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
+    return known ? &elite_[static_cast<std::size_t>(proposal.tag - 1)] : nullptr;
+  }
+  void look_at(Round& round, Known& known);
+
+  // ---- While nothing has run because memory is short
+  std::vector<Proposal> with_room(const Round& round);
+  bool make_room(const Round& round, Known& known) const;
+  static std::optional<Shortage> shortage_of(const Round& round, const std::string& text);
+
+  // ---- Without estimates
+  std::vector<Proposal> next_change(Round& round);
+  void begin_with_the_best(const History& history);
+  std::vector<Proposal> jump(Round& round);
+  void fill_queues();
+  double prior(Move::What what) const;
+
+  std::uint64_t random() { return draws_.bits(); }
+  double jitter() { return 0.5 + draws_.unit(); }
+  // Returns true if the text should run. A text that may fail counts only if the best one may fail
+  // too, or if nothing else is left.
+  bool is_fine(const Round& round, const std::string& text) const {
+    const Evaluator& evaluator = round.evaluator();
+    return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
+  }
+  bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
+  // Returns true if the text should run, was not tried, and does not decide the same as the best.
+  bool is_worth_it(const Round& round, const std::string& text) {
+    return is_fine(round, text) && is_new(text) &&
+           !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
+  }
+
+  const char* start_words() const {
+    return start_.base->text.empty() ? "the default mapper" : "the start";
+  }
+
+  Drafts drafts_;
+  const Draft start_;
+  Draws draws_;
+  Recent<std::monostate> seen_;  // texts that were estimated or proposed
+  bool searched_ = false, exhausted_ = false;
+  std::vector<Known> elite_;  // best first
+  std::size_t proposed_ = 0;  // entries of elite_ proposed so far
+
+  Known best_;                   // base of the changes
+  std::optional<Known> better_;  // best change of best_
+  int tried_here_ = 0;           // number of changes tried from best_
+  std::optional<Known> pending_;
+  std::optional<Known> failed_;  // last draft that failed, or the start
+  std::size_t pending_what_ = Move::kWhats;
+  std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, highest weight last
+  bool queues_stale_ = true, began_ = false, risky_ = false;
+  std::array<int, Move::kWhats> tries_{}, wins_{};
+};
+
+// ---------------------------------------------------------------------------------- with estimates
+
+// Inserts a draft into the elite, which is sorted by score and keeps kElite drafts.
+void Guided::remember(const Known& known) {
+  const auto place =
+      std::upper_bound(elite_.begin(), elite_.end(), known,
+                       [](const Known& a, const Known& b) { return a.score < b.score; });
+  elite_.insert(place, known);
+  if (elite_.size() > kElite) elite_.pop_back();
+}
+
+// Estimates a draft, and keeps its score, profile and shortage of memory.
+void Guided::look_at(Round& round, Known& known) {
+  const std::string text = drafts_.text_of(known.draft);
+  const auto estimates = round.estimate({&text, 1}, std::min(round.detail(), reads()));
+  if (estimates.empty()) {
+    exhausted_ = true;
+    return;
+  }
+  known.score = is_fine(round, text) ? estimates.front().score : HUGE_VAL;
+  known.facts = estimates.front().feedback.profile;
+  known.shortage = estimates.front().feedback.shortage;
+}
+
+// Estimates the moves in batches, the most promising first. Moves to the best draft of the first
+// batch that has a better one; returns false if no batch has one.
+bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
+  for (Move& move : moves) move.weight *= jitter();
+  std::stable_sort(moves.begin(), moves.end(),
+                   [](const Move& a, const Move& b) { return a.weight > b.weight; });
+  for (std::size_t first = 0; first < moves.size() && !exhausted_ && !round.stop();) {
+    std::vector<std::string> texts;
+    std::vector<std::size_t> tried;
+    for (; first < moves.size() && texts.size() < kBatch; ++first) {
+      std::string text = drafts_.text_of(moves[first].draft);
+      if (!is_new(text)) continue;
+      texts.push_back(std::move(text));
+      tried.push_back(first);
+    }
+    const auto estimates = round.estimate(texts, GuideDetail::kNone);
+    exhausted_ = estimates.size() < texts.size();
+    // The best one that the real evaluator accepts: its machine may differ from the estimator's.
+    std::vector<std::size_t> better;
+    for (std::size_t i = 0; i < estimates.size(); ++i) {
+      if (estimates[i].ok() && estimates[i].score <= kWorthIt * at.score) better.push_back(i);
+    }
+    std::stable_sort(better.begin(), better.end(), [&](std::size_t a, std::size_t b) {
+      return estimates[a].score < estimates[b].score;
+    });
+    const auto fine = std::find_if(better.begin(), better.end(),
+                                   [&](std::size_t i) { return is_fine(round, texts[i]); });
+    if (fine == better.end()) continue;
+    const std::size_t best = *fine;
+    Move& move = moves[tried[best]];
+    at = {std::move(move.draft), std::move(move.why), estimates[best].score, {}};
+    return true;
+  }
+  return false;
+}
+
+// Descends from the start. Then repeatedly descends from the best with one to three random changes,
+// until the estimates are used up or 1000 attempts in a row fail.
+void Guided::search(Round& round) {
+  Known at{start_, start_words(), HUGE_VAL, {}};
+  look_at(round, at);
+  is_new(drafts_.text_of(at.draft));
+  while (!std::isfinite(at.score) && !exhausted_ && !round.stop() && make_room(round, at)) {
+    look_at(round, at);
+    is_new(drafts_.text_of(at.draft));
+  }
+  while (!exhausted_ && !round.stop() &&
+         improve(round, at, drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr))) {
+    look_at(round, at);
+  }
+  remember(at);
+  Known best = at;
+  for (std::size_t failed = 0; !exhausted_ && !round.stop() && failed < 1000;) {
+    at = best;
+    const std::size_t jumps = 1 + random() % 3;
+    for (std::size_t j = 0; j < jumps; ++j) {
+      Move move = drafts_.random_move(at.draft, random());
+      at.draft = std::move(move.draft);
+      at.why = std::move(move.why);
+    }
+    const std::string text = drafts_.text_of(at.draft);
+    if (!is_new(text)) {
+      ++failed;
+      continue;
+    }
+    look_at(round, at);
+    if (exhausted_ || !std::isfinite(at.score) || at.score > 1.3 * best.score) continue;
+    for (bool better = true; better && !exhausted_ && !round.stop();) {
+      std::vector<Move> moves = drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr);
+      if (moves.size() > kSampled) {
+        for (std::size_t i = 0; i < kSampled; ++i) {
+          std::swap(moves[i], moves[i + random() % (moves.size() - i)]);
+        }
+        moves.resize(kSampled);
+      }
+      for (std::size_t i = 0; i < kSampled / 4; ++i) {
+        moves.push_back(drafts_.random_move(at.draft, random()));
+        moves.back().weight = kWorthIt;
+      }
+      better = improve(round, at, std::move(moves));
+    }
+    remember(at);
+    failed = at.score < kWorthIt * best.score ? 0 : failed + 1;
+    if (at.score < best.score) best = at;
+  }
+}
+
+// Returns the shortage of memory that check() reports, as far as the level of detail allows.
+std::optional<Shortage> Guided::shortage_of(const Round& round, const std::string& text) {
+  const auto refused =
+      round.evaluator().check(text, std::min(round.detail(), GuideDetail::kExecution));
+  return refused ? refused->feedback.shortage : std::nullopt;
+}
+
+// Gives the data named by the failure or by check() more memories to choose from, until check()
+// finds no more shortage. Returns false if it cannot.
+bool Guided::make_room(const Round& round, Known& known) const {
+  Known at{known.draft, "", HUGE_VAL, {}, known.shortage};
+  if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
+  for (int left = kMostShort; at.shortage && left > 0; --left) {
+    std::optional<Move> move = drafts_.with_room(at.draft, *at.shortage);
+    if (!move) return false;
+    at.draft = std::move(move->draft);
+    at.why += (at.why.empty() ? "" : "; ") + move->why;
+    const std::string text = drafts_.text_of(at.draft);
+    if (!round.evaluator().check(text, GuideDetail::kNone)) {
+      known = std::move(at);
+      return true;
+    }
+    at.shortage = shortage_of(round, text);
+  }
+  return false;
+}
+
+// While nothing has run, proposes more memory choices for the data that did not fit in the last
+// text or in the start.
+std::vector<Proposal> Guided::with_room(const Round& round) {
+  const History& history = round.history();
+  if (history.best() != nullptr || history.last() == nullptr) return {};
+  if (!failed_) {
+    failed_ = Known{start_, "", HUGE_VAL, {}, {}};
+    const std::string start = drafts_.text_of(start_);
+    for (const Step& step : history.failures()) {
+      if (step.proposal.text == start) failed_->shortage = step.evaluation.feedback.shortage;
+    }
+  }
+  if (!make_room(round, *failed_) || !is_new(drafts_.text_of(failed_->draft))) return {};
+  pending_ = *failed_;
+  pending_what_ = Move::kWhats;
+  tried_here_ = kBreadth;
+  return {{drafts_.text_of(failed_->draft), failed_->why}};
+}
+
+// Proposes the next draft of the elite that should run; the tag is its number.
+std::vector<Proposal> Guided::next_of_elite(Round& round) {
+  while (proposed_ < elite_.size()) {
+    const Known& known = elite_[proposed_++];
+    std::string text = drafts_.text_of(known.draft);
+    if (!is_fine(round, text)) continue;
+    return {{std::move(text), fmt::format("the estimates' number {}: {}", proposed_, known.why),
+             static_cast<std::int64_t>(proposed_)}};
+  }
+  return {};
+}
+
+// ------------------------------------------------------------------------------- without estimates
+
+// Continues from the best of the history if it is better than everything found here.
+void Guided::begin_with_the_best(const History& history) {
+  const Step* best = history.best();
+  const double known = better_ ? better_->score : best_.score;
+  if (best == nullptr || best->evaluation.score >= known) return;
+  const Known* liked = liked_as(best->proposal);
+  best_.draft = liked != nullptr ? liked->draft : drafts_.untaken(best->proposal.text);
+  best_.score = best->evaluation.score;
+  best_.facts = best->evaluation.feedback.profile;
+  better_.reset();
+  queues_stale_ = true;
+}
+
+// Proposes one change of the best mapping. Moves on to a better mapping after kBreadth changes.
+std::vector<Proposal> Guided::next_change(Round& round) {
+  if (!began_) {
+    began_ = true;
+    best_ = {start_, start_words(), HUGE_VAL, {}};
+    is_new(drafts_.text_of(best_.draft));
+    if (round.history().last() == nullptr) {
+      tried_here_ = kBreadth;
+      pending_ = best_;
+      return {{drafts_.text_of(best_.draft), best_.why}};
+    }
+  }
+  if (round.history().best() == nullptr && !best_.draft.base->text.empty() &&
+      round.history().last() != nullptr) {  // the start cannot run
+    best_ = {drafts_.untaken(), "", HUGE_VAL, {}, {}};
+    queues_stale_ = true;
+  }
+  begin_with_the_best(round.history());
+  if (better_ && tried_here_ >= kBreadth) {
+    best_ = *std::move(better_);
+    better_.reset();
+    queues_stale_ = true;
+  }
+  if (queues_stale_) {
+    risky_ = std::isfinite(best_.score) && round.evaluator().may_fail(drafts_.text_of(best_.draft));
+    fill_queues();
+  }
+  while (!round.stop()) {
+    // Chooses the kind of change that promises most: the share of time that it affects, times its
+    // rate of success so far.
+    std::size_t chosen = Move::kWhats;
+    double most = -1;
+    for (std::size_t w = 0; w < Move::kWhats; ++w) {
+      if (queues_[w].empty()) continue;
+      const double promise =
+          prior(static_cast<Move::What>(w)) * (1 + 2 * wins_[w]) / (1 + tries_[w]);
+      if (promise > most) chosen = w;
+      most = std::max(most, promise);
+    }
+    if (chosen == Move::kWhats && better_) {
+      tried_here_ = kBreadth;
+      return next_change(round);
+    }
+    if (chosen == Move::kWhats) {
+      std::vector<Proposal> proposals = jump(round);
+      if (!proposals.empty() || risky_) return proposals;
+      risky_ = true;
+      fill_queues();
+      continue;
+    }
+    Move move = std::move(queues_[chosen].back());
+    queues_[chosen].pop_back();
+    std::string text = drafts_.text_of(move.draft);
+    if (!is_worth_it(round, text)) continue;
+    pending_ = Known{std::move(move.draft), move.why, HUGE_VAL, {}};
+    pending_what_ = chosen;
+    ++tries_[chosen];
+    ++tried_here_;
+    return {{std::move(text), move.why}};
+  }
+  return {};
+}
+
+// Proposes a mapping with two to four random changes of the best one, once each single change was
+// tried.
+std::vector<Proposal> Guided::jump(Round& round) {
+  pending_what_ = Move::kWhats;
+  for (int tries = 0; tries < 100 && !round.stop(); ++tries) {
+    Known at{best_.draft, "", HUGE_VAL, {}};
+    for (std::uint64_t left = 2 + random() % 3; left > 0; --left) {
+      Move move = drafts_.random_move(at.draft, random());
+      at.draft = std::move(move.draft);
+      at.why += (at.why.empty() ? "" : "; ") + move.why;
+    }
+    std::string text = drafts_.text_of(at.draft);
+    if (!is_worth_it(round, text)) continue;
+    pending_ = at;
+    return {{std::move(text), at.why}};
+  }
+  return {};
+}
+
+// Fills the queues with the changes of the best mapping, highest weight last.
+void Guided::fill_queues() {
+  queues_stale_ = false;
+  tried_here_ = 0;
+  for (auto& queue : queues_) queue.clear();
+  for (Move& move : drafts_.moves(best_.draft, best_.facts ? &*best_.facts : nullptr)) {
+    move.weight *= jitter();
+    queues_[static_cast<std::size_t>(move.what)].push_back(std::move(move));
+  }
+  for (auto& queue : queues_) {
+    std::stable_sort(queue.begin(), queue.end(),
+                     [](const Move& a, const Move& b) { return a.weight < b.weight; });
+  }
+}
+
+// Returns the share of the time that a kind of change may affect.
+double Guided::prior(Move::What what) const {
+  constexpr double kAlways = 0.02;
+  if (!best_.facts) return kAlways;
+  const ProfileFacts& facts = *best_.facts;
+  double waiting = 0, imbalance = 0;
+  for (const ProfileFacts::Cause& cause : facts.causes) waiting += cause.waiting;
+  for (const ProfileFacts::Kind& kind : facts.kinds) {
+    if (kind.busy > 0.05) imbalance = std::max(imbalance, 1 - 1 / std::max(kind.imbalance, 1.0));
+  }
+  switch (what) {
+    case Move::What::kWithParent:  // tried first, because there are few
+      return 2 * kAlways + facts.copies + waiting + imbalance;
+    case Move::What::kPlaceAlike:
+      return kAlways + facts.copies + waiting + imbalance;
+    case Move::What::kPlace:
+      return kAlways + (facts.copies + waiting + imbalance) / 2;
+    case Move::What::kMemory:
+      return kAlways + facts.copies;
+    case Move::What::kKind:
+      return kAlways + facts.tasks / 4;
+    case Move::What::kLayout:
+      return kAlways + facts.tasks / 8;
+    case Move::What::kReplicate:
+      return kAlways + facts.runtime;
+    case Move::What::kSchedule:
+      break;
+  }
+  return kAlways;
+}
+
+// Keeps a successful change if it is better than the best by more than the noise.
+void Guided::learn(const Step& step) {
+  const Known* liked = liked_as(step.proposal);
+  if (!step.evaluation.ok() && (liked != nullptr || pending_)) {
+    failed_ = liked != nullptr ? *liked : *pending_;
+    failed_->shortage = step.evaluation.feedback.shortage;
+  }
+  if (!pending_) return;
+  const double before = better_ ? better_->score : best_.score;
+  if (step.evaluation.ok() && step.evaluation.score < before * (1 - step.evaluation.noise)) {
+    better_ = std::move(pending_);
+    better_->score = step.evaluation.score;
+    better_->facts = step.evaluation.feedback.profile;
+    if (pending_what_ < Move::kWhats) ++wins_[pending_what_];
+  }
+  pending_.reset();
+}
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed) {
+  return std::make_unique<Guided>(problem, seed);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,160 @@
+// hybrid: a language model and `guided` take turns. The model changes segments of the best text and
+// sees earlier texts as differences from it. Of three samples, the one with the best estimate is
+// tried. If one of the two has no proposal, the other continues alone. For texts that are not
+// mappings, only the model proposes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/asking.h"
+#include "propose/proposers.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kTemperature = 0.7;
+constexpr std::size_t kSamples = 3;  // samples if estimates are available
+constexpr std::size_t kBestShown = 4, kRecentShown = 2;
+constexpr int kMostFailed = 2;  // rounds without a usable reply before `guided` continues alone
+constexpr int kPause = 16;      // turns until the model is asked again
+constexpr std::int64_t kAsked = -1;  // tag of the model's proposals; guided uses its own tags
+
+class Hybrid : public Proposer {
+ public:
+  Hybrid(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+      : asker_(problem, seed, options),
+        guided_(problem.is_mapping() ? make_guided(problem, seed) : nullptr) {}
+
+  std::string_view name() const override { return "hybrid"; }
+  GuideDetail reads() const override { return GuideDetail::kProfile; }
+
+  std::vector<Proposal> propose(Round& round) override {
+    const int period = failed_ < kMostFailed ? 2 : kPause;
+    const bool model_first = guided_ == nullptr || turn_++ % period == period - 1;
+    std::vector<Proposal> proposals = model_first ? asked(round) : guided(round);
+    if (!proposals.empty() || guided_ == nullptr || round.stop()) return proposals;
+    return model_first ? guided(round) : asked(round);
+  }
+
+  void learn(const Step& step) override {
+    if (guided_ != nullptr && step.proposal.tag != kAsked) guided_->learn(step);
+  }
+
+ private:
+  std::vector<Proposal> guided(Round& round) {
+    std::vector<Proposal> proposals = guided_->propose(round);
+    for (Proposal& proposal : proposals) {
+      asker_.known(round, proposal.text);
+      proposal.why =
+          (failed_ < kMostFailed ? "guided: " : "guided, the model was no use lately: ") +
+          proposal.why;
+    }
+    return proposals;
+  }
+
+  // Asks the model for new segments of the best text.
+  std::vector<Proposal> asked(Round& round) {
+    const Problem& problem = round.problem();
+    const Step* best = round.history().best();
+    const Result<Segments> base = segments_of(problem, text_of(best, problem));
+    if (!base.ok()) return {};
+    Question question;
+    question.program = true;
+    build(question.prompt, round, best, *base);
+    const std::vector<Question> questions(round.has_estimates() && !spent_ ? kSamples : 1,
+                                          question);
+    std::vector<Proposal> proposals;
+    for (const auto& reply : asker_.ask(round, questions, kTemperature)) {
+      if (!reply) continue;
+      const Answer answer = read_answer(*reply, *base, asker_.form());
+      auto proposal = asker_.proposal(round, answer, "as the model suggests");
+      if (!proposal) continue;
+      proposal->tag = kAsked;
+      proposals.push_back(std::move(*proposal));
+    }
+    failed_ = proposals.empty() ? failed_ + 1 : 0;
+    if (proposals.size() > 1) keep_best(round, proposals);
+    return proposals;
+  }
+
+  // Keeps the proposal with the best estimate. The model may propose the others again.
+  void keep_best(Round& round, std::vector<Proposal>& proposals) {
+    std::vector<std::string> texts;
+    for (const Proposal& proposal : proposals) texts.push_back(proposal.text);
+    const std::vector<Evaluation> estimates = round.estimate(texts, GuideDetail::kNone);
+    spent_ = estimates.size() < texts.size();
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < estimates.size(); ++i) {
+      if (estimates[i].score < estimates[best].score) best = i;
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (i != best) asker_.forget(round, texts[i]);
+    }
+    proposals = {std::move(proposals[best])};
+  }
+
+  void build(Prompt& prompt, Round& round, const Step* best, const Segments& base) {
+    const Problem& problem = round.problem();
+    const GuideDetail detail = std::min(round.detail(), reads());
+    prompt.system(role_words(problem, round.evaluator()));
+    prompt.system(asker_.writes_programs() ? whole_format(problem, true)
+                                           : segments_format(problem));
+    add_card(prompt, problem);
+    add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
+    prompt.user(best == nullptr ? "CURRENT, not run yet\n"
+                                : fmt::format("CURRENT (#{}, the best)\n", best->number));
+    prompt.user(show(base));
+    add_history(prompt, round, base);
+    add_failures(prompt, round, base, detail);
+    prompt.user("\n");
+    if (best != nullptr) add_feedback(prompt, best->evaluation, round, detail);
+    prompt.user(asker_.take_remarks() + "You may change all segments. PLAN, then blocks.\n");
+  }
+
+  // Adds the best and the most recent texts that ran, as differences, best last.
+  static void add_history(Prompt& prompt, const Round& round, const Segments& base) {
+    const History& history = round.history();
+    std::vector<const Step*> shown;
+    const auto add = [&](const Step& step) {
+      const bool known = std::any_of(shown.begin(), shown.end(), [&](const Step* other) {
+        return other->proposal.text == step.proposal.text;
+      });
+      if (step.evaluation.ok() && &step != history.best() && !known) shown.push_back(&step);
+    };
+    const std::vector<Step>& best = history.best_first();
+    const std::vector<Step>& recent = history.recent();
+    for (std::size_t i = 0; i < std::min(best.size(), kBestShown + 1); ++i) add(best[i]);
+    for (std::size_t i = recent.size() - std::min(recent.size(), kRecentShown); i < recent.size();
+         ++i) {
+      add(recent[i]);
+    }
+    std::stable_sort(shown.begin(), shown.end(), [](const Step* a, const Step* b) {
+      return a->evaluation.score > b->evaluation.score;
+    });
+    prompt.heading("HISTORY (difference to CURRENT; best last)\n", Leaves::kHistory);
+    for (const Step* step : shown) {
+      const Result<Segments> text = segments_of(round.problem(), step->proposal.text);
+      if (!text.ok()) continue;
+      const std::string differs = difference(*text, base);
+      if (differs.empty()) continue;
+      prompt.user(fmt::format("#{} {}\n{}", step->number,
+                              score_words(step->evaluation, round.evaluator()), differs),
+                  Leaves::kHistory);
+    }
+  }
+
+  Asker asker_;
+  std::unique_ptr<Proposer> guided_;  // null: the text is not a mapping
+  int turn_ = 0, failed_ = 0;
+  bool spent_ = false;  // true: no estimates are left
+};
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_hybrid(const Problem& problem, std::uint64_t seed,
+                                      const AskOptions& options) {
+  return std::make_unique<Hybrid>(problem, seed, options);
+}
+
+}  // namespace groma::tuning

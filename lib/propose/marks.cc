@@ -1,0 +1,236 @@
+// marks: varies a text whose lines list alternatives: `kRows = 32;  // groma: one of 16 32 64`. It
+// changes one value at a time, starting from the best text so far, nearest values first. Then it
+// draws untried combinations at random.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "base/random.h"
+#include "groma/segments.h"
+#include "propose/proposers.h"
+#include "search/recent.h"
+#include "space/segment_marks.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::string_view kMark = "groma: one of";
+constexpr std::size_t kMaxMarks = 64, kMaxValues = 64;
+constexpr int kMaxDraws = 1000;  // limit of draws of tried texts in a row
+
+using Choice = std::vector<std::uint32_t>;  // for each mark, the index of its value
+
+struct Mark {
+  std::size_t line = 0;  // line number, from 1
+  std::vector<std::string> values;
+};
+
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Returns the values behind a mark, up to the end of the comment or line.
+std::vector<std::string> values_in(std::string_view rest) {
+  for (std::string_view closing : {"*/", "-->"}) rest = rest.substr(0, rest.find(closing));
+  std::vector<std::string> values;
+  constexpr std::string_view kSpace = " \t\r";
+  while (true) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kSpace), rest.size()));
+    if (rest.empty()) return values;
+    const std::string_view word = rest.substr(0, rest.find_first_of(kSpace));
+    values.emplace_back(word);
+    rest.remove_prefix(word.size());
+  }
+}
+
+// A place in a line at which a value stands as a whole word.
+struct Place {
+  std::size_t at;
+  std::uint32_t value;
+};
+// At one position the longest value counts.
+std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
+  std::vector<Place> places;
+  for (std::size_t at = 0; at < line.size();) {
+    std::size_t longest = 0;
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      const std::string& value = values[v];
+      const bool begins = at == 0 || !in_word(line[at - 1]) || !in_word(value.front());
+      const std::size_t end = at + value.size();
+      const bool ends = end >= line.size() || !in_word(line[end]) || !in_word(value.back());
+      if (value.size() <= longest || !begins || !ends || !line.substr(at).starts_with(value)) {
+        continue;
+      }
+      if (longest > 0) places.pop_back();
+      longest = value.size();
+      places.push_back({at, static_cast<std::uint32_t>(v)});
+    }
+    at += std::max<std::size_t>(longest, 1);
+  }
+  return places;
+}
+
+struct MarkedText {
+  std::vector<Mark> marks;
+  std::vector<std::string> between;  // text before, between and behind the values
+  Choice chosen;
+
+  std::string text_of(const Choice& choice) const {
+    std::string text = between.front();
+    for (std::size_t m = 0; m < marks.size(); ++m) {
+      text += marks[m].values[choice[m]] + between[m + 1];
+    }
+    return text;
+  }
+};
+
+// Finds the marks of a text. Fails (kMalformed, kTooLarge) with the line.
+Result<MarkedText> read_marks(std::string_view text) {
+  const auto failure = [](std::size_t line, std::string_view what) {
+    return Error{Error::Code::kMalformed, fmt::format("line {}: {}", line, what)};
+  };
+  MarkedText made;
+  std::size_t kept = 0, line = 1;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view all = text.substr(at, end - at);
+    const std::size_t found = all.find(kMark);
+    if (found != all.npos) {
+      Mark mark{line, values_in(all.substr(found + kMark.size()))};
+      if (mark.values.size() < 2 || mark.values.size() > kMaxValues) {
+        return failure(line,
+                       fmt::format("`{}` has {} value{}, not 2 to {}", kMark, mark.values.size(),
+                                   mark.values.size() == 1 ? "" : "s", kMaxValues));
+      }
+      if (made.marks.size() == kMaxMarks) {
+        return Error{
+            Error::Code::kTooLarge,
+            fmt::format("line {}: there are more than {} lines with `{}`", line, kMaxMarks, kMark)};
+      }
+      const std::vector<Place> places = places_in(all.substr(0, found), mark.values);
+      if (places.size() != 1) {
+        return failure(line, places.empty()
+                                 ? fmt::format("none of the values of `{}` stands before it as a "
+                                               "word of its own; spaces part values",
+                                               kMark)
+                                 : fmt::format("{} of the values of `{}` stand before it, not one",
+                                               places.size(), kMark));
+      }
+      const std::size_t begin = at + places[0].at;
+      made.between.emplace_back(text.substr(kept, begin - kept));
+      made.chosen.push_back(places[0].value);
+      kept = begin + mark.values[places[0].value].size();
+      made.marks.push_back(std::move(mark));
+    }
+    at = end + 1;
+  }
+  made.between.emplace_back(text.substr(kept));
+  return made;
+}
+
+class Marks : public Proposer {
+ public:
+  Marks(MarkedText text, std::uint64_t seed) : text_(std::move(text)), seed_(seed) {}
+
+  std::string_view name() const override { return "marks"; }
+
+  // Proposes the start first, then neighbours of the best, then random choices.
+  std::vector<Proposal> propose(Round& round) override {
+    if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
+    tried(text_.chosen);
+    const Choice from = choice_of(round.history().best());
+    if (const auto near = neighbour(from)) return {proposal(from, *near)};
+    for (int i = 0; i < kMaxDraws; ++i) {
+      const Choice drawn = draw();
+      if (!was_tried(drawn)) return {proposal(from, drawn)};
+    }
+    return {};
+  }
+
+ private:
+  static std::uint64_t key_of(const Choice& choice) {
+    std::uint64_t key = 0;
+    for (const std::uint32_t value : choice) key = mix(key ^ value) + 1;
+    return key;
+  }
+  void tried(const Choice& choice) { tried_.add(key_of(choice), {}); }
+  bool was_tried(const Choice& choice) const { return tried_.find(key_of(choice)) != nullptr; }
+
+  // Returns the choice in a step's text; the start's choice if this proposer cannot have made the
+  // text.
+  Choice choice_of(const Step* step) const {
+    if (step == nullptr) return text_.chosen;
+    const auto read = read_marks(step->proposal.text);
+    return read && read->between == text_.between ? read->chosen : text_.chosen;
+  }
+
+  Proposal proposal(const Choice& from, const Choice& to) {
+    tried(to);
+    std::string why;
+    for (std::size_t m = 0; m < to.size(); ++m) {
+      if (from[m] == to[m]) continue;
+      const Mark& mark = text_.marks[m];
+      why += fmt::format("{}line {}: {} for {}", why.empty() ? "" : ", ", mark.line,
+                         mark.values[to[m]], mark.values[from[m]]);
+    }
+    return {text_.text_of(to), why.empty() ? "as it is" : why};
+  }
+
+  // Returns an untried neighbour of `from`: one step for each mark in turn, then two steps, and so
+  // on. The first mark is random.
+  std::optional<Choice> neighbour(const Choice& from) {
+    const std::size_t first = random_at(seed_, next_++) % from.size();
+    for (std::size_t distance = 1; distance < kMaxValues; ++distance) {
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        const std::size_t m = (first + i) % from.size();
+        const std::size_t count = text_.marks[m].values.size();
+        for (const std::size_t value : {from[m] + distance, from[m] - distance}) {
+          if (value >= count) continue;
+          Choice choice = from;
+          choice[m] = static_cast<std::uint32_t>(value);
+          if (!was_tried(choice)) return choice;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  Choice draw() {
+    Choice choice;
+    for (const Mark& mark : text_.marks) {
+      choice.push_back(static_cast<std::uint32_t>(random_at(seed_, next_++) % mark.values.size()));
+    }
+    return choice;
+  }
+
+  MarkedText text_;
+  std::uint64_t seed_, next_ = 0;
+  Recent<std::monostate> tried_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
+  const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
+  if (has_segment_mark(source.text())) {
+    if (const auto segments = Segments::of_marked(source); !segments) return segments.error();
+  }
+  auto text = read_marks(problem.start);
+  if (!text) {
+    Error error = text.error();
+    if (!problem.file.empty()) error.message = fmt::format("`{}`: {}", problem.file, error.message);
+    return error;
+  }
+  if (text->marks.empty()) {
+    const std::string of =
+        problem.file.empty() ? std::string("the text") : fmt::format("`{}`", problem.file);
+    return Error{
+        Error::Code::kUnknown, fmt::format("no line of {} has `{}`", of, kMark),
+        fmt::format("write behind a value what else may stand there: `n = 4;  // {} 2 4 8`",
+                    kMark)};
+  }
+  return std::unique_ptr<Proposer>(std::make_unique<Marks>(std::move(*text), seed));
+}
+
+}  // namespace groma::tuning

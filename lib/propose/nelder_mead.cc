@@ -1,0 +1,142 @@
+// NelderMead. Source: opentuner/search/simplextechniques.py. The generators of the original are
+// steps here.
+#include <algorithm>
+
+#include "propose/techniques.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kReflect = 2, kExpand = 2, kContract = 0.5, kShrink = 0.5;
+// Number of rounds without a new trial after which the other techniques get a turn, and after which
+// the method restarts.
+constexpr std::size_t kPause = 50, kRestart = 500;
+
+}  // namespace
+
+// Hands out the wanted trials whose results are not known, waits for their results, then advances.
+Technique::Request NelderMead::ask(Shared& shared) {
+  while (!done_) {
+    while (handed_ < wanted_.size()) {
+      const TrialRef trial = wanted_[handed_++];
+      if (shared.knows(*trial)) continue;
+      rounds_ = 0;
+      return {Answer::kTrial, trial};
+    }
+    std::erase_if(wanted_, [&](const TrialRef& trial) { return shared.knows(*trial); });
+    if (!wanted_.empty()) {
+      handed_ = wanted_.size();
+      rounds_ = 0;
+      return {Answer::kWaiting};
+    }
+    handed_ = 0;
+    if (!paused_ && ++rounds_ % kPause == 0) {
+      paused_ = true;
+      if (rounds_ > kRestart) {
+        step_ = Step::kBegin;
+        rounds_ = 0;
+      }
+      return {};
+    }
+    paused_ = false;
+    done_ = !advance(shared);
+  }
+  return {};
+}
+
+bool NelderMead::want(TrialRef trial, Step step) {
+  wanted_.push_back(std::move(trial));
+  step_ = step;
+  return true;
+}
+
+// Each case evaluates the step that just finished and chooses the next step.
+bool NelderMead::advance(Shared& shared) {
+  switch (step_) {
+    case Step::kBegin:
+      simplex_.clear();
+      for (std::size_t i = 0; i <= shared.space.numbers(); ++i) {
+        simplex_.push_back(shared.random_trial());
+      }
+      if (simplex_.size() == 1) return false;
+      wanted_ = simplex_;
+      step_ = Step::kSimplex;
+      return true;
+
+    case Step::kSimplex:
+      return reflect(shared);
+
+    case Step::kReflected:
+      if (shared.better(*reflection_, *simplex_[0])) {
+        expansion_ = point(centroid_, reflection_->configuration, -kExpand, shared);
+        return want(expansion_, Step::kExpanded);
+      }
+      if (shared.better(*reflection_, *simplex_[1])) {
+        simplex_.back() = reflection_;
+        return reflect(shared);
+      }
+      base_ = shared.better(*simplex_.back(), *reflection_) ? simplex_.back() : reflection_;
+      contraction_ = point(centroid_, base_->configuration, -kContract, shared);
+      return want(contraction_, Step::kContracted);
+
+    case Step::kExpanded:
+      simplex_.back() = shared.better(*expansion_, *reflection_) ? expansion_ : reflection_;
+      return reflect(shared);
+
+    case Step::kContracted:
+      if (!shared.better(*base_, *contraction_)) {
+        simplex_.back() = contraction_;
+        return reflect(shared);
+      }
+      for (std::size_t i = 1; i < simplex_.size(); ++i) {
+        simplex_[i] =
+            point(simplex_[0]->configuration, simplex_[i]->configuration, -kShrink, shared);
+      }
+      wanted_ = simplex_;
+      step_ = Step::kSimplex;
+      return true;
+  }
+  return false;
+}
+
+// Sorts the simplex and reflects its worst point. Returns false if the simplex did not change since
+// the last reflection, or if there were too many rounds without a new trial.
+bool NelderMead::reflect(Shared& shared) {
+  if (rounds_ > 3 * simplex_.size() + 1) return false;
+  const auto same = [](const TrialRef& a, const TrialRef& b) { return a->hash == b->hash; };
+  if (std::equal(simplex_.begin(), simplex_.end(), last_simplex_.begin(), last_simplex_.end(),
+                 same)) {
+    return false;
+  }
+  last_simplex_ = simplex_;
+  std::stable_sort(simplex_.begin(), simplex_.end(),
+                   [&](const TrialRef& a, const TrialRef& b) { return shared.better(*a, *b); });
+  centroid_ = centroid(shared);
+  reflection_ = point(centroid_, simplex_.back()->configuration, kReflect, shared);
+  return want(reflection_, Step::kReflected);
+}
+
+// Returns the point from + scale * (from - other).
+TrialRef NelderMead::point(const Configuration& from, const Configuration& other, double scale,
+                           Shared& shared) const {
+  Configuration made = from;
+  for (std::size_t p = 0; p < shared.space.size(); ++p) {
+    shared.space.set_linear(made, p, from, scale, from, other, shared.draws);
+  }
+  return shared.trial(std::move(made));
+}
+
+// Returns the mean of all points of the simplex, including the worst. Parameters that are not
+// numbers come from the best point.
+Configuration NelderMead::centroid(const Shared& shared) const {
+  Configuration made = simplex_[0]->configuration;
+  for (std::size_t p = 0; p < shared.space.size(); ++p) {
+    if (!shared.space[p].is_number()) continue;
+    double sum = 0;
+    for (const TrialRef& trial : simplex_) sum += shared.space.unit_value(trial->configuration, p);
+    shared.space.set_unit_value(made, p, sum / static_cast<double>(simplex_.size()));
+  }
+  return made;
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,54 @@
+// opentuner: OpenTuner's default ensemble (ensemble.h) over the search space. Each decision is an
+// enum of its options, as in a program that uses OpenTuner itself.
+#include <fmt/format.h>
+
+#include "groma/search_space.h"
+#include "propose/ensemble.h"
+#include "propose/proposers.h"
+
+namespace groma::tuning {
+namespace {
+
+std::vector<Parameter> parameters_of(const SearchSpace& space) {
+  std::vector<Parameter> parameters;
+  for (const Decision& decision : space.decisions()) {
+    parameters.push_back(Parameter::options(static_cast<std::uint32_t>(decision.options.size())));
+  }
+  return parameters;
+}
+
+class OpenTuner : public Proposer {
+ public:
+  OpenTuner(const Problem& problem, std::uint64_t seed)
+      : space_(*problem.machine, problem.inputs.front()), ensemble_(parameters_of(space_), seed) {}
+
+  std::string_view name() const override { return "opentuner"; }
+
+  std::vector<Proposal> propose(Round& round) override {
+    std::vector<Proposal> proposals;
+    for (const Ensemble::Request& request : ensemble_.ask(round.most())) {
+      const Choice choice(request.configuration.begin(), request.configuration.end());
+      proposals.push_back({space_.text_of(choice),
+                           fmt::format("{}{}", Ensemble::kTechniques[request.technique],
+                                       request.repeated ? ", asked for before" : ""),
+                           request.number});
+    }
+    return proposals;
+  }
+
+  void learn(const Step& step) override {
+    ensemble_.tell(step.proposal.tag, step.evaluation.score, step.evaluation.ok());
+  }
+
+ private:
+  SearchSpace space_;
+  Ensemble ensemble_;
+};
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t seed) {
+  return std::make_unique<OpenTuner>(problem, seed);
+}
+
+}  // namespace groma::tuning

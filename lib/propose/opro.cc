@@ -1,0 +1,92 @@
+// opro: Optimization by PROmpting (Yang et al., 2023). The prompt lists texts with their scores,
+// best last, and asks for a text that is better than all of them. Each step takes eight samples.
+// The guide's feedback stands with each score, as in the paper on agent-system interfaces.
+#include <fmt/format.h>
+
+#include "model/asking.h"
+#include "propose/proposers.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kShown = 20, kSamples = 8;
+constexpr double kTemperature = 1.0;
+constexpr std::size_t kBytes = 2 * kPromptBytes;  // larger, because the prompt holds whole texts
+
+class Opro : public Proposer {
+ public:
+  Opro(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+      : asker_(problem, seed, options, kBytes) {}
+
+  std::string_view name() const override { return "opro"; }
+  GuideDetail reads() const override { return GuideDetail::kProfile; }
+
+  std::vector<Proposal> propose(Round& round) override {
+    const Problem& problem = round.problem();
+    const Result<Segments> base = segments_of(problem, text_of(round.history().best(), problem));
+    if (!base.ok()) return {};
+    Question question;
+    question.program = true;
+    build(question.prompt, round, *base);
+    const std::vector<Question> questions(std::min(kSamples, round.most()), question);
+    std::vector<Proposal> proposals;
+    for (const auto& reply : asker_.ask(round, questions, kTemperature)) {
+      if (!reply) continue;
+      const Answer answer = read_answer(*reply, *base, {problem.is_mapping(), true});
+      auto proposal = asker_.proposal(round, answer, "one of eight samples");
+      if (proposal) proposals.push_back(std::move(*proposal));
+    }
+    return proposals;
+  }
+
+ private:
+  void build(Prompt& prompt, Round& round, const Segments& base) {
+    const Problem& problem = round.problem();
+    const GuideDetail detail = std::min(round.detail(), reads());
+    prompt.system(role_words(problem, round.evaluator()));
+    prompt.system(whole_format(problem, asker_.writes_programs()));
+    add_card(prompt, problem);
+    add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
+    const std::vector<Step>& best = round.history().best_first();
+    if (best.empty()) {
+      prompt.user("THE TEXT TO BEGIN WITH\n" + shown(problem, base) + "\n");
+    } else {
+      prompt.heading("TEXTS WITH THEIR RESULTS, the best last\n", Leaves::kHistory);
+    }
+    for (std::size_t i = std::min(best.size(), kShown); i-- > 0;) {
+      prompt.user(entry(best[i], round, detail), i == 0 ? Leaves::kNever : Leaves::kHistory);
+    }
+    add_failures(prompt, round, base, detail);
+    prompt.user("\n" + asker_.take_remarks() +
+                "Write a new one that is different from all of the above and has a better result "
+                "than all of them.\n");
+  }
+
+  // Returns a text with its score and feedback.
+  static std::string entry(const Step& step, const Round& round, GuideDetail detail) {
+    const auto segments = segments_of(round.problem(), step.proposal.text);
+    if (!segments.ok()) return "";
+    std::string text = shown(round.problem(), *segments);
+    text += fmt::format("result: {}{}\n", score_words(step.evaluation, round.evaluator()),
+                        values_words(step.evaluation, round.evaluator()));
+    const std::string feedback = feedback_summary(step.evaluation.feedback, detail, 300);
+    if (!feedback.empty()) text += "feedback: " + feedback + "\n";
+    return text + "\n";
+  }
+
+  static std::string shown(const Problem& problem, const Segments& segments) {
+    return problem.is_mapping() ? fenced(segments.text()) : show(segments);
+  }
+
+  Asker asker_;
+};
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_opro(const Problem& problem, std::uint64_t seed,
+                                    const AskOptions& options) {
+  return std::make_unique<Opro>(problem, seed, options);
+}
+
+}  // namespace groma::tuning

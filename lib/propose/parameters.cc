@@ -1,0 +1,148 @@
+// Parameters and configurations of OpenTuner's techniques.
+#include "propose/parameters.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <span>
+
+#include "base/names.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kSigma = 0.1;        // standard deviation of the noise, as a share of the range
+constexpr double kSwap = 0.25;        // probability of each swap in a permutation
+constexpr double kRounding = 0.4999;  // an integer's range is extended by this at both ends
+
+// Returns a normally distributed number (Box and Muller).
+double normal(Draws& draws) {
+  const double radius = std::sqrt(-2 * std::log(1 - draws.unit()));
+  return radius * std::cos(2 * std::numbers::pi * draws.unit());
+}
+
+}  // namespace
+
+std::uint64_t hash_of(const Configuration& configuration) {
+  std::uint64_t hash = configuration.size();
+  for (double value : configuration) hash = mix(hash ^ std::bit_cast<std::uint64_t>(value)) + 1;
+  return hash;
+}
+
+ParameterSpace::ParameterSpace(std::vector<Parameter> parameters)
+    : parameters_(std::move(parameters)), places_(1, 0) {
+  for (const Parameter& parameter : parameters_) {
+    const bool long_one = parameter.kind == Parameter::Kind::kPermutation;
+    places_.push_back(places_.back() + (long_one ? parameter.count : 1));
+  }
+}
+
+std::size_t ParameterSpace::numbers() const {
+  return static_cast<std::size_t>(std::count_if(parameters_.begin(), parameters_.end(),
+                                                [](const auto& p) { return p.is_number(); }));
+}
+
+Configuration ParameterSpace::random(Draws& draws) const {
+  Configuration configuration(places_.back());
+  for (std::size_t p = 0; p < size(); ++p) {
+    if (parameters_[p].kind == Parameter::Kind::kPermutation) {
+      const auto begin = configuration.begin() + static_cast<std::ptrdiff_t>(places_[p]);
+      std::iota(begin, begin + parameters_[p].count, 0);
+    }
+    randomize(configuration, p, draws);
+  }
+  return configuration;
+}
+
+// Every value of the parameter is equally likely.
+void ParameterSpace::randomize(Configuration& configuration, std::size_t p, Draws& draws) const {
+  const Parameter& parameter = parameters_[p];
+  double* const value = &configuration[places_[p]];
+  switch (parameter.kind) {
+    case Parameter::Kind::kInteger:
+      *value = std::min(
+          parameter.least + std::floor(draws.unit() * (parameter.most - parameter.least + 1)),
+          parameter.most);
+      return;
+    case Parameter::Kind::kFloat:
+      *value = parameter.least + draws.unit() * (parameter.most - parameter.least);
+      return;
+    case Parameter::Kind::kEnum:
+      *value = draws.below(parameter.count);
+      return;
+    case Parameter::Kind::kBoolean:
+      *value = draws.below(2);
+      return;
+    case Parameter::Kind::kPermutation: {
+      std::span<double> items(value, parameter.count);
+      draws.shuffle(items);
+      return;
+    }
+  }
+}
+
+// A number that leaves its range is reflected at the end of the range.
+void ParameterSpace::disturb(Configuration& configuration, std::size_t p, Draws& draws) const {
+  const Parameter& parameter = parameters_[p];
+  if (parameter.is_number()) {
+    double unit = std::abs(unit_value(configuration, p) + kSigma * normal(draws));
+    if (unit > 1) unit = 1 - std::fmod(unit, 1);
+    set_unit_value(configuration, p, unit);
+    return;
+  }
+  double* const value = &configuration[places_[p]];
+  if (parameter.kind == Parameter::Kind::kBoolean) {
+    *value = 1 - *value;
+  } else if (parameter.kind == Parameter::Kind::kPermutation && draws.below(2) == 1) {
+    for (std::uint32_t i = 1; i < parameter.count; ++i) {
+      if (draws.chance(kSwap)) std::swap(value[i - 1], value[i]);
+    }
+  } else {
+    randomize(configuration, p, draws);
+  }
+}
+
+void ParameterSpace::set_linear(Configuration& configuration, std::size_t p, const Configuration& a,
+                                double scale, const Configuration& b, const Configuration& c,
+                                Draws& draws) const {
+  if (parameters_[p].is_number()) {
+    set_unit_value(configuration, p,
+                   unit_value(a, p) + scale * (unit_value(b, p) - unit_value(c, p)));
+    return;
+  }
+  const auto at = static_cast<std::ptrdiff_t>(places_[p]);
+  const auto end = static_cast<std::ptrdiff_t>(places_[p + 1]);
+  std::copy(a.begin() + at, a.begin() + end, configuration.begin() + at);
+  if (!same(p, b, c)) randomize(configuration, p, draws);
+}
+
+ParameterSpace::Bounds ParameterSpace::bounds(std::size_t p) const {
+  const Parameter& parameter = parameters_[p];
+  const double beyond = parameter.kind == Parameter::Kind::kInteger ? kRounding : 0;
+  return {parameter.least - beyond, parameter.most + beyond};
+}
+
+double ParameterSpace::unit_value(const Configuration& configuration, std::size_t p) const {
+  const Bounds within = bounds(p);
+  if (within.least >= within.most) return 0;
+  return (configuration[places_[p]] - within.least) / (within.most - within.least);
+}
+
+// The result is clamped to the range; an integer is rounded.
+void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
+                                    double unit) const {
+  const Bounds within = bounds(p);
+  double value = within.least + std::clamp(unit, 0.0, 1.0) * (within.most - within.least);
+  if (parameters_[p].kind == Parameter::Kind::kInteger) value = std::nearbyint(value);
+  configuration[places_[p]] = std::clamp(value, parameters_[p].least, parameters_[p].most);
+}
+
+bool ParameterSpace::same(std::size_t p, const Configuration& a, const Configuration& b) const {
+  const auto at = static_cast<std::ptrdiff_t>(places_[p]);
+  const auto end = static_cast<std::ptrdiff_t>(places_[p + 1]);
+  return std::equal(a.begin() + at, a.begin() + end, b.begin() + at);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,108 @@
+// The list of proposers, and the function that makes a proposer by name.
+#include "propose/proposers.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "app/data.h"
+#include "groma/segments.h"
+#include "groma/spelling.h"
+
+namespace groma {
+namespace {
+
+using Made = Result<std::unique_ptr<Proposer>>;
+
+struct Listed {
+  ProposerInfo info;
+  Made (*make)(const Problem& problem, std::uint64_t seed, const AskOptions& options);
+};
+
+// Makes a proposer that needs no language model.
+template <auto make>
+Made plain(const Problem& problem, std::uint64_t seed, const AskOptions&) {
+  return make(problem, seed);
+}
+
+template <auto make>
+Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& options) {
+  if (!problem.is_mapping()) {
+    const Result<Segments> marked =
+        Segments::of_marked(Source(problem.file.empty() ? "text" : problem.file, problem.start));
+    if (!marked.ok()) return marked.error();
+  }
+  return make(problem, seed, options);
+}
+
+constexpr std::array kListed = {
+    Listed{{"guided", "changes what a run's profile says costs most", false, true},
+           plain<tuning::make_guided>},
+    Listed{{"anneal", "simulated annealing", false, true}, plain<tuning::make_anneal>},
+    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true},
+           plain<tuning::make_ccd>},
+    Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
+           plain<tuning::make_opentuner>},
+    Listed{{"random", "draws from the search space", false, true}, plain<tuning::make_random>},
+    Listed{{"marks", "tries the values that `groma: one of` names in the text"},
+           plain<tuning::make_marks>},
+    Listed{{"trace", "a model changes segments of what was tried last, by its feedback", true},
+           asking<tuning::make_trace>},
+    Listed{
+        {"opro", "a model sees the best so far with their results, and writes better ones", true},
+        asking<tuning::make_opro>},
+    Listed{{"scientist", "a model selects, designs experiments and carries them out, by timings",
+            true},
+           asking<tuning::make_scientist>},
+    Listed{{"evolve", "a model changes programs of a population on islands", true},
+           asking<tuning::make_evolve>},
+    Listed{{"hybrid", "a model and `guided` by turns", true}, asking<tuning::make_hybrid>},
+};
+
+// Returns the names of an input's tasks, which identify the application.
+std::set<std::string_view> tasks_of(const Workload& input) {
+  std::set<std::string_view> names;
+  for (const app::Task& task : input.data().tasks) names.insert(task.name);
+  return names;
+}
+
+constexpr auto kInfos = [] {
+  std::array<ProposerInfo, kListed.size()> infos;
+  for (std::size_t i = 0; i < kListed.size(); ++i) infos[i] = kListed[i].info;
+  return infos;
+}();
+
+}  // namespace
+
+std::span<const ProposerInfo> proposers() { return kInfos; }
+
+// Fails if the name is unknown, if the proposer only searches for mappings and the text is not one,
+// or if the inputs have different tasks.
+Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
+                                                std::uint64_t seed, const AskOptions& options) {
+  std::vector<std::string_view> names;
+  for (const Listed& listed : kListed) {
+    names.push_back(listed.info.name);
+    if (listed.info.name != name) continue;
+    if (listed.info.mappings_only && !problem.is_mapping()) {
+      return Error{
+          Error::Code::kUnknown,
+          fmt::format("the proposer `{}` searches for mappings, not for other texts", name),
+          "name one that asks a model, or `marks`"};
+    }
+    for (const Workload& input : problem.inputs) {
+      if (tasks_of(input) == tasks_of(problem.inputs.front())) continue;
+      return Error{
+          Error::Code::kUnknown,
+          fmt::format("`{}` and `{}` have different tasks", problem.inputs.front().name(),
+                      input.name()),
+          "search for a mapping of each; inputs of one search are sizes of one application"};
+    }
+    return listed.make(problem, seed, options);
+  }
+  return Error{Error::Code::kUnknown, fmt::format("no proposer is named `{}`", name),
+               fmt::format("there are {}", join_names(names))};
+}
+
+}  // namespace groma

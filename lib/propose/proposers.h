@@ -1,0 +1,38 @@
+// The proposers of the tuner, each in a file with its name. proposers.cc lists them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "groma/proposers.h"
+
+namespace groma::tuning {
+
+// guided: finds where the run time goes and changes those decisions (draft.h).
+std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed);
+// anneal: simulated annealing over the search space, in cycles of increasing length.
+std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed);
+// ccd: AutoMap's constrained coordinate-wise descent over the search space. Uses no random numbers.
+std::unique_ptr<Proposer> make_ccd(const Problem& problem, std::uint64_t seed);
+// opentuner: OpenTuner's default ensemble over the search space.
+std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t seed);
+// marks: changes values in the text to the alternatives that its lines list. Fails if no line lists
+// alternatives.
+Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed);
+// random: draws from the search space (search_space.h); every option of a decision is equally
+// likely.
+std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
+
+// These proposers ask a language model. The file of each names its source.
+std::unique_ptr<Proposer> make_trace(const Problem& problem, std::uint64_t seed,
+                                     const AskOptions& options);
+std::unique_ptr<Proposer> make_opro(const Problem& problem, std::uint64_t seed,
+                                    const AskOptions& options);
+std::unique_ptr<Proposer> make_scientist(const Problem& problem, std::uint64_t seed,
+                                         const AskOptions& options);
+std::unique_ptr<Proposer> make_evolve(const Problem& problem, std::uint64_t seed,
+                                      const AskOptions& options);
+std::unique_ptr<Proposer> make_hybrid(const Problem& problem, std::uint64_t seed,
+                                      const AskOptions& options);
+
+}  // namespace groma::tuning

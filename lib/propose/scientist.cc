@@ -1,0 +1,420 @@
+// scientist: GPU Kernel Scientist (Andrews and Witteveen, 2025). A language model takes three
+// roles. The selector picks a base and a reference from the population. The designer lists ten
+// avenues and plans five experiments. The writer carries out three of them. The only feedback is
+// timings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "groma/harmless.h"
+#include "model/asking.h"
+#include "model/reply_text.h"
+#include "propose/proposers.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kTemperature = 0.7;
+constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
+constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 4'000, kMaxWords = 400;
+constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
+
+struct Member {
+  std::int64_t id = 0;  // the step's number
+  std::int64_t base = 0, reference = 0;
+  std::string text;
+  Evaluation evaluation;  // without its feedback
+};
+
+struct Experiment {
+  std::string description, rubric;
+  double least = 0, most = 0;  // gain in percent
+  double innovation = 0;       // 0 to 100
+  // About the proposal that carries out the experiment.
+  std::int64_t base = 0, reference = 0;
+  double base_score = 0;
+};
+
+constexpr std::string_view kSelectorSchema =
+    R"({"type":"object","additionalProperties":false,"required":["base","reference","reason"],)"
+    R"("properties":{"base":{"type":"integer"},"reference":{"type":"integer"},)"
+    R"("reason":{"type":"string","maxLength":300}}})";
+constexpr std::string_view kDesignerSchema =
+    R"({"type":"object","additionalProperties":false,"required":["avenues","experiments"],)"
+    R"("properties":{"avenues":{"type":"array","minItems":10,"maxItems":10,)"
+    R"("items":{"type":"string","maxLength":120}},"experiments":{"type":"array","minItems":5,)"
+    R"("maxItems":5,"items":{"type":"object","additionalProperties":false,)"
+    R"("required":["description","rubric","gain","innovation"],"properties":{)"
+    R"("description":{"type":"string","maxLength":200},"rubric":{"type":"string","maxLength":200},)"
+    R"("gain":{"type":"array","minItems":2,"maxItems":2,"items":{"type":"integer"}},)"
+    R"("innovation":{"type":"integer"}}}}}})";
+
+std::optional<double> number_in(const llm::json& value) {
+  if (!value.is_number()) return std::nullopt;
+  const double number = value.get<double>();
+  if (!std::isfinite(number)) return std::nullopt;
+  return std::clamp(number, -1e6, 1e6);
+}
+
+std::string words_in(const llm::json& object, const char* key) {
+  const llm::json* value = llm::member(object, key);
+  if (value == nullptr) return "";
+  if (value->is_string()) return one_line(value->get<std::string>(), kMaxWords);
+  std::string words;  // a list of items
+  for (const llm::json& item : *value) {
+    if (!item.is_string()) continue;
+    words += (words.empty() ? "" : "; ") + item.get<std::string>();
+  }
+  return one_line(words, kMaxWords);
+}
+
+// Reads an experiment from JSON; nullopt if its description or its gain is missing.
+std::optional<Experiment> experiment_in(const llm::json& value) {
+  Experiment made;
+  made.description = words_in(value, "description");
+  made.rubric = words_in(value, "rubric");
+  const llm::json* gain = llm::member(value, "gain");
+  const llm::json* innovation = llm::member(value, "innovation");
+  if (made.description.empty() || gain == nullptr || !gain->is_array() || gain->size() != 2) {
+    return std::nullopt;
+  }
+  const std::optional<double> least = number_in((*gain)[0]), most = number_in((*gain)[1]);
+  if (!least || !most) return std::nullopt;
+  made.least = std::min(*least, *most);
+  made.most = std::max(*least, *most);
+  if (innovation != nullptr) made.innovation = number_in(*innovation).value_or(0);
+  return made;
+}
+
+// Returns three distinct experiments: the most innovative, the one with the highest maximum gain,
+// and the one with the highest minimum gain.
+std::vector<Experiment> picked(const std::vector<Experiment>& all) {
+  std::vector<Experiment> chosen;
+  std::vector<bool> taken(all.size());
+  for (double Experiment::*by : {&Experiment::innovation, &Experiment::most, &Experiment::least}) {
+    std::size_t best = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!taken[i] && (best == all.size() || all[i].*by > all[best].*by)) best = i;
+    }
+    if (best == all.size()) break;
+    taken[best] = true;
+    chosen.push_back(all[best]);
+  }
+  return chosen;
+}
+
+class Scientist : public Proposer {
+ public:
+  Scientist(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+      : asker_(problem, seed, options) {}
+
+  std::string_view name() const override { return "scientist"; }
+  std::string findings() const override { return findings_; }
+
+  // Selects a base, designs experiments and asks for texts that carry them out.
+  std::vector<Proposal> propose(Round& round) override {
+    measured_ = what(round.evaluator());
+    higher_is_better_ = round.evaluator().higher_is_better();
+    const Pair pair = select(round);
+    const Problem& problem = round.problem();
+    const Result<Segments> base =
+        segments_of(problem, pair.base == nullptr ? problem.start : pair.base->text);
+    if (!base.ok()) return {};
+    std::vector<Experiment> experiments = design(round, pair, *base);
+    if (experiments.size() > round.most()) experiments.resize(round.most());
+    std::vector<Question> questions;
+    for (const Experiment& experiment : experiments) {
+      Question& question = questions.emplace_back();
+      question.program = true;
+      build_writer(question.prompt, round, pair, *base, experiment);
+    }
+    const auto replies = asker_.ask(round, questions, kTemperature);
+    std::vector<Proposal> proposals;
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      if (!replies[i]) continue;
+      const Answer answer = read_answer(*replies[i], *base, asker_.form());
+      auto proposal = asker_.proposal(round, answer, "");
+      if (!proposal) {
+        note(fmt::format("\"{}\" was not carried out.", experiments[i].description));
+        continue;
+      }
+      if (pair.base != nullptr) {
+        experiments[i].base = pair.base->id;
+        experiments[i].base_score = pair.base->evaluation.score;
+      }
+      if (pair.reference != nullptr) experiments[i].reference = pair.reference->id;
+      proposal->why = experiments[i].description;
+      proposal->tag = ++tags_;
+      pending_.emplace(tags_, std::move(experiments[i]));
+      proposals.push_back(std::move(*proposal));
+    }
+    return proposals;
+  }
+
+  void learn(const Step& step) override {
+    Member member{step.number, 0, 0, step.proposal.text, step.evaluation};
+    member.evaluation.feedback = {};
+    const auto found = pending_.find(step.proposal.tag);
+    if (found != pending_.end()) {
+      const Experiment& experiment = found->second;
+      member.base = experiment.base;
+      member.reference = experiment.reference;
+      note(fmt::format("\"{}\" on #{}: {}.", experiment.description, experiment.base,
+                       outcome(step.evaluation, experiment)));
+      pending_.erase(found);
+    }
+    population_.push_back(std::move(member));
+    if (population_.size() > kMaxPopulation) forget();
+  }
+
+ private:
+  struct Pair {
+    const Member* base = nullptr;  // null: the problem's start
+    const Member* reference = nullptr;
+  };
+
+  std::string outcome(const Evaluation& evaluation, const Experiment& experiment) const {
+    if (!evaluation.ok()) return "it did not run";
+    if (experiment.base_score <= 0 || !std::isfinite(experiment.base_score)) return "it ran";
+    const double times = evaluation.score / experiment.base_score;
+    if (std::abs(times - 1) <= evaluation.noise) return "no difference";
+    return fmt::format("{:+.1f} % {}", 100 * ((higher_is_better_ ? 1 / times : times) - 1),
+                       measured_);
+  }
+  static std::string what(const Evaluator& evaluator) {
+    return evaluator.unit() == "s" ? "time" : one_line(evaluator.unit(), 40);
+  }
+
+  // Removes one member: the oldest one that failed, or else the worst. The newest stays.
+  void forget() {
+    const auto worst = std::max_element(
+        population_.begin(), population_.end() - 1, [](const Member& a, const Member& b) {
+          return std::pair(a.evaluation.score, -a.id) < std::pair(b.evaluation.score, -b.id);
+        });
+    population_.erase(worst);
+  }
+
+  // Appends to the findings; the oldest are removed at the limit.
+  void note(std::string_view text) {
+    findings_ += fmt::format("- {}\n", harmless(text));
+    while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
+  }
+
+  std::vector<const Member*> valid() const {
+    std::vector<const Member*> members;
+    for (const Member& member : population_) {
+      if (member.evaluation.ok()) members.push_back(&member);
+    }
+    std::stable_sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
+      return a->evaluation.score < b->evaluation.score;
+    });
+    return members;
+  }
+
+  // Asks the model for a base and a reference. If it does not name them, takes the best and the
+  // member that differs most from it.
+  Pair select(Round& round) {
+    const std::vector<const Member*> members = valid();
+    if (members.empty()) return {};
+    if (members.size() == 1) return {members.front(), nullptr};
+    Question question;
+    question.json_schema = kSelectorSchema;
+    build_selector(question.prompt, round);
+    const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
+    Pair pair{members.front(), nullptr};
+    std::string why;
+    const auto text = replies.front() ? reply_text(*replies.front(), &why) : std::nullopt;
+    if (const auto object = text ? read_object(*text) : std::nullopt) {
+      const auto find = [&](const char* key) {
+        const std::int64_t id = llm::count_in(*object, key, -1);
+        const auto found = std::find_if(members.begin(), members.end(),
+                                        [id](const Member* member) { return member->id == id; });
+        return found == members.end() ? nullptr : *found;
+      };
+      if (const Member* base = find("base")) pair.base = base;
+      pair.reference = find("reference");
+    }
+    if (pair.reference == nullptr || pair.reference == pair.base) {
+      pair.reference = most_different(round.problem(), *pair.base, members);
+    }
+    return pair;
+  }
+
+  // Returns the member whose segments differ most from those of `base`; null if there is none.
+  static const Member* most_different(const Problem& problem, const Member& base,
+                                      const std::vector<const Member*>& members) {
+    const Result<Segments> own = segments_of(problem, base.text);
+    const Member* found = nullptr;
+    std::ptrdiff_t most = -1;
+    for (const Member* member : members) {
+      const Result<Segments> other = segments_of(problem, member->text);
+      if (member == &base || !own.ok() || !other.ok()) continue;
+      const auto differing =
+          std::count_if(own->all().begin(), own->all().end(), [&](const Segment& segment) {
+            const Segment* same = other->find(segment.name);
+            return same == nullptr || same->text != segment.text;
+          });
+      if (differing > most) {
+        most = differing;
+        found = member;
+      }
+    }
+    return found;
+  }
+
+  // Lists the latest members of the population, and the eight best.
+  void build_selector(Prompt& prompt, const Round& round) const {
+    prompt.system(role_words(round.problem(), round.evaluator()));
+    prompt.system(
+        "You select what the next experiments start from. Base: the one to change, the best "
+        "overall "
+        "or the most promising. Reference: one to learn from, of another line of descent, or "
+        "better "
+        "for some inputs.\nReply with one JSON object: {\"base\": <id>, \"reference\": <id>, "
+        "\"reason\": \"<why>\"}.\n");
+    prompt.user(
+        fmt::format("POPULATION id | parents | {} for each input\n", what(round.evaluator())));
+    const std::size_t first = population_.size() - std::min(population_.size(), kShownMembers);
+    const std::vector<const Member*> best = valid();
+    for (std::size_t i = 0; i < population_.size(); ++i) {
+      const Member& member = population_[i];
+      const auto end =
+          best.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, best.size()));
+      const bool among = std::find(best.begin(), end, &member) != end;
+      if (i < first && !among) continue;
+      prompt.user(line_of(member, round.evaluator()), among ? Leaves::kNever : Leaves::kHistory);
+    }
+  }
+
+  static std::string line_of(const Member& member, const Evaluator& evaluator) {
+    std::string line = fmt::format(" #{} | ", member.id);
+    line += member.base == 0 ? "none" : fmt::format("#{}", member.base);
+    if (member.reference != 0) line += fmt::format(", #{}", member.reference);
+    if (!member.evaluation.ok()) return line + " | did not run\n";
+    line += " |";
+    const std::vector<std::string> inputs = evaluator.inputs();
+    for (std::size_t i = 0; i < member.evaluation.values.size(); ++i) {
+      line += fmt::format("{} {}{:.3g} {}", i == 0 ? "" : ",",
+                          i < inputs.size() && inputs.size() > 1
+                              ? without_paths(one_line(inputs[i], 60)) + " "
+                              : std::string(),
+                          member.evaluation.values[i], evaluator.unit());
+    }
+    return line + "\n";
+  }
+
+  void add_findings(Prompt& prompt) const {
+    if (findings_.empty()) return;
+    prompt.heading("FINDINGS of earlier experiments\n", Leaves::kHistory);
+    std::string_view rest = findings_;
+    if (rest.size() > kShownFindings) {
+      rest.remove_prefix(rest.find('\n', rest.size() - kShownFindings - 1) + 1);
+    }
+    while (!rest.empty()) {
+      const std::size_t end = rest.find('\n') + 1;
+      prompt.user(std::string(rest.substr(0, end)), Leaves::kHistory);
+      rest.remove_prefix(end);
+    }
+    prompt.user("\n");
+  }
+
+  static void add_member(Prompt& prompt, std::string_view title, const Member* member,
+                         const Segments& segments, const Evaluator& evaluator) {
+    prompt.user(fmt::format("{}{}\n{}", title,
+                            member == nullptr ? std::string(", not run yet")
+                                              : line_of(*member, evaluator).substr(0, 300),
+                            show(segments)));
+  }
+
+  std::vector<Experiment> design(Round& round, const Pair& pair, const Segments& base) {
+    Question question;
+    question.json_schema = kDesignerSchema;
+    Prompt& prompt = question.prompt;
+    const Problem& problem = round.problem();
+    prompt.system(role_words(problem, round.evaluator()));
+    prompt.system(
+        "You design experiments on the base text below. First list ten avenues by which it may get "
+        "better, as different as you can. Then plan five experiments: what is changed and why, a "
+        "rubric of the edits that are expected, the gain that you expect as a range in percent, "
+        "and how innovative it is, 0 to 100.\nReply with one JSON object: {\"avenues\": "
+        "[\"<ten>\"],"
+        " \"experiments\": [{\"description\": \"...\", \"rubric\": \"...\", \"gain\": [<min>, "
+        "<max>], \"innovation\": <0 to 100>}, <five of them>]}.\n");
+    add_card(prompt, problem);
+    add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
+    add_findings(prompt);
+    add_member(prompt, "BASE", pair.base, base, round.evaluator());
+    prompt.user(asker_.take_remarks());
+    const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
+    if (!replies.front()) return {};
+    std::string why;
+    const auto text = reply_text(*replies.front(), &why);
+    const auto object = text ? read_object(*text) : std::nullopt;
+    std::vector<Experiment> experiments;
+    if (const llm::json* list = object ? llm::member(*object, "experiments") : nullptr) {
+      for (const llm::json& value : *list) {
+        if (auto made = experiment_in(value)) experiments.push_back(std::move(*made));
+        if (experiments.size() == kMaxExperiments) break;
+      }
+    }
+    const llm::json* avenues = object ? llm::member(*object, "avenues") : nullptr;
+    const std::size_t listed = avenues != nullptr && avenues->is_array() ? avenues->size() : 0;
+    if (!experiments.empty() && (listed < kAvenues || experiments.size() < kExperiments)) {
+      asker_.remark(fmt::format(
+          "YOUR LAST DESIGN was short: {} avenues instead of ten, {} experiments of use instead of "
+          "five.",
+          listed, experiments.size()));
+      note(fmt::format("A design had {} avenues and {} experiments of use.", listed,
+                       experiments.size()));
+    }
+    if (experiments.empty()) {
+      asker_.refuse(round, !why.empty() ? why
+                           : !object    ? "it is not a JSON object"
+                                        : "it has no experiment with a description and a gain of "
+                                          "two numbers");
+    }
+    return picked(experiments);
+  }
+
+  void build_writer(Prompt& prompt, const Round& round, const Pair& pair, const Segments& base,
+                    const Experiment& experiment) const {
+    const Problem& problem = round.problem();
+    prompt.system(role_words(problem, round.evaluator()));
+    prompt.system(asker_.writes_programs() ? whole_format(problem, true)
+                                           : segments_format(problem));
+    add_card(prompt, problem);
+    add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
+    add_findings(prompt);
+    if (pair.reference != nullptr) {
+      const Result<Segments> reference = segments_of(problem, pair.reference->text);
+      if (reference.ok()) {
+        add_member(prompt, "REFERENCE", pair.reference, *reference, round.evaluator());
+      }
+    }
+    add_member(prompt, "BASE", pair.base, base, round.evaluator());
+    prompt.user(fmt::format("\nEXPERIMENT, to be carried out on the base: {}\nRUBRIC: {}\n",
+                            experiment.description, experiment.rubric));
+  }
+
+  Asker asker_;
+  std::vector<Member> population_;              // oldest first
+  std::map<std::int64_t, Experiment> pending_;  // by tag
+  std::int64_t tags_ = 0;
+  std::string findings_;
+  std::string measured_;  // the word for a measured value
+  bool higher_is_better_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_scientist(const Problem& problem, std::uint64_t seed,
+                                         const AskOptions& options) {
+  return std::make_unique<Scientist>(problem, seed, options);
+}
+
+}  // namespace groma::tuning

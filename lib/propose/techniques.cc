@@ -1,0 +1,117 @@
+// DifferentialEvolution and GreedyMutation. Source:
+// opentuner/search/{differentialevolution,evolutionarytechniques}.py.
+#include "propose/techniques.h"
+
+#include <limits>
+#include <numeric>
+
+namespace groma::tuning {
+
+TrialRef Shared::trial(Configuration configuration) const {
+  auto made = std::make_shared<Trial>();
+  made->hash = hash_of(configuration);
+  made->configuration = std::move(configuration);
+  return made;
+}
+
+bool Shared::knows(Trial& trial) const {
+  if (trial.known) return true;
+  const Scored* found = memory.find(trial.hash);
+  if (found == nullptr) return false;
+  trial.known = true;
+  trial.result = *found;
+  return true;
+}
+
+double Shared::score(Trial& trial) const {
+  return knows(trial) ? trial.result.score : std::numeric_limits<double>::infinity();
+}
+
+// Asks for every member of the first population, then for a child of the member that has waited
+// longest and has no pending child.
+Technique::Request DifferentialEvolution::ask(Shared& shared) {
+  while (members_.size() < kPopulation) {
+    members_.push_back({shared.random_trial(), nullptr, false, turns_++});
+  }
+  std::size_t oldest = members_.size();
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    Member& member = members_[m];
+    if (!member.asked) {
+      member.asked = true;
+      return {Answer::kTrial, member.trial};
+    }
+    if (member.child != nullptr) continue;
+    if (oldest == members_.size() || member.turn < members_[oldest].turn) oldest = m;
+  }
+  if (oldest == members_.size()) return {};
+  TrialRef child;
+  for (int i = 0; i < kRetries; ++i) {
+    child = shared.trial(child_of(oldest, shared));
+    if (!shared.knows(*child)) break;
+  }
+  members_[oldest].turn = turns_++;
+  members_[oldest].child = child;
+  return {Answer::kTrial, child};
+}
+
+// The best trial takes part in the draw of the three others. The scale is drawn from 0.5 to 1.
+Configuration DifferentialEvolution::child_of(std::size_t parent, Shared& shared) const {
+  std::vector<const Configuration*> others;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (m != parent) others.push_back(&members_[m].trial->configuration);
+  }
+  if (shared.best != nullptr) others.push_back(&shared.best->configuration);
+  shared.draws.shuffle(others);
+  const double scale = shared.draws.unit() / 2 + 0.5;
+
+  std::vector<std::size_t> parameters(shared.space.size());
+  std::iota(parameters.begin(), parameters.end(), 0);
+  shared.draws.shuffle(parameters);
+  Configuration child = members_[parent].trial->configuration;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (i > 0 && !shared.draws.chance(kCrossing)) continue;
+    shared.space.set_linear(child, parameters[i], *others[0], scale, *others[1], *others[2],
+                            shared.draws);
+  }
+  return child;
+}
+
+// The child replaces its parent if it is better.
+void DifferentialEvolution::told(const Trial& trial, Shared& shared) {
+  for (Member& member : members_) {
+    if (member.child == nullptr || member.child->hash != trial.hash) continue;
+    if (shared.better(*member.child, *member.trial)) member.trial = member.child;
+    member.child = nullptr;
+  }
+}
+
+// Begins from the best configuration, or from a random one if no trial succeeded. Returns kNothing
+// if kTries mutations do not change the configuration.
+Technique::Request GreedyMutation::ask(Shared& shared) {
+  const bool has_parent = shared.best != nullptr && shared.best->result.ok;
+  Configuration configuration =
+      has_parent ? shared.best->configuration : shared.space.random(shared.draws);
+  const std::uint64_t parent = hash_of(configuration);
+  std::vector<std::size_t> parameters(shared.space.size());
+  std::iota(parameters.begin(), parameters.end(), 0);
+  for (int i = 0; i < kTries; ++i) {
+    shared.draws.shuffle(parameters);
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      if (p == 0 || shared.draws.chance(rate_)) mutate(configuration, parameters[p], shared);
+    }
+    if (hash_of(configuration) != parent) {
+      return {Answer::kTrial, shared.trial(std::move(configuration))};
+    }
+  }
+  return {};
+}
+
+void GreedyMutation::mutate(Configuration& configuration, std::size_t p, Shared& shared) const {
+  if (normal_) {
+    shared.space.disturb(configuration, p, shared.draws);
+  } else {
+    shared.space.randomize(configuration, p, shared.draws);
+  }
+}
+
+}  // namespace groma::tuning

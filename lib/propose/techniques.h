@@ -1,0 +1,129 @@
+// The techniques of OpenTuner's default ensemble. Each technique asks for configurations and is
+// told their results. Ensemble (ensemble.h) chooses between the techniques.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "propose/parameters.h"
+#include "propose/score_memory.h"
+
+namespace groma::tuning {
+
+// A configuration and its result, once the result is known.
+struct Trial {
+  Configuration configuration;
+  std::uint64_t hash = 0;
+  bool known = false;
+  Scored result;
+};
+using TrialRef = std::shared_ptr<Trial>;
+
+// The state that all techniques of an ensemble share.
+struct Shared {
+  const ParameterSpace& space;
+  Draws draws;
+  ScoreMemory memory;
+  // The best trial so far; null: no trial has ended yet. It is a failed one if all trials failed.
+  TrialRef best;
+
+  TrialRef trial(Configuration configuration) const;
+  TrialRef random_trial() { return trial(space.random(draws)); }
+  // Returns true if the result of the trial's configuration is known, whichever technique asked for
+  // it. The result is then filled in.
+  bool knows(Trial& trial) const;
+  // Returns true if a's score is strictly smaller than b's. An unknown result counts as a failure.
+  bool better(Trial& a, Trial& b) const { return score(a) < score(b); }
+  double score(Trial& trial) const;
+};
+
+class Technique {
+ public:
+  enum class Answer : std::uint8_t { kTrial, kNothing, kWaiting };
+  struct Request {
+    Answer answer = Answer::kNothing;
+    TrialRef trial = nullptr;
+  };
+
+  virtual ~Technique() = default;
+  // Returns the next trial to run. kNothing: no trial now. kWaiting: earlier trials must finish
+  // first.
+  virtual Request ask(Shared& shared) = 0;
+  // Receives the result of a trial that this technique asked for.
+  virtual void told(const Trial& /*trial*/, Shared& /*shared*/) {}
+};
+
+// DifferentialEvolutionAlt. The member of the population that has waited longest gets a child,
+// which combines three other members. At least one parameter is crossed, each other one with
+// probability kCrossing. The child replaces its parent if it is better.
+class DifferentialEvolution : public Technique {
+ public:
+  static constexpr std::size_t kPopulation = 30;
+  static constexpr double kCrossing = 0.2;
+  static constexpr int kRetries = 5;  // attempts to find a child without a known result
+
+  Request ask(Shared& shared) override;
+  void told(const Trial& trial, Shared& shared) override;
+
+ private:
+  struct Member {
+    TrialRef trial, child;  // child: requested, result not known yet
+    bool asked = false;
+    std::uint64_t turn = 0;
+  };
+  Configuration child_of(std::size_t parent, Shared& shared) const;
+
+  std::vector<Member> members_;
+  std::uint64_t turns_ = 0;
+};
+
+// UniformGreedyMutation and NormalGreedyMutation: the best known configuration with one parameter
+// changed, and each other parameter changed with probability `rate`.
+class GreedyMutation : public Technique {
+ public:
+  static constexpr int kTries = 10;  // attempts to differ from the parent
+  // `normal`: parameters change a little if their kind allows that. Otherwise they get random
+  // values.
+  GreedyMutation(double rate, bool normal) : rate_(rate), normal_(normal) {}
+
+  Request ask(Shared& shared) override;
+
+ private:
+  void mutate(Configuration& configuration, std::size_t p, Shared& shared) const;
+
+  double rate_;
+  bool normal_;
+};
+
+// RandomNelderMead: the downhill simplex method over the numeric parameters, from random starting
+// points. It ends for good when the simplex no longer moves, and at once if no parameter is a
+// number.
+class NelderMead : public Technique {
+ public:
+  Request ask(Shared& shared) override;
+
+ private:
+  enum class Step : std::uint8_t { kBegin, kSimplex, kReflected, kExpanded, kContracted };
+  // Evaluates the results of the last step and puts the trials for the next step into `wanted_`.
+  // Returns false if the method ends.
+  bool advance(Shared& shared);
+  bool reflect(Shared& shared);
+  bool want(TrialRef trial, Step step);
+  TrialRef point(const Configuration& from, const Configuration& other, double scale,
+                 Shared& shared) const;
+  Configuration centroid(const Shared& shared) const;
+
+  Step step_ = Step::kBegin;
+  bool done_ = false, paused_ = false;
+  std::size_t rounds_ = 0;  // rounds since the last new trial
+  std::vector<TrialRef> simplex_, last_simplex_;
+  std::vector<TrialRef> wanted_;
+  std::size_t handed_ = 0;  // number of entries of `wanted_` already handled
+  Configuration centroid_;
+  TrialRef reflection_, expansion_, contraction_, base_;
+};
+
+}  // namespace groma::tuning

@@ -1,0 +1,361 @@
+// Reads and writes app::Events as text. Each `visit` lists the parts of a type in order, and an
+// archive writes or reads them, so both directions share one description.
+#include "recording/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include "base/archive.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::string_view kMagic = "groma events 3\n";
+
+using archive::Number;
+
+// Defined in this namespace so that argument-dependent lookup finds `visit`.
+struct Writer : archive::Writer {
+  using archive::Writer::Writer;
+  void coordinate(const std::int64_t& value) { (*this)(value); }
+};
+
+// Limits all numbers that are read, so that everything derived from them is limited too.
+class Reader : public archive::Reader {
+ public:
+  using archive::Reader::Reader;
+  using archive::Reader::operator();
+
+  template <Number T>
+  void operator()(T& value) {
+    archive::Reader::operator()(value);
+    const auto read = static_cast<std::int64_t>(value);
+    if (read != kNoNumber && (read > kMostEventNumber || read < -kMostEventNumber)) {
+      too_large_ = true;
+      fail();
+    }
+  }
+  void coordinate(std::int64_t& value) {
+    (*this)(value);
+    if (value == kNoNumber) fail();
+  }
+
+  bool too_large() const { return too_large_; }
+
+ private:
+  bool too_large_ = false;
+};
+
+template <typename Archive, Number T>
+void visit(Archive& archive, T& value) {
+  archive(value);
+}
+template <typename Archive>
+void visit(Archive& archive, std::string& value) {
+  archive(value);
+}
+template <typename Archive>
+void visit(Archive& archive, Point& point);
+template <typename Archive>
+void visit(Archive& archive, Rect& rect);
+template <typename Archive>
+void visit(Archive& archive, LayoutDemand& demand);
+template <typename Archive>
+void visit(Archive& archive, Repeat& repeat);
+
+#define GROMA_VISIT(Type, ...)                                               \
+  template <typename Archive>                                                \
+  void visit(Archive& archive, Events::Type& of) {                           \
+    const auto each = [&](auto&... parts) { (visit(archive, parts), ...); }; \
+    each(__VA_ARGS__);                                                       \
+  }
+
+template <typename Archive, typename T>
+void visit(Archive& archive, std::vector<T>& items) {
+  archive::list(archive, items, [&](T& item) { visit(archive, item); });
+}
+template <typename Archive, typename T>
+void visit(Archive& archive, std::optional<T>& value) {
+  std::int64_t coded = value ? static_cast<std::int64_t>(*value) : -1;
+  archive(coded);
+  if (coded >= 0) value = static_cast<T>(coded);
+}
+template <typename Archive>
+void visit(Archive& archive, Point& point) {
+  int dimensions = point.dimensions();
+  archive(dimensions);
+  archive.at_most(dimensions, kMaxDimensions);
+  if (dimensions < 0 || dimensions > kMaxDimensions) return;
+  Point made = Point::zeros(dimensions);
+  for (int d = 0; d < dimensions; ++d) {
+    made[d] = d < point.dimensions() ? point[d] : 0;
+    archive.coordinate(made[d]);
+  }
+  point = made;
+}
+template <typename Archive>
+void visit(Archive& archive, Rect& rect) {
+  visit(archive, rect.lower);
+  visit(archive, rect.extents);
+}
+template <typename Archive>
+void visit(Archive& archive, LayoutDemand& demand) {
+  archive(demand.requirement);
+  archive(demand.source);
+  visit(archive, demand.dimensions);
+  visit(archive, demand.fields);
+  visit(archive, demand.memory);
+  archive(demand.exact);
+  archive(demand.not_exact);
+  archive(demand.align_op);
+  archive(demand.align_bytes);
+}
+template <typename Archive>
+void visit(Archive& archive, Repeat& repeat) {
+  archive(repeat.symbol);
+  archive(repeat.count);
+  visit(archive, repeat.body);
+}
+
+GROMA_VISIT(Variant, of.kind, of.leaf, of.inner, of.replicable, of.demands, of.chosen_by_mapper)
+GROMA_VISIT(Task, of.name, of.variants)
+GROMA_VISIT(Field, of.name, of.bytes)
+GROMA_VISIT(Region, of.name, of.bounds, of.points, of.fields)
+GROMA_VISIT(Piece, of.color, of.bounds, of.points, of.boxes)
+GROMA_VISIT(Partition, of.name, of.region, of.outer, of.colors, of.pieces)
+GROMA_VISIT(Requirement, of.how, of.region, of.partition, of.privilege, of.coherence, of.fields)
+GROMA_VISIT(Shape, of.task, of.dimensions, of.requirements)
+GROMA_VISIT(Launch, of.shape, of.numbers)
+GROMA_VISIT(Context, of.task, of.shape, of.given, of.count, of.launches)
+GROMA_VISIT(Time, of.task, of.kind, of.count, of.nanoseconds)
+GROMA_VISIT(Cost, of.count, of.nanoseconds)
+GROMA_VISIT(Other, of.what, of.count)
+#undef GROMA_VISIT
+
+template <typename Archive>
+void visit(Archive& archive, Events& events) {
+  visit(archive, events.runtime);
+  visit(archive, events.top_level);
+  visit(archive, events.tasks);
+  visit(archive, events.regions);
+  visit(archive, events.partitions);
+  visit(archive, events.shapes);
+  visit(archive, events.launches);
+  visit(archive, events.contexts);
+  visit(archive, events.times);
+  visit(archive, events.issue);
+  visit(archive, events.map);
+  visit(archive, events.others);
+}
+
+// ---- Consistency checks of what was read
+
+template <typename Items>
+bool among(std::uint64_t number, const Items& items) {
+  return number < items.size();
+}
+
+bool good(const Rect& rect) { return rect.dimensions() > 0 && can_be_kept(rect); }
+
+bool good(const Events::Variant& variant) {
+  bool fine = static_cast<std::size_t>(variant.kind) < kProcKindCount;
+  for (const LayoutDemand& demand : variant.demands) {
+    fine = fine && demand.align_op <= AlignOp::kGe && demand.source <= DemandSource::kMapper &&
+           (!demand.dimensions || *demand.dimensions <= DimensionOrder::kC) &&
+           (!demand.fields || *demand.fields <= FieldOrder::kAos) &&
+           (!demand.memory || *demand.memory < MemKind::kVirtual);
+  }
+  return fine;
+}
+
+bool good(const Events& events, const Events::Partition& partition, std::size_t number) {
+  if (!among(partition.region, events.regions) || !good(partition.colors)) return false;
+  if (partition.outer >= static_cast<std::int64_t>(number) || partition.outer < -1) return false;
+  if (partition.outer >= 0 &&
+      events.partitions[static_cast<std::size_t>(partition.outer)].region != partition.region) {
+    return false;
+  }
+  const int colors = events.color_dimensions(partition);
+  if (colors > kMaxDimensions || partition.pieces.size() > kMaxEventPieces) return false;
+  const int dimensions = events.regions[partition.region].bounds.dimensions();
+  for (const Events::Piece& piece : partition.pieces) {
+    if (piece.color.dimensions() != colors || !good(piece.bounds) ||
+        piece.bounds.dimensions() != dimensions) {
+      return false;
+    }
+    for (const Rect& box : piece.boxes) {
+      if (!good(box) || box.dimensions() != dimensions) return false;
+    }
+  }
+  return true;
+}
+
+bool good(const Events& events, const Events::Requirement& requirement) {
+  if (!among(requirement.region, events.regions)) return false;
+  for (const std::uint32_t field : requirement.fields) {
+    if (!among(field, events.regions[requirement.region].fields)) return false;
+  }
+  if (requirement.how > Events::How::kMapped ||
+      static_cast<std::size_t>(requirement.privilege) >= kPrivilegeCount ||
+      requirement.coherence > Coherence::kRelaxed) {
+    return false;
+  }
+  if (requirement.how == Events::How::kWhole) return requirement.partition == -1;
+  if (requirement.partition < 0) return false;
+  const auto number = static_cast<std::size_t>(requirement.partition);
+  return among(number, events.partitions) && events.partitions[number].region == requirement.region;
+}
+
+bool good(const Events& events, const Events::Launch& launch) {
+  if (!among(launch.shape, events.shapes)) return false;
+  const Events::Shape& shape = events.shapes[launch.shape];
+  const std::size_t dimensions = shape.dimensions;
+  if (dimensions > kMaxDimensions || launch.numbers.size() < 2 * dimensions) return false;
+  const std::span numbers(launch.numbers);
+  const auto domain =
+      Rect::make(Point(numbers.first(dimensions)), Point(numbers.subspan(dimensions, dimensions)));
+  if (!domain || domain->volume() > kMaxEventPoints) return false;
+  std::size_t due = 2 * dimensions;
+  for (const Events::Requirement& requirement : shape.requirements) {
+    if (requirement.how == Events::How::kWhole) continue;
+    const std::size_t colors = events.color_dimensions(requirement);
+    if (requirement.how == Events::How::kFixed) {
+      due += colors;
+    } else if (requirement.how == Events::How::kPoint) {
+      if (dimensions == 0 || colors < dimensions) return false;
+      due += colors - dimensions;
+    } else {
+      if (dimensions == 0) return false;
+      due += colors * static_cast<std::size_t>(domain->volume());
+    }
+    if (due > launch.numbers.size()) return false;
+  }
+  return due == launch.numbers.size();
+}
+
+bool good(const Events& events, const std::vector<Repeat>& folded) {
+  for (const Repeat& each : folded) {
+    if (each.count == 0 || !among(each.symbol, events.launches)) return false;
+    if (!good(events, each.body)) return false;
+  }
+  return true;
+}
+
+bool good(const Events& events) {
+  if (!among(events.top_level, events.tasks)) return false;
+  bool fine = true;
+  std::int64_t runs = 0;
+  for (const Events::Task& task : events.tasks) {
+    for (const Events::Variant& variant : task.variants) fine = fine && good(variant);
+  }
+  for (const Events::Region& region : events.regions) fine = fine && good(region.bounds);
+  for (std::size_t i = 0; i < events.partitions.size() && fine; ++i) {
+    fine = good(events, events.partitions[i], i);
+  }
+  for (std::size_t i = 0; i < events.shapes.size() && fine; ++i) {
+    fine = among(events.shapes[i].task, events.tasks);
+    for (const auto& each : events.shapes[i].requirements) fine = fine && good(events, each);
+  }
+  for (std::size_t i = 0; i < events.launches.size() && fine; ++i) {
+    fine = good(events, events.launches[i]);
+  }
+  for (std::size_t i = 0; i < events.contexts.size() && fine; ++i) {
+    const Events::Context& context = events.contexts[i];
+    fine = among(context.task, events.tasks) && good(events, context.launches) &&
+           context.shape >= -1 &&
+           (context.shape == -1 || among(static_cast<std::size_t>(context.shape), events.shapes));
+    if (!fine) break;
+    const std::vector<std::size_t> layout = events.layout_of(context);
+    fine = context.count > 0 && !__builtin_add_overflow(runs, context.count, &runs) &&
+           std::accumulate(layout.begin(), layout.end(), std::size_t{0}) == context.given.size();
+  }
+  for (const Events::Time& time : events.times) {
+    fine = fine && among(time.task, events.tasks) &&
+           static_cast<std::size_t>(time.kind) < kProcKindCount;
+  }
+  return fine;
+}
+
+}  // namespace
+
+bool can_be_kept(const Rect& rect) {
+  const auto small = [](std::int64_t n) { return n >= -kMostEventNumber && n <= kMostEventNumber; };
+  const auto lower = rect.lower.coordinates(), extents = rect.extents.coordinates();
+  return std::all_of(lower.begin(), lower.end(), small) &&
+         std::all_of(extents.begin(), extents.end(), small) &&
+         Rect::make(rect.lower, rect.extents).has_value() && rect.volume() <= kMostEventNumber;
+}
+
+int Events::color_dimensions(const Partition& partition) const {
+  int dimensions = partition.colors.dimensions();
+  for (std::int32_t outer = partition.outer; outer >= 0;) {
+    const Partition& of = partitions[static_cast<std::size_t>(outer)];
+    dimensions += of.colors.dimensions();
+    outer = of.outer;
+  }
+  return dimensions;
+}
+
+std::size_t Events::color_dimensions(const Requirement& requirement) const {
+  if (requirement.how == How::kWhole) return 0;
+  return static_cast<std::size_t>(
+      color_dimensions(partitions[static_cast<std::size_t>(requirement.partition)]));
+}
+
+std::size_t Events::given_colors(const Requirement& requirement, std::size_t dimensions) const {
+  if (requirement.how != How::kFixed && requirement.how != How::kPoint) return 0;
+  const std::size_t colors = color_dimensions(requirement);
+  return requirement.how == How::kFixed ? colors : colors - dimensions;
+}
+
+std::vector<std::size_t> Events::layout_of(const Context& context) const {
+  if (context.shape < 0) return {};
+  const Shape& shape = shapes[static_cast<std::size_t>(context.shape)];
+  std::vector<std::size_t> layout = {shape.dimensions};
+  for (const Requirement& each : shape.requirements) layout.push_back(color_dimensions(each));
+  return layout;
+}
+
+std::string text_of(const Events& events) {
+  Writer writer(kMagic);
+  visit(writer, const_cast<Events&>(events));  // it only reads
+  return writer.take();
+}
+
+Result<Events> events_from(std::string_view text) {
+  Events events;
+  Reader reader(text, kMagic, 2 * kMaxRepeatDepth);
+  visit(reader, events);
+  if (reader.too_large()) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("what was recorded has numbers beyond {}", kMostEventNumber)};
+  }
+  if (!reader.ok() || !reader.at_end() || !good(events)) {
+    return Error{Error::Code::kMalformed, "what was recorded is damaged"};
+  }
+  if (events.tasks.size() > kMaxEventTasks || events.shapes.size() > kMaxEventShapes ||
+      events.regions.size() > kMaxEventRegions || events.partitions.size() > kMaxEventRegions) {
+    return Error{Error::Code::kTooLarge, "too many tasks, regions or kinds of launches"};
+  }
+  std::size_t boxes = 0;
+  for (const Events::Partition& partition : events.partitions) {
+    for (const Events::Piece& piece : partition.pieces) boxes += piece.boxes.size();
+  }
+  if (boxes > kMaxEventBoxes) {
+    return Error{Error::Code::kTooLarge, "too many boxes of pieces were recorded"};
+  }
+  std::uint64_t launches = 0;
+  for (const Events::Context& context : events.contexts) {
+    launches += unfolded_size(context.launches, kMaxEventLaunches);
+    if (launches > kMaxEventLaunches) {
+      return Error{Error::Code::kTooLarge, "too many launches were recorded"};
+    }
+  }
+  return events;
+}
+
+}  // namespace groma::app

@@ -1,0 +1,404 @@
+// Finds formulas for recorded numbers: linear, wrapped, digits of a number, choices by conditions.
+#include "recording/fit_formula.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "app/formula.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::size_t kMostPeriods = 16;
+constexpr std::int64_t kMostDigits = 64;
+constexpr std::size_t kMostChoices = 512;  // samples that a formula of conditions may tell apart
+// Limits for the coordinates that are examined if there are many variables.
+constexpr std::size_t kMostSteps = std::size_t{1} << 26, kMostDigitSteps = std::size_t{1} << 18;
+
+std::size_t steps_of(const Samples& samples, std::size_t count) {
+  return samples.names.size() * samples.names.size() * count;
+}
+
+// The function a * x + b * y + c. A variable has the coefficient 0 if no two samples differ only in
+// that variable.
+struct Linear {
+  std::vector<std::int64_t> coefficients;
+  std::int64_t constant = 0;
+};
+
+bool multiply(std::int64_t a, std::int64_t b, std::int64_t& product) {
+  return !__builtin_mul_overflow(a, b, &product);
+}
+
+std::uint64_t size_of(std::int64_t a) {
+  const auto bits = static_cast<std::uint64_t>(a);
+  return a < 0 ? 0 - bits : bits;
+}
+
+// Fits a linear function. The slope of each variable comes from the first two samples that differ
+// by 1 in it, or by any step if there are none.
+std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t> chosen) {
+  const std::size_t n = samples.names.size();
+  Linear found{std::vector<std::int64_t>(n, 0), 0};
+  for (std::size_t v = 0; v < n; ++v) {
+    // The previous sample, by the values of the other coordinates.
+    std::map<std::vector<std::int64_t>, std::size_t> before;
+    std::int64_t best = 0;
+    for (const std::size_t s : chosen) {
+      const auto at = samples.point(s);
+      std::vector<std::int64_t> others(at.begin(), at.end());
+      others[v] = 0;
+      const auto [other, is_new] = before.try_emplace(std::move(others), s);
+      if (is_new) continue;
+      std::int64_t step = 0, rise = 0;
+      if (__builtin_sub_overflow(at[v], samples.point(other->second)[v], &step) ||
+          __builtin_sub_overflow(samples.values[s], samples.values[other->second], &rise)) {
+        return std::nullopt;
+      }
+      other->second = s;
+      if (step == 0 || (best != 0 && size_of(step) >= size_of(best))) continue;
+      if (step == -1 && rise == INT64_MIN) return std::nullopt;
+      best = step;
+      found.coefficients[v] = rise / step;
+      if (size_of(step) == 1) break;
+    }
+  }
+  found.constant = samples.values[chosen.front()];
+  for (std::size_t v = 0; v < n; ++v) {
+    std::int64_t part = 0;
+    if (!multiply(found.coefficients[v], samples.point(chosen.front())[v], part) ||
+        __builtin_sub_overflow(found.constant, part, &found.constant)) {
+      return std::nullopt;
+    }
+  }
+  return found;
+}
+
+std::string text(const Linear& of, const std::vector<std::string>& names) {
+  std::string words;
+  const auto add = [&words](bool minus, const std::string& term) {
+    if (words.empty()) {
+      words = (minus ? "-" : "") + term;
+    } else {
+      words += (minus ? " - " : " + ") + term;
+    }
+  };
+  // Positive terms come first, so that a formula begins with a minus only if all terms are
+  // negative.
+  for (const bool minus : {false, true}) {
+    for (std::size_t v = 0; v < names.size(); ++v) {
+      const std::int64_t a = of.coefficients[v];
+      if (a == 0 || (a < 0) != minus) continue;
+      const std::uint64_t size = size_of(a);
+      add(minus, size == 1 ? names[v] : fmt::format("{} * {}", size, names[v]));
+    }
+    if ((of.constant < 0) == minus && of.constant != 0) {
+      add(minus, std::to_string(size_of(of.constant)));
+    }
+  }
+  return words.empty() ? "0" : words;
+}
+
+std::vector<std::size_t> all_of(const Samples& samples) {
+  std::vector<std::size_t> all(samples.count());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::optional<Code> compiled(const Formula& formula, const std::vector<std::string>& names) {
+  Scope scope;
+  for (const std::string& name : names) scope.variable(name);
+  FormulaError error;
+  return compile(formula, scope, error);
+}
+
+bool fits(const Formula& formula, const Samples& samples, std::span<const std::size_t> chosen) {
+  const std::optional<Code> code = compiled(formula, samples.names);
+  if (!code) return false;
+  return std::all_of(chosen.begin(), chosen.end(), [&](std::size_t s) {
+    FormulaFault fault = FormulaFault::kNone;
+    const std::int64_t value = code->value(samples.point(s), fault);
+    return fault == FormulaFault::kNone && value == samples.values[s];
+  });
+}
+
+// Replaces the numbers by smaller ones that are equal modulo the period.
+void make_small(Linear& of, std::int64_t period) {
+  const auto small = [period](std::int64_t& a) {
+    a %= period;
+    if (a < 0) a += period;
+    if (a > period / 2) a -= period;
+  };
+  for (std::int64_t& a : of.coefficients) small(a);
+  small(of.constant);
+}
+
+// Fits a linear function modulo the period. The coefficients are found modulo the period, because
+// the wrap hides the rest.
+std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
+                               std::span<const std::size_t> all) {
+  auto found = linear(samples, all);
+  if (!found || period < 2) return std::nullopt;
+  make_small(*found, period);
+  const Formula formula = fmt::format("({}) % {}", text(*found, samples.names), period);
+  if (fits(formula, samples, all)) return formula;
+  return std::nullopt;
+}
+
+// Fits a * ((x / k) % n) + b of one variable x, for numbers that encode several coordinates.
+std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_t> periods,
+                             std::span<const std::size_t> all) {
+  std::vector<std::int64_t> wraps = {0};  // 0: without a modulo
+  wraps.insert(wraps.end(), periods.begin(), periods.end());
+  for (std::int64_t n = 2; n <= kMostDigits; ++n) wraps.push_back(n);
+  for (std::size_t v = 0; v < samples.names.size(); ++v) {
+    // The smallest x whose value differs from the value of the smallest x of all.
+    const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
+    const std::size_t first =
+        *std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return x(a) < x(b); });
+    std::int64_t run = 0;
+    for (const std::size_t s : all) {
+      if (samples.values[s] != samples.values[first] && x(s) > 0 && (run == 0 || x(s) < run)) {
+        run = x(s);
+      }
+    }
+    for (const std::int64_t k : {std::int64_t{1}, run}) {
+      for (const std::int64_t n : wraps) {
+        if (n < 0 || n == 1 || k < 1 || (k == 1 && n == 0) || x(first) < 0) continue;
+        Samples digits{{"d"}, {}, {}};
+        for (const std::size_t s : all) {
+          const std::int64_t d = n == 0 ? x(s) / k : x(s) / k % n;
+          digits.add(std::span(&d, 1), samples.values[s]);
+        }
+        const auto scaled = linear(digits, all);
+        if (!scaled || scaled->coefficients[0] == 0) continue;
+        std::string word = k == 1 ? samples.names[v] : fmt::format("{} / {}", samples.names[v], k);
+        if (n != 0)
+          word = k == 1 ? fmt::format("{} % {}", word, n) : fmt::format("({}) % {}", word, n);
+        const bool alone = scaled->coefficients[0] == 1 && scaled->constant == 0;
+        const Formula formula = text(*scaled, {alone ? word : "(" + word + ")"});
+        if (fits(formula, samples, all)) return formula;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// Splits the samples in halves along the first variable that differs, until each part is linear.
+// Uses at most `steps` steps.
+std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part,
+                                  std::size_t& steps) {
+  if (steps_of(samples, part.size()) > steps) return std::nullopt;
+  steps -= steps_of(samples, part.size());
+  const auto line = linear(samples, part);
+  if (line) {
+    const std::string words = text(*line, samples.names);
+    if (fits(words, samples, part)) return words;
+  }
+  for (std::size_t v = 0; v < samples.names.size(); ++v) {
+    std::vector<std::int64_t> there;
+    for (const std::size_t s : part) there.push_back(samples.point(s)[v]);
+    std::sort(there.begin(), there.end());
+    there.erase(std::unique(there.begin(), there.end()), there.end());
+    if (there.size() < 2) continue;
+    const std::int64_t middle = there[there.size() / 2];
+    std::vector<std::size_t> below, above;
+    for (const std::size_t s : part) (samples.point(s)[v] < middle ? below : above).push_back(s);
+    auto first = choice(samples, std::move(below), steps);
+    if (!first) return std::nullopt;
+    const auto second = choice(samples, std::move(above), steps);
+    if (!second) return std::nullopt;
+    if (*first == *second) return first;
+    return fmt::format("({} < {} ? {} : {})", samples.names[v], middle, *first, *second);
+  }
+  return std::nullopt;  // two values for the same coordinates
+}
+
+// Returns the samples without variables that are constant or always equal to another variable.
+Samples with_telling_variables(const Samples& samples) {
+  std::vector<std::size_t> kept;
+  for (std::size_t v = 0; v < samples.names.size(); ++v) {
+    bool constant = true;
+    std::vector<bool> equal(kept.size(), true);
+    for (std::size_t s = 0; s < samples.count(); ++s) {
+      const auto at = samples.point(s);
+      constant = constant && at[v] == samples.point(0)[v];
+      for (std::size_t k = 0; k < kept.size(); ++k) equal[k] = equal[k] && at[kept[k]] == at[v];
+    }
+    const bool known = std::find(equal.begin(), equal.end(), true) != equal.end();
+    if (!constant && !known) kept.push_back(v);
+  }
+  Samples telling{{}, {}, samples.values};
+  for (const std::size_t v : kept) telling.names.push_back(samples.names[v]);
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    for (const std::size_t v : kept) telling.at.push_back(samples.point(s)[v]);
+  }
+  return telling;
+}
+
+// Returns each set of coordinates once, or nothing if two samples contradict each other.
+std::optional<Samples> without_repeats(const Samples& samples) {
+  Samples unique{samples.names, {}, {}};
+  std::map<std::vector<std::int64_t>, std::int64_t> seen;
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    const auto at = samples.point(s);
+    const auto [known, is_new] =
+        seen.try_emplace(std::vector(at.begin(), at.end()), samples.values[s]);
+    if (!is_new && known->second != samples.values[s]) return std::nullopt;
+    if (is_new) unique.add(at, samples.values[s]);
+  }
+  return unique;
+}
+
+// Returns the most frequent value (the smallest of several), or nothing if there are no values.
+std::optional<std::int64_t> most_common(const std::map<std::int64_t, std::size_t>& counts) {
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::nullopt : std::optional(most->first);
+}
+
+// Returns the linear function with the most frequent slope between neighbours for each variable,
+// and the constant that most samples have.
+Linear common_linear(const Samples& samples) {
+  const std::size_t n = samples.names.size();
+  Linear found{std::vector<std::int64_t>(n, 0), 0};
+  for (std::size_t v = 0; v < n; ++v) {
+    // By the values of the other coordinates.
+    std::map<std::vector<std::int64_t>, std::size_t> before;
+    std::map<std::int64_t, std::size_t> slopes;
+    for (std::size_t s = 0; s < samples.count(); ++s) {
+      const auto at = samples.point(s);
+      std::vector<std::int64_t> others(at.begin(), at.end());
+      others[v] = 0;
+      const auto [other, is_new] = before.try_emplace(std::move(others), s);
+      const std::size_t last = std::exchange(other->second, s);
+      std::int64_t step = 0, rise = 0;
+      if (is_new || __builtin_sub_overflow(at[v], samples.point(last)[v], &step) ||
+          __builtin_sub_overflow(samples.values[s], samples.values[last], &rise)) {
+        continue;
+      }
+      if (step == 0 || (step == -1 && rise == INT64_MIN) || rise % step != 0) continue;
+      ++slopes[rise / step];
+    }
+    found.coefficients[v] = most_common(slopes).value_or(0);
+  }
+  std::map<std::int64_t, std::size_t> constants;
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    std::int64_t rest = samples.values[s];
+    bool fits = true;
+    for (std::size_t v = 0; v < n && fits; ++v) {
+      std::int64_t part = 0;
+      fits = multiply(found.coefficients[v], samples.point(s)[v], part) &&
+             !__builtin_sub_overflow(rest, part, &rest);
+    }
+    if (fits) ++constants[rest];
+  }
+  found.constant = most_common(constants).value_or(0);
+  return found;
+}
+
+std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
+  std::vector<std::int64_t> some(periods.begin(), periods.end());
+  std::sort(some.begin(), some.end());
+  some.erase(std::unique(some.begin(), some.end()), some.end());
+  some.resize(std::min(some.size(), kMostPeriods));
+  return some;
+}
+
+}  // namespace
+
+// Returns simple formulas that are right at many samples, though possibly at none.
+std::vector<Formula> near_formulas(const Samples& given, std::span<const std::int64_t> periods) {
+  if (given.values.empty()) return {0};
+  const Samples samples = with_telling_variables(given);
+  std::map<std::int64_t, std::size_t> values;
+  for (const std::int64_t value : samples.values) ++values[value];
+  std::vector<Formula> near = {*most_common(values)};
+  if (steps_of(samples, samples.count()) > kMostSteps) return near;
+  const Linear common = common_linear(samples);
+  std::vector<std::string> words = {text(common, samples.names), linear_guess(samples).text()};
+  for (const std::int64_t period : some_periods(periods)) {
+    if (period < 2) continue;
+    Linear wrapped = common;
+    make_small(wrapped, period);
+    words.push_back(fmt::format("({}) % {}", text(wrapped, samples.names), period));
+  }
+  for (const std::string& each : words) {
+    near.emplace_back(
+        fmt::format("min(max({}, {}), {})", each, values.begin()->first, values.rbegin()->first));
+  }
+  return near;
+}
+
+std::size_t right_at(const Formula& formula, const Samples& samples) {
+  const auto values = values_of(formula, samples);
+  std::size_t right = 0;
+  for (std::size_t s = 0; values && s < samples.count(); ++s) {
+    if ((*values)[s] == samples.values[s]) ++right;
+  }
+  return right;
+}
+
+Formula linear_guess(const Samples& samples) {
+  if (samples.values.empty()) return 0;
+  const auto found = linear(samples, all_of(samples));
+  const Formula line = found ? Formula(text(*found, samples.names)) : Formula(0);
+  return compiled(line, samples.names) ? line : Formula(0);
+}
+
+bool is_right(const Formula& formula, const Samples& samples) {
+  const auto values = values_of(formula, samples);
+  return values && *values == samples.values;
+}
+
+std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const Samples& samples) {
+  const std::optional<Code> code = compiled(formula, samples.names);
+  if (!code) return std::nullopt;
+  std::vector<std::int64_t> values;
+  FormulaFault fault = FormulaFault::kNone;
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    values.push_back(code->value(samples.point(s), fault));
+  }
+  if (fault != FormulaFault::kNone) return std::nullopt;
+  return values;
+}
+
+// Returns a formula that gives all sample values, or nothing. Tries a constant, a linear function
+// and wrapped linear functions first, then the guesses, then longer forms.
+std::optional<Formula> fit_formula(const Samples& given, std::span<const std::int64_t> periods,
+                                   std::span<const Formula> guesses) {
+  if (given.values.empty()) return Formula(0);
+  const bool same = std::all_of(given.values.begin(), given.values.end(),
+                                [&](std::int64_t value) { return value == given.values.front(); });
+  if (same) return Formula(given.values.front());
+  const std::optional<Samples> unique = without_repeats(with_telling_variables(given));
+  if (!unique) return std::nullopt;
+  const Samples& samples = *unique;
+  if (steps_of(samples, samples.count()) > kMostSteps) return std::nullopt;
+  const std::vector<std::size_t> all = all_of(samples);
+  const Formula line = linear_guess(samples);
+  if (fits(line, samples, all)) return line;
+  const std::vector<std::int64_t> tried = some_periods(periods);
+  for (const std::int64_t period : tried) {
+    if (auto formula = wrapped(samples, period, all)) return formula;
+  }
+  for (const Formula& guess : guesses) {
+    if (fits(guess, samples, all)) return guess;
+  }
+  if (samples.names.size() * samples.count() <= kMostDigitSteps) {
+    if (auto formula = digit(samples, tried, all)) return formula;
+  }
+  if (samples.count() > kMostChoices) return std::nullopt;
+  std::size_t steps = kMostSteps;
+  const auto words = choice(samples, all, steps);
+  // The formula is too long, or nested too deep.
+  if (!words || !fits(*words, samples, all)) return std::nullopt;
+  return Formula(*words);
+}
+
+}  // namespace groma::app

@@ -1,0 +1,538 @@
+// Turns the recorded launches of a task into statements. Launches that differ only in numbers
+// become one statement; its formulas are derived from all its executions.
+#include "recording/recorded_bodies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+#include "recording/recorded_data.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::size_t kMostSamples = std::size_t{1} << 14;
+constexpr std::size_t kMostStatements = 60'000;
+// Limit for kinds of runs of a task that differ in their launches.
+constexpr std::size_t kMostKinds = 64;
+
+std::string counter_name(std::size_t depth) {
+  return depth == 0 ? "t" : fmt::format("t{}", depth + 1);
+}
+std::string argument_name(std::size_t d) { return fmt::format("p{}", d); }
+
+Point extents_of(const Events::Launch& launch, std::size_t dimensions) {
+  return Point(std::span(launch.numbers).subspan(dimensions, dimensions));
+}
+
+bool all_same(const std::vector<std::uint32_t>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+}
+
+const AppRegion& region_of(const Application& app, std::string of) {
+  for (std::size_t up = 0; up <= app.partitions.size(); ++up) {
+    for (const AppRegion& region : app.regions) {
+      if (region.name == of) return region;
+    }
+    for (const AppPartition& partition : app.partitions) {
+      if (partition.name == of) {
+        of = partition.of;
+        break;
+      }
+    }
+  }
+  GROMA_CHECK(false);
+  return app.regions.front();
+}
+
+std::int64_t constant_of(const Formula& formula) { return std::stoll(formula.text()); }
+
+std::size_t size_of(const std::vector<Repeat>& tree) {
+  std::size_t size = tree.size();
+  for (const Repeat& each : tree) size += size_of(each.body);
+  return size;
+}
+
+}  // namespace
+
+std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement) {
+  std::vector<std::uint32_t> numbers = requirement.fields;
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<AppField> fields;
+  for (const std::uint32_t number : numbers) fields.push_back(region.fields[number]);
+  return fields;
+}
+
+std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
+  std::vector<std::int64_t> extents;
+  const AppPartition* at = &partition;
+  while (at != nullptr) {
+    for (std::size_t d = at->colors.size(); d-- > 0;) {
+      extents.insert(extents.begin(), constant_of(at->colors[d]));
+    }
+    const auto outer = std::find_if(app.partitions.begin(), app.partitions.end(),
+                                    [&](const AppPartition& each) { return each.name == at->of; });
+    at = outer == app.partitions.end() ? nullptr : &*outer;
+  }
+  return extents;
+}
+
+// ---- From the runs of a task to a tree of statements
+
+void RecordedBodies::add_body(std::uint32_t task) {
+  std::vector<Kind> kinds = kinds_of(task);
+  if (kinds.empty()) return;
+  AppTask& to = app_.tasks[task];
+  auto which = tell_apart(task, kinds);
+  if (which && which->without_runs > 0) {
+    notes_.push_back(fmt::format(
+        "of {} of the launches of `{}` no task launched anything that was seen: they are described "
+        "so, though in another process they may have",
+        which->without_runs, to.name));
+  }
+  if (!which && kinds.size() > 1) {
+    // On a tie, kinds that launch something win.
+    std::stable_partition(kinds.begin(), kinds.end(),
+                          [](const Kind& kind) { return !kind.shapes.empty(); });
+    std::int64_t all = 0;
+    for (const Kind& kind : kinds) all += kind.count;
+    notes_.push_back(fmt::format("{} of {} runs of `{}` launch something else than the others",
+                                 all - kinds.front().count, all, to.name));
+    kinds.resize(1);
+  }
+  std::vector<Tree> trees;
+  std::size_t size = 0;
+  for (const Kind& kind : kinds) {
+    trees.push_back(fold(kind.shapes));
+    size += size_of(trees.back()) + 1;
+  }
+  if (statements_ + size > kMostStatements) {
+    notes_.push_back(fmt::format("what `{}` launches is too long and left out", to.name));
+    return;
+  }
+  statements_ += size;
+  used_.clear();
+  std::size_t most_given = 0;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    most_given = std::max(most_given, kinds[k].contexts.front()->given.size());
+    if (!which || which->is_kind.empty()) {
+      add_kind(kinds[k], trees[k], to.body);
+      continue;
+    }
+    if (kinds[k].shapes.empty()) continue;
+    AppLoop loop;
+    loop.count = which->is_kind[k];
+    use(loop.count);
+    add_kind(kinds[k], trees[k], loop.body);
+    to.body.push_back({std::move(loop)});
+  }
+  Needs& needs = needs_[to.name];
+  for (std::size_t position = 0; position < most_given; ++position) {
+    if (!used_.contains(argument_name(position))) continue;
+    needs.positions.push_back(position);
+    to.arguments.push_back(argument_name(position));
+  }
+  if (which && !which->numbers.empty()) to.arguments.emplace_back(kWhich);
+  needs.which = std::move(which);
+}
+
+// Returns the kinds of runs of a task, those with the most runs first.
+std::vector<RecordedBodies::Kind> RecordedBodies::kinds_of(std::uint32_t task) const {
+  std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, Kind> alike;
+  const auto runs = contexts_.find(task);
+  if (runs == contexts_.end()) return {};
+  for (const Events::Context* each : runs->second) {
+    std::vector<std::uint32_t> shapes;
+    unfold(each->launches, shapes);
+    for (std::uint32_t& launch : shapes) launch = events_.launches[launch].shape;
+    Kind& same = alike[{events_.layout_of(*each), std::move(shapes)}];
+    same.contexts.push_back(each);
+    same.count += each->count;
+  }
+  std::vector<Kind> kinds;
+  for (auto& [key, kind] : alike) {
+    kinds.push_back(std::move(kind));
+    kinds.back().shapes = key.second;
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return a.count > b.count; });
+  return kinds;
+}
+
+std::optional<RecordedBodies::Which> RecordedBodies::tell_apart(
+    std::uint32_t task, const std::vector<Kind>& kinds) const {
+  if (kinds.size() > kMostKinds) return std::nullopt;
+  // For each shape of launch of this task: the number of the kind of each run. Runs of any other
+  // shape launched nothing.
+  std::map<std::uint32_t, Samples> samples;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (const Events::Context* context : kinds[k].contexts) {
+      if (context->shape < 0) return std::nullopt;  // the launch of this run is unknown
+      Samples& of_shape = samples[static_cast<std::uint32_t>(context->shape)];
+      while (of_shape.names.size() < context->given.size()) {
+        of_shape.names.push_back(argument_name(of_shape.names.size()));
+      }
+      if (of_shape.count() >= kMostSamples) return std::nullopt;
+      of_shape.add(context->given, static_cast<std::int64_t>(k));
+    }
+  }
+  std::map<std::uint32_t, Formula> kind_of;
+  for (std::uint32_t shape = 0; shape < events_.shapes.size(); ++shape) {
+    if (events_.shapes[shape].task != task) continue;
+    const auto of_shape = samples.find(shape);
+    const auto formula =
+        of_shape == samples.end() ? std::optional<Formula>(-1) : fit_formula(of_shape->second);
+    if (!formula) return std::nullopt;
+    kind_of.emplace(shape, *formula);
+  }
+  Which which;
+  which.without_runs = kind_of.size() - samples.size();
+  if (kinds.size() == 1 && which.without_runs == 0) return which;
+  const auto is_number = [](const auto& each) {
+    return each.second.text().find_first_not_of("-0123456789") == std::string::npos;
+  };
+  std::string number;  // number of the kind
+  if (std::all_of(kind_of.begin(), kind_of.end(), is_number)) {
+    for (const auto& [shape, kind] : kind_of) which.numbers[shape] = constant_of(kind);
+    number = kWhich;
+  } else if (kind_of.size() == 1) {
+    number = kind_of.begin()->second.text();
+  } else {
+    for (const auto& [shape, kind] : kind_of) {
+      const auto place = static_cast<std::int64_t>(which.numbers.size());
+      which.numbers[shape] = place;
+      const bool is_last = which.numbers.size() == kind_of.size();
+      number += is_last ? fmt::format("({})", kind.text())
+                        : fmt::format("{} == {} ? ({}) : ", kWhich, place, kind.text());
+    }
+  }
+  if (number != kWhich) number = fmt::format("({})", number);
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    which.is_kind.emplace_back(fmt::format("{} == {}", number, k));
+    if (which.is_kind.back().text().size() > kMaxFormulaBytes) return std::nullopt;
+  }
+  return which;
+}
+
+void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body) {
+  runs_.clear();
+  arguments_ = kind.contexts.front()->given.size();
+  for (const Events::Context* context : kind.contexts) {
+    std::vector<std::uint32_t> launches;
+    unfold(context->launches, launches);
+    std::size_t next = 0;
+    std::vector<std::int64_t> counters;
+    run(tree, launches, next, counters, context->given);
+  }
+  body = statements(tree, 0);
+}
+
+void RecordedBodies::run(const Tree& tree, const std::vector<std::uint32_t>& launches,
+                         std::size_t& next, std::vector<std::int64_t>& counters,
+                         const std::vector<std::int64_t>& given) {
+  for (const Repeat& each : tree) {
+    if (each.body.empty()) {
+      Runs& runs = runs_[&each];
+      runs.loops = counters.size();
+      runs.at.insert(runs.at.end(), counters.begin(), counters.end());
+      runs.at.insert(runs.at.end(), given.begin(), given.end());
+      runs.launches.push_back(launches[next++]);
+      continue;
+    }
+    counters.push_back(0);
+    for (std::uint32_t i = 0; i < each.count; ++i) {
+      counters.back() = i;
+      run(each.body, launches, next, counters, given);
+    }
+    counters.pop_back();
+  }
+}
+
+std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size_t depth) {
+  std::vector<AppStatement> made;
+  for (const Repeat& each : tree) {
+    if (each.body.empty()) {
+      made.push_back({launch(runs_.at(&each))});
+      continue;
+    }
+    AppLoop loop;
+    loop.count = each.count;
+    loop.body = statements(each.body, depth + 1);
+    if (used_.erase(counter_name(depth)) > 0) loop.variable = counter_name(depth);
+    made.push_back({std::move(loop)});
+  }
+  return made;
+}
+
+// ---- One launch
+
+AppLaunch RecordedBodies::launch(const Runs& runs) {
+  const Events::Launch& first = events_.launches[runs.launches.front()];
+  const Events::Shape& shape = events_.shapes[first.shape];
+  AppLaunch made;
+  made.task = app_.tasks[shape.task].name;
+  launch_shapes_.push_back(first.shape);
+  std::vector<std::string> names;
+  for (std::size_t depth = 0; depth < runs.loops; ++depth) names.push_back(counter_name(depth));
+  for (std::size_t d = 0; d < arguments_; ++d) names.push_back(argument_name(d));
+  bool from_origin = true;
+  for (std::size_t d = 0; d < shape.dimensions; ++d) {
+    const std::string what = fmt::format("the domain of a launch of `{}`", made.task);
+    made.lower.push_back(number(runs, d, names, {}, what));
+    made.domain.push_back(number(runs, shape.dimensions + d, names, {}, what));
+    from_origin = from_origin && made.lower.back() == Formula(0);
+  }
+  if (from_origin) made.lower.clear();
+  made.data = data(shape, runs, names, made);
+  const AppTask& task = app_.tasks[shape.task];
+  bool as_task = true;
+  for (std::size_t r = 0; r < made.data.size(); ++r) {
+    if (made.data[r] == task.requirements[r].data) {
+      made.data[r] = {};
+    } else {
+      as_task = false;
+    }
+  }
+  if (as_task) made.data.clear();
+  return made;
+}
+
+std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs& runs,
+                                          const std::vector<std::string>& names, AppLaunch& made) {
+  const AppTask& task = app_.tasks[shape.task];
+  const std::size_t dimensions = shape.dimensions;
+  const std::vector<std::string> index = coordinate_names(dimensions);
+  const Point size = extents_of(events_.launches[runs.launches.front()], dimensions);
+  const auto volume =
+      static_cast<std::size_t>(Rect{Point::zeros(size.dimensions()), size}.volume());
+  // Position in the numbers: those of one colour, then the tables.
+  std::size_t next = 2 * dimensions;
+  std::size_t table = next;
+  for (const Events::Requirement& from : shape.requirements) {
+    table += events_.given_colors(from, dimensions);
+  }
+  std::vector<AppData> all;
+  for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
+    const Events::Requirement& from = shape.requirements[r];
+    AppData& to = all.emplace_back();
+    const AppRegion& region = app_.regions[from.region];
+    to.of = region.name;
+    const std::vector<AppField> fields = fields_of(region, from);
+    if (from.privilege != task.requirements[r].privilege) to.privilege = from.privilege;
+    if (fields != task.requirements[r].fields) {
+      for (const AppField& field : fields) to.fields.push_back(field.name);
+      if (fields.empty()) to.privilege = Privilege::kNoAccess;
+    }
+    if (from.how == Events::How::kWhole) continue;
+    const auto partition = static_cast<std::size_t>(from.partition);
+    const std::vector<std::int64_t> extents = color_extents(app_, app_.partitions[partition]);
+    to.of = app_.partitions[partition].name;
+    const std::string what =
+        fmt::format("which piece of `{}` a launch of `{}` has", to.of, made.task);
+    const std::size_t given = events_.given_colors(from, dimensions);
+    for (std::size_t d = 0; d < given; ++d) {
+      to.color.push_back(number(runs, next++, names, std::span(extents).subspan(d, 1), what));
+    }
+    if (from.how == Events::How::kPoint) {
+      const Point& lower = events_.partitions[partition].colors.lower;
+      for (std::size_t d = 0; d < dimensions; ++d) {
+        const int own = lower.dimensions() - static_cast<int>(dimensions - d);
+        const std::int64_t shift = own >= 0 ? lower[own] : 0;
+        to.color.emplace_back(shift == 0  ? index[d]
+                              : shift > 0 ? fmt::format("{} - {}", index[d], shift)
+                                          : fmt::format("{} + {}", index[d], -shift));
+      }
+    } else if (from.how == Events::How::kMapped) {
+      std::vector<std::string> with_point = names;
+      with_point.insert(with_point.end(), index.begin(), index.end());
+      for (std::size_t d = 0; d < extents.size(); ++d) {
+        std::vector<std::int64_t> periods = {extents[d]};
+        periods.insert(periods.end(), size.coordinates().begin(), size.coordinates().end());
+        to.color.push_back(mapped(runs, table, d, extents.size(), periods, with_point, what));
+      }
+      table += extents.size() * volume;
+    }
+    const bool is_point =
+        to.color.size() == dimensions &&
+        std::equal(index.begin(), index.end(), to.color.begin(),
+                   [](const std::string& name, const Formula& is) { return is.text() == name; });
+    if (is_point) to.color.clear();
+    if (!is_point && from.how != Events::How::kFixed) made.index = index;
+  }
+  // Other launches of the task may have more requirements, which this launch does not use.
+  for (std::size_t r = all.size(); r < task.requirements.size(); ++r) {
+    all.push_back(
+        {region_of(app_, task.requirements[r].data.of).name, {}, {}, Privilege::kNoAccess});
+  }
+  for (const AppData& each : all) {
+    for (const Formula& formula : each.color) use(formula);
+  }
+  return all;
+}
+
+// ---- Formulas
+
+void RecordedBodies::use(const Formula& formula) {
+  const std::string& text = formula.text();
+  for (std::size_t at = 0; at < text.size();) {
+    const auto is_word = [&](std::size_t i) {
+      return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0);
+    };
+    std::size_t end = at;
+    while (is_word(end)) ++end;
+    if (end > at) used_.insert(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+// Returns all runs if they are few. Otherwise returns the first run, and the runs in which only one
+// counter differs from it.
+std::vector<std::uint32_t> RecordedBodies::chosen_runs(const Runs& runs,
+                                                       std::size_t samples_each) const {
+  std::vector<std::uint32_t> chosen;
+  if (all_same(runs.launches) && arguments_ == 0) return {0};
+  const std::size_t most =
+      std::max<std::size_t>(2, kMostSamples / std::max<std::size_t>(1, samples_each));
+  const std::size_t width = runs.loops + arguments_;
+  std::size_t lone = 0;
+  for (std::size_t i = 0; i < runs.launches.size(); ++i) {
+    const auto at = std::span(runs.at).subspan(i * width, width);
+    const auto moved = std::count_if(at.begin(), at.end(), [](std::int64_t x) { return x != 0; });
+    if (i < most || (moved <= 1 && lone++ < most)) chosen.push_back(static_cast<std::uint32_t>(i));
+  }
+  return chosen;
+}
+
+Formula RecordedBodies::number(const Runs& runs, std::size_t position,
+                               const std::vector<std::string>& names,
+                               std::span<const std::int64_t> periods, const std::string& what) {
+  const auto value = [&](std::size_t i) {
+    const auto& numbers = events_.launches[runs.launches[i]].numbers;
+    return position < numbers.size() ? numbers[position] : 0;
+  };
+  const auto samples_of = [&](const std::vector<std::uint32_t>& chosen) {
+    Samples samples{names, {}, {}};
+    for (const std::uint32_t i : chosen) {
+      samples.add(std::span(runs.at).subspan(i * names.size(), names.size()), value(i));
+    }
+    return samples;
+  };
+  if (all_same(runs.launches)) return Formula(value(0));
+  const Samples chosen = samples_of(chosen_runs(runs, 1));
+  std::vector<std::uint32_t> numbers(runs.launches.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const Samples all = samples_of(numbers);
+  auto formula = fit_formula(chosen, periods);
+  if (!formula || !is_right(*formula, all)) {
+    std::vector<Formula> near = near_formulas(chosen, periods);
+    if (formula) near.push_back(*std::move(formula));
+    formula = nearest(near, all, what, "launches");
+  }
+  use(*formula);
+  return *formula;
+}
+
+Formula RecordedBodies::nearest(const std::vector<Formula>& near, const Samples& all,
+                                const std::string& what, const char* of) {
+  const Formula* best = &near.front();
+  std::size_t most = 0;
+  for (const Formula& each : near) {
+    const std::size_t right = right_at(each, all);
+    if (right <= most) continue;
+    most = right;
+    best = &each;
+  }
+  notes_.push_back(fmt::format("{} follows no rule that was found: `{}` is right for {} of {} {}",
+                               what, best->text(), most, all.count(), of));
+  return *best;
+}
+
+Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t coordinate,
+                               std::size_t colors, std::span<const std::int64_t> periods,
+                               std::vector<std::string> names, const std::string& what) {
+  const std::size_t dimensions =
+      events_.shapes[events_.launches[runs.launches.front()].shape].dimensions;
+  const std::size_t width = names.size() - dimensions;
+  const Events::Launch& first = events_.launches[runs.launches.front()];
+  const auto volume = static_cast<std::size_t>(
+      Rect{Point::zeros(static_cast<int>(dimensions)), extents_of(first, dimensions)}.volume());
+  Samples samples{std::move(names), {}, {}};
+  for (const std::uint32_t i : chosen_runs(runs, volume)) {
+    const Events::Launch& launch = events_.launches[runs.launches[i]];
+    const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
+                      extents_of(launch, dimensions)};
+    // `begin` does not belong to this domain.
+    if (domain.volume() != static_cast<std::int64_t>(volume)) continue;
+    std::vector<std::int64_t> at(runs.at.begin() + static_cast<std::ptrdiff_t>(i * width),
+                                 runs.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+    at.resize(width + dimensions);
+    Point point = domain.lower;
+    std::size_t number = begin + coordinate;
+    for (std::size_t p = 0; p < volume; ++p, number += colors) {
+      for (std::size_t d = 0; d < dimensions; ++d) at[width + d] = point[static_cast<int>(d)];
+      if (launch.numbers[number] != kNoNumber && samples.count() < 4 * kMostSamples) {
+        samples.add(at, launch.numbers[number]);
+      }
+      next_point(domain, &point);
+    }
+  }
+  auto formula = fit_formula(samples, periods);
+  if (!formula) formula = nearest(near_formulas(samples, periods), samples, what, "points");
+  use(*formula);
+  return *formula;
+}
+
+// ---- Arguments
+
+// Returns the formula of the value that the launched task gets at that position.
+Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
+                              std::size_t position) const {
+  const std::vector<std::string> index = coordinate_names(launch.domain.size());
+  const Events::Shape& from = events_.shapes[shape];
+  std::size_t begin = from.dimensions;
+  if (position < begin) return position < index.size() ? Formula(index[position]) : Formula(0);
+  for (std::size_t r = 0; r < from.requirements.size() && r < task.requirements.size(); ++r) {
+    const std::size_t colors = events_.color_dimensions(from.requirements[r]);
+    if (position >= begin + colors) {
+      begin += colors;
+      continue;
+    }
+    const std::size_t d = position - begin;
+    const bool own = launch.data.empty() || launch.data[r].of.empty();
+    const AppData& data = own ? task.requirements[r].data : launch.data[r];
+    if (d < data.color.size()) return data.color[d];
+    const bool is_region = std::any_of(app_.regions.begin(), app_.regions.end(),
+                                       [&](const AppRegion& each) { return each.name == data.of; });
+    return is_region || d >= index.size() ? Formula(0) : Formula(index[d]);
+  }
+  return 0;
+}
+
+void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t& next) const {
+  for (AppStatement& statement : body) {
+    if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
+      give_arguments(loop->body, next);
+    } else if (auto* launch = std::get_if<AppLaunch>(&statement.node)) {
+      const std::uint32_t shape = launch_shapes_[next++];
+      const AppTask* task = app_.find(launch->task);
+      if (task == nullptr || task->arguments.empty()) continue;
+      const Needs& needs = needs_.at(task->name);
+      for (const std::size_t position : needs.positions) {
+        launch->arguments.push_back(given(*launch, *task, shape, position));
+      }
+      if (needs.which && !needs.which->numbers.empty()) {
+        launch->arguments.emplace_back(needs.which->numbers.at(shape));
+      }
+      launch->index = coordinate_names(launch->domain.size());
+    }
+  }
+}
+
+void RecordedBodies::add_arguments() {
+  std::size_t next = 0;
+  for (AppTask& task : app_.tasks) give_arguments(task.body, next);
+}
+
+}  // namespace groma::app

@@ -1,0 +1,107 @@
+// RecordedBodies: describes the launches in the runs of a task as a task body.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "groma/app.h"
+#include "recording/events.h"
+#include "recording/fit_formula.h"
+
+namespace groma::app {
+
+// Makes the bodies of the tasks, one after the other.
+class RecordedBodies {
+ public:
+  // `app` has the regions, the partitions, and the tasks with their requirements.
+  RecordedBodies(const Events& events, Application& app, std::vector<std::string>& notes)
+      : events_(events), app_(app), notes_(notes) {
+    for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
+  }
+
+  // Adds the body of task `task`, which has the same number in the events and in the application.
+  // If runs launched different things, all of them are described, provided that a run's arguments
+  // or its launch distinguish them. Otherwise the body is the one of most runs.
+  void add_body(std::uint32_t task);
+  // Makes launches pass the arguments that bodies need. Call it once all bodies are made.
+  void add_arguments();
+
+ private:
+  // All executions of a launch of the body.
+  struct Runs {
+    std::vector<std::int64_t> at;         // counters of the enclosing loops, then the arguments
+    std::vector<std::uint32_t> launches;  // indices into Events::launches
+    std::size_t loops = 0;
+  };
+  using Tree = std::vector<Repeat>;
+  // A kind holds the runs of a task that launched the same things with other numbers.
+  struct Kind {
+    std::vector<const Events::Context*> contexts;
+    std::int64_t count = 0;             // number of runs
+    std::vector<std::uint32_t> shapes;  // shapes of the launched things
+  };
+  // How a task finds out the kind of a run.
+  struct Which {
+    std::vector<Formula> is_kind;  // for each kind: 1 in its runs, otherwise 0
+    // The value of the argument kWhich that each launch of the task passes, by the launch's shape.
+    // Empty: the argument does not exist.
+    std::map<std::uint32_t, std::int64_t> numbers;
+    std::size_t without_runs = 0;  // number of launch shapes whose tasks launched nothing
+  };
+  static constexpr const char* kWhich = "which";
+
+  std::vector<Kind> kinds_of(std::uint32_t task) const;
+  // Returns nullopt if runs of different kinds had the same arguments.
+  std::optional<Which> tell_apart(std::uint32_t task, const std::vector<Kind>& kinds) const;
+  void add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body);
+  void run(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
+           std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& given);
+  std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
+  AppLaunch launch(const Runs& runs);
+  std::vector<AppData> data(const Events::Shape& shape, const Runs& runs,
+                            const std::vector<std::string>& names, AppLaunch& made);
+  // Returns the number at that position of each launch, as a formula of the counters and arguments.
+  Formula number(const Runs& runs, std::size_t position, const std::vector<std::string>& names,
+                 std::span<const std::int64_t> periods, const std::string& what);
+  // Returns one coordinate of the colour of each point of a requirement, as a formula.
+  Formula mapped(const Runs& runs, std::size_t begin, std::size_t coordinate, std::size_t colors,
+                 std::span<const std::int64_t> periods, std::vector<std::string> names,
+                 const std::string& what);
+  // Returns the candidate that is right for the most samples, and adds a note about it.
+  Formula nearest(const std::vector<Formula>& near, const Samples& all, const std::string& what,
+                  const char* of);
+  std::vector<std::uint32_t> chosen_runs(const Runs& runs, std::size_t samples_each) const;
+  void use(const Formula& formula);
+  bool uses(const std::string& name) const { return used_.contains(name); }
+
+  const Events& events_;
+  Application& app_;
+  std::vector<std::string>& notes_;
+  std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;  // by task
+  std::map<const Repeat*, Runs> runs_;
+  std::set<std::string> used_;  // names in formulas of the body
+  std::size_t arguments_ = 0;   // arguments of the current task
+  std::size_t statements_ = 0;  // over all bodies
+  // By task: the parts of its arguments that its body needs, as positions (Events::layout_of).
+  struct Needs {
+    std::vector<std::size_t> positions;
+    std::optional<Which> which;
+  };
+  std::map<std::string, Needs> needs_;
+  // The shapes of all launches, in the order in which they were made.
+  std::vector<std::uint32_t> launch_shapes_;
+  void give_arguments(std::vector<AppStatement>& body, std::size_t& next) const;
+  Formula given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
+                std::size_t position) const;
+};
+
+// Returns the fields of the region that a launch has, in the region's order.
+std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement);
+// Returns the extents of the partition's colours, those of the outer partitions first.
+std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition);
+
+}  // namespace groma::app

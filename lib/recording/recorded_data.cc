@@ -1,0 +1,415 @@
+// Describes recorded regions and partitions. A partition is described in the first way that
+// reproduces each recorded piece: equal blocks, blocks with ghosts, formulas of the colour, a list
+// of boxes.
+#include "recording/recorded_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/pieces.h"
+#include "groma/workload.h"
+#include "recording/fit_formula.h"
+#include "recording/recorded_bodies.h"
+
+namespace groma::app {
+namespace {
+
+// Returns a box that stands for a piece with unknown holes. In one dimension it has as many points
+// as the piece.
+Rect box_of(const Events::Piece& piece, const Rect& region) {
+  Rect box = piece.bounds;
+  if (piece.points <= 0) {
+    box.extents = Point::zeros(box.dimensions());
+  } else if (piece.points < box.volume() && box.dimensions() == 1 && piece.boxes.empty()) {
+    box.extents[0] = piece.points;
+  }
+  for (int d = 0; d < box.dimensions(); ++d) box.lower[d] -= region.lower[d];
+  return box;
+}
+
+bool has_holes(const Events::Piece& piece) {
+  return piece.points > 0 && piece.points < piece.bounds.volume();
+}
+
+// Returns the boxes of a piece, relative to the region's lower corner. `region` is the region's
+// bounds.
+std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
+  if (piece.boxes.empty()) {
+    const Rect box = box_of(piece, region);
+    return box.volume() == 0 ? std::vector<Rect>() : std::vector<Rect>{box};
+  }
+  std::vector<Rect> boxes = piece.boxes;
+  for (Rect& box : boxes) {
+    for (int d = 0; d < box.dimensions(); ++d) box.lower[d] -= region.lower[d];
+  }
+  return boxes;
+}
+
+// Returns true if both have the same points and neither has two boxes that overlap. Returns false
+// if the steps are used up.
+bool same(const Cut& a, const Cut& b, Steps& steps) {
+  const auto points = [](const std::vector<Rect>& boxes) {
+    std::int64_t sum = 0;
+    for (const Rect& box : boxes) sum += box.volume();
+    return sum;
+  };
+  if (points(a.boxes()) != points(b.boxes())) return false;
+  for (const Rect& box : a.boxes()) {
+    std::vector<Rect> parts;
+    b.add_common(box, parts, steps);
+    if (points(parts) != box.volume()) return false;
+  }
+  return true;
+}
+
+// A piece in the terms of its partition's formulas: relative to the region or piece that is cut.
+struct FormulaPiece {
+  std::vector<std::int64_t> color;
+  Rect box;
+  Point within;  // extents of the region or piece that is cut
+};
+
+// The formulas of one dimension.
+struct Ends {
+  Formula lower, extents;
+};
+
+// Fits the formulas of one dimension, or returns nothing. `empty`: pieces without points have the
+// extent 0 in this dimension unless clipping makes them empty.
+std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, bool empty,
+                                  const std::vector<std::string>& names) {
+  Samples lower{names, {}, {}}, inner = lower, ends = lower;
+  std::vector<std::int64_t> sizes;
+  std::vector<Formula> guesses;
+  for (const FormulaPiece& cut : cuts) {
+    if (cut.box.volume() == 0) continue;
+    lower.add(cut.color, cut.box.lower[d]);
+    ends.add(cut.color, cut.box.lower[d] + cut.box.extents[d]);
+    sizes.push_back(cut.within[d]);
+    if (cut.box.lower[d] > 0) inner.add(cut.color, cut.box.lower[d]);
+  }
+  if (sizes.empty()) return Ends{0, 0};
+  if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) {
+    for (std::size_t v = 0; v < names.size(); ++v) {
+      std::int64_t parts = 0;
+      for (const FormulaPiece& cut : cuts) parts = std::max(parts, cut.color[v] + 1);
+      guesses.emplace_back(fmt::format("{} * {} / {}", names[v], sizes.front(), parts));
+    }
+  }
+  // Clipped pieces do not show their formula, so the others decide it.
+  std::vector<Formula> begins;
+  if (!inner.values.empty()) begins.push_back(linear_guess(inner));
+  if (auto formula = fit_formula(lower, {}, guesses)) begins.push_back(*std::move(formula));
+  for (const Formula& begin : begins) {
+    const auto from = values_of(begin, lower);
+    if (!from) continue;
+    Samples extents{names, lower.at, {}};
+    for (std::size_t s = 0; s < ends.count(); ++s) {
+      std::int64_t extent = 0;
+      if (__builtin_sub_overflow(ends.values[s], (*from)[s], &extent)) break;
+      extents.values.push_back(extent);
+    }
+    if (extents.count() < ends.count()) continue;
+    Samples all = extents;
+    for (const FormulaPiece& cut : cuts) {
+      if (empty && cut.box.volume() == 0) all.add(cut.color, 0);
+    }
+    std::vector<Formula> tried;
+    if (!empty) tried.emplace_back(*std::max_element(all.values.begin(), all.values.end()));
+    if (auto formula = fit_formula(all)) tried.push_back(*std::move(formula));
+    for (const Formula& size : tried) {
+      const auto to = values_of(size, extents);
+      bool fine = to.has_value();
+      for (std::size_t s = 0; s < ends.count() && fine; ++s) {
+        std::int64_t end = 0;
+        fine = !__builtin_add_overflow((*from)[s], (*to)[s], &end) &&
+               std::max<std::int64_t>(0, (*from)[s]) == lower.values[s] &&
+               std::min(sizes[s], end) == ends.values[s];
+      }
+      if (fine) return Ends{begin, size};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string words_of(const std::vector<Formula>& formulas) {
+  std::vector<std::string> words;
+  for (const Formula& each : formulas) words.push_back(each.text());
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> coordinate_names(std::size_t dimensions) {
+  if (dimensions <= 3) {
+    const std::vector<std::string> names = {"i", "j", "k"};
+    return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(dimensions)};
+  }
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < dimensions; ++d) names.push_back(fmt::format("i{}", d));
+  return names;
+}
+
+RecordedData::RecordedData(const Events& events, Application& app, std::vector<std::string>& notes)
+    : events_(events), app_(app), notes_(notes) {
+  for (const Events::Region& region : events.regions) add_region(region);
+  for (std::size_t i = 0; i < events.partitions.size(); ++i) add_partition(i);
+}
+
+std::string RecordedData::name_for(const std::string& attached, const std::string& otherwise,
+                                   std::vector<std::string>& aliases, bool& unnamed) {
+  std::string base = attached.substr(0, kMaxAppNameBytes / 2);
+  if (base.empty()) base = otherwise;
+  std::string name = base;
+  for (int next = 2; !taken_.insert(name).second; ++next) name = fmt::format("{}_{}", base, next);
+  unnamed = name != attached;
+  if (unnamed && base == attached) aliases.push_back(base);
+  return name;
+}
+
+void RecordedData::add_region(const Events::Region& from) {
+  AppRegion region;
+  region.name = name_for(from.name, fmt::format("region_{}", app_.regions.size() + 1),
+                         region.aliases, region.unnamed);
+  for (int d = 0; d < from.bounds.dimensions(); ++d) {
+    region.extents.emplace_back(from.bounds.extents[d]);
+  }
+  if (from.points < from.bounds.volume()) {
+    notes_.push_back(fmt::format("`{}` has holes: it is described with all {} points around its {}",
+                                 region.name, from.bounds.volume(), from.points));
+  }
+  std::set<std::string> fields;
+  for (const Events::Field& field : from.fields) {
+    std::string name = field.name.substr(0, kMaxAppNameBytes / 2);
+    if (name.empty()) name = fmt::format("field_{}", region.fields.size());
+    while (!fields.insert(name).second) name += '_';
+    region.fields.push_back({name, std::max<std::int64_t>(1, field.bytes)});
+  }
+  app_.regions.push_back(std::move(region));
+}
+
+// Returns the number of pieces for which `made` is right, or nullopt if it is not valid. The pieces
+// are computed by an application that has only this partition.
+std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
+                                                      std::size_t number) const {
+  const Events::Partition& from = events_.partitions[number];
+  Application alone;
+  alone.name = "a";
+  alone.regions = {app_.regions[from.region]};
+  if (made.of != app_.regions[from.region].name) {
+    for (std::int32_t outer = from.outer; outer >= 0;) {
+      const auto at = static_cast<std::size_t>(outer);
+      alone.partitions.insert(alone.partitions.begin(), app_.partitions[at]);
+      // A partition with a flat description starts the chain.
+      outer = app_.partitions[at].of == alone.regions[0].name ? -1 : events_.partitions[at].outer;
+    }
+  }
+  alone.partitions.push_back(made);
+  AppTask task;
+  task.name = "t";
+  task.variants.emplace_back();
+  alone.tasks = {task};
+  const auto workload = Workload::make(alone);
+  if (!workload) return std::nullopt;
+  const Data& data = workload->data();
+  const Rect& region = events_.regions[from.region].bounds;
+  Steps steps;
+  return std::count_if(from.pieces.begin(), from.pieces.end(), [&](const Events::Piece& piece) {
+    FormulaFault fault = FormulaFault::kNone;
+    if (!data.partitions.back().colors.contains(piece.color) || steps.over()) {
+      return false;
+    }
+    const Cut found = cut(data, data.partitions.back(), piece.color, fault);
+    return fault == FormulaFault::kNone &&
+           same(found, Cut(boxes_of(piece, region), region.dimensions()), steps);
+  });
+}
+
+// Returns the box of the partition's colours. The coordinates of the outer partition's colour come
+// first.
+Rect RecordedData::color_box(const AppPartition& partition) const {
+  const std::vector<std::int64_t> extents = color_extents(app_, partition);
+  return {Point::zeros(static_cast<int>(extents.size())), Point(extents)};
+}
+
+// Returns the partition with every piece as a list of boxes. Returns nullopt if an outer piece that
+// is cut was not recorded.
+std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, std::size_t number,
+                                                   bool flat) const {
+  const Events::Partition& from = events_.partitions[number];
+  const Rect& region = events_.regions[from.region].bounds;
+  const auto own = plain.colors.size();
+  std::map<std::vector<std::int64_t>, Point> origins;  // lower corner of what is cut, by its colour
+  if (!flat && from.outer >= 0) {
+    for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
+      const auto color = piece.color.coordinates();
+      origins.emplace(std::vector(color.begin(), color.end()),
+                      Cut(boxes_of(piece, region), region.dimensions()).around().lower);
+    }
+  }
+  AppPartition made = plain;
+  const Rect colors = color_box(plain);
+  for (const Events::Piece& piece : from.pieces) {
+    if (!colors.contains(piece.color)) continue;
+    const auto color = piece.color.coordinates();
+    Point origin = Point::zeros(region.dimensions());
+    if (!flat && from.outer >= 0) {
+      const auto of_outer = color.first(color.size() - own);
+      const auto known = origins.find(std::vector(of_outer.begin(), of_outer.end()));
+      if (known == origins.end()) return std::nullopt;
+      origin = known->second;
+    }
+    for (const Rect& box : boxes_of(piece, region)) {
+      AppBox& to = made.boxes.emplace_back();
+      to.color.assign(color.begin(), color.end());
+      for (int d = 0; d < region.dimensions(); ++d) {
+        to.lower.emplace_back(box.lower[d] - origin[d]);
+        to.extents.emplace_back(box.extents[d]);
+      }
+    }
+  }
+  return made;
+}
+
+// Returns the possible descriptions of a partition. `flat`: the partition cuts the region itself,
+// by all coordinates of the colour.
+std::vector<AppPartition> RecordedData::ways(const AppPartition& plain, std::size_t number,
+                                             bool flat) const {
+  std::vector<AppPartition> found = {plain};
+  const Events::Partition& from = events_.partitions[number];
+  const Rect& region = events_.regions[from.region].bounds;
+  const int own = static_cast<int>(plain.colors.size());
+  std::map<std::vector<std::int64_t>, Rect> outer;
+  if (!flat && from.outer >= 0) {
+    for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
+      const auto color = piece.color.coordinates();
+      outer.emplace(std::vector(color.begin(), color.end()), box_of(piece, region));
+    }
+  }
+  std::vector<FormulaPiece> cuts;
+  std::vector<std::int64_t> halo(static_cast<std::size_t>(region.dimensions()), 0);
+  const bool blocks = own == region.dimensions();
+  for (const Events::Piece& piece : from.pieces) {
+    const auto color = piece.color.coordinates();
+    const auto of_outer = color.first(color.size() - static_cast<std::size_t>(own));
+    FormulaPiece cut{{color.begin() + static_cast<std::ptrdiff_t>(of_outer.size()), color.end()},
+                     box_of(piece, region),
+                     region.extents};
+    const auto around = outer.find(std::vector(of_outer.begin(), of_outer.end()));
+    if (around != outer.end()) {
+      cut.within = around->second.extents;
+      for (int d = 0; d < region.dimensions(); ++d) cut.box.lower[d] -= around->second.lower[d];
+    }
+    for (int d = 0; d < region.dimensions() && blocks && cut.box.volume() > 0; ++d) {
+      const auto c = cut.color[static_cast<std::size_t>(d)];
+      const std::int64_t parts = std::stoll(plain.colors[static_cast<std::size_t>(d)].text());
+      std::int64_t begin = 0, end = 0;
+      if (c < 0 || c >= parts || __builtin_mul_overflow(c, cut.within[d], &begin) ||
+          __builtin_add_overflow(begin, cut.within[d], &end)) {
+        continue;
+      }
+      begin /= parts;
+      end /= parts;
+      std::int64_t& most = halo[static_cast<std::size_t>(d)];
+      most =
+          std::max({most, begin - cut.box.lower[d], cut.box.lower[d] + cut.box.extents[d] - end});
+    }
+    cuts.push_back(std::move(cut));
+  }
+  if (std::any_of(halo.begin(), halo.end(), [](std::int64_t points) { return points > 0; })) {
+    found.push_back(plain);
+    found.back().halo.assign(halo.begin(), halo.end());
+  }
+  for (const bool empty : {false, true}) {
+    AppPartition by_formula = plain;
+    by_formula.index = coordinate_names(plain.colors.size());
+    for (int d = 0; d < region.dimensions(); ++d) {
+      const auto ends = fit_dimension(cuts, d, empty && d == 0, by_formula.index);
+      if (!ends) return found;
+      by_formula.lower.push_back(ends->lower);
+      by_formula.extents.push_back(ends->extents);
+    }
+    found.push_back(std::move(by_formula));
+  }
+  return found;
+}
+
+void RecordedData::add_partition(std::size_t number) {
+  const Events::Partition& from = events_.partitions[number];
+  const std::string& region = app_.regions[from.region].name;
+  AppPartition plain;
+  plain.name = name_for(from.name, fmt::format("{}_parts", region), plain.aliases, plain.unnamed);
+  plain.of = from.outer < 0 ? region : app_.partitions[static_cast<std::size_t>(from.outer)].name;
+  for (int d = 0; d < from.colors.dimensions(); ++d)
+    plain.colors.emplace_back(from.colors.extents[d]);
+  const auto unknown = std::count_if(
+      from.pieces.begin(), from.pieces.end(),
+      [](const Events::Piece& piece) { return has_holes(piece) && piece.boxes.empty(); });
+  if (unknown > 0) {
+    notes_.push_back(fmt::format(
+        "{} of {} pieces of `{}` have more holes than are kept: they are described as boxes{}",
+        unknown, from.pieces.size(), plain.name,
+        events_.regions[from.region].bounds.dimensions() == 1 ? " of as many points" : ""));
+  }
+  const bool with_holes = std::any_of(from.pieces.begin(), from.pieces.end(),
+                                      [](const auto& piece) { return !piece.boxes.empty(); });
+  std::optional<AppPartition> best;
+  std::size_t most = 0;  // number of pieces that the best description reproduces
+  const auto try_way = [&](AppPartition way) {
+    const auto right = right_pieces(way, number);
+    if (!right || (best && *right <= most)) return;
+    most = *right;
+    best = std::move(way);
+  };
+  const auto is_exact = [&] { return best && most == from.pieces.size(); };
+  for (const bool flat : {false, true}) {
+    AppPartition begin = plain;
+    if (flat) {
+      if (from.outer < 0) break;
+      begin.of = region;
+      begin.colors.clear();
+      for (std::int64_t at = static_cast<std::int64_t>(number); at >= 0;) {
+        const Events::Partition& each = events_.partitions[static_cast<std::size_t>(at)];
+        for (int d = each.colors.dimensions(); d-- > 0;) {
+          begin.colors.insert(begin.colors.begin(), Formula(each.colors.extents[d]));
+        }
+        at = each.outer;
+      }
+    }
+    if (with_holes || from.few_used) {
+      // Equal blocks of a partition with holes may be right. Otherwise the boxes are used, as a
+      // flat description.
+      if (!is_exact() && from.outer >= 0 && !flat && !from.few_used) try_way(begin);
+      if (is_exact()) continue;
+      if (auto way = by_boxes(begin, number, flat)) {
+        best = std::move(way);
+        most = from.pieces.size();
+      }
+      continue;
+    }
+    for (AppPartition& way : ways(begin, number, flat)) {
+      if (!is_exact()) try_way(std::move(way));
+    }
+  }
+  if (!is_exact()) {
+    AppPartition all = plain;  // that is cut
+    all.index = coordinate_names(plain.colors.size());
+    for (const Formula& extent : app_.regions[from.region].extents) {
+      all.lower.emplace_back(0);
+      all.extents.push_back(extent);
+    }
+    try_way(std::move(all));
+    notes_.push_back(fmt::format(
+        "the pieces of `{}` follow no rule that was found: {} of {} are as they are described, {}",
+        plain.name, most, from.pieces.size(),
+        !best || best->lower.empty()
+            ? std::string("by equal blocks")
+            : fmt::format("with ({}) points from ({}) on", words_of(best->extents),
+                          words_of(best->lower))));
+  }
+  app_.partitions.push_back(best ? *std::move(best) : std::move(plain));
+}
+
+}  // namespace groma::app

@@ -1,0 +1,45 @@
+// RecordedData: turns recorded regions and partitions into those of an application.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "groma/app.h"
+#include "recording/events.h"
+
+namespace groma::app {
+
+// Returns names for the coordinates of a colour or a point: i, j, k, or i0, i1, ... if there are
+// more than three.
+std::vector<std::string> coordinate_names(std::size_t dimensions);
+
+// Adds the regions and partitions of `events` to an application, in their order.
+class RecordedData {
+ public:
+  RecordedData(const Events& events, Application& app, std::vector<std::string>& notes);
+
+ private:
+  // Returns the attached name if it is not taken, otherwise a new name. A mapping cannot refer to
+  // the region by a new name; an attached name that was taken becomes an alias.
+  std::string name_for(const std::string& attached, const std::string& otherwise,
+                       std::vector<std::string>& aliases, bool& unnamed);
+  void add_region(const Events::Region& from);
+  void add_partition(std::size_t number);
+  // Returns the number of pieces for which `made` is right, or nullopt if it is not a valid
+  // partition.
+  std::optional<std::size_t> right_pieces(const AppPartition& made, std::size_t number) const;
+  Rect color_box(const AppPartition& partition) const;
+  std::optional<AppPartition> by_boxes(const AppPartition& plain, std::size_t number,
+                                       bool flat) const;
+  std::vector<AppPartition> ways(const AppPartition& plain, std::size_t number, bool flat) const;
+
+  const Events& events_;
+  Application& app_;
+  std::vector<std::string>& notes_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace groma::app

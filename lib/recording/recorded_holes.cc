@@ -1,0 +1,174 @@
+// Renumbers the points of one-dimensional regions whose pieces have holes, so that the pieces
+// consist of far fewer boxes.
+#include "recording/recorded_holes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "app/pieces.h"
+#include "base/random.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::int64_t kMaxSteps = std::int64_t{1} << 26;  // limit for visited parts of pieces
+
+// Renumbers the points of one region of one dimension.
+class Renumbering {
+ public:
+  Renumbering(Events& events, std::uint32_t region) : region_(events.regions[region]) {
+    for (Events::Partition& partition : events.partitions) {
+      if (partition.region != region) continue;
+      for (Events::Piece& piece : partition.pieces) {
+        std::vector<Rect> boxes = piece.boxes;
+        if (boxes.empty() && piece.points > 0) boxes.push_back(piece.bounds);
+        pieces_.push_back({&piece, Cut(std::move(boxes), 1)});
+      }
+    }
+  }
+
+  // Renumbers the region. Returns false if that would take too long.
+  bool renumber() {
+    find_parts();
+    find_cells();
+    for (const Numbered& each : pieces_) {
+      if (!look_at(each)) return false;
+    }
+    for (std::size_t i = 0; i < pieces_.size(); ++i) write(*pieces_[i].piece, cells_of_[i]);
+    return true;
+  }
+
+ private:
+  struct Numbered {
+    Events::Piece* piece;
+    Cut cut;
+  };
+
+  static std::int64_t end_of(const Rect& box) { return box.lower[0] + box.extents[0]; }
+  std::size_t part_at(std::int64_t x) const {
+    return static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), x) -
+                                    ends_.begin());
+  }
+
+  // Divides the region into parts. All points between neighbouring values of `ends_` belong to the
+  // same pieces.
+  void find_parts() {
+    ends_ = {region_.bounds.lower[0], end_of(region_.bounds)};
+    for (const Numbered& each : pieces_) {
+      for (const Rect& box : each.cut.boxes()) {
+        ends_.push_back(box.lower[0]);
+        ends_.push_back(end_of(box));
+      }
+    }
+    std::sort(ends_.begin(), ends_.end());
+    ends_.erase(std::unique(ends_.begin(), ends_.end()), ends_.end());
+  }
+
+  // Joins parts that belong to the same pieces to one cell. Every piece has a random number, and
+  // the sum of these numbers identifies the pieces of a part.
+  void find_cells() {
+    using Sum = std::pair<std::uint64_t, std::uint64_t>;
+    const std::size_t parts = ends_.size() - 1;
+    std::vector<Sum> changes(parts + 1);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const Sum own{random_at(1, i), random_at(2, i)};
+      for (const Rect& box : pieces_[i].cut.boxes()) {
+        Sum &first = changes[part_at(box.lower[0])], &behind = changes[part_at(end_of(box))];
+        first = {first.first + own.first, first.second + own.second};
+        behind = {behind.first - own.first, behind.second - own.second};
+      }
+    }
+    std::map<Sum, std::uint32_t> known;
+    std::vector<std::int64_t> sizes;
+    Sum sum;
+    for (std::size_t part = 0; part < parts; ++part) {
+      sum = {sum.first + changes[part].first, sum.second + changes[part].second};
+      const auto [cell, is_new] = known.emplace(sum, static_cast<std::uint32_t>(sizes.size()));
+      if (is_new) sizes.push_back(0);
+      sizes[cell->second] += ends_[part + 1] - ends_[part];
+      cell_of_.push_back(cell->second);
+    }
+    begins_.push_back(ends_.front());
+    for (const std::int64_t size : sizes) begins_.push_back(begins_.back() + size);
+    seen_by_.assign(sizes.size(), 0);
+  }
+
+  bool look_at(const Numbered& piece) {
+    std::vector<std::uint32_t>& cells = cells_of_.emplace_back();
+    for (const Rect& box : piece.cut.boxes()) {
+      const std::size_t end = part_at(end_of(box));
+      for (std::size_t part = part_at(box.lower[0]); part < end; ++part) {
+        if (++steps_ > kMaxSteps) return false;
+        const std::uint32_t cell = cell_of_[part];
+        if (std::exchange(seen_by_[cell], cells_of_.size()) != cells_of_.size()) {
+          cells.push_back(cell);
+        }
+      }
+    }
+    std::sort(cells.begin(), cells.end());
+    return true;
+  }
+
+  void write(Events::Piece& piece, const std::vector<std::uint32_t>& cells) const {
+    std::vector<Rect> boxes;
+    for (const std::uint32_t cell : cells) {
+      boxes.push_back({Point{begins_[cell]}, Point{begins_[cell + 1] - begins_[cell]}});
+    }
+    const Cut cut(std::move(boxes), 1);
+    if (cut.boxes().empty()) return;
+    piece.bounds = cut.around();
+    piece.boxes.clear();
+    if (cut.boxes().size() > 1) piece.boxes = cut.boxes();
+  }
+
+  const Events::Region& region_;
+  std::vector<Numbered> pieces_;
+  std::vector<std::int64_t> ends_;      // ends of parts, ascending
+  std::vector<std::uint32_t> cell_of_;  // by part
+  std::vector<std::int64_t> begins_;    // begins of the renumbered cells, and the end
+  std::vector<std::size_t> seen_by_;    // for each cell: the last piece that has it, counted from 1
+  std::vector<std::vector<std::uint32_t>> cells_of_;  // by piece
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+std::size_t boxes_in_holes(const Events& events) {
+  std::size_t boxes = 0;
+  for (const Events::Partition& partition : events.partitions) {
+    for (const Events::Piece& piece : partition.pieces) boxes += piece.boxes.size();
+  }
+  return boxes;
+}
+
+void number_points_anew(Events& events, std::vector<std::string>& notes) {
+  std::vector<std::size_t> boxes(events.regions.size());
+  for (const Events::Partition& partition : events.partitions) {
+    for (const Events::Piece& piece : partition.pieces) {
+      boxes[partition.region] += piece.boxes.size();
+    }
+  }
+  for (std::uint32_t r = 0; r < events.regions.size(); ++r) {
+    const Events::Region& region = events.regions[r];
+    if (boxes[r] == 0 || region.bounds.dimensions() != 1) continue;
+    if (!Renumbering(events, r).renumber()) continue;
+    notes.push_back(fmt::format(
+        "the pieces of `{}` are {} boxes, which is too many: its points are numbered anew, so that "
+        "points of the same pieces lie side by side; pieces keep their sizes and overlaps, but lie "
+        "closer together than in the program",
+        region.name.empty() ? fmt::format("region_{}", r + 1) : region.name, boxes[r]));
+  }
+}
+
+void forget_holes(Events& events) {
+  for (Events::Partition& partition : events.partitions) {
+    for (Events::Piece& piece : partition.pieces) piece.boxes.clear();
+  }
+}
+
+}  // namespace groma::app

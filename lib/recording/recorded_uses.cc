@@ -1,0 +1,108 @@
+// Drops the pieces of large partitions that no recorded launch uses.
+#include "recording/recorded_uses.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace groma::app {
+namespace {
+
+constexpr std::size_t kFewestPieces = 64;  // a partition with fewer pieces keeps them all
+constexpr std::size_t kUnusedShare = 4;    // pieces are dropped if at most one in so many is used
+// Limit for used pieces; above it a partition keeps all pieces.
+constexpr std::size_t kMaxUsed = 1 << 12;
+
+using Color = std::vector<std::int64_t>;
+
+struct Used {
+  bool all = false;  // true: all pieces, too many, or unknown which
+  std::set<Color> colors;
+
+  void add(Color color) {
+    if (all) return;
+    colors.insert(std::move(color));
+    all = colors.size() > kMaxUsed;
+  }
+};
+
+// Notes the pieces that one launch uses.
+void note_launch(const Events& events, const Events::Launch& launch, std::vector<Used>& used) {
+  const Events::Shape& shape = events.shapes[launch.shape];
+  const std::size_t dimensions = shape.dimensions;
+  const std::span<const std::int64_t> numbers = launch.numbers;
+  const Rect domain{Point(numbers.first(dimensions)),
+                    Point(numbers.subspan(dimensions, dimensions))};
+  std::size_t next = 2 * dimensions, table = next;
+  for (const Events::Requirement& each : shape.requirements) {
+    table += events.given_colors(each, dimensions);
+  }
+  for (const Events::Requirement& each : shape.requirements) {
+    if (each.how == Events::How::kWhole) continue;
+    const auto partition = static_cast<std::size_t>(each.partition);
+    const std::size_t given = events.given_colors(each, dimensions);
+    const auto first = numbers.subspan(next, given);
+    const std::size_t colors = events.color_dimensions(each);
+    next += given;
+    Used& to = used[partition];
+    if (each.how == Events::How::kFixed) {
+      to.add(Color(first.begin(), first.end()));
+      continue;
+    }
+    if (domain.volume() == 0) continue;
+    const Point& lower = events.partitions[partition].colors.lower;
+    Point point = domain.lower;
+    do {
+      Color color(first.begin(), first.end());
+      if (each.how == Events::How::kMapped) {
+        const auto mapped = numbers.subspan(table, colors);
+        color.assign(mapped.begin(), mapped.end());
+        table += colors;
+        to.all = to.all || std::find(color.begin(), color.end(), kNoNumber) != color.end();
+      } else {
+        for (std::size_t d = 0; d < dimensions; ++d) {
+          const int own = lower.dimensions() - static_cast<int>(dimensions - d);
+          color.push_back(point[static_cast<int>(d)] - (own >= 0 ? lower[own] : 0));
+        }
+        if (to.all) break;
+      }
+      to.add(std::move(color));
+    } while (next_point(domain, &point));
+  }
+}
+
+}  // namespace
+
+void drop_unused_pieces(Events& events) {
+  std::vector<Used> used(events.partitions.size());
+  for (const Events::Launch& launch : events.launches) note_launch(events, launch, used);
+  // A partition follows the one that it cuts, so this loop runs backwards.
+  for (std::size_t i = events.partitions.size(); i-- > 0;) {
+    Events::Partition& partition = events.partitions[i];
+    const std::size_t count = partition.pieces.size();
+    Used& own = used[i];
+    const bool few =
+        !own.all && count >= kFewestPieces && own.colors.size() * kUnusedShare <= count;
+    if (few) {
+      partition.few_used = true;
+      // Without any box, the partition would be taken for equal blocks.
+      const auto first_color = partition.pieces.front().color.coordinates();
+      if (own.colors.empty()) own.colors.emplace(first_color.begin(), first_color.end());
+      std::erase_if(partition.pieces, [&](const Events::Piece& piece) {
+        const auto color = piece.color.coordinates();
+        return !own.colors.contains(Color(color.begin(), color.end()));
+      });
+    }
+    if (partition.outer < 0) continue;
+    Used& outer = used[static_cast<std::size_t>(partition.outer)];
+    const auto dimensions = static_cast<std::size_t>(partition.colors.dimensions());
+    for (const Events::Piece& piece : partition.pieces) {
+      const auto color = piece.color.coordinates();
+      outer.add(Color(color.begin(), color.end() - static_cast<std::ptrdiff_t>(dimensions)));
+    }
+  }
+}
+
+}  // namespace groma::app

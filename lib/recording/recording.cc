@@ -1,0 +1,264 @@
+// recorded_application: turns a recording into an application. Tasks are handled here, the rest in
+// recorded_*.cc.
+#include "groma/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "groma/workload.h"
+#include "recording/events.h"
+#include "recording/recorded_bodies.h"
+#include "recording/recorded_data.h"
+#include "recording/recorded_holes.h"
+#include "recording/recorded_uses.h"
+
+namespace groma {
+namespace {
+
+using app::Events;
+
+constexpr std::size_t kMostNamed = 8;  // limit for task names in one note
+
+// Returns the privilege that covers both.
+Privilege both(Privilege a, Privilege b) {
+  if (a == b || b == Privilege::kNoAccess) return a;
+  return a == Privilege::kNoAccess ? b : Privilege::kReadWrite;
+}
+
+class Maker {
+ public:
+  Maker(const Events& events, const std::string& name) : events_(events) {
+    for (const Events::Context& context : events.contexts) launching_.insert(context.task);
+    made_.app.name = name;
+    made_.app.description = fmt::format("Recorded under {}.", events.runtime);
+  }
+
+  Result<Recording> make() {
+    const app::RecordedData data(events_, made_.app, made_.notes);
+    for (std::size_t i = 0; i < events_.tasks.size(); ++i) add_task(static_cast<std::uint32_t>(i));
+    made_.app.top_level = made_.app.tasks[events_.top_level].name;
+    app::RecordedBodies bodies(events_, made_.app, made_.notes);
+    for (std::size_t i = 0; i < events_.tasks.size(); ++i) {
+      bodies.add_body(static_cast<std::uint32_t>(i));
+    }
+    bodies.add_arguments();
+    for (const Events::Other& other : events_.others) {
+      made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
+    }
+    add_costs();
+    note_unmeasured();
+    count_notes();
+    const auto workload = Workload::make(made_.app);
+    if (!workload) {
+      Error error = workload.error();
+      error.message = "what was recorded makes no application: " + error.message;
+      return error;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  void add_costs() {
+    const auto seconds = [](std::int64_t nanoseconds) {
+      return std::clamp(static_cast<double>(nanoseconds) / 1e9, 0.0, kMaxRuntimeCost);
+    };
+    if (events_.map.count <= 0) {
+      made_.notes.emplace_back(
+          "no task that the runtime mapped was measured: its own costs are the usual ones");
+      return;
+    }
+    RuntimeCosts costs;
+    costs.map_s = seconds(events_.map.nanoseconds);
+    if (events_.issue.count > 0) costs.issue_s = seconds(events_.issue.nanoseconds);
+    // The cost of a replay is not observed. It is at most the cost that the replay saves.
+    costs.replay_s = std::min(costs.replay_s, costs.map_s);
+    made_.app.runtime = costs;
+  }
+
+  void note_unmeasured() {
+    for (const auto& [kinds, tasks] : not_measured_) {
+      const std::size_t shown = std::min(tasks.size(), kMostNamed);
+      std::string names;
+      for (std::size_t i = 0; i < shown; ++i) {
+        names += fmt::format("{}`{}`", i == 0 ? "" : ", ", tasks[i]);
+      }
+      if (shown < tasks.size()) names += fmt::format(" and {} more", tasks.size() - shown);
+      made_.notes.push_back(fmt::format("{} did not run on {}: {} time there is that on {}", names,
+                                        kinds.first, tasks.size() == 1 ? "its" : "their",
+                                        name_of(kinds.second)));
+    }
+  }
+
+  // Lists each note once, in the order of first occurrence.
+  void count_notes() {
+    std::map<std::string, std::size_t> places;
+    std::vector<std::string> once;
+    std::vector<std::size_t> times;
+    for (std::string& each : made_.notes) {
+      const auto [place, is_new] = places.try_emplace(each, once.size());
+      if (is_new) {
+        once.push_back(std::move(each));
+        times.push_back(0);
+      }
+      ++times[place->second];
+    }
+    for (std::size_t i = 0; i < once.size(); ++i) {
+      if (times[i] > 1) once[i] += fmt::format(" ({} times)", times[i]);
+    }
+    made_.notes = std::move(once);
+  }
+
+  void add_task(std::uint32_t number) {
+    const Events::Task& from = events_.tasks[number];
+    AppTask task;
+    const std::string base = from.name.empty() ? fmt::format("task_{}", number)
+                                               : from.name.substr(0, kMaxAppNameBytes / 2);
+    task.name = base;
+    for (int next = 2; !names_.insert(task.name).second; ++next) {
+      task.name = fmt::format("{}_{}", base, next);
+    }
+    if (task.name != from.name) {
+      made_.notes.push_back(fmt::format("a second task `{}` is called `{}`", base, task.name));
+    }
+    add_requirements(number, task);
+    add_variants(number, task);
+    made_.app.tasks.push_back(std::move(task));
+  }
+
+  // ---- Variants
+
+  // Returns true if two variants are for the same processor kind, so that the mapper has to choose.
+  static bool has_two_of_a_kind(const std::vector<Events::Variant>& variants) {
+    std::set<ProcKind> kinds;
+    for (const Events::Variant& variant : variants) kinds.insert(variant.kind);
+    return kinds.size() < variants.size();
+  }
+
+  void add_variants(std::uint32_t number, AppTask& task) {
+    const Events::Task& from = events_.tasks[number];
+    const bool launches = launching_.contains(number);
+    const Events::Time* longest = nullptr;
+    for (const Events::Time& time : events_.times) {
+      if (time.task != number) continue;
+      if (longest == nullptr || time.count > longest->count) longest = &time;
+    }
+    std::string unmeasured;
+    const bool ambiguous = has_two_of_a_kind(from.variants);
+    for (const Events::Variant& each : from.variants) {
+      if (task.variants.size() == kMaxAppVariants) break;
+      AppVariant variant;
+      variant.kind = each.kind;
+      variant.leaf = each.leaf && !launches;
+      variant.inner = each.inner && !variant.leaf;
+      variant.replicable = each.replicable;
+      variant.chosen_by_mapper = ambiguous && each.chosen_by_mapper;
+      for (const LayoutDemand& demand : each.demands) {
+        if (demand.requirement < task.requirements.size()) variant.demands.push_back(demand);
+      }
+      const auto measured = std::find_if(
+          events_.times.begin(), events_.times.end(),
+          [&](const Events::Time& time) { return time.task == number && time.kind == each.kind; });
+      if (measured != events_.times.end()) {
+        variant.nanoseconds = std::max<std::int64_t>(0, measured->nanoseconds);
+      } else if (longest != nullptr) {
+        variant.nanoseconds = std::max<std::int64_t>(0, longest->nanoseconds);
+        if (unmeasured.find(name_of(each.kind)) == unmeasured.npos) {
+          unmeasured += fmt::format("{}{}", unmeasured.empty() ? "" : ", ", name_of(each.kind));
+        }
+      }
+      task.variants.push_back(std::move(variant));
+    }
+    if (!unmeasured.empty()) {
+      not_measured_[{unmeasured, longest->kind}].push_back(task.name);
+    }
+    if (longest == nullptr)
+      made_.notes.push_back(fmt::format("no run of `{}` was measured", task.name));
+    if (task.variants.empty()) task.variants.emplace_back();
+  }
+
+  // ---- Requirements
+
+  AppData usual(const Events::Shape& shape, const Events::Requirement& requirement) const {
+    const auto at = static_cast<std::size_t>(std::max(0, requirement.partition));
+    if (requirement.how == Events::How::kPoint &&
+        events_.color_dimensions(events_.partitions[at]) == static_cast<int>(shape.dimensions) &&
+        events_.partitions[at].colors.lower == Point::zeros(static_cast<int>(shape.dimensions))) {
+      return {made_.app.partitions[at].name, {}};
+    }
+    return {made_.app.regions[requirement.region].name, {}};
+  }
+
+  // Describes each requirement as the first launch that has it uses it. Launches that use it
+  // differently have their own data.
+  void add_requirements(std::uint32_t number, AppTask& task) {
+    for (const Events::Shape& shape : events_.shapes) {
+      if (shape.task != number) continue;
+      for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
+        const Events::Requirement& from = shape.requirements[r];
+        const AppRegion& region = made_.app.regions[from.region];
+        if (r == task.requirements.size()) {
+          task.requirements.emplace_back();
+          task.requirements[r].privilege = from.privilege;
+          task.requirements[r].coherence = from.coherence;
+        }
+        AppRequirement& to = task.requirements[r];
+        to.privilege = both(to.privilege, from.privilege);
+        if (!to.fields.empty()) continue;
+        to.dimensions = static_cast<int>(region.extents.size());
+        to.data = usual(shape, from);
+        to.fields = app::fields_of(region, from);
+      }
+    }
+  }
+
+  const Events& events_;
+  Recording made_;
+  std::set<std::string> names_;
+  std::set<std::uint32_t> launching_;  // tasks that launch something
+  // Tasks without a measurement on a kind, by that kind and the kind that they ran on.
+  std::map<std::pair<std::string, ProcKind>, std::vector<std::string>> not_measured_;
+};
+
+}  // namespace
+
+Result<Recording> recorded_application(std::string_view recorded, const std::string& name) {
+  if (recorded.size() > kMaxRecordedBytes) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("what was recorded has {} bytes; at most {} are read", recorded.size(),
+                             kMaxRecordedBytes)};
+  }
+  auto events = app::events_from(recorded);
+  if (!events) return events.error();
+  app::drop_unused_pieces(*events);
+  // Keeps the holes of pieces as they were recorded, unless they exceed the limits of an
+  // application.
+  const auto made = [&]() -> Result<Recording> {
+    if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
+    return Error{Error::Code::kTooLarge, "the pieces have too many holes"};
+  };
+  std::vector<std::string> notes;
+  Result<Recording> recording = made();
+  const auto is_too_large = [&] {
+    return !recording && recording.error().code == Error::Code::kTooLarge &&
+           app::boxes_in_holes(*events) > 0;
+  };
+  if (is_too_large()) {
+    app::number_points_anew(*events, notes);
+    recording = made();
+  }
+  if (is_too_large()) {
+    notes.clear();
+    app::forget_holes(*events);
+    recording = made();
+  }
+  if (recording) {
+    recording->notes.insert(recording->notes.begin(), notes.begin(), notes.end());
+  }
+  return recording;
+}
+
+}  // namespace groma

@@ -1,0 +1,72 @@
+// The history of a search, and the default implementations of the interfaces of proposers and
+// evaluators.
+#include <algorithm>
+
+#include "groma/search.h"
+
+namespace groma {
+namespace {
+
+// Returns the sentence that identifies a failure. Steps with the same sentence count as the same
+// kind of failure.
+const std::string& sentence_of(const Step& step) {
+  const Feedback& feedback = step.evaluation.feedback;
+  return feedback.execution.empty() && !feedback.explain.empty() ? feedback.explain.front()
+                                                                 : feedback.execution;
+}
+
+void keep_last(std::vector<Step>& steps) {
+  if (steps.size() > History::kKept) steps.erase(steps.begin());
+}
+
+}  // namespace
+
+std::optional<Evaluation> Evaluator::check(const std::string&, GuideDetail) const {
+  return std::nullopt;
+}
+
+bool Evaluator::may_fail(const std::string&) const { return false; }
+
+void Proposer::learn(const Step&) {}
+
+bool History::is_better(const Evaluation& evaluation) const {
+  if (!evaluation.ok() || best_.empty()) return evaluation.ok();
+  return evaluation.score < best_.front().evaluation.score * (1 - evaluation.noise);
+}
+
+// Adds a step to the best, recent or failed steps; each list is bounded.
+void History::add(Step step) {
+  if (step.evaluation.ok()) {
+    const auto same = std::find_if(best_.begin(), best_.end(), [&](const Step& other) {
+      return other.proposal.text == step.proposal.text;
+    });
+    const bool is_best = is_better(step.evaluation);
+    if (is_best && same != best_.end()) best_.erase(same);
+    if (is_best || same == best_.end()) {
+      const auto faster = [](const Step& a, const Step& b) {
+        return a.evaluation.score < b.evaluation.score;
+      };
+      // The replaced best moves to its place among the others.
+      const auto others = best_.begin() + (best_.empty() ? 0 : 1);
+      if (is_best && !best_.empty()) {
+        std::rotate(best_.begin(), others,
+                    std::lower_bound(others, best_.end(), best_.front(), faster));
+      }
+      best_.insert(is_best ? best_.begin() : std::upper_bound(others, best_.end(), step, faster),
+                   step);
+      if (best_.size() > kKept) best_.pop_back();
+    }
+  } else {
+    std::erase_if(failures_,
+                  [&](const Step& other) { return sentence_of(other) == sentence_of(step); });
+    failures_.push_back(step);
+    keep_last(failures_);
+  }
+  recent_.push_back(std::move(step));
+  keep_last(recent_);
+}
+
+const Step* History::best() const { return best_.empty() ? nullptr : &best_.front(); }
+const Step* History::last() const { return recent_.empty() ? nullptr : &recent_.back(); }
+
+}  // namespace groma

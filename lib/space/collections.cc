@@ -1,0 +1,172 @@
+// Finds the collections of an application and the overlaps between them.
+#include "space/collections.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "app/data.h"
+#include "explain/explain_query.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::int64_t kMaxPieces = 512;
+
+// The data that one launch passes for a requirement.
+struct Part {
+  std::uint32_t region = 0;
+  std::vector<std::uint32_t> fields;
+  std::vector<app::Piece> pieces;
+};
+
+// Returns the number of points of a piece.
+double points_of(const app::Piece& piece) {
+  if (piece.cells != nullptr) return static_cast<double>(piece.cells->points);
+  double points = 1;
+  for (int d = 0; d < piece.box.dimensions(); ++d) {
+    points *= static_cast<double>(piece.box.extents[d]);
+  }
+  return points;
+}
+
+// Returns the number of points that two pieces of the region share.
+double common_points(const app::Region& region, const app::Piece& one, const app::Piece& other) {
+  if (one.cells != nullptr) {
+    return static_cast<double>(app::common_points(region.cell_points, *one.cells, *other.cells));
+  }
+  const Rect &a = one.box, &b = other.box;
+  double points = 1;
+  for (int d = 0; d < a.dimensions(); ++d) {
+    const std::int64_t lower = std::max(a.lower[d], b.lower[d]);
+    const std::int64_t upper = std::min(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
+    if (upper <= lower) return 0;
+    points *= static_cast<double>(upper - lower);
+  }
+  return points;
+}
+
+// Returns the pieces that a launch may use. A partition of more than kMaxPieces pieces is one
+// piece, the whole region.
+std::vector<app::Piece> pieces_of(const app::Data& data, const app::Where& where) {
+  const app::Region& region = data.regions[where.region];
+  if (where.what == app::Where::What::kRegion ||
+      data.partitions[where.index].colors.volume() > kMaxPieces) {
+    return {{region.box, region.all_cells}};
+  }
+  const app::Partition& partition = data.partitions[where.index];
+  if (!partition.pieces.empty() || partition.colors.volume() == 0) return partition.pieces;
+  std::vector<app::Piece> pieces;
+  Point color = partition.colors.lower;
+  do {
+    app::FormulaFault fault{};
+    pieces.push_back({app::piece(data, partition, color, fault), nullptr});
+  } while (next_point(partition.colors, &color));
+  return pieces;
+}
+
+double bytes_of(const app::Data& data, std::uint32_t region,
+                const std::vector<std::uint32_t>& fields) {
+  double bytes = 0;
+  for (std::uint32_t field : fields) {
+    bytes += static_cast<double>(data.regions[region].fields[field].bytes);
+  }
+  return bytes;
+}
+
+double bytes_of(const app::Data& data, const Part& part) {
+  double points = 0;
+  for (const app::Piece& piece : part.pieces) points += points_of(piece);
+  return points * bytes_of(data, part.region, part.fields);
+}
+
+// Returns the bytes of the common fields in the common points of a and b. The result is at most the
+// size of the smaller part, because pieces of one partition may overlap.
+double common_bytes(const app::Data& data, const Part& a, const Part& b) {
+  if (a.region != b.region) return 0;
+  std::vector<std::uint32_t> fields;
+  for (std::uint32_t field : a.fields) {
+    if (std::find(b.fields.begin(), b.fields.end(), field) != b.fields.end()) {
+      fields.push_back(field);
+    }
+  }
+  double points = 0;
+  for (const app::Piece& x : a.pieces) {
+    for (const app::Piece& y : b.pieces) points += common_points(data.regions[a.region], x, y);
+  }
+  return std::min(
+      {points * bytes_of(data, a.region, fields), bytes_of(data, a), bytes_of(data, b)});
+}
+
+}  // namespace
+
+// Requirements with the same first name are one collection. The bytes of a collection are those of
+// its largest part, the bytes of an overlap those of the largest common part.
+Collections collections_of(const Workload& workload) {
+  const app::Data& data = workload.data();
+  Collections collections;
+  collections.of_task.resize(data.tasks.size());
+  std::map<std::string, std::uint32_t> by_name;
+  std::vector<std::vector<Part>> parts;  // by collection
+  std::set<std::tuple<std::uint32_t, app::Where::What, std::uint32_t, std::vector<std::uint32_t>>>
+      seen;
+  bool complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(data, complete);
+  for (std::uint32_t t = 0; t < data.tasks.size(); ++t) {
+    const app::Task& task = data.tasks[t];
+    std::vector<std::uint32_t>& arguments = collections.of_task[t];
+    const auto add = [&](const app::LaunchNames& names, const app::Launch* launch) {
+      for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+        const app::Requirement& requirement = task.requirements[r];
+        if (names[r].empty() || requirement.fields.empty() ||
+            requirement.privilege == Privilege::kNoAccess) {
+          continue;
+        }
+        const auto [found, is_new] =
+            by_name.emplace(names[r].front(), static_cast<std::uint32_t>(collections.all.size()));
+        const std::uint32_t number = found->second;
+        if (is_new) {
+          collections.all.push_back({names[r]});
+          parts.emplace_back();
+        }
+        if (std::find(arguments.begin(), arguments.end(), number) == arguments.end()) {
+          arguments.push_back(number);
+        }
+        const app::Where& where = app::where_of(task, launch, r);
+        if (where.what == app::Where::What::kUnknown ||
+            !seen.emplace(number, where.what, where.index, where.fields).second) {
+          continue;
+        }
+        parts[number].push_back({where.region, where.fields, pieces_of(data, where)});
+      }
+    };
+    for (std::size_t u = 0; u < uses[t].uses.size(); ++u) {
+      add(uses[t].names[uses[t].of[u]], uses[t].uses[u].launch);
+    }
+    if (uses[t].uses.empty()) add(uses[t].names.front(), nullptr);
+  }
+  for (std::uint32_t a = 0; a < parts.size(); ++a) {
+    for (const Part& part : parts[a]) {
+      collections.all[a].bytes = std::max(collections.all[a].bytes, bytes_of(data, part));
+    }
+    collections.overlaps.push_back({a, a, collections.all[a].bytes});
+    for (std::uint32_t b = a + 1; b < parts.size(); ++b) {
+      double most = 0;
+      for (const Part& x : parts[a]) {
+        for (const Part& y : parts[b]) most = std::max(most, common_bytes(data, x, y));
+      }
+      if (most > 0) collections.overlaps.push_back({a, b, most});
+    }
+  }
+  const auto bytes = [&](std::uint32_t number) { return collections.all[number].bytes; };
+  for (std::vector<std::uint32_t>& arguments : collections.of_task) {
+    std::stable_sort(arguments.begin(), arguments.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return bytes(a) > bytes(b); });
+  }
+  std::stable_sort(collections.overlaps.begin(), collections.overlaps.end(),
+                   [](const Overlap& a, const Overlap& b) { return a.bytes < b.bytes; });
+  return collections;
+}
+
+}  // namespace groma::tuning

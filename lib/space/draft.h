@@ -1,0 +1,136 @@
+// Draft: a mapping as a list of decisions that can be changed one by one. `guided` searches drafts.
+// They cover the whole language: mapping functions are built from machine operations, not taken
+// from a list.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groma/guide.h"
+#include "groma/kinds.h"
+#include "groma/machine.h"
+#include "groma/program.h"
+#include "groma/workload.h"
+#include "space/statements.h"
+
+namespace groma::tuning {
+
+// A mapping function that places the points of an index launch: its name, its body, and a
+// description in words. In the body, `m` is the machine of the processors of the task's kind.
+struct PlacementFunction {
+  std::string name, body, words;
+};
+
+// The mapping to which a draft adds its decisions.
+struct Base {
+  std::string text;
+  std::vector<ProcKind> kinds;  // processor kind on which each task runs
+  Keys functions;               // "def NAME" for each function and global
+  Program program;
+};
+
+// The decisions. A draft without any decision is the base mapping itself.
+struct Draft {
+  struct Argument {
+    std::vector<MemKind> memories;  // in the order of preference; empty: undecided
+    std::string layout;             // "F_order AOS"; empty: undecided
+    bool collect = false;
+    friend bool operator==(const Argument&, const Argument&) = default;
+  };
+  struct Task {
+    std::optional<ProcKind> kind;
+    std::shared_ptr<const PlacementFunction> placement;  // null: undecided
+    bool same_point = false;
+    int limit = 0;
+    std::string steal;  // "SAME_NODE"; empty: undecided
+    std::vector<Argument> arguments;
+    friend bool operator==(const Task&, const Task&) = default;
+  };
+  std::shared_ptr<const Base> base;  // never null
+  std::vector<Task> tasks;
+  bool replicate = false;
+  friend bool operator==(const Draft&, const Draft&) = default;
+};
+
+// A draft that differs from another draft in one decision, with a description for people.
+struct Move {
+  enum class What : std::uint8_t {
+    kKind,
+    kPlace,
+    kPlaceAlike,
+    kWithParent,
+    kMemory,
+    kLayout,
+    kSchedule,  // limits, stealing
+    kReplicate
+  };
+  static constexpr std::size_t kWhats = 8;
+  Draft draft;
+  What what = What::kKind;
+  std::string why;
+  double weight = 0;  // share of the run time that the change affects, 0 to 1
+};
+
+// Makes drafts for one workload on one machine. The results depend only on the arguments.
+class Drafts {
+ public:
+  Drafts(const Machine& machine, const Workload& workload);
+
+  // Returns a draft with no decision beside the mapping `text`; "" is the default mapper.
+  Draft untaken(const std::string& text = "") const;
+  // Returns the draft as the text of a mapping.
+  std::string text_of(const Draft& draft) const;
+
+  // Returns the possible single changes: of one task, of all data with one name, or of all similar
+  // tasks. `facts` (may be null) gives the weights: the share of the time that each change affects.
+  std::vector<Move> moves(const Draft& draft, const ProfileFacts* facts) const;
+  // Returns a random change. It may also be a mapping function that moves() leaves out because
+  // there are too many. `random` is any number.
+  Move random_move(const Draft& draft, std::uint64_t random) const;
+  // Returns a change that adds memories for the data that did not fit. Every task on the same kind
+  // of processor that uses this data may then place it in any memory that the kind can address; the
+  // memories already chosen come first, then the fastest. Returns nullopt if nothing changes.
+  std::optional<Move> with_room(const Draft& draft, const Shortage& shortage) const;
+
+ private:
+  struct Argument {
+    std::size_t position = 0;
+    std::vector<std::string> names;
+    bool read_only = false;
+    std::string region() const { return names.empty() ? "" : names.front(); }
+    std::string words_of(const std::string& task) const;  // "tiles of step", "region 1 of step"
+  };
+  struct Task {
+    std::string name, written;
+    std::vector<ProcKind> kinds;        // kinds with a variant, the default mapper's choice first
+    std::vector<std::int64_t> extents;  // of the first index launch with points; empty: none
+    int dimensions = 0;                 // smallest number of dimensions among these launches
+    bool single = false;
+    std::vector<Argument> arguments;
+  };
+  using Function = std::shared_ptr<const PlacementFunction>;
+  class Collector;
+
+  ProcKind kind_of(const Draft& draft, std::size_t task) const;
+  void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
+  std::vector<MemKind> memories_of(ProcKind kind) const;
+  // Returns the memories for an argument: the decided ones first, then all others.
+  std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
+                                    std::size_t argument) const;
+  std::vector<Function> functions_of(std::size_t task, ProcKind kind) const;
+  // Returns null if the machine has no processors of this kind.
+  Function random_function(std::size_t task, ProcKind kind, std::uint64_t random) const;
+  // Returns a name that no function or global of the base uses, by appending `_`.
+  static std::string free_name(const Base& base, std::string name);
+
+  const Machine& machine_;
+  std::vector<Task> tasks_;
+  std::vector<std::string> regions_;  // names of data, without duplicates
+  std::string top_level_;             // top-level task as a mapping writes it; empty: none
+};
+
+}  // namespace groma::tuning

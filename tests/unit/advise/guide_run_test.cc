@@ -1,0 +1,490 @@
+// guide_run: what it says of runs that fail and of those that are slow; that no change which it
+// proposes makes a run slower.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "groma/advise.h"
+#include "groma/benchmarks.h"
+#include "groma/dsl_files.h"
+#include "groma/io.h"
+#include "groma/run.h"
+#include "groma/search_space.h"
+#include "support/guide_rules.h"
+#include "support/sanitized.h"
+
+namespace groma {
+namespace {
+
+using test::rules;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// A run as `groma run` makes it; an empty text is the default mapper.
+class MappedRun {
+ public:
+  MappedRun(const std::string& app, const std::string& text,
+            const std::string& machine_spec = "p100x4", double noise = 0)
+      : machine(std::make_shared<const Machine>(make_machine(machine_spec).value())),
+        workload(Workload::make(load_application(app).value()).value()),
+        diags(Source("a.mapper", text)) {
+    options.record = true;
+    options.noise = noise;
+    if (text.empty()) {
+      result = run_default(machine, workload, options, diags);
+    } else {
+      bound = bind(compile(diags.source(), diags), *machine, diags);
+      if (!bound) return;
+      result = run(*bound, workload, options, diags);
+    }
+    if (result->ok()) profile = make_profile(result->record);
+  }
+
+  Feedback feedback(const GuideLimits& limits = {}) const {
+    GuidedRun run;
+    run.workload = &workload;
+    run.machine = machine;
+    run.bound = bound ? &*bound : nullptr;
+    run.options = options;
+    run.diags = &diags;
+    run.result = result ? &*result : nullptr;
+    run.profile = profile ? &*profile : nullptr;
+    return guide_run(run, limits, &rules());
+  }
+
+  // With the fix made.
+  std::string mended(const Fix& fix) const {
+    std::size_t applied = 0;
+    std::string text = apply_fixes(diags.source(), {fix}, &applied);
+    EXPECT_EQ(applied, 1U);
+    return text;
+  }
+
+  std::shared_ptr<const Machine> machine;
+  Workload workload;
+  Diagnostics diags;
+  SimulateOptions options;
+  std::optional<BoundProgram> bound;
+  std::optional<RunResult> result;
+  std::optional<Profile> profile;
+};
+
+bool says_once(const std::vector<std::string>& sentences) {
+  return std::set<std::string>(sentences.begin(), sentences.end()).size() == sentences.size();
+}
+
+// Every change that is proposed, made.
+int check_proposals(const std::string& app, const std::string& text) {
+  const MappedRun before(app, text);
+  const Feedback feedback = before.feedback();
+  EXPECT_THAT(feedback.explain, Not(IsEmpty()));
+  EXPECT_GE(feedback.suggest.size(), feedback.fixes.size());
+  EXPECT_TRUE(says_once(feedback.explain) && says_once(feedback.suggest));
+  for (std::size_t i = 0; i < feedback.fixes.size(); ++i) {
+    SCOPED_TRACE(feedback.suggest[i]);
+    const MappedRun after(app, before.mended(feedback.fixes[i]));
+    EXPECT_TRUE(after.result && after.result->ok()) << render(after.diags);
+    if (!after.result || !after.result->ok()) continue;
+    const bool ran = before.result && before.result->ok();
+    const double most = ran ? 0.98 * before.result->seconds : after.result->seconds;
+    EXPECT_LE(after.result->seconds, most);
+    if (!ran) {
+      EXPECT_THAT(feedback.suggest[i], HasSubstr("it then runs, in "));
+      continue;
+    }
+    const double gain = before.result->seconds / after.result->seconds;
+    const std::string words = gain >= 1.095 ? fmt::format("{:.1f} times as fast", gain)
+                                            : fmt::format("{:.0f} % faster", 100 * (gain - 1));
+    EXPECT_THAT(feedback.suggest[i], ::testing::AllOf(HasSubstr("simulated "), HasSubstr(words)));
+  }
+  return static_cast<int>(feedback.fixes.size());
+}
+
+TEST(Proposals, MakeNoBenchmarkSlower) {
+  int proposed = 0;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const std::string name(benchmark.name);
+    SCOPED_TRACE(name);
+    proposed += check_proposals(name, "");
+    for (const DslFile& file : mappers()) {
+      if (file.name == name) proposed += check_proposals(name, std::string(file.text));
+    }
+  }
+  EXPECT_GE(proposed, 20);
+}
+
+// ------------------------------------------------------------------------------ runs that succeed
+
+TEST(Faster, TheDefaultMapperGetsAMappingToBeginWith) {
+  const MappedRun run("cannon", "");
+  const Feedback feedback = run.feedback();
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  EXPECT_THAT(feedback.suggest.front(),
+              ::testing::StartsWith("Write a mapping with `SingleTaskMap task_4 same_point_gpu;`"));
+  EXPECT_THAT(run.mended(feedback.fixes.front()),
+              ::testing::AllOf(HasSubstr("def same_point_gpu(Task task) {\n"),
+                               HasSubstr("SingleTaskMap task_4 same_point_gpu;\n")));
+}
+
+// Changes are tried and compared without it.
+TEST(Faster, NoiseIsNoReason) {
+  for (const char* app : {"circuit", "cannon"}) {
+    const MappedRun quiet(app, ""), noisy(app, "", "p100x4", 0.9);
+    const Feedback feedback = noisy.feedback();
+    EXPECT_EQ(feedback.fixes.empty(), quiet.feedback().fixes.empty()) << app;
+    for (const Fix& fix : feedback.fixes) {
+      EXPECT_LE(MappedRun(app, noisy.mended(fix)).result->seconds, 0.98 * quiet.result->seconds);
+    }
+  }
+}
+
+TEST(Faster, StatementsThatSlowItDownAreNamed) {
+  const MappedRun run("circuit",
+                      "Task * GPU,OMP,CPU;\n"
+                      "Region * rp_shared GPU ZCMEM;\n"
+                      "Region * rp_ghost GPU ZCMEM;\n");
+  EXPECT_THAT(run.feedback().suggest,
+              Contains(HasSubstr("in line 3 write `Region * rp_ghost GPU FBMEM` for `Region * "
+                                 "rp_ghost GPU ZCMEM`: simulated ")));
+}
+
+// Where one task alone would only move its data to and fro.
+TEST(Faster, TasksOfOneStatementAreMovedTogether) {
+  const MappedRun run("stencil", "Task stencil, increment OMP,CPU;\nTask * CPU;\n");
+  EXPECT_THAT(run.feedback().suggest,
+              Contains(HasSubstr("in line 1 write `Task stencil, increment GPU, OMP, CPU`")));
+  const MappedRun two("stencil", "Task stencil CPU;\nTask increment CPU;\n");
+  EXPECT_THAT(two.feedback().suggest,
+              Contains(::testing::AllOf(HasSubstr("in line 1 write `Task stencil GPU, CPU`"),
+                                        HasSubstr("; in line 2 write `Task increment GPU, CPU`"))));
+}
+
+// Where each task alone on another processor would only fetch its data from there.
+TEST(Faster, TasksOfOneFunctionArePlacedTogether) {
+  const MappedRun run("stencil",
+                      "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\n"
+                      "IndexTaskMap stencil f;\nIndexTaskMap increment f;\n");
+  ASSERT_TRUE(run.result && run.result->ok());
+  EXPECT_THAT(run.feedback().suggest,
+              Contains(HasSubstr("in line 3 remove `IndexTaskMap stencil f`; in line 4 remove")));
+}
+
+TEST(Faster, ANameThatIsTakenIsNotTakenTwice) {
+  const MappedRun run("cannon",
+                      "def same_point_gpu(Task task) { return Machine(GPU)[0, 0]; }\n"
+                      "IndexTaskMap task_4 same_point_gpu;\n");
+  EXPECT_THAT(run.feedback().suggest, Contains(HasSubstr("SingleTaskMap task_4 same_point_gpu_2")));
+}
+
+// What is not measured is no reason for advice.
+TEST(Faster, TimeOutsideThePhaseDoesNotCount) {
+  const Feedback feedback = MappedRun("circuit", "").feedback();
+  EXPECT_THAT(feedback.explain.front(), HasSubstr("The application measures its phase `timed`"));
+  EXPECT_THAT(feedback.explain, Not(Contains(HasSubstr("init_"))));
+}
+
+TEST(Faster, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
+  const MappedRun run("circuit", "Task * GPU,CPU;\nTask distribute_charge CPU;\n");
+  ASSERT_TRUE(run.result->ok());
+  GuideLimits none;
+  none.runs = 0;
+  GuideLimits few;
+  few.tasks = run.result->tasks - 1;
+  for (const GuideLimits& limits : {none, few}) {
+    const Feedback feedback = run.feedback(limits);
+    EXPECT_THAT(feedback.fixes, IsEmpty());
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task distribute_charge GPU,CPU` moves")));
+  }
+  EXPECT_THAT(run.feedback(few).explain, Contains(HasSubstr("No change was tried: the run has ")));
+  EXPECT_THAT(run.feedback(none).explain, Not(Contains(HasSubstr("No change was tried"))));
+}
+
+// Where that is too much for the limits, loops are cut short; what is said is of the whole run.
+TEST(Faster, LongRunsAreTriedShortened) {
+  const std::string app = "circuit:loops=200";
+  const std::string text = "Task * GPU,CPU;\nTask distribute_charge CPU;\n";
+  const MappedRun run(app, text);
+  ASSERT_GT(run.result->tasks, 2000);
+  GuideLimits limits;
+  limits.tasks = run.result->tasks - 1;  // not one whole run
+  const Feedback feedback = run.feedback(limits);
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  EXPECT_LE(feedback.fixes.size(), limits.whole_runs);
+  EXPECT_THAT(feedback.explain, Contains(HasSubstr("iterations of each outer loop, the best of "
+                                                   "them then in the whole run.")));
+  for (std::size_t i = 0; i < feedback.fixes.size(); ++i) {
+    const MappedRun after(app, run.mended(feedback.fixes[i]));
+    EXPECT_LE(after.result->seconds, 0.98 * run.result->seconds);
+    EXPECT_THAT(feedback.suggest[i],
+                HasSubstr(fmt::format("({:.3g} ms)", 1000 * after.result->seconds)));
+  }
+  // One that the whole run does not confirm is not proposed.
+  limits.whole_runs = 0;
+  EXPECT_THAT(run.feedback(limits).fixes, IsEmpty());
+  EXPECT_THAT(run.feedback(limits).explain,
+              Contains(HasSubstr("none is simulated as 2 % faster or more in the whole run")));
+}
+
+TEST(Faster, WhatTheLimitsLeaveOutIsSaid) {
+  const MappedRun run("cannon:repeats=1", "", "lassen:nodes=4");
+  GuideLimits limits;
+  limits.tasks = 3 * run.result->tasks;  // nothing to shorten
+  EXPECT_THAT(run.feedback(limits).explain,
+              Contains(HasSubstr("Further changes were not tried: the run has ")));
+}
+
+TEST(Faster, NothingIsSuggestedWhereNothingHelps) {
+  const Feedback feedback = MappedRun("johnson", "").feedback();
+  EXPECT_THAT(feedback.fixes, IsEmpty());
+  EXPECT_THAT(feedback.suggest, IsEmpty());
+  EXPECT_THAT(feedback.explain.back(), HasSubstr("none is simulated as 2 % faster"));
+}
+
+// ------------------------------------------------------------------------------------------- edits
+
+TEST(Edits, CommentsStayWithTheirStatements) {
+  const MappedRun run("circuit",
+                      "# Where tasks run.\n"
+                      "Task * GPU,OMP,CPU;\n"
+                      "Region * rp_shared GPU # seen by all\n  ZCMEM;\n"
+                      "Region * rp_ghost GPU ZCMEM; # these, too\n");
+  const Feedback feedback = run.feedback();
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  for (const Fix& fix : feedback.fixes) {
+    const std::string text = run.mended(fix);
+    EXPECT_THAT(text, HasSubstr("# Where tasks run.\nTask * GPU,OMP,CPU;\n"));
+    EXPECT_THAT(text, HasSubstr("Region * rp_shared GPU # seen by all\n  ZCMEM;\n"));
+    EXPECT_THAT(text, HasSubstr("; # these, too\n"));
+  }
+}
+
+TEST(Edits, LinesEndAsInTheFile) {
+  const MappedRun run("cannon", "Task * GPU,OMP,CPU;\r\nCollectMemory task_4 *;\r\n");
+  const Feedback feedback = run.feedback();
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  for (const Fix& fix : feedback.fixes) {
+    const std::string text = run.mended(fix);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+              std::count(text.begin(), text.end(), '\r'));
+    EXPECT_THAT(text, Not(HasSubstr("\r\n\r\n"))) << "a line is removed whole";
+  }
+}
+
+TEST(Edits, OfSeveralMistakesAreSeveral) {
+  std::string text = "Task * GPUS,CPU;\n";
+  for (int i = 0; i < 100; ++i) text += fmt::format("Task t{} GPU, CPU;\n", i);
+  const MappedRun words("circuit", text + "Region * * GPUS FBMEM;\n");
+  ASSERT_THAT(words.feedback().fixes, SizeIs(1));
+  EXPECT_THAT(words.feedback().fixes.front().edits, SizeIs(2));
+  // A step after the other.
+  const MappedRun steps("circuit", "Task * GPU;\n" + text.substr(17) + "Region * * GPU SYSMEM;\n");
+  ASSERT_THAT(steps.feedback().fixes, Not(IsEmpty()));
+  for (const Fix& fix : steps.feedback().fixes) {
+    for (const Edit& edit : fix.edits) EXPECT_LT(edit.range.end - edit.range.begin, 60U);
+  }
+}
+
+// ---------------------------------------------------------------------------------- runs that fail
+
+TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
+  const struct {
+    const char* text;
+    const char* explain;
+    const char* suggest;
+  } kCases[] = {
+      {"Task * GPU;\n", "Line 1 of a.mapper says so: `Task * GPU`.",
+       "in line 1 write `Task * GPU, OMP, CPU` for `Task * GPU`: it then runs, in 10.6 ms"},
+      {"Task * GPU,CPU;\nRegion * * GPU SYSMEM;\n", "(Said 6 times.)",
+       "in line 2 write `Region * * GPU FBMEM, ZCMEM` for `Region * * GPU SYSMEM`"},
+      {"Region * * GPU VIRTUAL;\n", "cannot be virtual", "in line 1 remove `"},
+      {"m = Machine(GPU);\ndef f(Task task) { ip = task.ipoint; return m[0, ip[0] + 1]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "outside of its machine view", "write `(ip[0] + 1) % m.size[1]` for `ip[0] + 1`"},
+      {"m = Machine(GPU);\ndef f(Task task) { return m[task.ipoint[0], 0]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "outside of its machine view", "write `task.ipoint[0] % m.size[0]` for `task.ipoint[0]`"},
+      // `%` keeps the sign.
+      {"m = Machine(GPU);\ndef f(Task task) { return m[0, task.ipoint[0] % 4 - 1]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "computed an index below 0",
+       "write `((task.ipoint[0] % 4 - 1) % m.size[1] + m.size[1]) % m.size[1]` for "},
+      {"m = Machine(GPU);\ndef f(Task task) { return m[0, (task.ipoint[0] - 1) % m.size[1]]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "computed an index below 0",
+       "write `((task.ipoint[0] - 1) % m.size[1] + m.size[1]) % m.size[1]` for "},
+      {"m = Machine(CPU);\ndef f(Task task) { return m[0, 0]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "returned a CPU processor", "it then runs"},
+      // Two mistakes.
+      {"Task * GPU;\nRegion * * GPU SYSMEM;\n", "can run on none of its kinds", "; then in line 2"},
+      {"Task * GPUS,CPU;\n", "No processor kind `GPUS`.", "in line 1 write `GPU`: it then runs"},
+  };
+  for (const auto& [text, explain, suggest] : kCases) {
+    SCOPED_TRACE(text);
+    const MappedRun run("circuit", text);
+    const Feedback feedback = run.feedback();
+    EXPECT_EQ(feedback.status, Feedback::Status::kError);
+    EXPECT_THAT(feedback.explain, Contains(HasSubstr(explain)));
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr(suggest)));
+    EXPECT_LE(feedback.suggest.size(), feedback.fixes.size() + 1);  // nothing that was not tried
+    EXPECT_GE(check_proposals("circuit", text), 1);
+  }
+}
+
+TEST(Possible, AFullMemoryNamesWhatFillsItAndWhoPutItThere) {
+  const std::string text = "Region * * GPU ZCMEM;\n";
+  const MappedRun run("cannon:n=30000", text);
+  const Feedback feedback = run.feedback();
+  EXPECT_THAT(feedback.explain, Contains(HasSubstr("no room for region")));
+  EXPECT_THAT(feedback.explain, Contains("Line 1 of a.mapper says so: `Region * * GPU ZCMEM`."));
+  EXPECT_THAT(feedback.explain, Contains(HasSubstr("ZCMEM (0, 0) holds ")));
+  EXPECT_GE(check_proposals("cannon:n=30000", text), 1);
+}
+
+// A run that is too long to be tried is not said to fail.
+TEST(Possible, TriesAreCutOff) {
+  const MappedRun run("circuit", "Task * GPU;\n");
+  GuideLimits limits;
+  limits.tasks = 10;
+  const Feedback feedback = run.feedback(limits);
+  EXPECT_THAT(feedback.fixes, IsEmpty());
+  EXPECT_THAT(feedback.explain, Not(Contains(HasSubstr("runs either"))));
+  EXPECT_THAT(MappedRun("cannon:n=60000", "").feedback().explain,
+              Contains(HasSubstr("that were tried runs either")));
+}
+
+TEST(Possible, LongRunsAreTriedShortenedAndThenRun) {
+  const std::string app = "circuit:loops=400", text = "Task * GPU;\n";
+  const MappedRun run(app, text);
+  GuideLimits limits;
+  limits.tasks = 2000;
+  const Feedback feedback = run.feedback(limits);
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  const MappedRun after(app, run.mended(feedback.fixes.front()));
+  ASSERT_TRUE(after.result->ok());
+  EXPECT_GT(after.result->tasks, limits.tasks);
+  EXPECT_THAT(feedback.suggest.front(),
+              HasSubstr(fmt::format("it then runs, in {:.3g} ms", 1000 * after.result->seconds)));
+}
+
+// Edits are of whole characters.
+TEST(Possible, StepsLeaveCharactersWhole) {
+  const std::string text =
+      "# \xc3\xa9\nTask * GPU; # \xc3\xa9\nRegion * * GPU SYSMEM; # \xc3\xa8\n";
+  const MappedRun run("circuit", text);
+  for (const Fix& fix : run.feedback().fixes) {
+    for (const Edit& edit : fix.edits) {
+      EXPECT_NE(text[edit.range.begin] & 0xC0, 0x80);
+      EXPECT_NE(text[edit.range.end] & 0xC0, 0x80);
+    }
+  }
+  EXPECT_GE(check_proposals("circuit", text), 1);
+}
+
+TEST(Possible, NothingIsToBeWrittenThatTheMachineLacks) {
+  const MappedRun run("stencil", "Task * GPU;\n", "nodes=1,gpu=0,cpu=4,omp=0");
+  const Feedback feedback = run.feedback();
+  EXPECT_THAT(feedback.fixes, Not(IsEmpty()));
+  EXPECT_THAT(feedback.suggest, Not(Contains(HasSubstr("`Task * GPU,OMP,CPU;`"))));
+  const MappedRun on_gpus("stencil", "Task * OMP;\n", "nodes=1,gpu=1,cpu=4,omp=2");
+  GuideLimits none;
+  none.runs = 0;
+  EXPECT_THAT(on_gpus.feedback(none).suggest, Contains(HasSubstr("`Task * GPU,OMP,CPU;`")));
+  // Nor is it to move to GPUs, nor into their memories, nor by the size of what is not there.
+  const char* const no_gpus = "nodes=1,gpu=0,cpu=4,omp=0";
+  const MappedRun on_cpus("stencil", "Task * CPU;\n", no_gpus);
+  ASSERT_TRUE(on_cpus.result->ok());
+  EXPECT_THAT(on_cpus.feedback(none).suggest, Not(Contains(HasSubstr("GPU"))));
+  const MappedRun nowhere("stencil", "Region * * CPU FBMEM;\n", no_gpus);
+  EXPECT_THAT(nowhere.feedback(none).suggest, Contains(HasSubstr("SYSMEM for CPUs")));
+  EXPECT_THAT(nowhere.feedback(none).suggest, Not(Contains(HasSubstr("`FBMEM`"))));
+  const MappedRun of_none("stencil",
+                          "Task * CPU;\nm = Machine(GPU);\n"
+                          "def f(Task task) { return m[0, 0]; }\nIndexTaskMap * f;\n",
+                          no_gpus);
+  EXPECT_THAT(of_none.feedback(none).suggest,
+              Contains(HasSubstr("Take the `Machine(...)` of a kind that the machine has")));
+  EXPECT_THAT(of_none.feedback(none).suggest, Not(Contains(HasSubstr("% m.size"))));
+}
+
+TEST(Forms, TheRunsJsonHasWordsAndFixes) {
+  const MappedRun run("cannon", "Task * GPU,OMP,CPU;\n");
+  const Feedback feedback = run.feedback();
+  const ProfileWords words = words_of(run.workload, *run.machine, &run.bound->program());
+  const auto json = nlohmann::json::parse(
+      to_json(*run.result, &feedback, &*run.profile, nullptr, run.diags, words));
+  EXPECT_EQ(json["explain"].size(), feedback.explain.size());
+  EXPECT_EQ(json["suggest"][0], feedback.suggest[0]);
+  EXPECT_EQ(json["fixes"].size(), feedback.fixes.size());
+  EXPECT_EQ(json["fixes"][0]["edits"][0]["start"]["line"], 1);
+  // The guide reads it again, and repeats what was tried.
+  const auto facts = read_profile_facts(json.dump());
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(guide_profile(*facts).suggest, feedback.suggest);
+}
+
+TEST(Forms, AFailedRunsJsonIsALog) {
+  const MappedRun run("circuit", "Task * GPU;\n");
+  const Feedback feedback = run.feedback();
+  const std::string json = to_json(*run.result, &feedback, nullptr, nullptr, run.diags, {});
+  EXPECT_FALSE(read_profile_facts(json));
+  const auto log = failure_of_run(json);
+  ASSERT_TRUE(log);
+  const Feedback again = guide_log(rules(), *log);
+  EXPECT_EQ(again.status, Feedback::Status::kError);
+  EXPECT_EQ(again.matches.front().rule, "groma.no-variant");
+  for (const std::string& each : feedback.suggest) EXPECT_THAT(again.suggest, Contains(each));
+  EXPECT_FALSE(failure_of_run(R"({"status": "ok"})"));
+  EXPECT_FALSE(failure_of_run("["));
+  EXPECT_EQ(failure_of_run(R"({"status": "error", "diagnostics": [3, {"start": 4}], "raw": 5})"),
+            ": :  []\n: :  []\n");
+}
+
+// Draws are few under the sanitizers, where each takes ten times as long.
+#if GROMA_SANITIZED
+constexpr int kRan = 4, kFailed = 4;
+#else
+constexpr int kRan = 23, kFailed = 12;
+#endif
+
+class Drawn : public ::testing::TestWithParam<std::string> {};
+
+// Those that fail too: of these most can be made to run.
+TEST_P(Drawn, ProposalsMakeNoMappingSlower) {
+  const Machine machine = make_machine("p100x4").value();
+  const std::string app = GetParam() + ":size=small";
+  const Workload workload = Workload::make(load_application(app).value()).value();
+  const SearchSpace spaces[] = {{machine, workload, SpaceGrain::kRegions},
+                                {machine, workload, SpaceGrain::kArguments}};
+  int ran = 0, failed = 0, helped = 0, mended = 0;
+  for (std::uint64_t seed = 1; ran < kRan || failed < kFailed; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const std::string text = spaces[seed % 2].sample_text(seed);
+    const MappedRun run(app, text);
+    ASSERT_TRUE(run.result);
+    const bool ok = run.result->ok();
+    if (++(ok ? ran : failed) > (ok ? kRan : kFailed)) continue;
+    (ok ? helped : mended) += check_proposals(app, text) > 0 ? 1 : 0;
+  }
+  EXPECT_GE(helped + mended, (kRan + kFailed) / 5);
+}
+
+std::vector<std::string> names_of_benchmarks() {
+  std::vector<std::string> names;
+  for (const Benchmark& benchmark : benchmarks()) names.emplace_back(benchmark.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Benchmarks, Drawn, ::testing::ValuesIn(names_of_benchmarks()),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace groma

@@ -1,0 +1,92 @@
+#include "legion_run/checked.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "groma/diagnostics.h"
+#include "groma/system.h"
+
+namespace groma::inspect {
+namespace {
+
+class CheckedTest : public testing::Test {
+ protected:
+  CheckedTest() : folder_(ScratchFolder::make().value()) {
+    run_.words = {"true", "a"};
+    run_.checked_file = folder_.path() + "/checked";
+  }
+
+  static Program program(const std::string& text) {
+    Diagnostics diags(Source("a.mapper", text));
+    return compile(diags.source(), diags);
+  }
+  Checked on(std::int64_t day) const { return {mapping_, run_, true, day}; }
+
+  ScratchFolder folder_;
+  ProgramRun run_;
+  Program mapping_ = program("Task * CPU;\n");
+};
+
+TEST_F(CheckedTest, ForgetsAfterAWeek) {
+  EXPECT_FALSE(on(100).known());
+  on(100).remember();
+  EXPECT_TRUE(on(100).known());
+  EXPECT_TRUE(on(106).known());
+  EXPECT_FALSE(on(107).known());
+  EXPECT_FALSE(on(99).known());  // the clock was wrong
+  on(107).remember();
+  EXPECT_TRUE(on(113).known());
+  EXPECT_FALSE(on(100).known());  // one line for each
+}
+
+TEST_F(CheckedTest, TellsProgramsApart) {
+  on(100).remember();
+  run_.words.back() = "b";
+  EXPECT_FALSE(on(100).known());
+  run_.words.back() = "a";
+  setenv("LEGION_DEFAULT_ARGS", "-ll:cpu 2", 1);
+  EXPECT_FALSE(on(100).known());
+  unsetenv("LEGION_DEFAULT_ARGS");
+  EXPECT_TRUE(on(100).known());
+  run_.override_layouts.tasks = {"work"};
+  EXPECT_FALSE(on(100).known());
+  run_.override_layouts.tasks.clear();
+  mapping_ = program("Task * GPU;\n");
+  EXPECT_FALSE(on(100).known());
+}
+
+TEST_F(CheckedTest, FilesAmongTheWordsCount) {
+  const std::string file = folder_.path() + "/input";
+  for (const std::string& word : {file, "--input=" + file}) {
+    SCOPED_TRACE(word);
+    ASSERT_FALSE(write_file(file, "one\n"));
+    run_.words.back() = word;
+    EXPECT_FALSE(on(100).known());
+    on(100).remember();
+    EXPECT_TRUE(on(100).known());
+    ASSERT_FALSE(write_file(file, "another\n"));
+    EXPECT_FALSE(on(100).known());
+  }
+}
+
+TEST_F(CheckedTest, TellsWhatWasComparedApart) {
+  auto one = Results::make({.same = {"a b"}}), two = Results::make({.same = {"a", "b"}});
+  run_.results = &*one;
+  on(100).remember();
+  EXPECT_TRUE(on(100).known());
+  run_.results = &*two;
+  EXPECT_FALSE(on(100).known());
+}
+
+// Nothing that was remembered before entries had a day counts.
+TEST_F(CheckedTest, TakesAnyFile) {
+  ASSERT_FALSE(write_file(run_.checked_file, "\n\nabc\n99999999999999999999 x\n1\n7"));
+  EXPECT_FALSE(on(100).known());
+  on(100).remember();
+  EXPECT_TRUE(on(100).known());
+}
+
+}  // namespace
+}  // namespace groma::inspect

@@ -1,0 +1,306 @@
+// The parts of prompts: what they say, what they leave out, how they are made to fit.
+#include "model/prompt.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "groma/benchmarks.h"
+#include "groma/evaluate.h"
+#include "groma/program.h"
+#include "model/problem_words.h"
+#include "support/tune_round.h"
+
+namespace groma::tuning {
+namespace {
+
+using ::groma::testing::FakeEvaluator;
+using ::groma::testing::FakeRound;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Problem problem_of(const std::string& benchmark, const std::string& machine = "p100x4") {
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine(machine).value());
+  problem.inputs.push_back(Workload::make(find_benchmark(benchmark)->make()).value());
+  return problem;
+}
+
+std::string text_of(const Prompt& prompt, std::size_t most = 1'000'000) {
+  std::string text;
+  for (const ChatMessage& message : prompt.messages(most)) text += message.text;
+  return text;
+}
+
+// ---------------------------------------------------------------------------------------- the card
+
+std::string card() {
+  std::string text;
+  for (const CardPiece& piece : language_card()) text += piece.text;
+  return text;
+}
+
+TEST(Card, ItsExamplesAreAProgramWithoutMistakes) {
+  std::string program;
+  std::istringstream lines(card());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("    ")) program += line.substr(4) + "\n";
+  }
+  for (const char* statement : {"Task ", "Region ", "Layout ", "IndexTaskMap ", "SingleTaskMap ",
+                                "Machine(", "def ", "decompose("}) {
+    EXPECT_THAT(program, HasSubstr(statement));
+  }
+  Diagnostics diags(Source("card", program));
+  const Program compiled = compile(diags.source(), diags);
+  EXPECT_EQ(render(diags), "") << program;
+  const auto bound = bind(compiled, make_machine("lassen:nodes=2").value(), diags);
+  EXPECT_TRUE(bound) << render(diags);
+}
+
+TEST(Card, NamesEveryStatementAndFitsItsBudget) {
+  const std::string text = card();
+  for (const char* word : {"Task",          "Region",       "Layout",        "InstanceLimit",
+                           "CollectMemory", "IndexTaskMap", "SingleTaskMap", "ControlReplicate",
+                           "TaskSteal",     "CPU",          "GPU",           "OMP",
+                           "SYSMEM",        "FBMEM",        "ZCMEM",         "SOCKMEM",
+                           "SOA",           "AOS",          "C_order",       "F_order",
+                           "Compact",       "Exact",        "Align==",       "merge",
+                           "split",         "swap",         "reverse",       "slice",
+                           "ispace",        "ipoint",       "task.parent"}) {
+    EXPECT_THAT(text, HasSubstr(word));
+  }
+  EXPECT_LT(text.size(), 4'200U);  // 1,200 tokens
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+}
+
+// ------------------------------------------------------------------------------------- the problem
+
+TEST(ProblemBlock, SaysWhatTheMachineAndTheApplicationHave) {
+  Prompt prompt;
+  add_problem(prompt, problem_of("circuit"));
+  const std::string text = text_of(prompt);
+  EXPECT_THAT(text, HasSubstr("MACHINE: 1 node with"));
+  EXPECT_THAT(text, HasSubstr("4 GPU"));
+  EXPECT_THAT(text, HasSubstr("4 FBMEM of 1"));
+  EXPECT_THAT(text, HasSubstr("TASKS name | variants | launched as | regions"));
+  EXPECT_THAT(text, HasSubstr(" calculate_new_currents |"));
+  EXPECT_THAT(text, HasSubstr(" update_voltages |"));
+  EXPECT_THAT(text, HasSubstr("| index "));
+  EXPECT_THAT(text, HasSubstr("rp_shared"));
+  EXPECT_THAT(text, HasSubstr("reduce"));
+  EXPECT_THAT(text, HasSubstr("read-write"));
+  // What it says of a region's size, a point's.
+  EXPECT_THAT(text, ::testing::ContainsRegex("rp_private [a-z-]+ [0-9.]+"));
+}
+
+TEST(ProblemBlock, NamesEachTaskThatIsLaunchedOfEveryBenchmark) {
+  for (const Benchmark& benchmark : benchmarks()) {
+    const Problem problem = problem_of(std::string(benchmark.name), "lassen:nodes=2");
+    const AppWords words = app_words(problem.inputs.front(), *problem.machine);
+    EXPECT_FALSE(words.tasks.empty()) << benchmark.name;
+    for (const std::string& line : words.tasks) {
+      EXPECT_THAT(line, HasSubstr(" | ")) << benchmark.name;
+      EXPECT_LT(line.size(), 600U) << benchmark.name;
+    }
+    const std::string decisions = decision_words("", *problem.machine, problem.inputs.front());
+    EXPECT_THAT(decisions, HasSubstr(": ")) << benchmark.name;
+  }
+}
+
+TEST(ProblemBlock, OfAnyOtherTextIsWhatItIsAbout) {
+  Problem problem;
+  problem.start = "// groma: begin a\nx\n// groma: end\n";
+  problem.about = "A matrix kernel in C++.\nBuilt in /home/someone/kernel/build.";
+  Prompt prompt;
+  add_problem(prompt, problem);
+  const std::string text = text_of(prompt);
+  EXPECT_THAT(text, HasSubstr("A matrix kernel in C++.\nBuilt in build."));
+  EXPECT_THAT(text, Not(HasSubstr("someone")));
+  EXPECT_THAT(text, Not(HasSubstr("MACHINE")));
+}
+
+TEST(Decisions, AreWhatTheMappingDecides) {
+  const Problem problem = problem_of("circuit");
+  const std::string words = decision_words(
+      "Task * GPU;\nRegion * rp_shared GPU ZCMEM;\nRegion * * GPU FBMEM;\nLayout * * * AOS;\n"
+      "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap GPU f;\n",
+      *problem.machine, problem.inputs.front());
+  EXPECT_THAT(words, HasSubstr("calculate_new_currents: GPU"));
+  EXPECT_THAT(words, HasSubstr("rp_shared ZCMEM AOS"));
+  EXPECT_THAT(words, HasSubstr("points by `f`, 1 of 4 processors used"));
+  EXPECT_EQ(decision_words("Task * NOWHERE;", *problem.machine, problem.inputs.front()), "");
+}
+
+// -------------------------------------------------------------------------------------- its length
+
+TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
+  Prompt prompt;
+  prompt.system("[role]");
+  prompt.system("[card]", Leaves::kCard);
+  prompt.user("[app]", Leaves::kApp);
+  prompt.heading("[history]", Leaves::kHistory);
+  prompt.user("[worst]", Leaves::kHistory);
+  prompt.user("[best]", Leaves::kHistory);
+  prompt.heading("[tried]", Leaves::kTried);
+  prompt.user("[failure]", Leaves::kTried);
+  prompt.user("[profile]", Leaves::kProfile);
+  prompt.user("[current]");
+  const std::string whole =
+      "[role][card][app][history][worst][best][tried][failure][profile][current]";
+  EXPECT_EQ(text_of(prompt), whole);
+  const auto at_most = [&](std::size_t less) { return text_of(prompt, whole.size() - less); };
+  EXPECT_EQ(at_most(1), "[role][card][app][history][worst][best][tried][failure][current]");
+  EXPECT_EQ(at_most(10), "[role][card][app][history][best][tried][failure][current]");
+  EXPECT_EQ(at_most(17), "[role][card][app][tried][failure][current]");
+  EXPECT_EQ(at_most(35), "[role][card][app][current]");
+  EXPECT_EQ(at_most(50), "[role][card][current]");
+  EXPECT_EQ(text_of(prompt, 0), "[role][current]");
+  const auto messages = prompt.messages(1'000);
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(messages[0].role, ChatMessage::Role::kSystem);
+  EXPECT_EQ(messages[0].text, "[role][card]");
+  EXPECT_EQ(messages[1].role, ChatMessage::Role::kUser);
+}
+
+TEST(Prompt, IsUtf8WhateverTheTextIs) {
+  Prompt prompt;
+  prompt.user("a \xE4 \xC3\xA4 \xC3");
+  EXPECT_EQ(text_of(prompt), "a \xEF\xBF\xBD \xC3\xA4 \xEF\xBF\xBD");
+}
+
+TEST(Prompt, HoldsNoFolders) {
+  EXPECT_EQ(without_paths("/home/me/work/a.mapper:4:1: error"), "a.mapper:4:1: error");
+  EXPECT_EQ(without_paths("in `/a/b.cc` and ~/x/y"), "in `b.cc` and y");
+  EXPECT_EQ(without_paths("a / b, ip[0]/n/2, 3/4/5, (x)/y"), "a / b, ip[0]/n/2, 3/4/5, (x)/y");
+  EXPECT_EQ(without_paths("// a comment"), "// a comment");
+  EXPECT_EQ(without_paths("GB/s"), "GB/s");
+  EXPECT_EQ(without_paths("/"), "/");
+  EXPECT_EQ(without_paths("/tmp/"), "tmp/");
+}
+
+TEST(Fence, IsLongerThanAnyInIt) {
+  EXPECT_EQ(fenced("a\n", "task"), "```task\na\n```\n");
+  EXPECT_EQ(fenced("a"), "```\na\n```\n");
+  EXPECT_EQ(fenced("x ```` y\n"), "`````\nx ```` y\n`````\n");
+}
+
+TEST(Difference, IsOfLines) {
+  const auto of = [](const std::string& text) { return Segments::of_mapping(Source("", text)); };
+  EXPECT_EQ(difference(of("Task a CPU;\nTask b GPU;\n"), of("Task b GPU;\nTask c GPU;\n")),
+            "  task: + Task a CPU; - Task c GPU;\n");
+  EXPECT_EQ(difference(of("Task a CPU;\n"), of("Task a CPU;\n")), "");
+  std::string many;
+  for (int i = 0; i < 1'000; ++i) many += fmt::format("Task t{} CPU;\n", i);
+  EXPECT_LT(difference(of(many), of("")).size(), 600U);
+}
+
+// ---------------------------------------------------------------------------------------- feedback
+
+Feedback feedback() {
+  Feedback feedback;
+  feedback.execution = "Performance Metric: 0.03 s, see /scratch/me/run.log";
+  feedback.explain = {"It explains.", "Twice."};
+  feedback.suggest = {"It suggests."};
+  feedback.last_lines = {"a last line"};
+  ProfileFacts facts;
+  facts.tasks = 0.6;
+  facts.copies = 0.25;
+  facts.by_task = {{"work", "GPU", 0.5}};
+  facts.causes = {{"copy", "", "ghost", "ZCMEM", "FBMEM", "", "", true, 0.25, 0, false}};
+  facts.kinds = {{"GPU", 4, 2, 0.7, 1.5}};
+  facts.memories = {{"FBMEM", 0.5}};
+  feedback.profile = facts;
+  return feedback;
+}
+
+std::string lines_at(GuideDetail detail) {
+  std::string text;
+  for (const FeedbackLine& line : feedback_lines(feedback(), detail)) text += line.text;
+  return text;
+}
+
+TEST(FeedbackBlock, HasWhatItsLevelAllows) {
+  EXPECT_EQ(lines_at(GuideDetail::kNone), "");
+  const std::string execution =
+      "EXECUTION: Performance Metric: 0.03 s, see run.log\n"
+      "OUTPUT: a last line\n";
+  EXPECT_EQ(lines_at(GuideDetail::kExecution), execution);
+  const std::string explain = execution + "EXPLAIN: It explains.\nEXPLAIN: Twice.\n";
+  EXPECT_EQ(lines_at(GuideDetail::kExplain), explain);
+  const std::string suggest = explain + "SUGGEST: It suggests.\n";
+  EXPECT_EQ(lines_at(GuideDetail::kSuggest), suggest);
+  EXPECT_EQ(lines_at(GuideDetail::kProfile),
+            suggest +
+                "PROFILE: of the time tasks 60 %, copies 25 %, runtime 0 %; work on GPU 50 % of "
+                "task time; 25 % copy of ghost from ZCMEM to FBMEM between nodes; GPU 2 of 4 used, "
+                "busy 70 %, uneven 1.5; FBMEM 50 % full\n");
+}
+
+TEST(FeedbackBlock, IsALineOfAList) {
+  EXPECT_EQ(feedback_summary(feedback(), GuideDetail::kNone, 200), "");
+  EXPECT_EQ(feedback_summary(feedback(), GuideDetail::kExplain, 200),
+            "Performance Metric: 0.03 s, see run.log It printed `a last line`. It explains.");
+}
+
+TEST(FeedbackBlock, IsBounded) {
+  Feedback feedback;
+  feedback.execution = std::string(100'000, 'x');
+  feedback.explain.assign(100, std::string(100'000, 'x'));
+  feedback.suggest = feedback.explain;
+  feedback.last_lines = feedback.explain;
+  std::size_t bytes = 0;
+  for (const FeedbackLine& line : feedback_lines(feedback, GuideDetail::kProfile)) {
+    bytes += line.text.size();
+  }
+  EXPECT_GT(bytes, 1'000U);
+  EXPECT_LT(bytes, 6'000U);
+}
+
+TEST(FeedbackBlock, SaysResultsOfAllInputsAndWhatIsBetter) {
+  class Two : public FakeEvaluator {
+   public:
+    Two() : FakeEvaluator([](const std::string&) { return 1.0; }) {}
+    std::vector<std::string> inputs() const override { return {"small", "large"}; }
+    std::string unit() const override { return "GFLOPS"; }
+    bool higher_is_better() const override { return true; }
+  } evaluator;
+  Evaluation evaluation;
+  evaluation.status = Evaluation::Status::kOk;
+  evaluation.values = {100, 400};
+  evaluation.score = 1 / 200.0;
+  EXPECT_EQ(result_words(evaluation, evaluator), "valid, 200 GFLOPS (small 100, large 400)");
+  evaluation.score = 1 / 123.456;
+  evaluation.noise = 0.1;
+  EXPECT_EQ(score_words(evaluation, evaluator), "1.2e+02 GFLOPS");
+  EXPECT_THAT(goal_words(evaluator), HasSubstr("as much as possible"));
+  evaluation.status = Evaluation::Status::kTimedOut;
+  EXPECT_THAT(result_words(evaluation, evaluator), HasSubstr("stopped"));
+}
+
+TEST(Failures, AreListedOnceEachWithWhatTheyChanged) {
+  const Problem problem = problem_of("circuit");
+  FakeEvaluator evaluator([](const std::string&) { return -1.0; });
+  FakeRound round(problem, evaluator);
+  for (int i = 1; i <= 20; ++i) {
+    Step step;
+    step.number = i;
+    step.proposal.text = fmt::format("Task t{} CPU;\n", i);
+    step.evaluation = evaluator.evaluate({step.proposal.text});
+    step.evaluation.feedback.execution = fmt::format("it fails in way {}", i % 10);
+    round.past.add(step);
+  }
+  Prompt prompt;
+  add_failures(prompt, round, Segments::of_mapping(Source("", "")), GuideDetail::kProfile);
+  const std::string text = text_of(prompt);
+  EXPECT_THAT(text, HasSubstr("#20 failed: it fails in way 0\n  task: + Task t20 CPU;\n"));
+  EXPECT_THAT(text, Not(HasSubstr("#10 ")));
+  EXPECT_THAT(text, Not(HasSubstr("#14 "))) << "only the last few";
+  Prompt silent;
+  add_failures(silent, round, Segments::of_mapping(Source("", "")), GuideDetail::kNone);
+  EXPECT_THAT(text_of(silent), Not(HasSubstr("in way")));
+}
+
+}  // namespace
+}  // namespace groma::tuning

@@ -1,0 +1,400 @@
+// guided: functions made of machine operations send every point somewhere; every move is a mapping
+// that the checker accepts or knows why not; and the search finds what is worth finding.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "groma/app_builder.h"
+#include "groma/benchmarks.h"
+#include "groma/evaluators.h"
+#include "groma/inspect.h"
+#include "groma/proposers.h"
+#include "groma/syntax.h"
+#include "space/draft.h"
+#include "space/placements.h"
+#include "support/temporary_folder.h"
+#include "support/tune_round.h"
+
+namespace groma::tuning {
+namespace {
+
+using test::TemporaryFolder;
+using ::testing::ElementsAre;
+
+Problem problem_of(const std::string& app, const std::string& machine) {
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine(machine).value());
+  problem.inputs.push_back(
+      Workload::make(with_values(find_benchmark(app)->make(), "size=small").value()).value());
+  return problem;
+}
+
+// Where the function sends the points of a launch, by node and processor.
+std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads_of(
+    const PlacementFunction& function, const Machine& machine, const Point& extents) {
+  Diagnostics diags(Source("f.mapper", "def f(Task task) {\n  m = Machine(GPU);\n" + function.body +
+                                           "}\nIndexTaskMap work f;\n"));
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads;
+  const auto bound = check(diags.source(), &machine, diags);
+  EXPECT_TRUE(bound.has_value()) << render(diags);
+  if (!bound) return loads;
+  PlaceQuery query;
+  query.function = "f";
+  query.domain = *Rect::make(extents);
+  query.from = ProcKind::kGpu;
+  const auto placed = place(*bound, query, diags);
+  EXPECT_TRUE(placed.has_value()) << render(diags) << function.body;
+  if (!placed) return loads;
+  for (const Processor& processor : placed->points) ++loads[{processor.node, processor.index}];
+  return loads;
+}
+
+TEST(Placements, GridsUseEveryProcessorAlike) {
+  const Machine machine = make_machine("nodes=4,gpu=6").value();
+  for (const auto& nodes : factorisations(4, 2, 100)) {
+    for (const auto& processors : factorisations(6, 2, 100)) {
+      for (int mode = 0; mode < 8; ++mode) {
+        const GridShape shape{
+            nodes, processors, {(mode & 1) != 0, (mode & 2) != 0}, (mode & 4) != 0};
+        const auto loads = loads_of(grid_function(shape), machine, {12 * 4, 12 * 2});
+        ASSERT_EQ(loads.size(), 24U) << grid_function(shape).body;
+        for (const auto& [processor, load] : loads) EXPECT_EQ(load, 48 * 24 / 24);
+      }
+    }
+  }
+}
+
+TEST(Placements, DestinationsAreTheFunctions) {
+  const Machine machine = make_machine("nodes=4,gpu=6").value();
+  const auto expect = [&](const PlacementFunction& function, const auto& destination_of) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> expected;
+    for (std::int64_t x = 0; x < 9; ++x) {
+      for (std::int64_t y = 0; y < 7; ++y) {
+        const std::int64_t at = destination_of({x, y});
+        ++expected[{at / 6, at % 6}];
+      }
+    }
+    EXPECT_EQ(loads_of(function, machine, {9, 7}), expected) << function.body;
+  };
+  for (int mode = 0; mode < 8; ++mode) {
+    const GridShape shape{{2, 2}, {1, 6}, {(mode & 1) != 0, (mode & 2) != 0}, (mode & 4) != 0};
+    expect(grid_function(shape), [&](const std::vector<std::int64_t>& point) {
+      return destination(shape, {9, 7}, point);
+    });
+  }
+  for (const LineShape& shape :
+       {LineShape{{1, 9}}, LineShape{{2, 0}, true}, LineShape{{7, 1}, false, 3}}) {
+    expect(line_function(shape),
+           [&](const std::vector<std::int64_t>& point) { return destination(shape, 4, 6, point); });
+  }
+}
+
+TEST(Placements, LinesGoRound) {
+  const Machine machine = make_machine("nodes=2,gpu=4").value();
+  const auto at = [&](const LineShape& shape, std::int64_t count) {
+    return loads_of(line_function(shape), machine, {count});
+  };
+  EXPECT_EQ(at({{1}}, 8).size(), 8U);
+  EXPECT_EQ(at({{1}}, 4).size(), 4U);
+  EXPECT_EQ(at({{1}}, 4).begin()->first.first, 0);
+  EXPECT_EQ(at({{1}, true}, 2).rbegin()->first.first, 1);
+  EXPECT_EQ(at({{1}, false, 4}, 8).size(), 2U);
+}
+
+TEST(Placements, FactorisationsAreAllThereAre) {
+  EXPECT_EQ(factorisations(1, 3, 100).size(), 1U);
+  EXPECT_THAT(factorisations(4, 2, 100),
+              ElementsAre(ElementsAre(1, 4), ElementsAre(2, 2), ElementsAre(4, 1)));
+  EXPECT_EQ(factorisations(12, 3, 100).size(), 18U);
+  EXPECT_EQ(factorisations(12, 3, 5).size(), 5U);
+  for (const auto& each : factorisations(360, 4, 10'000)) {
+    EXPECT_EQ(each[0] * each[1] * each[2] * each[3], 360);
+  }
+}
+
+TEST(Drafts, EveryMoveIsAnotherProgramInTheLanguage) {
+  for (const char* app : {"circuit", "solomonik", "stencil"}) {
+    const Problem problem = problem_of(app, "lassen:nodes=4");
+    const Drafts drafts(*problem.machine, problem.inputs.front());
+    EXPECT_EQ(drafts.text_of(drafts.untaken()), "");
+    Draft at = drafts.untaken();
+    std::set<std::string> texts;
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      const std::string before = drafts.text_of(at);
+      std::size_t same = 0, moves = 0;
+      for (const Move& move : drafts.moves(at, nullptr)) {
+        ++moves;
+        const std::string text = drafts.text_of(move.draft);
+        same += text == before ? 1U : 0U;
+        if (!texts.insert(text).second) continue;
+        Diagnostics diags(Source("move.mapper", text));
+        ASSERT_TRUE(check(diags.source(), problem.machine.get(), diags).has_value())
+            << render(diags) << text;
+        EXPECT_FALSE(move.why.empty());
+      }
+      EXPECT_GT(moves, 100U);
+      EXPECT_LT(same, moves / 2) << app;
+      at = drafts.random_move(at, step).draft;
+      at = drafts.random_move(at, step + 100).draft;
+    }
+  }
+}
+
+TEST(Drafts, WhatCostsMostWeighsMost) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(*problem.machine, problem.inputs.front());
+  ProfileFacts facts;
+  facts.causes.emplace_back();
+  facts.causes.back().doing = "copy";
+  facts.causes.back().region = "rp_shared";
+  facts.causes.back().share = 0.7;
+  facts.copies = 0.7;
+  const auto moves = drafts.moves(drafts.untaken(), &facts);
+  const auto heaviest = std::max_element(
+      moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.weight < b.weight; });
+  EXPECT_NE(heaviest->why.find("rp_shared"), std::string::npos) << heaviest->why;
+}
+
+TuneOutcome search(const Problem& problem, bool estimates, std::uint64_t seed) {
+  auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  auto estimator = make_simulated_evaluator(problem.machine, problem.inputs);
+  auto proposer = make_proposer("guided", problem, seed).value();
+  TuneOptions options;
+  options.seed = seed;
+  options.budget.evaluations = 10;
+  options.budget.estimates = 300;
+  return tune(problem, *evaluator, *proposer, nullptr, estimates ? estimator.get() : nullptr,
+              options)
+      .value();
+}
+
+TEST(Guided, IsFasterThanTheDefaultMapperInTenEvaluations) {
+  const Problem problem = problem_of("solomonik", "p100x4");
+  const TuneOutcome outcome = search(problem, false, 1);
+  ASSERT_TRUE(outcome.best && outcome.start);
+  EXPECT_LT(outcome.best->evaluation.score, 0.97 * outcome.start->evaluation.score);
+  EXPECT_EQ(outcome.spent.evaluations, 10);
+  EXPECT_EQ(search(problem, false, 1).best->proposal.text, outcome.best->proposal.text);
+}
+
+TEST(Guided, AsksTheEstimatesFirst) {
+  const Problem problem = problem_of("solomonik", "p100x4");
+  const TuneOutcome outcome = search(problem, true, 1), again = search(problem, true, 1);
+  ASSERT_TRUE(outcome.best && outcome.start);
+  EXPECT_LE(outcome.spent.estimates, 300);
+  EXPECT_GT(outcome.spent.estimates, 100);
+  // The first that it proposes is the best that the estimates know.
+  EXPECT_EQ(outcome.best->number, 2);
+  EXPECT_LT(outcome.best->evaluation.score, outcome.start->evaluation.score);
+  EXPECT_EQ(again.trajectory, outcome.trajectory);
+  const TuneOutcome without = search(problem, false, 1);
+  EXPECT_LE(outcome.best->evaluation.score, without.best->evaluation.score);
+}
+
+// It asks for a profile where it may see one, and for nothing else where it may not.
+TEST(Guided, SeesNoMoreThanTheFeedbackThatIsAllowed) {
+  const Problem problem = problem_of("solomonik", "p100x4");
+  class Few : public testing::FakeRound {
+   public:
+    using FakeRound::FakeRound;
+    std::vector<Evaluation> estimate(std::span<const std::string> texts,
+                                     GuideDetail detail) override {
+      most_detail = std::max(most_detail, detail);
+      return ++calls > 20 ? std::vector<Evaluation>() : FakeRound::estimate(texts, detail);
+    }
+    GuideDetail most_detail = GuideDetail::kNone;
+    int calls = 0;
+  };
+  for (const GuideDetail level :
+       {GuideDetail::kNone, GuideDetail::kSuggest, GuideDetail::kProfile}) {
+    const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    Few round(problem, *evaluator);
+    round.shown = level;
+    round.estimates = true;
+    const auto proposer = make_proposer("guided", problem, 1).value();
+    EXPECT_EQ(round.play(*proposer), 1U);
+    EXPECT_EQ(round.most_detail, level);
+  }
+}
+
+// The first move is the failure's: what had no room may lie in the next memory, and nothing else.
+TEST(Guided, MakesRoomForWhatFailedForWantOfIt) {
+  const struct {
+    const char* app;
+    const char* machine;
+    std::string start, added;
+  } kCases[] = {{"circuit", "p100x4:fbmem=1", "",
+                 "Region calculate_new_currents 3 GPU FBMEM, ZCMEM;\n"
+                 "Region calculate_new_currents 4 GPU FBMEM, ZCMEM;\n"
+                 "Region distribute_charge 3 GPU FBMEM, ZCMEM;\n"},
+                {"cannon", "p100x4:fbmem=5", "", "Region taco_fill 0 GPU FBMEM, ZCMEM;\n"},
+                {"circuit", "p100x4:zcmem=1", "Region * * GPU ZCMEM;\n",
+                 "Region distribute_charge 3 GPU ZCMEM, FBMEM;\n"}};
+  for (const auto& each : kCases) {
+    SCOPED_TRACE(std::string(each.app) + " " + each.machine);
+    Problem problem = problem_of(each.app, each.machine);
+    problem.start = each.start;
+    for (const bool estimates : {false, true}) {
+      if (!problem.start.empty()) continue;  // a search is not begun with what cannot run
+      const TuneOutcome outcome = search(problem, estimates, 1);
+      ASSERT_TRUE(outcome.start && outcome.best);
+      EXPECT_FALSE(outcome.start->evaluation.ok());
+    }
+    const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    testing::FakeRound round(problem, *evaluator);
+    const auto proposer = make_proposer("guided", problem, 1).value();
+    for (int steps = 0; steps < 2; ++steps)
+      ASSERT_EQ(round.play(*proposer), 1U);  // after the start
+    const std::string text = round.past.last()->proposal.text;
+    EXPECT_THAT(text, ::testing::HasSubstr(each.added));
+    EXPECT_THAT(round.past.last()->proposal.why, ::testing::HasSubstr("where there is room"));
+    // What only the run finds is answered, too.
+    for (int steps = 0; steps < 3 && round.past.best() == nullptr; ++steps) {
+      ASSERT_EQ(round.play(*proposer), 1U);
+    }
+    EXPECT_NE(round.past.best(), nullptr) << text;
+  }
+}
+
+// From what the journal says it goes on as it went.
+TEST(Guided, MakesTheSameRoomWhenResumed) {
+  const TemporaryFolder folder;
+  const Problem problem = problem_of("circuit", "p100x4:fbmem=1");
+  const auto search = [&](const std::string& name, std::int64_t evaluations, bool resume) {
+    auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    auto proposer = make_proposer("guided", problem, 1).value();
+    TuneOptions options;
+    options.directory = folder.path() + "/" + name;
+    options.budget.evaluations = evaluations;
+    options.resume = resume;
+    return tune(problem, *evaluator, *proposer, nullptr, nullptr, options).value();
+  };
+  const TuneOutcome whole = search("whole", 6, false);
+  search("cut", 1, false);
+  EXPECT_EQ(search("cut", 6, true).trajectory, whole.trajectory);
+  EXPECT_FALSE(whole.trajectory.empty());
+}
+
+TEST(Guided, BeginsWithTheStart) {
+  Problem problem = problem_of("circuit", "p100x4");
+  problem.start = "Region * * GPU ZCMEM;\n\ndef grid_1_of_4_b_gpu(Task task) {\n  return 0;\n}\n";
+  const TuneOutcome outcome = search(problem, false, 1);
+  ASSERT_TRUE(outcome.best && outcome.start);
+  EXPECT_GT(outcome.best->number, 1);
+  EXPECT_LT(outcome.best->evaluation.score, outcome.start->evaluation.score);
+  EXPECT_NE(outcome.best->proposal.text.find("Region * * GPU ZCMEM;"), std::string::npos)
+      << outcome.best->proposal.text;
+}
+
+// A start that is a mapping of guided's own has its functions already.
+TEST(Drafts, AddToAnotherMapping) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(*problem.machine, problem.inputs.front());
+  std::string text = "Task * CPU;\n";
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    const Draft at = drafts.random_move(drafts.untaken(text), step).draft;
+    const std::string next = drafts.text_of(at);
+    EXPECT_NE(next, text);
+    Diagnostics diags(Source("draft", next));
+    check(diags.source(), problem.machine.get(), diags);
+    EXPECT_FALSE(diags.has_errors()) << render(diags) << next;
+    text = next;
+  }
+  EXPECT_NE(text.find("Task * CPU;"), std::string::npos);
+}
+
+// Nodes without GPUs: no function can name one.
+TEST(Drafts, StandBelowTheHeaderOfAnotherMapping) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(*problem.machine, problem.inputs.front());
+  const auto limited = [&](const std::string& base) {
+    Draft draft = drafts.untaken(base);
+    draft.tasks.front().limit = 2;
+    return drafts.text_of(draft);
+  };
+  const std::string added = limited("");
+  ASSERT_THAT(added, ::testing::StartsWith("InstanceLimit "));
+  const std::string rest = "Task * GPU;\n";
+  EXPECT_EQ(limited(rest), added + "\n" + rest);
+  for (const char* header : {"# Mine.\n", "# Mine.\n#\n// All of it.\n"}) {
+    EXPECT_EQ(limited(header + rest), header + ("\n" + added) + "\n" + rest);
+    EXPECT_EQ(limited(header + ("\n" + rest)), header + ("\n" + added) + "\n" + rest);
+  }
+}
+
+TEST(Drafts, UnequalNodesHaveNoFunctions) {
+  std::vector<NodeType> types = make_machine("p100x4").value().node_types();
+  types.push_back(types.front());
+  std::erase_if(types.back().processors,
+                [](const ProcessorGroup& group) { return group.kind == ProcKind::kGpu; });
+  std::erase_if(types.back().affinities,
+                [](const Affinity& affinity) { return affinity.processor == ProcKind::kGpu; });
+  const Machine machine = Machine::make("unequal", "", types, {0, 1}).value();
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(machine, problem.inputs.front());
+  EXPECT_FALSE(drafts.moves(drafts.untaken(), nullptr).empty());
+  for (std::uint64_t random = 0; random < 100; ++random) {
+    EXPECT_EQ(drafts.text_of(drafts.random_move(drafts.untaken(), random).draft).find("def grid"),
+              std::string::npos);
+  }
+}
+
+TEST(Guided, LaunchesWithoutPointsAreNoLaunches) {
+  AppBuilder app("empty");
+  app.task("work").variant(gpu().leaf()).variant(cpu().leaf());
+  app.task("main").variant(cpu()).body({launch("work").over({0, 4}), launch("work").over({4})});
+  app.top_level("main");
+  Problem problem = problem_of("circuit", "p100x4");
+  problem.inputs = {Workload::make(app.done()).value()};
+  EXPECT_TRUE(search(problem, false, 1).best.has_value());
+}
+
+// Of whose texts those that say CPU, or nothing, may fail.
+class Doubtful : public Evaluator {
+ public:
+  explicit Doubtful(const Problem& problem, bool start_may_fail = false)
+      : start_may_fail_(start_may_fail),
+        evaluator_(make_simulated_evaluator(problem.machine, problem.inputs)) {}
+  std::vector<std::string> inputs() const override { return evaluator_->inputs(); }
+  std::string unit() const override { return "s"; }
+  bool may_fail(const std::string& text) const override {
+    return text.empty() ? start_may_fail_ : text.find("CPU") != text.npos;
+  }
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    doubtful += !request.text.empty() && may_fail(request.text) ? 1 : 0;
+    return evaluator_->evaluate(request);
+  }
+  int doubtful = 0;
+
+ private:
+  bool start_may_fail_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+TEST(Guided, TakesARiskOnlyWhereItIsTakenAlready) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  for (const bool estimates : {false, true}) {
+    for (const bool start_may_fail : {false, true}) {
+      Doubtful evaluator(problem, start_may_fail);
+      auto estimator = make_simulated_evaluator(problem.machine, problem.inputs);
+      auto proposer = make_proposer("guided", problem, 1).value();
+      TuneOptions options;
+      options.budget.evaluations = estimates ? 20 : 60;
+      options.budget.estimates = 100;
+      const TuneOutcome outcome = tune(problem, evaluator, *proposer, nullptr,
+                                       estimates ? estimator.get() : nullptr, options)
+                                      .value();
+      EXPECT_EQ(outcome.spent.evaluations, options.budget.evaluations);
+      if (!start_may_fail) {
+        EXPECT_EQ(evaluator.doubtful, 0);
+      } else if (!estimates) {
+        EXPECT_GT(evaluator.doubtful, 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace groma::tuning

@@ -1,0 +1,176 @@
+// marks: the values that a text's lines name are tried, each text once, the best is found.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+#include "groma/proposers.h"
+#include "groma/segments.h"
+#include "support/files.h"
+#include "support/tune_round.h"
+
+namespace groma {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeEvaluator;
+using testing::FakeRound;
+using ::testing::HasSubstr;
+
+Problem problem_of(std::string text) {
+  Problem problem;
+  problem.start = std::move(text);
+  return problem;
+}
+
+std::string error_of(std::string text) {
+  const auto made = make_proposer("marks", problem_of(std::move(text)), 1);
+  return made.ok() ? "none" : made.error().message;
+}
+
+// Goes on until nothing is proposed; every text that was.
+std::vector<std::string> search(const Problem& problem, const FakeEvaluator::Values& value,
+                                std::size_t most, std::uint64_t seed = 1) {
+  FakeEvaluator evaluator(value);
+  FakeRound round(problem, evaluator);
+  round.left = most;
+  std::vector<std::string> texts;
+  auto proposer = make_proposer("marks", problem, seed);
+  EXPECT_TRUE(proposer.ok()) << proposer.error().message;
+  while (proposer.ok() && round.left > 0 && round.play(**proposer) > 0) {
+    texts.push_back(round.past.last()->proposal.text);
+  }
+  return texts;
+}
+
+TEST(Marks, ChangeNothingElse) {
+  const Problem problem =
+      problem_of("a = 4;\t/* groma: one of 4 -8 */\r\nb = 4\nc(x1) # groma: one of x x1");
+  const std::vector<std::string> texts = search(
+      problem, [](const std::string&) { return 1; }, 100);
+  EXPECT_EQ(texts.at(0), problem.start);
+  const auto with = [](const char* a, const char* c) {
+    return fmt::format("a = {};\t/* groma: one of 4 -8 */\r\nb = 4\nc({}) # groma: one of x x1", a,
+                       c);
+  };
+  EXPECT_EQ(
+      std::set<std::string>(texts.begin(), texts.end()),
+      (std::set<std::string>{with("4", "x1"), with("4", "x"), with("-8", "x1"), with("-8", "x")}));
+  EXPECT_EQ(texts.size(), 4U);
+}
+
+// A hundred million texts, of which one is best; each mark's values have a valley.
+TEST(Marks, WalkDownhill) {
+  std::string text;
+  for (int m = 0; m < 8; ++m) {
+    text += fmt::format("v{} = 0  # groma: one of 0 1 2 3 4 5 6 7 8 9\n", m);
+  }
+  const auto value = [](const std::string& tried) {
+    double sum = 1;
+    for (std::size_t m = 0; m < 8; ++m) {
+      const double digit = tried.at(tried.find(fmt::format("v{} = ", m)) + 5) - '0';
+      sum += std::abs(digit - static_cast<double>(m));
+    }
+    return sum;
+  };
+  double best = 100;
+  for (const std::string& tried : search(problem_of(text), value, 300)) {
+    best = std::min(best, value(tried));
+  }
+  EXPECT_EQ(best, 1);
+}
+
+// The nearest values of each mark before those further away, and back from what did not help.
+TEST(Marks, TryWhatIsNearFirst) {
+  const auto texts = search(
+      problem_of("3 // groma: one of 1 2 3 4 5"),
+      [](const std::string& text) { return text[0] == '3' ? 1 : 2; }, 10);
+  std::string values;
+  for (const std::string& text : texts) values += text[0];
+  EXPECT_EQ(values, "34251");
+}
+
+// Of a long search they remember the last texts, no more: the first is then a new one again.
+TEST(Marks, RememberTheLast) {
+  std::string text;
+  for (int m = 0; m < 20; ++m) text += "0 # groma: one of 0 1\n";
+  const Problem problem = problem_of(text);
+  FakeEvaluator evaluator([](const std::string&) { return 1; });
+  FakeRound round(problem, evaluator);
+  const auto proposer = std::move(make_proposer("marks", problem, 1)).value();
+  ASSERT_EQ(round.play(*proposer), 1U);
+  const std::string first = proposer->propose(round).at(0).text;
+  std::size_t again = 0;
+  for (int i = 0; i < 140'000; ++i) {
+    if (proposer->propose(round).at(0).text == first) ++again;
+  }
+  EXPECT_EQ(again, 1U);
+}
+
+TEST(Marks, GoOnWhereAllFails) {
+  const auto texts = search(
+      problem_of("1 // groma: one of 1 2\n1 // groma: one of 1 2 3\n"),
+      [](const std::string& text) { return text.starts_with("2") ? 1 : -1; }, 100);
+  EXPECT_EQ(texts.size(), 6U);
+}
+
+TEST(Marks, SayWhatTheyChange) {
+  const Problem problem = problem_of("\nn = 4;  // groma: one of 4 8\n");
+  FakeEvaluator evaluator([](const std::string&) { return 1; });
+  FakeRound round(problem, evaluator);
+  auto proposer = make_proposer("marks", problem, 1);
+  ASSERT_TRUE(proposer.ok());
+  EXPECT_EQ(round.play(**proposer), 1U);
+  EXPECT_EQ(round.past.last()->proposal.why, "as it is");
+  EXPECT_EQ(round.play(**proposer), 1U);
+  EXPECT_EQ(round.past.last()->proposal.why, "line 2: 8 for 4");
+  EXPECT_EQ(round.play(**proposer), 0U);
+}
+
+TEST(Marks, OfAFileAreRefusedByItsName) {
+  Problem problem = problem_of("int n = 4;\n");
+  problem.file = "kernel.cc";
+  const auto refusal = [&](const std::string& name) {
+    const auto made = make_proposer(name, problem, 1);
+    return made.ok() ? "none" : made.error().message;
+  };
+  EXPECT_EQ(refusal("marks"), "no line of `kernel.cc` has `groma: one of`");
+  EXPECT_EQ(refusal("trace"), "`kernel.cc` has no marked segments");
+  problem.start = "\nn = 4; // groma: one of 4";
+  EXPECT_EQ(refusal("marks"), "`kernel.cc`: line 2: `groma: one of` has 1 value, not 2 to 64");
+  problem.start = "// groma: begin a\n";
+  EXPECT_EQ(refusal("marks"), "kernel.cc:1: `a` has no `groma: end`");
+}
+
+TEST(Marks, ThatCannotBeMeantAreRefused) {
+  EXPECT_EQ(error_of("int n = 4;\n"), "no line of the text has `groma: one of`");
+  EXPECT_EQ(error_of("\nn = 4; // groma: one of 4"),
+            "line 2: `groma: one of` has 1 value, not 2 to 64");
+  EXPECT_EQ(error_of("n = 4; // groma: one of 8 16"),
+            "line 1: none of the values of `groma: one of` stands before it as a word of its own; "
+            "spaces part values");
+  EXPECT_EQ(error_of("n = 4, m = 8; // groma: one of 4 8"),
+            "line 1: 2 of the values of `groma: one of` stand before it, not one");
+  EXPECT_EQ(error_of("n4 = 4.5; // groma: one of 4.5 4 n"), "none");
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += "1 // groma: one of 1 2\n";
+  EXPECT_THAT(error_of(many), HasSubstr("line 65: there are more than 64 lines"));
+}
+
+TEST(Marks, OfTheKernelsAreMeant) {
+  for (const char* file : {"examples/kernel/kernel.cc", "examples/kernel/by_hand.cc"}) {
+    const Problem problem = problem_of(testing::read_text(testing::in_tree(file)));
+    const auto texts = search(
+        problem, [](const std::string&) { return 1; }, 50);
+    ASSERT_EQ(texts.size(), 50U);
+    for (const std::string& text : texts) {
+      EXPECT_TRUE(Segments::of_marked(Source(file, text)).ok());
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+                std::count(problem.start.begin(), problem.start.end(), '\n'));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace groma

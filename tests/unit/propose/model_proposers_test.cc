@@ -1,0 +1,1042 @@
+// trace, opro, scientist, evolve through scripted replies: what each prompt contains is its
+// source's rule, and each kind of bad reply is handled.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <set>
+#include <sstream>
+
+#include "groma/benchmarks.h"
+#include "groma/dsl_files.h"
+#include "groma/proposers.h"
+#include "groma/segments.h"
+#include "model/prompt.h"
+#include "support/tune_round.h"
+
+namespace groma {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using testing::FakeEvaluator;
+using testing::FakeRound;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const std::vector<std::string> kAsking = {"trace", "opro", "scientist", "evolve"};  // alone
+
+Problem mapping_problem() {
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
+  problem.start = "Task * GPU, CPU;\nRegion * * GPU FBMEM;\n";
+  return problem;
+}
+
+Problem kernel_problem() {
+  Problem problem;
+  problem.start =
+      "int main() {\n// groma: begin sizes the tile\n  int tile = 8;\n// groma: end\n}\n";
+  problem.about = "A kernel.";
+  return problem;
+}
+
+// Says of each text how long it is, and all that a guide may.
+class Telling : public FakeEvaluator {
+ public:
+  Telling()
+      : FakeEvaluator([](const std::string& text) {
+          if (text.find("FAIL") != text.npos) return -1.0;
+          return 1.0 + 0.001 * static_cast<double>(text.size() % 100);
+        }) {}
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    Evaluation evaluation = FakeEvaluator::evaluate(request);
+    Feedback& feedback = evaluation.feedback;
+    feedback.execution =
+        evaluation.ok() ? "EXECUTED in /home/someone/run" : "it CRASHED in /home/someone/run";
+    feedback.explain = {"EXPLAINED."};
+    feedback.suggest = {"SUGGESTED."};
+    ProfileFacts facts;
+    facts.by_task = {{"PROFILED", "GPU", 0.5}};
+    feedback.profile = facts;
+    return evaluation;
+  }
+};
+
+struct Play {
+  Problem problem;
+  Telling evaluator;
+  FakeRound round;
+  std::unique_ptr<Proposer> proposer;
+
+  explicit Play(const std::string& name, Problem what = mapping_problem(), std::uint64_t seed = 1,
+                const AskOptions& options = {})
+      : problem(std::move(what)), round(problem, evaluator) {
+    auto made = make_proposer(name, problem, seed, options);
+    EXPECT_TRUE(made.ok()) << name;
+    proposer = std::move(*made);
+  }
+  Play(const Play&) = delete;
+
+  std::size_t go() { return round.play(*proposer); }
+  void answer(const std::string& text) {
+    round.model = [text](const ChatRequest&) { return text; };
+  }
+  // As the loop does it before it asks for proposals.
+  void evaluate_start() {
+    Step step{0, {problem.start, "", 0}, evaluator.evaluate({problem.start})};
+    round.past.add(step);
+    proposer->learn(step);
+  }
+  void try_text(std::int64_t number, const std::string& text) {
+    Step step{number, {text, "", 0}, evaluator.evaluate({text})};
+    round.past.add(step);
+    proposer->learn(step);
+  }
+};
+
+std::string text_of(const ChatRequest& request) {
+  std::string text;
+  for (const ChatMessage& message : request.messages) text += message.text;
+  return text;
+}
+
+// A model that gets on with every proposer: it looks at what it is asked for, and writes something
+// else each time.
+class Obliging {
+ public:
+  Result<std::string, ChatError> operator()(const ChatRequest& request) {
+    const std::string asked = text_of(request);
+    const int n = ++*count_;
+    const bool kernel = asked.find("tile") != asked.npos;
+    const std::string statement = kernel ? fmt::format("  int tile = {};\n", n + 100)
+                                         : fmt::format("Task * GPU, CPU;\nTask t{} CPU;\n", n);
+    const std::string name = kernel ? "sizes" : "task";
+    if (asked.find("\"base\"") != asked.npos) return std::string(R"({"base": 0, "reference": 1})");
+    if (asked.find("\"avenues\"") != asked.npos) return designs(n);
+    if (asked.find("\"suggestion\"") != asked.npos) {
+      std::string text = statement;
+      for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2) {
+        text.replace(at, 1, "\\n");
+      }
+      return fmt::format("{{\"reasoning\": \"r\", \"suggestion\": {{\"{}\": \"{}\"}}}}", name,
+                         text);
+    }
+    return fmt::format("PLAN: number {}.\n```{}\n{}```\n", n, name, statement);
+  }
+
+ private:
+  static std::string designs(int n) {
+    std::string text = "{\"avenues\": [";
+    for (int i = 0; i < 10; ++i) text += fmt::format("{}\"avenue {}\"", i == 0 ? "" : ", ", i);
+    text += "], \"experiments\": [";
+    for (int i = 0; i < 5; ++i) {
+      text += fmt::format(
+          "{}{{\"description\": \"experiment {}.{}\", \"rubric\": \"edits {}\", \"gain\": [{}, "
+          "{}], "
+          "\"innovation\": {}}}",
+          i == 0 ? "" : ", ", n, i, i, i == 2 ? 9 : 1, i == 3 ? 50 : 20, i == 4 ? 90 : 10);
+    }
+    return text + "]}";
+  }
+  std::shared_ptr<int> count_ = std::make_shared<int>(0);
+};
+
+// -------------------------------------------------------------------------------- what all hold to
+
+TEST(ModelProposers, AreListedAsSuch) {
+  std::vector<std::string> names;
+  for (const ProposerInfo& info : proposers()) {
+    if (!info.asks_model) continue;
+    names.emplace_back(info.name);
+    EXPECT_FALSE(info.mappings_only) << info.name;
+  }
+  for (const std::string& name : kAsking) EXPECT_THAT(names, ::testing::Contains(name));
+}
+
+TEST(ModelProposers, SearchMappingsAndMarkedTexts) {
+  for (const std::string& name : kAsking) {
+    for (const Problem& problem : {mapping_problem(), kernel_problem()}) {
+      Play play(name, problem);
+      play.round.model = Obliging();
+      play.evaluate_start();
+      while (play.round.left > 0 && play.go() > 0) {
+      }
+      EXPECT_EQ(play.round.left, 0U) << name;
+      EXPECT_THAT(play.round.rejected, IsEmpty()) << name;
+      for (const Step& step : play.round.past.recent()) {
+        if (step.number == 0) continue;
+        EXPECT_NE(step.proposal.text, problem.start) << name;
+        EXPECT_FALSE(step.proposal.why.empty()) << name;
+      }
+    }
+  }
+}
+
+TEST(ModelProposers, RefuseTextsWithoutMarks) {
+  Problem problem;
+  problem.start = "int main() {}\n";
+  for (const std::string& name : kAsking) {
+    const auto made = make_proposer(name, problem, 1);
+    ASSERT_FALSE(made.ok()) << name;
+    EXPECT_THAT(made.error().message, HasSubstr("no marked segments")) << name;
+  }
+}
+
+TEST(ModelProposers, DependOnTheirSeedAndTheRepliesAlone) {
+  const auto asked_by = [](const std::string& name, std::uint64_t seed) {
+    Play play(name, mapping_problem(), seed);
+    play.round.model = Obliging();
+    play.evaluate_start();
+    while (play.round.left > 0 && play.go() > 0) {
+    }
+    std::vector<std::string> asked;
+    for (const ChatRequest& request : play.round.asked) {
+      asked.push_back(fmt::format("{} {} {}", text_of(request), request.seed.value(),
+                                  request.temperature.value()));
+    }
+    for (const Step& step : play.round.past.recent()) asked.push_back(step.proposal.text);
+    return asked;
+  };
+  for (const std::string& name : kAsking) {
+    EXPECT_EQ(asked_by(name, 7), asked_by(name, 7)) << name;
+    EXPECT_NE(asked_by(name, 7), asked_by(name, 8)) << name;
+  }
+}
+
+TEST(ModelProposers, AskEachTimeWithAnotherSeed) {
+  for (const std::string& name : kAsking) {
+    Play play(name);
+    play.round.model = Obliging();
+    while (play.round.left > 0 && play.go() > 0) {
+    }
+    std::set<std::int64_t> seeds;
+    for (const ChatRequest& request : play.round.asked) {
+      EXPECT_GE(request.seed.value(), 0);
+      EXPECT_LT(request.seed.value(), std::int64_t{1} << 31);
+      EXPECT_TRUE(seeds.insert(*request.seed).second) << name;
+      EXPECT_EQ(request.max_tokens, 4096);
+    }
+  }
+}
+
+// What stands behind a segment's name, and what stands around the segments, as far as there is
+// room.
+TEST(ModelProposers, TellWhatASegmentIsAndWhatStandsAroundIt) {
+  for (const std::string& name : kAsking) {
+    Problem problem = kernel_problem();
+    problem.start = "// the first line\n" + std::string(20'000, '-') + "\n" + problem.start +
+                    "// behind it\n" + std::string(20'000, '+') + "\n// the last line\n";
+    if (name == "evolve") problem.start = kernel_problem().start;  // which shows whole texts
+    Play play(name, problem);
+    play.round.model = Obliging();
+    play.evaluate_start();
+    play.go();
+    ASSERT_FALSE(play.round.asked.empty());
+    const std::string text = text_of(play.round.asked.front());
+    EXPECT_THAT(text, AnyOf(HasSubstr("sizes: the tile\n"), HasSubstr("begin sizes the tile")))
+        << name;
+    EXPECT_THAT(text, HasSubstr("int main() {")) << name;
+    if (name == "evolve") continue;
+    EXPECT_THAT(text, AllOf(HasSubstr("[the segment sizes]\n"), HasSubstr("// behind it"),
+                            Not(HasSubstr("the first line")), Not(HasSubstr("the last line"))))
+        << name;
+    EXPECT_LT(text.size(), tuning::kPromptBytes) << name;
+  }
+}
+
+TEST(ModelProposers, AskAtTheTemperatureThatIsGiven) {
+  for (const std::string& name : kAsking) {
+    AskOptions options;
+    Play own(name);
+    options.temperature = 0.25;
+    Play given(name, mapping_problem(), 1, options);
+    for (Play* play : {&own, &given}) {
+      play->round.model = Obliging();
+      for (int i = 0; i < 2; ++i) play->go();
+      ASSERT_FALSE(play->round.asked.empty());
+      for (const ChatRequest& request : play->round.asked) {
+        EXPECT_EQ(request.temperature == 0.25, play == &given) << name;
+      }
+    }
+  }
+}
+
+// What a prompt may hold of a run: levels of feedback, each with what those before it have.
+TEST(ModelProposers, ShowTheFeedbackOfTheLevelThatIsWanted) {
+  const std::vector<std::string> words = {"EXECUTED", "EXPLAINED", "SUGGESTED", "PROFILED"};
+  for (const std::string name : {"trace", "opro", "evolve"}) {
+    for (int level = 0; level <= 4; ++level) {
+      Play play(name);
+      play.round.shown = static_cast<GuideDetail>(level);
+      play.round.model = Obliging();
+      play.evaluate_start();
+      play.go();
+      ASSERT_FALSE(play.round.asked.empty());
+      const std::string text = text_of(play.round.asked.front());
+      for (int i = 0; i < 4; ++i) {
+        // opro has a line beside each score, without a profile.
+        const bool there = i < level && !(name == "opro" && i == 3);
+        EXPECT_EQ(text.find(words[static_cast<std::size_t>(i)]) != text.npos, there)
+            << name << " at level " << level << ": " << words[static_cast<std::size_t>(i)];
+      }
+      EXPECT_THAT(text, AnyOf(HasSubstr("1.05"), HasSubstr("1.04"))) << name;  // the score
+    }
+  }
+}
+
+TEST(ModelProposers, NameNoFolderBudgetOrTime) {
+  for (const std::string& name : kAsking) {
+    Play play(name);
+    play.round.model = Obliging();
+    play.evaluate_start();
+    play.try_text(1, "FAIL");
+    while (play.round.left > 0 && play.go() > 0) {
+    }
+    for (const ChatRequest& request : play.round.asked) {
+      const std::string text = text_of(request);
+      for (const char* word :
+           {"/home", "someone", "budget", "evaluations left", "deadline", "of 10", "tokens"}) {
+        EXPECT_THAT(text, Not(HasSubstr(word))) << name;
+      }
+    }
+  }
+}
+
+// The mappings that people wrote are what is measured against.
+TEST(ModelProposers, ShowNoMappingThatPeopleWrote) {
+  std::set<std::string> lines;
+  for (const DslFile& file : mappers()) {
+    std::istringstream text{std::string(file.text)};
+    for (std::string line; std::getline(text, line);) {
+      const bool says_little = line.size() < 20 || line.starts_with("Task *") ||
+                               line.starts_with("Region * *") || line.starts_with("Layout * * *") ||
+                               line.starts_with("def ") || line.ends_with("= Machine(GPU);");
+      if (!says_little) lines.insert(line);
+    }
+  }
+  ASSERT_GT(lines.size(), 100U);
+  std::string all;
+  for (const std::string& name : kAsking) {
+    for (const Benchmark& benchmark : benchmarks()) {
+      Problem problem = mapping_problem();
+      problem.inputs = {Workload::make(benchmark.make()).value()};
+      Play play(name, problem);
+      play.round.model = Obliging();
+      play.evaluate_start();
+      play.go();
+      for (const ChatRequest& request : play.round.asked) all += text_of(request);
+    }
+  }
+  ASSERT_GT(all.size(), 100'000U);
+  for (const std::string& line : lines) EXPECT_THAT(all.find(line), all.npos) << line;
+}
+
+TEST(ModelProposers, KeepPromptsShort) {
+  for (const std::string& name : kAsking) {
+    Play play(name);
+    play.round.left = 300;
+    play.round.model = Obliging();
+    play.evaluate_start();
+    while (play.round.left > 0 && play.go() > 0) {
+    }
+    std::size_t longest = 0;
+    for (const ChatRequest& request : play.round.asked) {
+      longest = std::max(longest, text_of(request).size());
+    }
+    EXPECT_GT(longest, 2'000U) << name;
+    EXPECT_LE(longest, 2 * tuning::kPromptBytes) << name;
+  }
+}
+
+// A model whose window is small is asked again, shorter, in the same round.
+TEST(ModelProposers, AskAgainWithLessWhereAPromptIsTooLong) {
+  for (const std::string& name : kAsking) {
+    Play play(name);
+    auto obliging = std::make_shared<Obliging>();
+    play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+      if (text_of(request).size() > 6'500 || request.max_tokens > 1'500) {
+        ChatError error{ChatError::Code::kContextTooLong, "too long"};
+        error.context_tokens = 4'096;
+        return error;
+      }
+      return (*obliging)(request);
+    };
+    for (int i = 1; i < 30; ++i) {
+      play.try_text(i, fmt::format("Task a{} CPU;\nTask b CPU;\nTask c CPU;\nTask d CPU;\n", i));
+    }
+    EXPECT_GT(play.go(), 0U) << name;
+    EXPECT_THAT(play.round.rejected, IsEmpty()) << name;
+  }
+}
+
+TEST(ModelProposers, SayThatThereIsNoModel) {
+  for (const std::string& name : kAsking) {
+    Play play(name);
+    EXPECT_EQ(play.go(), 0U);
+    ASSERT_FALSE(play.round.rejected.empty()) << name;
+    EXPECT_THAT(play.round.rejected.front(), HasSubstr("no model"));
+  }
+}
+
+// ------------------------------------------------------------------------------------- bad replies
+
+TEST(ModelProposers, RefuseBadRepliesAndSayWhy) {
+  const std::vector<std::string> bad = {
+      "",
+      "I am sorry, I cannot do that.",
+      "<think>hm",
+      "```region\nRegion * * GPU ZC",
+      "```python\nimport os; os.system('touch /tmp/groma')\n```",
+      "{\"suggestion\": {\"task\": 7}}",
+      std::string(3'000'000, '{'),
+      "```\nTask * NOWHERE;\n```",
+  };
+  for (const std::string& name : kAsking) {
+    for (const std::string& reply : bad) {
+      Play play(name);
+      play.answer(reply);
+      EXPECT_EQ(play.go(), 0U) << name << ": " << reply.substr(0, 80);
+      ASSERT_FALSE(play.round.rejected.empty()) << name << ": " << reply.substr(0, 80);
+      for (const std::string& why : play.round.rejected) {
+        EXPECT_FALSE(why.empty());
+        EXPECT_LT(why.size(), 2'500U);
+      }
+      // The next prompt says so, once.
+      const std::size_t before = play.round.asked.size();
+      play.round.model = Obliging();
+      play.go();
+      play.go();
+      const auto told = std::count_if(
+          play.round.asked.begin() + static_cast<std::ptrdiff_t>(before), play.round.asked.end(),
+          [](const ChatRequest& request) {
+            return text_of(request).find("YOUR LAST REPLY could not be used") != std::string::npos;
+          });
+      // opro asks its samples the same.
+      EXPECT_TRUE(name == "opro" ? told == 8 : told == 1 || (name == "evolve" && told == 2))
+          << name << " " << told << ": " << reply.substr(0, 80);
+    }
+  }
+}
+
+TEST(ModelProposers, TryNothingTwice) {
+  for (const std::string name : {"trace", "opro", "evolve"}) {
+    Play play(name);
+    play.answer(name == "trace" ? "{\"suggestion\": {\"task\": \"Task * CPU;\"}}"
+                                : "```\nTask * CPU;\n```\n");
+    EXPECT_EQ(play.go(), 1U) << name;
+    play.round.rejected.clear();
+    EXPECT_EQ(play.go(), 0U) << name;
+    ASSERT_FALSE(play.round.rejected.empty()) << name;
+    EXPECT_THAT(play.round.rejected.front(), HasSubstr("it was tried before: #1 valid, 1.0"))
+        << name;
+  }
+}
+
+// ------------------------------------------------------------------------------------------- trace
+
+TEST(Trace, AsksInTheSectionsOfItsSource) {
+  Play play("trace");
+  play.answer("{\"suggestion\": {\"task\": \"Task * CPU;\"}}");
+  play.evaluate_start();
+  play.go();
+  ASSERT_EQ(play.round.asked.size(), 1U);
+  const ChatRequest& request = play.round.asked.front();
+  ASSERT_EQ(request.messages.size(), 2U);
+  EXPECT_DOUBLE_EQ(request.temperature.value(), 0.7);
+  EXPECT_TRUE(request.constraint.gbnf.empty());
+  EXPECT_TRUE(request.constraint.json_schema.empty());
+  const std::string& system = request.messages[0].text;
+  const std::string& user = request.messages[1].text;
+  for (const char* key : {"\"reasoning\"", "\"answer\"", "\"suggestion\"", "TERMINATE"}) {
+    EXPECT_THAT(system, HasSubstr(key));
+  }
+  std::size_t at = 0;
+  for (const char* section :
+       {"#Instruction\n", "#Code\n", "#Documentation\n", "#Variables\n", "#Constraints\n",
+        "#Inputs\n", "#Others\n", "#Outputs\n", "#Feedback\n", "Your response:\n"}) {
+    const std::size_t found = user.find(section);
+    ASSERT_NE(found, user.npos) << section;
+    EXPECT_GE(found, at) << section;
+    at = found;
+    EXPECT_EQ(user.find(section, found + 1), user.npos) << section;
+  }
+  const auto section = [&](const std::string& from, const std::string& to) {
+    const std::size_t begin = user.find(from);
+    return user.substr(begin, user.find(to) - begin);
+  };
+  // The graph, from the segments to the run.
+  EXPECT_THAT(
+      section("#Code", "#Documentation"),
+      HasSubstr("program = put_together(task, region, layout, limit, index, single, other)\n"
+                "decisions = decide(program, application, machine)\n"
+                "result = run(decisions)"));
+  EXPECT_THAT(section("#Documentation", "#Variables"), HasSubstr("REFERENCE CARD"));
+  EXPECT_THAT(
+      section("#Variables", "#Constraints"),
+      AllOf(HasSubstr("(code) task:\nTask * GPU, CPU;\n"),
+            HasSubstr("(code) region:\nRegion * * GPU FBMEM;\n"), HasSubstr("(code) layout:\n")));
+  EXPECT_THAT(section("#Constraints", "#Inputs"), HasSubstr("(code) layout: How the data"));
+  EXPECT_THAT(section("#Inputs", "#Others"), AllOf(HasSubstr("MACHINE"), HasSubstr("TASKS")));
+  EXPECT_THAT(section("#Others", "#Outputs"), HasSubstr("(code) decisions:\nstencil: GPU; "));
+  EXPECT_THAT(section("#Outputs", "#Feedback"), HasSubstr("result = valid, 1.0"));
+  EXPECT_THAT(section("#Feedback", "Your response"), HasSubstr("SUGGEST: SUGGESTED."));
+}
+
+TEST(Trace, ChangesWhatWasTriedLastBeItGoodOrBad) {
+  Play play("trace");
+  play.evaluate_start();
+  play.try_text(1, "Task * OMP;\n");
+  play.try_text(2, "Task FAIL CPU;\n");
+  play.answer("{\"suggestion\": {\"layout\": \"Layout * * * AOS;\"}}");
+  ASSERT_EQ(play.go(), 1U);
+  EXPECT_THAT(text_of(play.round.asked.front()),
+              AllOf(HasSubstr("Task FAIL CPU;"), HasSubstr("it CRASHED in run"),
+                    Not(HasSubstr("Task * OMP;\n(code)"))));
+  EXPECT_EQ(play.round.past.last()->proposal.text, "Task FAIL CPU;\n\nLayout * * * AOS;\n");
+}
+
+// Its memory is empty: what was before the last is not shown.
+TEST(Trace, ShowsNoHistory) {
+  Play play("trace");
+  play.try_text(1, "Task eldest CPU;\n");
+  play.try_text(2, "Task second CPU;\n");
+  play.answer("{}");
+  play.go();
+  EXPECT_THAT(text_of(play.round.asked.front()),
+              AllOf(HasSubstr("Task second CPU;"), Not(HasSubstr("eldest"))));
+}
+
+// It is asked again: one sample that gives up is not the end.
+TEST(Trace, ChangesNothingWhereTheReplyIsTheWordAlone) {
+  for (const char* end : {"TERMINATE", " TERMINATE.\n", "`TERMINATE`", "\"TERMINATE\""}) {
+    Play play("trace");
+    play.answer(end);
+    EXPECT_EQ(play.go(), 0U) << end;
+    EXPECT_THAT(play.round.rejected, ElementsAre(HasSubstr("finds nothing to change"))) << end;
+    play.answer("{\"suggestion\": {\"task\": \"Task * CPU;\"}}");
+    EXPECT_EQ(play.go(), 1U) << end;
+  }
+  Play play("trace");
+  play.answer(
+      "{\"reasoning\": \"I could TERMINATE but\", \"suggestion\": {\"task\": \"Task * CPU;\"}}");
+  EXPECT_EQ(play.go(), 1U);
+  play.answer("I would TERMINATE here.");
+  EXPECT_EQ(play.go(), 0U);
+  EXPECT_EQ(play.round.rejected.size(), 1U);
+}
+
+TEST(Trace, OfAnyOtherTextHasItsMarkedSegments) {
+  Play play("trace", kernel_problem());
+  play.answer("{\"suggestion\": {\"sizes\": \"  int tile = 16;\\n\"}}");
+  ASSERT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.round.past.last()->proposal.text,
+            "int main() {\n// groma: begin sizes the tile\n  int tile = 16;\n// groma: end\n}\n");
+  const std::string text = text_of(play.round.asked.front());
+  EXPECT_THAT(text, AllOf(HasSubstr("text = put_together(sizes)"), HasSubstr("A kernel."),
+                          HasSubstr("(code) sizes: the tile"), Not(HasSubstr("decide")),
+                          Not(HasSubstr("Region"))));
+}
+
+// -------------------------------------------------------------------------------------------- opro
+
+TEST(Opro, ShowsTheBestTwentyTheBestLast) {
+  Play play("opro");
+  for (int i = 1; i <= 30; ++i) {
+    play.try_text(i, "Task a CPU;\n" + std::string(static_cast<std::size_t>(i), '#') + "\n");
+  }
+  play.answer("no");
+  play.go();
+  const std::string text = text_of(play.round.asked.front());
+  std::size_t at = text.find("the best last");
+  ASSERT_NE(at, text.npos);
+  // A text is the better the shorter it is.
+  int shown = 0;
+  for (int i = 20; i >= 1; --i, ++shown) {
+    const std::string line = "\n" + std::string(static_cast<std::size_t>(i), '#') + "\n";
+    const std::size_t found = text.find(line, at);
+    ASSERT_NE(found, text.npos) << i;
+    at = found;
+  }
+  EXPECT_EQ(shown, 20);
+  EXPECT_EQ(text.find(std::string(21, '#')), text.npos);
+  EXPECT_THAT(text, HasSubstr("result: 1.01 s\nfeedback: EXECUTED in run EXPLAINED. SUGGESTED.\n"));
+  EXPECT_THAT(text, HasSubstr("different from all of the above and has a better result"));
+}
+
+TEST(Opro, DrawsEightSamplesOfOnePrompt) {
+  Play play("opro");
+  play.round.left = 20;
+  play.round.model = Obliging();
+  EXPECT_EQ(play.go(), 8U);
+  ASSERT_EQ(play.round.asked.size(), 8U);
+  for (const ChatRequest& request : play.round.asked) {
+    EXPECT_DOUBLE_EQ(request.temperature.value(), 1.0);
+    EXPECT_EQ(text_of(request), text_of(play.round.asked.front()));
+  }
+  play.round.left = 3;
+  EXPECT_EQ(play.go(), 3U);
+}
+
+TEST(Opro, DropsWhatItHasAndWhatIsOfNoUse) {
+  Play play("opro");
+  int n = 0;
+  play.round.model = [&n](const ChatRequest&) {
+    ++n;
+    return std::string(n % 4 == 0   ? "prose"
+                       : n % 2 == 0 ? "```\nTask a CPU;\n```"
+                                    : "```\nTask b CPU;\n```");
+  };
+  EXPECT_EQ(play.go(), 2U);
+  EXPECT_EQ(play.round.rejected.size(), 6U);
+}
+
+TEST(Opro, WritesWholeTexts) {
+  Play play("opro");
+  play.answer("```\nTask * CPU;\n```");
+  ASSERT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.round.past.last()->proposal.text, "Task * CPU;\n");  // no Region of the start
+}
+
+// --------------------------------------------------------------------------------------- scientist
+
+// Requests by what they ask for.
+std::vector<std::string> kinds_of(const FakeRound& round) {
+  std::vector<std::string> kinds;
+  for (const ChatRequest& request : round.asked) {
+    const std::string text = text_of(request);
+    kinds.emplace_back(text.find("\"base\"") != text.npos      ? "selector"
+                       : text.find("\"avenues\"") != text.npos ? "designer"
+                                                               : "writer");
+  }
+  return kinds;
+}
+
+TEST(Scientist, SelectsDesignsAndWritesThreeOfFive) {
+  Play play("scientist");
+  play.round.left = 20;
+  play.round.model = Obliging();
+  play.evaluate_start();
+  EXPECT_EQ(play.go(), 3U);
+  // Of one there is nothing to select.
+  EXPECT_THAT(kinds_of(play.round), ElementsAre("designer", "writer", "writer", "writer"));
+  play.round.asked.clear();
+  EXPECT_EQ(play.go(), 3U);
+  EXPECT_THAT(kinds_of(play.round),
+              ElementsAre("selector", "designer", "writer", "writer", "writer"));
+}
+
+TEST(Scientist, PicksTheMostInnovativeTheHighestAndTheSurest) {
+  Play play("scientist");
+  play.round.model = Obliging();
+  play.go();
+  std::vector<std::string> plans;
+  for (const ChatRequest& request : play.round.asked) {
+    const std::string text = text_of(request);
+    const std::size_t at = text.find("EXPERIMENT, to be carried out on the base: ");
+    if (at != text.npos) plans.push_back(text.substr(at + 43));
+  }
+  EXPECT_THAT(plans,
+              ElementsAre("experiment 1.4\nRUBRIC: edits 4\n", "experiment 1.3\nRUBRIC: edits 3\n",
+                          "experiment 1.2\nRUBRIC: edits 2\n"));
+}
+
+TEST(Scientist, RepeatsNoExperimentThatIsBestInAll) {
+  Play play("scientist");
+  play.round.model = [n = 0](const ChatRequest& request) mutable {
+    if (text_of(request).find("\"avenues\"") == std::string::npos) {
+      return fmt::format("```task\nTask t{} CPU;\n```", ++n);
+    }
+    return std::string(
+        R"({"avenues": [], "experiments": [
+          {"description": "all", "rubric": ["x", "y"], "gain": [90, 99], "innovation": 100},
+          {"description": "next", "rubric": "", "gain": [30, 10], "innovation": 2},
+          {"description": "bad", "gain": "much", "innovation": 99},
+          {"description": "worse", "gain": [0, "1"], "innovation": 99},
+          {"description": "last", "rubric": "", "gain": [1, 2], "innovation": 3}]})");
+  };
+  EXPECT_EQ(play.go(), 3U);
+  std::vector<std::string> tried;
+  for (const Step& step : play.round.past.recent()) tried.push_back(step.proposal.why);
+  EXPECT_THAT(tried, ElementsAre("all", "next", "last"));
+  EXPECT_THAT(text_of(play.round.asked[1]), HasSubstr("RUBRIC: x; y\n"));
+}
+
+TEST(Scientist, SelectsByTheTimingsOfAllInputs) {
+  class Two : public Telling {
+   public:
+    std::vector<std::string> inputs() const override { return {"small", "large"}; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Telling::evaluate(request);
+      if (evaluation.ok()) evaluation.values = {evaluation.score, 2 * evaluation.score};
+      return evaluation;
+    }
+  };
+  const Problem problem = mapping_problem();
+  Two evaluator;
+  FakeRound round(problem, evaluator);
+  auto proposer = make_proposer("scientist", problem, 1).value();
+  round.model = Obliging();
+  round.left = 30;
+  for (int i = 0; i < 3; ++i) round.play(*proposer);
+  std::string last;
+  for (const ChatRequest& request : round.asked) {
+    if (text_of(request).find("\"base\"") != std::string::npos) last = text_of(request);
+  }
+  EXPECT_THAT(last, HasSubstr("POPULATION id | parents | time for each input\n"));
+  EXPECT_THAT(last,
+              ::testing::ContainsRegex(" #1 \\| none \\| small 1.[0-9]+ s, large 2.[0-9]+ s\n"));
+  EXPECT_THAT(last, ::testing::ContainsRegex(" #4 \\| #[0-9], #[0-9] \\| small"));
+  // Only that: neither texts nor a card.
+  EXPECT_THAT(last, Not(HasSubstr("Task t")));
+  EXPECT_THAT(last, Not(HasSubstr("REFERENCE CARD")));
+}
+
+TEST(Scientist, SeesTimingsAndNothingElseOfARun) {
+  Play play("scientist");
+  play.round.left = 40;
+  play.round.model = Obliging();
+  play.evaluate_start();
+  play.try_text(1, "FAIL");
+  for (int i = 0; i < 4; ++i) play.go();
+  EXPECT_EQ(play.proposer->reads(), GuideDetail::kNone);
+  for (const ChatRequest& request : play.round.asked) {
+    for (const char* word : {"EXECUTED", "CRASHED", "EXPLAINED", "SUGGESTED", "PROFILED"}) {
+      EXPECT_THAT(text_of(request), Not(HasSubstr(word)));
+    }
+  }
+  EXPECT_THAT(text_of(play.round.asked[4]), HasSubstr("did not run"));  // the selector's
+}
+
+TEST(Scientist, KeepsFindings) {
+  Play play("scientist");
+  play.round.left = 1'000;
+  play.round.model = Obliging();
+  play.evaluate_start();
+  play.go();
+  play.go();
+  const auto designer = [&play] {
+    std::string text;
+    for (const ChatRequest& request : play.round.asked) {
+      if (text_of(request).find("\"avenues\"") != std::string::npos) text = text_of(request);
+    }
+    return text;
+  };
+  EXPECT_THAT(designer(),
+              AllOf(HasSubstr("FINDINGS of earlier experiments\n"),
+                    ::testing::ContainsRegex("\"experiment 1.4\" on #0: [+-].*% time.")));
+  for (int i = 0; i < 200; ++i) {
+    play.round.asked.clear();
+    play.go();
+  }
+  EXPECT_LT(designer().size(), tuning::kPromptBytes + 1);
+  EXPECT_THAT(designer(), Not(HasSubstr("\"experiment 1.4\"")));
+}
+
+// All of them are kept, of which a prompt shows the last.
+TEST(Scientist, HasMoreFindingsThanItShows) {
+  Play play("scientist");
+  play.round.left = 1'000;
+  play.round.model = Obliging();
+  play.evaluate_start();
+  for (int i = 0; i < 60; ++i) play.go();
+  EXPECT_THAT(play.proposer->findings(), ::testing::StartsWith("- \"experiment 1.4\" on #0: "));
+  EXPECT_GT(play.proposer->findings().size(), 6'000U);
+}
+
+// Of a rate more is better, and it is no time.
+TEST(Scientist, SpeaksOfWhatIsMeasured) {
+  class Rate : public Telling {
+   public:
+    std::string unit() const override { return "GFLOP/s"; }
+    bool higher_is_better() const override { return true; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Telling::evaluate(request);
+      evaluation.score = request.text == mapping_problem().start ? 1 : 0.5;
+      evaluation.values = {1 / evaluation.score};
+      return evaluation;
+    }
+  };
+  const Problem problem = mapping_problem();
+  Rate evaluator;
+  FakeRound round(problem, evaluator);
+  auto proposer = make_proposer("scientist", problem, 1).value();
+  round.model = Obliging();
+  round.left = 30;
+  Step step{0, {problem.start, "", 0}, evaluator.evaluate({problem.start})};
+  round.past.add(step);
+  proposer->learn(step);
+  round.play(*proposer);
+  round.play(*proposer);
+  EXPECT_THAT(proposer->findings(), HasSubstr("\"experiment 1.4\" on #0: +100.0 % GFLOP/s.\n"));
+  std::string all;
+  for (const ChatRequest& request : round.asked) all += text_of(request);
+  EXPECT_THAT(all, HasSubstr("POPULATION id | parents | GFLOP/s for each input\n"));
+  EXPECT_THAT(all, Not(HasSubstr("% time")));
+}
+
+TEST(Scientist, SaysThatADesignIsShort) {
+  Play play("scientist");
+  auto obliging = std::make_shared<Obliging>();
+  play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+    if (text_of(request).find("\"avenues\"") == std::string::npos) return (*obliging)(request);
+    return std::string(
+        R"({"avenues": ["a", "b"], "experiments": [)"
+        R"({"description": "one", "rubric": "", "gain": [1, 2], "innovation": 3}]})");
+  };
+  EXPECT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.go(), 1U);
+  std::string last;
+  for (const ChatRequest& request : play.round.asked) {
+    if (text_of(request).find("\"avenues\"") != std::string::npos) last = text_of(request);
+  }
+  EXPECT_THAT(last, HasSubstr("YOUR LAST DESIGN was short: 2 avenues instead of ten, 1 experiments "
+                              "of use instead of five.\n"));
+  EXPECT_THAT(play.proposer->findings(), HasSubstr("A design had 2 avenues and 1 experiments"));
+}
+
+TEST(Scientist, GoesOnWhereTheSelectorSaysNothing) {
+  Play play("scientist");
+  play.try_text(1, "Task a CPU;\n");
+  play.try_text(2, "Task a CPU;\nLayout * * * AOS;\nRegion * * * SYSMEM;\n");
+  play.try_text(3, "Task bb CPU;\n");
+  auto obliging = std::make_shared<Obliging>();
+  play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+    if (text_of(request).find("\"base\"") != std::string::npos) return std::string("the first one");
+    return (*obliging)(request);
+  };
+  EXPECT_EQ(play.go(), 3U);
+  // The best, and the one that differs from it in most segments.
+  const std::string text = text_of(play.round.asked.back());
+  EXPECT_THAT(text, HasSubstr("BASE #1 |"));
+  EXPECT_THAT(text, HasSubstr("REFERENCE #2 |"));
+}
+
+TEST(Scientist, TakesTheBaseAndTheReferenceThatAreSelected) {
+  Play play("scientist");
+  for (int i = 1; i <= 4; ++i) play.try_text(i, fmt::format("Task a{} CPU;\n", i));
+  auto obliging = std::make_shared<Obliging>();
+  play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+    if (text_of(request).find("\"base\"") == std::string::npos) return (*obliging)(request);
+    return std::string("```json\n{\"base\": 3, \"reference\": 4, \"reason\": \"x\"}\n```");
+  };
+  ASSERT_EQ(play.go(), 3U);
+  EXPECT_THAT(text_of(play.round.asked.back()),
+              AllOf(HasSubstr("BASE #3 |"), HasSubstr("REFERENCE #4 |")));
+}
+
+// ------------------------------------------------------------------------------------------ evolve
+
+std::string edit(const std::string& search, const std::string& replacement) {
+  return "A change.\n<<<<<<< SEARCH\n" + search + "=======\n" + replacement + ">>>>>>> REPLACE\n";
+}
+
+TEST(Evolve, AsksForEditsOfTheCurrentProgram) {
+  Play play("evolve");
+  play.evaluate_start();
+  play.answer(edit("Region * * GPU FBMEM;\n", "Region * * GPU ZCMEM;\n"));
+  ASSERT_EQ(play.go(), 1U);  // the other worker's is the same
+  EXPECT_EQ(play.round.past.last()->proposal.text, "Task * GPU, CPU;\n\nRegion * * GPU ZCMEM;\n");
+  EXPECT_EQ(play.round.past.last()->proposal.why, "A change.");
+  const std::string text = text_of(play.round.asked.front());
+  std::size_t at = 0;
+  for (const char* part :
+       {"REFERENCE CARD", "MACHINE", "FITNESS of the current program (#0): 1.0", "FEATURES: length",
+        "LAST EXECUTION OUTPUT\nEXECUTION: EXECUTED in run",
+        "CURRENT PROGRAM\n```\nTask * GPU, CPU;", "TASK: make the current program better",
+        "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"}) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, text.npos) << part;
+    at = found;
+  }
+}
+
+TEST(Evolve, ShowsAttemptsAndOtherPrograms) {
+  Play play("evolve");
+  play.round.left = 60;
+  play.round.model = Obliging();
+  play.evaluate_start();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  const std::string text = text_of(play.round.asked.back());
+  std::size_t at = 0;
+  for (const char* part : {"FOCUS: it is", "PREVIOUS ATTEMPTS\n#", "THE BEST PROGRAMS\n#",
+                           "PROGRAMS THAT DIFFER\n#", "CURRENT PROGRAM\n"}) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, text.npos) << part;
+    at = found;
+  }
+  EXPECT_THAT(text, ::testing::ContainsRegex(
+                        "#[0-9]+ number [0-9]+.: 1.[0-9]+ s .(improved|regressed).\n"));
+}
+
+TEST(Evolve, RefusesEditsThatDoNotFitThenAsksForWholePrograms) {
+  Play play("evolve");
+  play.answer(edit("Region rp * GPU FBMEM;\n", ""));
+  EXPECT_EQ(play.go(), 0U);
+  ASSERT_EQ(play.round.rejected.size(), 2U);
+  EXPECT_THAT(play.round.rejected.front(), HasSubstr("is not in the program"));
+  play.round.asked.clear();
+  play.answer("```\nTask * CPU;\n```");
+  EXPECT_EQ(play.go(), 1U);
+  const std::string text = text_of(play.round.asked.front());
+  EXPECT_THAT(text, AllOf(HasSubstr("`Region rp * GPU FBMEM;` is not in the program"),
+                          HasSubstr("write a better one"), Not(HasSubstr("SEARCH\n"))));
+}
+
+TEST(Evolve, OnlyWhatRunsHasChildren) {
+  Play play("evolve");
+  play.evaluate_start();
+  for (int i = 1; i <= 20; ++i) play.try_text(i, fmt::format("Task FAIL{} CPU;\n", i));
+  play.round.model = Obliging();
+  for (int i = 0; i < 3; ++i) play.go();
+  for (const ChatRequest& request : play.round.asked) {
+    const std::string text = text_of(request);
+    EXPECT_THAT(text.substr(text.find("CURRENT PROGRAM")), Not(HasSubstr("Task FAIL")));
+  }
+}
+
+// As many programs as are kept, and many more: nothing grows with them but what is seen here.
+TEST(Evolve, LivesLong) {
+  Play play("evolve");
+  play.round.left = 6'000;
+  play.round.model = Obliging();
+  play.evaluate_start();
+  std::size_t longest = 0;
+  while (play.round.left > 0 && play.go() > 0) {
+    longest = std::max(longest, text_of(play.round.asked.back()).size());
+    play.round.asked.clear();
+  }
+  EXPECT_EQ(play.round.left, 0U);
+  EXPECT_LE(longest, 2 * tuning::kPromptBytes);
+}
+
+// ------------------------------------------------------------------------------------------ hybrid
+
+TEST(Hybrid, TakesTurnsWithGuided) {
+  Play play("hybrid");
+  play.round.model = Obliging();
+  play.evaluate_start();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  std::string turns;
+  for (const Step& step : play.round.past.recent()) {
+    if (step.number > 0) turns += step.proposal.why.starts_with("guided: ") ? 'g' : 'm';
+  }
+  EXPECT_EQ(turns, "gmgmgmgmgm");
+}
+
+TEST(Hybrid, GoesOnWithGuidedAloneWhereThereIsNoModel) {
+  Play play("hybrid");
+  play.evaluate_start();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  EXPECT_EQ(play.round.left, 0U);
+  EXPECT_EQ(play.round.asked.size(), 2U);  // then not for a while
+}
+
+TEST(Hybrid, AsksAgainLaterAModelThatWasNoUse) {
+  Play play("hybrid");
+  play.round.left = 40;
+  play.round.model = [obliging = Obliging(), n = 0](const ChatRequest& request) mutable {
+    return ++n <= 2 ? Result<std::string, ChatError>("I cannot help with that.")
+                    : obliging(request);
+  };
+  play.evaluate_start();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  const auto count = [&](std::string_view begin) {
+    const auto& steps = play.round.past.recent();
+    return std::count_if(steps.begin(), steps.end(),
+                         [&](const Step& step) { return step.proposal.why.starts_with(begin); });
+  };
+  EXPECT_GE(play.round.asked.size(), 10U);
+  EXPECT_GE(count("guided, the model was no use lately: "), 8);
+  EXPECT_GE(count("guided: "), 8);
+}
+
+TEST(Hybrid, GoesOnWithTheModelAloneWhereThereIsNoMapping) {
+  Play play("hybrid", kernel_problem());
+  play.round.model = Obliging();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  EXPECT_EQ(play.round.asked.size(), 10U);
+  EXPECT_EQ(play.round.left, 0U);
+}
+
+TEST(Hybrid, ShowsTheBestAndTheRestAsDifferencesToIt) {
+  Play play("hybrid");
+  play.evaluate_start();
+  play.try_text(1, "Task a CPU;\n");
+  play.try_text(2, "Task a CPU;\n\nLayout * * * AOS;\n");
+  play.try_text(3, "Task FAIL CPU;\n");
+  play.round.model = Obliging();
+  play.go();  // guided's
+  play.go();
+  const std::string text = text_of(play.round.asked.front());
+  std::size_t at = 0;
+  for (const char* part :
+       {"REFERENCE CARD", "MACHINE",
+        "CURRENT (#1, the best)\n```task\nTask a CPU;\n```\n```region\nNONE",
+        "HISTORY (difference to CURRENT; best last)\n",
+        "#2 1.03 s\n  layout: + Layout * * * AOS;\n", "TRIED, NOT VALID",
+        "#3 failed: it CRASHED in run EXPLAINED.\n  task: + Task FAIL CPU; - Task a CPU;\n",
+        "RESULT: valid, 1.01 s", "SUGGEST: SUGGESTED.",
+        "PROFILE: ", "You may change all segments"}) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, text.npos) << part << text.substr(at);
+    at = found;
+  }
+}
+
+TEST(Hybrid, TriesTheSampleThatTheEstimatesLikeBest) {
+  Play play("hybrid", kernel_problem());
+  play.round.estimates = true;
+  play.round.model = [n = 0](const ChatRequest&) mutable {
+    const int lengths[] = {7, 3, 5};
+    const auto length = static_cast<std::size_t>(lengths[n++]);
+    return "```sizes\n" + std::string(length, 'x') + "\n```\n";
+  };
+  ASSERT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.round.asked.size(), 3U);
+  EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("\nxxx\n"));
+  // The others were not tried, so they are no old ones.
+  play.round.estimates = false;
+  play.round.model = [](const ChatRequest&) { return std::string("```sizes\nxxxxx\n```\n"); };
+  ASSERT_EQ(play.go(), 1U);
+  EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("\nxxxxx\n"));
+}
+
+// ------------------------------------------------------------------------------------- constrained
+
+TEST(Constrained, AProgramIsAskedForUnderTheGrammarOfTheNamesThatThereAre) {
+  AskOptions options;
+  options.constrain = true;
+  options.max_tokens = 200;
+  for (const std::string& name : kAsking) {
+    Play play(name, mapping_problem(), 1, options);
+    auto obliging = std::make_shared<Obliging>();
+    int programs = 0;
+    play.round.model =
+        [&, n = 0](const ChatRequest& request) mutable -> Result<std::string, ChatError> {
+      EXPECT_EQ(request.max_tokens, 200);
+      const ChatConstraint& constraint = request.constraint;
+      EXPECT_NE(constraint.gbnf.empty(), constraint.json_schema.empty()) << name;
+      if (constraint.gbnf.empty()) return (*obliging)(request);
+      ++programs;
+      EXPECT_THAT(constraint.gbnf, HasSubstr("\"stencil\""));
+      EXPECT_THAT(constraint.lark, HasSubstr("\"stencil\""));
+      EXPECT_THAT(text_of(request), HasSubstr("nothing else"));
+      return fmt::format("Task stencil CPU;\nInstanceLimit stencil {};\n", ++n);
+    };
+    play.evaluate_start();
+    EXPECT_GT(play.go(), 0U) << name;
+    EXPECT_GT(programs, 0) << name;
+    // A whole program: nothing of the start stays.
+    EXPECT_THAT(play.round.past.last()->proposal.text, Not(HasSubstr("Region"))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace groma
