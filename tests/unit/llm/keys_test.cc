@@ -157,7 +157,8 @@ class Leaks : public Client {
 };
 
 // A key that is cut short, in every place of an answer, with every status: four letters or more of
-// it appear nowhere. Its second to fifth letters stand for them, since the first may be escaped.
+// it appear nowhere. Its second to fourth letters stand for them, since the first may be escaped.
+// Every length is tried with one status, some lengths with the others.
 TEST_F(Leaks, ABeginningOfAKeyAppearsNowhere) {
   const std::string the_key = kKey, letters = the_key.substr(1, 3);
   const auto expect_nothing = [&](const char* form, int status, std::size_t count) {
@@ -165,13 +166,12 @@ TEST_F(Leaks, ABeginningOfAKeyAppearsNowhere) {
                           [&](const std::string& text) { return text.find(letters) != text.npos; });
   };
   for (const char* form : kForms) {
-    for (const int status : {200, 401, 500}) {
-      for (std::size_t count = 4; count <= the_key.size(); ++count) {
-        expect_nothing(form, status, count);
-      }
+    for (std::size_t count = 4; count <= the_key.size(); ++count) expect_nothing(form, 401, count);
+    for (const int status : {200, 500}) {
+      for (const std::size_t count : {4U, 5U, 9U, 21U}) expect_nothing(form, status, count);
     }
     for (const int status : {201, 307, 400, 403, 404, 422, 429, 503}) {
-      for (const std::size_t count : {4U, 21U}) expect_nothing(form, status, count);
+      expect_nothing(form, status, 4);
     }
   }
 }
