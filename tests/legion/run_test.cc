@@ -719,9 +719,16 @@ TEST_F(Run, NoSuchProgram) {
 }
 
 TEST_F(Run, AnotherLegion) {
+  const std::string mapped = stranger(kFirst, "plain").err, before = ", Legion ";
+  const std::size_t begin = mapped.find(before) + before.size();
+  const std::string version = mapped.substr(begin, mapped.find(',', begin) - begin);
+  ASSERT_THAT(version, testing::StartsWith("legion-"));
   const Outcome outcome = run("groma run --same tunable --map " + write("my.mapper", kFirst) +
                               " -- " + GROMA_OTHER_STRANGER);
-  expect_failure(outcome, "the program has Legion legion-24.03.0, this library is for legion-");
+  expect_failure(outcome,
+                 "groma: not mapped: the program has Legion legion-24.03.0, this library "
+                 "is for " +
+                     version + "\n");
   EXPECT_THAT(outcome.out, Not(HasSubstr("it ran")));
 }
 
@@ -776,6 +783,16 @@ TEST_F(Run, ALibraryThatIsNotThere) {
   expect_failure(stranger(kFirst, "plain", "--library /nosuch.so"), "there is no `/nosuch.so`");
   const std::string spaced = write("with space.so", "x");
   expect_failure(stranger(kFirst, "plain", "--library '" + spaced + "'"), "cannot be preloaded");
+}
+
+// The library that is preloaded loads the one that maps, which lies beside it.
+TEST_F(Run, ALibraryWithoutTheOneThatMaps) {
+  const std::string alone = folder_.path() + "/alone.so";
+  std::filesystem::copy_file(GROMA_PRELOAD, alone);
+  const Outcome outcome = stranger(kFirst, "plain", "--library " + alone);
+  expect_failure(outcome, "groma: not mapped: cannot load what maps: " + folder_.path() +
+                              "/libgroma_preload_mapper.so: ");
+  EXPECT_THAT(outcome.out, Not(HasSubstr("moved: ")));
 }
 
 TEST_F(Run, WrongUsageIsToldFromWrongInput) {

@@ -811,6 +811,28 @@ TEST(Profile, CopiesWithinOneKindOfMemoryAreToldApart) {
   EXPECT_THAT(guide_profile(facts).suggest, SizeIs(1));
 }
 
+// A copy waits mostly for its channel if that takes more than half of its time.
+TEST(Profile, CopiesThatMostlyWaitForTheirChannelAreSaidTo) {
+  ProfileFacts facts;
+  ProfileFacts::Cause cause;
+  cause.doing = "copy";
+  cause.region = "r";
+  cause.from = "SYSMEM";
+  cause.to = "FBMEM";
+  cause.share = 0.4;
+  const auto waits = Contains(HasSubstr("; most of it waits for a busy channel"));
+  for (const double waiting : {0.0, 0.1, 0.19, 0.2}) {
+    cause.waiting = waiting;
+    facts.causes = {cause};
+    EXPECT_THAT(guide_profile(facts).explain, Not(waits)) << waiting;
+  }
+  for (const double waiting : {0.21, 0.3, 0.4}) {
+    cause.waiting = waiting;
+    facts.causes = {cause};
+    EXPECT_THAT(guide_profile(facts).explain, waits) << waiting;
+  }
+}
+
 TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
   const auto facts = read_profile_facts(R"({"profile": {"title": "t", "time_ps": 1000,
     "path": {"by_reason": [{"doing": "copy", "reason": "data", "time_ps": 630}],

@@ -80,6 +80,15 @@ TEST(Results, NoiseIsRelativeToTheOutput) {
   EXPECT_NE(compare({"sum 4e+16\nx 5.5\n"}, "sum 4e+16\nx 6.5\n"), "");
 }
 
+// The largest number of all references is the scale, in whichever of them it stands.
+TEST(Results, NoiseIsRelativeToTheLargestNumberOfAllReferences) {
+  const std::string small = "x 1e-17\n", large = "x 1e-17\nsum 1.5\n";
+  EXPECT_NE(compare({small, small}, "x 3e-17\n"), "");
+  EXPECT_EQ(compare({small, large}, "x 3e-17\n"), "");
+  EXPECT_EQ(compare({large, small}, "x 3e-17\n"), "");
+  EXPECT_EQ(compare({small, large, small}, "x 3e-17\n"), "");
+}
+
 TEST(Results, ASignBehindANumberBelongsToTheNext) {
   EXPECT_EQ(compare({"(3.0+1.2e-17j)\n"}, "(3.0-2.2e-17j)\n"), "");
   EXPECT_EQ(compare({"3.0 + 1.2e-17 x\n"}, "3.0 - 2.2e-17 x\n"), "");

@@ -174,6 +174,18 @@ TEST(ExplainLog, SaysWhatBecameOfEachStatement) {
   EXPECT_EQ(judged.at(7).state, State::kNotHonoured);
 }
 
+TEST(ExplainLog, TheSameDifferenceIsCountedTogether) {
+  const auto log = read(whole());
+  const Judged judged = judge("Task * GPU;\n", *log);  // `top` runs once, `write` twice
+  EXPECT_EQ(judged.at(0).state, State::kNotHonoured);
+  EXPECT_EQ(judged.at(0).refused, 3);
+  ASSERT_EQ(judged.at(0).differences.size(), 1U);
+  EXPECT_EQ(judged.at(0).differences[0].count, 3);
+  EXPECT_THAT(
+      draw(judged.explanation, judged.program),
+      HasSubstr("    It says GPU, but the run took CPU 3 times, for example for top <2>\n"));
+}
+
 // "SoA:YX" says nothing of these; of the order it does.
 TEST(ExplainLog, AlignmentExactnessAndCompactnessAreNotShown) {
   const auto log = read(whole());

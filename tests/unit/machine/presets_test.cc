@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <regex>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "groma/machine.h"
 
@@ -46,6 +49,61 @@ TEST(Presets, EveryFigureIsPositiveAndSaysWhatItStandsOn) {
       })) << f.source;
     }
   }
+}
+
+// What the words behind `arithmetic: ` give, in the figure's unit, and how far the figure may be
+// rounded. Returns NaN for words that stand for no arithmetic.
+std::pair<double, double> arithmetic(const Preset& preset, const std::string& source) {
+  const auto value_of = [&](std::string_view what) {
+    return std::stod(std::string(figure(preset, what).value));
+  };
+  std::smatch parts;
+  const auto is = [&](const char* pattern) {
+    return std::regex_search(source, parts, std::regex(std::string("^arithmetic: ") + pattern));
+  };
+  const auto number = [&](std::size_t i) { return std::stod(parts[i].str()); };
+  if (is("([0-9.]+) GHz base clock x ([0-9]+) FP64 operations a cycle")) {
+    return {number(1) * number(2), 1e-9};
+  }
+  if (is("([0-9.]+) of the host link$")) {
+    return {number(1) * value_of("host to GPU bandwidth"), 0.5};
+  }
+  if (is("([0-9.]+) of [^0-9]*[^,]*'s ([0-9.]+) GB/s")) return {number(1) * number(2), 0.5};
+  if (is("over the X bus, as between the sockets$")) {
+    return {value_of("socket to socket bandwidth"), 1e-9};
+  }
+  return {std::nan(""), 0};
+}
+
+TEST(Presets, ArithmeticGivesTheFigures) {
+  std::size_t checked = 0;
+  for (const Preset& preset : machine_presets()) {
+    for (const PresetFigure& each : preset.figures) {
+      if (!each.source.starts_with("arithmetic: ")) continue;
+      const auto [expected, rounding] = arithmetic(preset, std::string(each.source));
+      EXPECT_NEAR(std::stod(std::string(each.value)), expected, rounding)
+          << preset.name << ": " << each.what << ", " << each.source;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 12U);
+}
+
+// A size of 1024 units or more is in the next unit, up to the largest, which is TiB.
+TEST(Presets, SizesAreInTheLargestUnitThatFits) {
+  const auto sizes = [](std::string_view what) {
+    std::vector<std::string> all;
+    for (const Preset& preset : machine_presets()) {
+      all.emplace_back(figure(preset, what).value);
+    }
+    return all;
+  };
+  EXPECT_EQ(sizes("host memory"), (std::vector<std::string>{"256 GiB", "256 GiB", "256 GiB",
+                                                            "512 GiB", "1 TiB", "2 TiB"}));
+  EXPECT_EQ(sizes("GPU memory"), (std::vector<std::string>{"16 GiB", "16 GiB", "16 GiB", "16 GiB",
+                                                           "40 GiB", "139 GiB"}));
+  EXPECT_EQ(sizes("RDMEM"), std::vector<std::string>(6, "512 MiB"));
+  EXPECT_EQ(sizes("ZCMEM"), std::vector<std::string>(6, "2 GiB"));
 }
 
 TEST(Presets, DefaultsOfParametersAreWhatTheMachineHas) {

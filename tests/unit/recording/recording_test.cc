@@ -557,6 +557,27 @@ TEST(Recording, NumbersAreBounded) {
   static_cast<void>(recorded());
 }
 
+// A partition cuts its region, which has the number -1, or the pieces of an earlier partition.
+TEST(Recording, PartitionsAreOfEarlierOnes) {
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{100}}, 100, {{"v", 8}}}};
+  events.partitions.assign(3, {"parts", 0, -1, {Point{0}, Point{4}}, {}});
+  events.contexts = {{0, -1, {}, 1, {}}};
+  for (std::int32_t number = 0; number < 3; ++number) {
+    for (std::int32_t outer = -3; outer <= 4; ++outer) {
+      for (app::Events::Partition& each : events.partitions) each.outer = -1;
+      events.partitions[static_cast<std::size_t>(number)].outer = outer;
+      const auto read = app::events_from(app::text_of(events));
+      EXPECT_EQ(read.ok(), outer >= -1 && outer < number) << number << " of " << outer;
+      if (!read.ok()) {
+        EXPECT_EQ(read.error().code, Error::Code::kMalformed);
+      }
+    }
+  }
+}
+
 TEST(Recording, AnyTextIsReadOrRefused) {
   EXPECT_FALSE(recorded_application("", "x").ok());
   EXPECT_FALSE(recorded_application("groma events 2\n", "x").ok());
