@@ -39,8 +39,25 @@ const std::vector<CatalogueEntry>& catalogue();
 const CatalogueEntry& entry_of(DiagId id);
 inline std::string_view name_of(DiagId id) { return entry_of(id).name; }
 
+// A region argument of a task, which a message shows as "2 (rp_ghost)".
+struct RegionArg {
+  std::int64_t position = 0;  // among the task's region arguments, from 0
+  std::string region;
+  friend bool operator==(const RegionArg&, const RegionArg&) = default;
+};
+
 // An argument of a message. It keeps its type until the message is rendered.
-using DiagArg = std::variant<std::int64_t, std::string>;
+using DiagArg = std::variant<std::int64_t, std::string, RegionArg>;
+
+// Tells apart the causes of one id, for code that must not read the message. The message states
+// them too.
+enum class DiagCause : std::uint8_t {
+  kNoProcessors,     // slice-index-out-of-bound: the size is 0
+  kNegativeIndex,    // slice-index-out-of-bound: the index is below 0
+  kMemoryAbsent,     // no-memory: the node has no memory of a kind in the list
+  kVirtualFirst,     // no-memory: the list begins with VIRTUAL, which the data cannot be
+  kGpuCannotAddress  // no-memory: the GPU cannot address a memory in the list
+};
 
 // A replacement in a text.
 struct Edit {
@@ -60,6 +77,9 @@ struct Fix {
 struct DiagNote {
   std::string message;
   std::optional<Range> range = {};
+  // Names of the functions that were running, the innermost first, if the note tells what failed
+  // while a mapping function ran.
+  std::vector<std::string> running = {};
 };
 
 // One message about a text. The functions below add parts to it and return it.
@@ -69,9 +89,13 @@ struct Diagnostic {
   std::optional<Range> range;  // nullopt: the message is about the whole file
   std::string message;
   std::vector<DiagArg> args;
+  std::vector<DiagCause> causes;  // those that `args` do not tell
   std::vector<DiagNote> notes;
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
+
+  // Returns true if the cause is in `causes` or follows from `args`.
+  bool has(DiagCause cause) const;
 
   Diagnostic& note(std::string message_text, std::optional<Range> where = {}) {
     notes.push_back({std::move(message_text), where});
@@ -127,6 +151,7 @@ class Diagnostics {
   static DiagArg to_arg(std::string_view text) { return std::string(text); }
   static DiagArg to_arg(const char* text) { return std::string(text); }
   static DiagArg to_arg(const std::string& text) { return text; }
+  static DiagArg to_arg(const RegionArg& argument) { return argument; }
   template <typename Int>
   static DiagArg to_arg(Int value) requires std::is_integral_v<Int> {
     return static_cast<std::int64_t>(value);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "advise/changes.h"
 #include "explain/words.h"
@@ -71,17 +70,15 @@ class Mending {
     const auto* text = i < args.size() ? std::get_if<std::string>(&args[i]) : nullptr;
     return text == nullptr ? "" : *text;
   }
-  // Returns the position of a region requirement, which the diagnostic writes as "2 (B_tiles)".
+  // Returns the position of the region requirement that the diagnostic is about.
   std::optional<std::uint32_t> position() const {
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     if (args.empty()) return std::nullopt;
-    if (const auto* number = std::get_if<std::int64_t>(&args.front())) {
-      return static_cast<std::uint32_t>(*number);
+    if (const auto* region = std::get_if<RegionArg>(&args.front())) {
+      return static_cast<std::uint32_t>(region->position);
     }
-    const std::string text = argument(0);
-    std::uint32_t number = 0;
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
-    return end.ec == std::errc() ? std::optional(number) : std::nullopt;
+    const auto* number = std::get_if<std::int64_t>(&args.front());
+    return number == nullptr ? std::nullopt : std::optional(static_cast<std::uint32_t>(*number));
   }
   // The region requirement that the refusal is about.
   struct Wanted {
@@ -135,8 +132,7 @@ class Mending {
     if (refusal_.origin) {
       const std::string words = words_of(subject_.program, refusal_.origin);
       const std::string head = head_of(words, 4);  // Region TASK REGION KIND
-      if (head.starts_with("Region ") && head.ends_with(name_of(about->kind)))
-        heads.push_back(head);
+      if (is_region(refusal_.origin) && head.ends_with(name_of(about->kind))) heads.push_back(head);
     }
     heads.push_back(
         fmt::format("Region {} {} {}", about->name, about->position, name_of(about->kind)));
@@ -150,6 +146,13 @@ class Mending {
         editor_.set(head, list_of(list));
       }
     }
+  }
+
+  bool is_region(Origin origin) const {
+    const std::vector<program::Row>& rows = subject_.program.data().rows;
+    return std::any_of(rows.begin(), rows.end(), [&](const program::Row& row) {
+      return row.statement == origin.statement && row.key.table == program::TableId::kRegion;
+    });
   }
 
   void collect() {
@@ -213,18 +216,16 @@ class Mending {
   // Returns true if the refusal names the task's mapping function or its statement, or names no
   // function at all.
   bool at_fault(const std::string& name, ProcKind kind) const {
-    const bool told =
-        std::any_of(refusal_.diagnostic.notes.begin(), refusal_.diagnostic.notes.end(),
-                    [](const DiagNote& note) { return note.message.starts_with("while `"); });
+    std::vector<std::string_view> running;
+    for (const DiagNote& note : refusal_.diagnostic.notes) {
+      running.insert(running.end(), note.running.begin(), note.running.end());
+    }
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
       if (!decision) continue;
-      if (!told || decision->origin == refusal_.origin) return true;
-      const std::string function =
-          fmt::format("`{}`", subject_.program.function_name(decision->function));
-      for (const DiagNote& note : refusal_.diagnostic.notes) {
-        if (note.message.find(function) != std::string::npos) return true;
-      }
+      if (running.empty() || decision->origin == refusal_.origin) return true;
+      const std::string_view function = subject_.program.function_name(decision->function);
+      if (std::find(running.begin(), running.end(), function) != running.end()) return true;
     }
     return false;
   }

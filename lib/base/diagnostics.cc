@@ -33,6 +33,16 @@ const std::vector<CatalogueEntry>& catalogue() {
 
 const CatalogueEntry& entry_of(DiagId id) { return catalogue()[static_cast<std::size_t>(id)]; }
 
+bool Diagnostic::has(DiagCause cause) const {
+  if (id == DiagId::kSliceIndexOutOfBound && args.size() == 3) {  // dimension, index, size
+    const auto* index = std::get_if<std::int64_t>(&args[1]);
+    const auto* size = std::get_if<std::int64_t>(&args[2]);
+    if (cause == DiagCause::kNegativeIndex) return index != nullptr && *index < 0;
+    if (cause == DiagCause::kNoProcessors) return size != nullptr && *size == 0;
+  }
+  return std::find(causes.begin(), causes.end(), cause) != causes.end();
+}
+
 namespace {
 
 // Replaces each `{}` of a catalogue message by an argument; `{{` and `}}` stand for braces.
@@ -41,6 +51,9 @@ std::string format_message(std::string_view format, const std::vector<DiagArg>& 
   struct Text {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const RegionArg& argument) const {
+      return std::to_string(argument.position) + " (" + argument.region + ")";
+    }
   };
   std::string message;
   std::size_t next = 0;

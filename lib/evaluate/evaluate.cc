@@ -115,7 +115,7 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
     }
     Diagnostic& diagnostic =
         diags.report(DiagId::kNotAProcessor, program.function_range(function), name, found);
-    diagnostic.note("while " + state_->interpreter.where());
+    diagnostic.notes.push_back({"while " + state_->interpreter.where(), {}, {std::string(name)}});
     const mapper::Tuple* tuple = value.tuple();
     if (tuple != nullptr && tuple->values.size() == 2) {
       diagnostic.note("the original takes a pair of integers for a processor (D16)");

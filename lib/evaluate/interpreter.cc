@@ -89,16 +89,20 @@ Diagnostic& Interpreter::fail(DiagId id, Range range, std::vector<DiagArg> args)
   if (failed_) return dropped_;
   failed_ = true;
   Diagnostic& diagnostic = diags_->add(id, range, std::move(args));
+  std::vector<std::string> running;
   if (frames_.size() > 1) {
     std::string chain;
     const std::size_t first = task_ == nullptr ? 1 : 0;  // the top level is not a function
     for (std::size_t i = frames_.size(); i-- > first;) {
-      chain += fmt::format("{}`{}`", chain.empty() ? "in " : ", called by ",
-                           function_name(frames_[i].function));
+      running.emplace_back(function_name(frames_[i].function));
+      chain += fmt::format("{}`{}`", chain.empty() ? "in " : ", called by ", running.back());
     }
     diagnostic.note(chain);
   }
-  if (task_ != nullptr) diagnostic.note("while " + where());
+  if (task_ != nullptr) {
+    running.emplace_back(function_name(mapping_function_));
+    diagnostic.notes.push_back({"while " + where(), {}, std::move(running)});
+  }
   return diagnostic;
 }
 

@@ -9,6 +9,7 @@ namespace {
 void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics& diags) {
   Diagnostic& to = diags.add(from.id, range, from.args);
   to.lower_to(from.severity);
+  to.causes = from.causes;
   to.notes = from.notes;
   to.helps = from.helps;
   mapper::add_cure(to);

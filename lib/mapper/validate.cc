@@ -20,6 +20,12 @@ namespace {
 
 using mapper::text_of;
 
+// Why data cannot be in a memory. An empty text: it can.
+struct Reason {
+  std::string text;
+  std::optional<DiagCause> cause = {};
+};
+
 // Collects the refusals of one answer about the task of that name.
 class Checker {
  public:
@@ -74,13 +80,22 @@ class Checker {
     return false;
   }
 
-  void no_memory(std::size_t i, const RequirementWish& wish,
-                 const std::vector<std::string>& reasons) {
+  void no_memory(std::size_t i, const RequirementWish& wish, const std::vector<Reason>& reasons) {
     const Origin origin =
         wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
-    refuse(DiagId::kNoMemory, origin, i, name_,
-           reasons.empty() ? "the answer names no memory"
-                           : fmt::format("{}", fmt::join(reasons, ", ")));
+    std::string text;
+    for (std::size_t k = 0; k < reasons.size(); ++k) {
+      text += fmt::format("{}{} ({})", k == 0 ? "" : ", ", name_of(wish.candidates()[k].memory),
+                          reasons[k].text);
+    }
+    Diagnostic& diagnostic = refuse(DiagId::kNoMemory, origin, i, name_,
+                                    reasons.empty() ? "the answer names no memory" : text);
+    for (const Reason& reason : reasons) {
+      if (reason.cause) diagnostic.causes.push_back(*reason.cause);
+    }
+    if (!reasons.empty() && wish.candidates().front().memory == MemKind::kVirtual) {
+      diagnostic.causes.push_back(DiagCause::kVirtualFirst);
+    }
   }
 
   const Machine& machine() const { return machine_; }
@@ -115,16 +130,14 @@ const VariantView* check_variant(Checker& check, std::string_view hook, const Ta
 
 // ---- Requirements of a wish
 
-std::string why_not(const Machine& machine, const Processor& processor, MemKind memory) {
+Reason why_not(const Machine& machine, const Processor& processor, MemKind memory) {
   const MemoryGroup* group = machine.node(processor.node).find(memory);
   if (group == nullptr || group->capacity_bytes == 0) {
-    return fmt::format("node {} has none", processor.node);
+    return {fmt::format("node {} has none", processor.node), DiagCause::kMemoryAbsent};
   }
-  return fmt::format("{} cannot address it", name_of(processor.kind));
-}
-
-std::string reason(MemKind memory, std::string_view why) {
-  return fmt::format("{} ({})", name_of(memory), why);
+  Reason reason{fmt::format("{} cannot address it", name_of(processor.kind))};
+  if (processor.kind == ProcKind::kGpu) reason.cause = DiagCause::kGpuCannotAddress;
+  return reason;
 }
 
 // What the variant refuses, or another one by which the task may run.
@@ -205,26 +218,25 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
     }
   }
   if (any) return;
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
     const MemKind memory = candidate.memory;
-    reasons.push_back(
-        reason(memory, memory == MemKind::kVirtual
-                           ? not_virtual
-                           : why_not(check.machine(), answer.processors.front(), memory)));
+    reasons.push_back(memory == MemKind::kVirtual
+                          ? Reason{not_virtual}
+                          : why_not(check.machine(), answer.processors.front(), memory));
   }
   check.no_memory(i, wish, reasons);
 }
 
 // Why an operation that is no task cannot have its data in that memory; empty when it can.
-std::string why_not(const Machine& machine, const TaskView& operation,
-                    const RequirementView& requirement, MemKind memory) {
+Reason why_not(const Machine& machine, const TaskView& operation,
+               const RequirementView& requirement, MemKind memory) {
   const Processor& near =
       operation.parent == nullptr ? operation.current : operation.parent->current;
   if (memory == MemKind::kVirtual) {  // a copy may read data where it lies
     const bool reads = operation.operation == OperationKind::kCopy &&
                        requirement.privilege == Privilege::kReadOnly;
-    return reads ? "" : "only what a task hands on, or a copy reads, is virtual";
+    return {reads ? "" : "only what a task hands on, or a copy reads, is virtual"};
   }
   const MemoryGroup* group = machine.node(near.node).find(memory);
   const bool near_only = operation.operation == OperationKind::kInline;
@@ -233,7 +245,7 @@ std::string why_not(const Machine& machine, const TaskView& operation,
     return why_not(machine, near, memory);
   }
   const bool host_only = operation.operation == OperationKind::kPartition;
-  return host_only && memory == MemKind::kFbmem ? "partitions are made from host memory" : "";
+  return {host_only && memory == MemKind::kFbmem ? "partitions are made from host memory" : ""};
 }
 
 // Legion: an error for some, a silent abort for others.
@@ -248,17 +260,17 @@ void check_operand(Checker& check, const TaskView& operation, std::size_t i,
     return why_not(check.machine(), operation, requirement, memory);
   };
   if (wish.is_virtual) {
-    const std::string why = refusal(MemKind::kVirtual);
-    if (!why.empty()) {
-      check.refuse(DiagId::kBadVirtual, wish.virtual_origin, i, check.name(), why);
+    const Reason why = refusal(MemKind::kVirtual);
+    if (!why.text.empty()) {
+      check.refuse(DiagId::kBadVirtual, wish.virtual_origin, i, check.name(), why.text);
     }
     return;
   }
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
-    const std::string why = refusal(candidate.memory);
-    if (why.empty()) return;
-    reasons.push_back(reason(candidate.memory, why));
+    Reason why = refusal(candidate.memory);
+    if (why.text.empty()) return;
+    reasons.push_back(std::move(why));
   }
   check.no_memory(i, wish, reasons);
 }

@@ -695,7 +695,7 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
   const std::string region(requirement.aliases.empty() ? std::string_view("?")
                                                        : requirement.aliases.front());
   Diagnostic diagnostic =
-      one_diagnostic(DiagId::kOutOfMemory, fmt::format("{} ({})", position, region), view.name,
+      one_diagnostic(DiagId::kOutOfMemory, RegionArg{position, region}, view.name,
                      tried.empty() ? "its processor reaches none of the memories" : tried);
   std::string raw;
   if (full) {
