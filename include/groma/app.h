@@ -67,7 +67,8 @@ struct AppParameter {
   std::int64_t value = 1;  // default
   std::int64_t least = 1;
   std::int64_t most = INT64_MAX;
-  std::string meaning = {};  // includes the unit
+  std::string meaning = {};   // includes the unit
+  bool counts_nodes = false;  // the value is the number of nodes of the machine
   friend bool operator==(const AppParameter&, const AppParameter&) = default;
 };
 

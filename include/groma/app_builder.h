@@ -83,6 +83,7 @@ class AppBuilder {
 
   AppBuilder& parameter(std::string name, std::int64_t value, std::string meaning,
                         std::int64_t least = 1, std::int64_t most = INT64_MAX);
+  AppBuilder& counts_nodes();  // says so of the parameter that was added last
   AppBuilder& define(std::string name, Formula value);
   AppBuilder& size(std::string name, std::vector<AppValue> values, std::string reason);
   AppBuilder& metric(std::string unit, Formula work, std::string phase = {});

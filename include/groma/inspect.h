@@ -57,8 +57,8 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options = {});
 
-// Adds a note if a parameter gives another number of nodes than the machine has. Such a parameter
-// has a meaning that begins with "nodes of the machine". Nodes may then be idle or shared.
+// Adds a note if a parameter that counts the nodes (AppParameter::counts_nodes) gives another
+// number of nodes than the machine has. Nodes may then be idle or shared.
 void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags);
 
 // The largest launch that place() accepts: 2^20 points, which take some seconds and 60 MB.

@@ -101,6 +101,11 @@ AppBuilder& AppBuilder::parameter(std::string name, std::int64_t value, std::str
   app_.parameters.push_back({std::move(name), value, least, most, std::move(meaning)});
   return *this;
 }
+AppBuilder& AppBuilder::counts_nodes() {
+  GROMA_CHECK(!app_.parameters.empty());
+  app_.parameters.back().counts_nodes = true;
+  return *this;
+}
 AppBuilder& AppBuilder::define(std::string name, Formula value) {
   app_.definitions.push_back({std::move(name), std::move(value)});
   return *this;

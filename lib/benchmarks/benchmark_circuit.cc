@@ -135,6 +135,7 @@ void add_setup(AppBuilder& app) {
 Application circuit() {
   AppBuilder app("circuit", "Currents and voltages of an electric circuit (Regent).");
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)
+      .counts_nodes()
       .parameter("gpus", 4, "points of a launch for each node", 1, 1 << 10)
       .parameter("superpiece", 10, "pieces of a point", 1, 1 << 10)
       .parameter("npp", 5'000, "circuit nodes of a piece", 100, 1 << 28)

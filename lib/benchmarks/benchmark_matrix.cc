@@ -12,6 +12,7 @@ VariantBuilder nothing() { return gpu().leaf().kernels(0).traffic(0, 0); }
 Multiplication::Multiplication(std::string name, std::string description)
     : app_(std::move(name), std::move(description)) {
   app_.parameter("nodes", 1, "nodes of the machine, with 4 GPUs each", 1, 1'024)
+      .counts_nodes()
       .parameter("n", 4'000, "rows and columns of a matrix; it does not grow with nodes", 16,
                  400'000)
       // The same default as in the originals.

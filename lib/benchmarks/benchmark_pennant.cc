@@ -242,6 +242,7 @@ std::vector<AppStatement> cycle() {
 Application pennant() {
   AppBuilder app("pennant", "Lagrangian hydrodynamics on an unstructured mesh (Regent).");
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)
+      .counts_nodes()
       .parameter("gpus", 4, "points of a launch for each node", 1, 1 << 10)
       .parameter("zx", 320, "zones of the mesh in x", 1, 1 << 20)
       .parameter("zy", 1'440, "zones of a piece in y", 1, 1 << 20)

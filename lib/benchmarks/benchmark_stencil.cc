@@ -118,6 +118,7 @@ void add_tasks(AppBuilder& app) {
 Application stencil() {
   AppBuilder app("stencil", "A star of radius 2 on a square grid (Regent).");
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)
+      .counts_nodes()
       .parameter("edge", 3'000, "points of a tile's edge, without its border", 2, 1 << 20)
       // The original measures 50 of 110 steps.
       .parameter("loops", 20, "timed iterations", 1, 1 << 20);

@@ -19,8 +19,7 @@ std::optional<BoundProgram> check(const Source& source, const Machine* machine, 
 // Warns if a parameter of the application states another number of nodes than the machine has.
 void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags) {
   for (const AppParameter& parameter : app.parameters) {
-    const bool meant = parameter.meaning.starts_with("nodes of the machine");
-    if (!meant || parameter.value == machine.node_count()) continue;
+    if (!parameter.counts_nodes || parameter.value == machine.node_count()) continue;
     diags
         .report(DiagId::kNodesDiffer, std::nullopt, app.name, parameter.value,
                 parameter.value == 1 ? "" : "s", machine.name(), machine.node_count())

@@ -24,6 +24,7 @@ inline constexpr std::string_view kCoherence = "coherence";
 inline constexpr std::string_view kColor = "color";
 inline constexpr std::string_view kColors = "colors";
 inline constexpr std::string_view kCopyCost = "copy_nanoseconds";
+inline constexpr std::string_view kCountsNodes = "counts_nodes";
 inline constexpr std::string_view kData = "data";
 inline constexpr std::string_view kDefinitions = "definitions";
 inline constexpr std::string_view kDemandedBy = "by";
@@ -91,7 +92,8 @@ inline constexpr std::string_view kWork = "work";
 inline constexpr std::array kAppKeys = {kAppName,    kAppDescription, kParameters, kDefinitions,
                                         kSizes,      kMetric,         kRuntime,    kRegions,
                                         kPartitions, kTopLevel,       kTasks};
-inline constexpr std::array kParameterKeys = {kAppName, kValue, kLeast, kMost, kMeaning};
+inline constexpr std::array kParameterKeys = {kAppName, kValue,   kLeast,
+                                              kMost,    kMeaning, kCountsNodes};
 inline constexpr std::array kDefinitionKeys = {kAppName, kValue};
 inline constexpr std::array kSizeKeys = {kAppName, kReason, kValues};
 inline constexpr std::array kMetricKeys = {kUnit, kWork, kPhase};

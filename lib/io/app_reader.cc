@@ -168,6 +168,7 @@ AppParameter AppReader::read_parameter(const JsonPlace& place) {
   parameter.least = integer_or(place, keys::kLeast, parameter.least);
   parameter.most = integer_or(place, keys::kMost, parameter.most);
   parameter.meaning = text_or(place, keys::kMeaning, {});
+  parameter.counts_nodes = truth_or(place, keys::kCountsNodes, false);
   return parameter;
 }
 

@@ -82,7 +82,9 @@ std::string parameter_text(const AppParameter& parameter) {
   object.raw(keys::kAppName, json_string(parameter.name)).number(keys::kValue, parameter.value);
   if (parameter.least != usual.least) object.number(keys::kLeast, parameter.least);
   if (parameter.most != usual.most) object.number(keys::kMost, parameter.most);
-  return object.text(keys::kMeaning, parameter.meaning).on_one_line();
+  return object.text(keys::kMeaning, parameter.meaning)
+      .flag(keys::kCountsNodes, parameter.counts_nodes)
+      .on_one_line();
 }
 
 std::string definition_text(const AppDefinition& definition) {

@@ -93,6 +93,7 @@ TEST(AppJson, EverythingSaid) {
   const Application app =
       read(testing::read_text(testing::in_tree("tests/fuzz/corpus/application/everything.json")));
   EXPECT_EQ(app.parameters[0], (AppParameter{"p", 3, 0, 9, "m"}));
+  EXPECT_EQ(app.parameters[1], (AppParameter{.name = "q", .value = 2, .counts_nodes = true}));
   EXPECT_EQ(app.definitions[0].name, "d");
   EXPECT_EQ(app.sizes[0], (AppSize{"s", "r", {{"p", 4}, {"q", 1}}}));
   EXPECT_EQ(app.metric, (AppMetric{"u/s", "p + q", "f"}));
@@ -153,7 +154,7 @@ class DrawnApplication {
     Application app{.name = text(), .description = text()};
     for (int i = below(3); i > 0; --i) {
       app.parameters.push_back(
-          {"p" + std::to_string(i), below(9), -below(3), 9 + below(9), text()});
+          {"p" + std::to_string(i), below(9), -below(3), 9 + below(9), text(), coin()});
     }
     if (coin()) app.definitions.push_back({"d", formula()});
     for (int i = below(3); i > 0 && !app.parameters.empty(); --i) {
