@@ -97,12 +97,18 @@ ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 
 // A rule that matched something in the output.
 struct GuideMatch {
+  enum class From : std::uint8_t {
+    kProgram,  // what the program, Legion or a tool printed
+    kGroma,    // a message of Groma about the mapping or its run, printed or in GuideContext::diags
+    kEnd,      // the way in which the run ended
+  };
   std::string rule;
   std::string log;  // name of the log, as given
   // Line of the first match, from 1; 0: not a line but the way in which the run ended.
   std::int64_t line = 0;
   std::int64_t count = 1;  // number of matches
   std::string text;        // text of the first match, cut and safe for a terminal
+  From from = From::kProgram;
 };
 
 // A memory had no room for a region argument of a task.

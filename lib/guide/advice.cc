@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "groma/harmless.h"
 #include "profile/words.h"
@@ -199,18 +200,20 @@ std::optional<Fix> mended(const Program& program, const Rule& rule, const progra
     case Mend::kBehind:
       return moved_behind(program, row);
     case Mend::kMemory: {  // in `Region task region KIND MEMORY, ...`
-      if (text.find(" GPU ") != std::string_view::npos) {
+      if (row.key.place == program::place_key(ProcKind::kGpu)) {
         if (auto fix = replace("SYSMEM", "FBMEM")) return fix;
         return replace("SOCKMEM", "ZCMEM");
       }
-      if (text.find(" CPU ") != std::string_view::npos ||
-          text.find(" OMP ") != std::string_view::npos) {
+      if (row.key.place == program::place_key(ProcKind::kCpu) ||
+          row.key.place == program::place_key(ProcKind::kOmp)) {
         return replace("FBMEM", "SYSMEM");
       }
       return std::nullopt;
     }
     case Mend::kFallback: {
-      if (text.find("CPU") != std::string_view::npos) return std::nullopt;
+      const std::span kinds(row.kinds.data(), row.kind_count);
+      const auto cpu = static_cast<std::uint8_t>(ProcKind::kCpu);
+      if (std::find(kinds.begin(), kinds.end(), cpu) != kinds.end()) return std::nullopt;
       return Fix{"let the task fall back to CPUs", {{{range.end, range.end}, ",CPU"}}, false};
     }
   }

@@ -39,6 +39,23 @@ constexpr std::size_t kMaxExplained = 4;  // limit for findings of one rank
 constexpr std::size_t kShownText = 300;
 constexpr std::size_t kShownStatement = 100;
 
+// A line that explains a message further.
+struct FollowingLine {
+  enum class Kind : std::uint8_t { kNote, kHelp, kWhat, kOther } kind;
+  std::string text;  // without what marks the kind
+};
+
+// Reads a line that follows a message in a log.
+FollowingLine following_line(std::string_view line) {
+  using Kind = FollowingLine::Kind;
+  constexpr std::pair<std::string_view, Kind> kMarks[] = {
+      {"note: ", Kind::kNote}, {"help: ", Kind::kHelp}, {"what():", Kind::kWhat}};
+  for (const auto& [mark, kind] : kMarks) {
+    if (line.starts_with(mark)) return {kind, std::string(line.substr(mark.size()))};
+  }
+  return {Kind::kOther, std::string(line)};
+}
+
 // A fact about the run, from the log, a diagnostic or the exit code.
 struct Finding {
   const Rule* rule = nullptr;  // null: a Groma diagnostic without a rule
@@ -46,14 +63,41 @@ struct Finding {
   Role role = Role::kError;
   std::int64_t order = 0;
   Groups groups;
-  std::vector<std::string> follow;
+  std::vector<FollowingLine> follow;
   std::optional<Range> range = {};  // source range of a Groma diagnostic
+  std::optional<Shortage> shortage = {};
 };
 
-// Returns the shortage that a message about full memory describes. The message is Groma's own
-// diagnostic or that of DefaultMapper.
+// Returns the shortage that a diagnostic is about.
+std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
+  if (diagnostic.id != DiagId::kOutOfMemory || diagnostic.args.size() < 2) return std::nullopt;
+  const DiagArg& argument = diagnostic.args[0];
+  const auto* region = std::get_if<RegionArg>(&argument);
+  const auto* position =
+      region != nullptr ? &region->position : std::get_if<std::int64_t>(&argument);
+  const auto* task = std::get_if<std::string>(&diagnostic.args[1]);
+  if (position == nullptr || task == nullptr) return std::nullopt;
+  return Shortage{*task, *position};
+}
+
+// Returns the pattern of the catalogue's message about full memory: its first two arguments are the
+// region argument and the task.
+std::string out_of_memory_pattern() {
+  constexpr const char* kArguments[] = {R"((\d{1,9})\b.*?)", "(.*?)"};
+  std::string pattern = "^";
+  std::string_view rest = entry_of(DiagId::kOutOfMemory).message;
+  for (const char* argument : kArguments) {
+    const std::size_t end = rest.find("{}");
+    pattern += RE2::QuoteMeta(std::string(rest.substr(0, end))) + argument;
+    rest.remove_prefix(end + 2);
+  }
+  return pattern + RE2::QuoteMeta(std::string(rest.substr(0, rest.find("{}"))));
+}
+
+// Returns the shortage that a line of a log is about. The line is of DefaultMapper, or a diagnostic
+// that Groma printed in another process.
 std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
-  static const RE2 kOurs("^no room for region (\\d{1,9})\\b.*? of `(.*?)`: ");
+  static const RE2 kOurs(out_of_memory_pattern());
   static const RE2 kNumber("(\\d{1,9})");
   Shortage shortage;
   const auto group = [&](const char* name) {
@@ -61,12 +105,13 @@ std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
     return found == groups.end() ? std::string() : found->second;
   };
   const bool ours = rule.diagnostic == name_of(DiagId::kOutOfMemory);
-  const bool theirs = rule.id == "default.oom_task" || rule.id == "default.oom_old";
   if (ours && RE2::PartialMatch(group("message"), kOurs, &shortage.requirement, &shortage.task)) {
     return shortage;
   }
   shortage.task = group("task");
-  if (theirs && RE2::FullMatch(group("req"), kNumber, &shortage.requirement)) return shortage;
+  if (rule.shortage && RE2::FullMatch(group("req"), kNumber, &shortage.requirement)) {
+    return shortage;
+  }
   return std::nullopt;
 }
 
@@ -111,7 +156,9 @@ class Composer {
     for (const Diagnostic& diagnostic : context_.diags->sorted()) {
       if (diagnostic.severity == Severity::kNote) continue;
       Finding finding;
-      finding.rule = rules_.of_diagnostic(name_of(diagnostic.id), diagnostic.message);
+      finding.rule = rules_.of_diagnostic(diagnostic);
+      finding.shortage = shortage_of(diagnostic);
+      finding.match.from = GuideMatch::From::kGroma;
       finding.match.rule = finding.rule != nullptr
                                ? finding.rule->id
                                : fmt::format("groma.{}", name_of(diagnostic.id));
@@ -127,10 +174,10 @@ class Composer {
       }
       finding.groups["message"] = finding.match.text;
       for (const DiagNote& note : diagnostic.notes) {
-        finding.follow.push_back("note: " + harmless(note.message));
+        finding.follow.push_back({FollowingLine::Kind::kNote, harmless(note.message)});
       }
       for (const std::string& help : diagnostic.helps) {
-        finding.follow.push_back("help: " + harmless(help));
+        finding.follow.push_back({FollowingLine::Kind::kHelp, harmless(help)});
       }
       for (const Fix& fix : diagnostic.fixes) feedback_.fixes.push_back(fix);
       if (!findings_.empty() && finding.range && finding.rule == findings_.back().rule &&
@@ -161,11 +208,15 @@ class Composer {
       const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
       if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
       finding.order = known + found.offset;
-      finding.follow = found.follow;
+      for (const std::string& line : found.follow) finding.follow.push_back(following_line(line));
       const bool metric = rule.role == Role::kMetric;
       finding.groups = groups_of(rule, metric ? found.last_text : found.text);
       const std::string text = shown(metric ? found.last_text : found.text);
-      finding.match = {rule.id, found.log, found.line, found.count, text};
+      finding.match = {
+          rule.id,    found.log,
+          found.line, found.count,
+          text,       rule.by_groma ? GuideMatch::From::kGroma : GuideMatch::From::kProgram};
+      finding.shortage = shortage_of(rule, finding.groups);
       if (!rule.diagnostic.empty()) {
         finding.match.text = filled("{place|error}: {message}", finding.groups);
       }
@@ -231,6 +282,7 @@ class Composer {
     finding.role = Role::kSilent;
     finding.groups["exit"] = fmt::format("{}", code);
     finding.match.rule = found->id;
+    finding.match.from = GuideMatch::From::kEnd;
     finding.match.text = context_.timed_out ? "time-out" : fmt::format("exit code {}", code);
     findings_.push_back(std::move(finding));
   }
@@ -271,7 +323,7 @@ class Composer {
     if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
     for (const Finding& finding : findings_) {
       if (!fails(finding.role) || finding.rule == nullptr || feedback_.shortage) continue;
-      feedback_.shortage = shortage_of(*finding.rule, finding.groups);
+      feedback_.shortage = finding.shortage;
     }
   }
 
@@ -288,44 +340,43 @@ class Composer {
     }
     explain_place(finding);
     explain_follow(finding);
-    for (const std::string& advice : rule.advice) {
-      const std::string text = filled(advice, finding.groups);
-      const bool done =
-          text.starts_with("Move more tasks to GPU") &&
-          (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
-      if (!done) add_advice(text);
-    }
+    add_advice(rule.advice, finding.groups);
     // A crash tells less than Legion's checks. If the checks passed, no statement is blamed.
     const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
     if (cleared || context_.maps_itself) return;
     if (context_.program == nullptr || has_any(*context_.program, rule.statements)) {
-      for (const std::string& change : rule.change) add_advice(filled(change, finding.groups));
+      for (const std::string& change : rule.change) add_suggestion(filled(change, finding.groups));
     }
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
   }
 
-  void add_advice(const std::string& text) {
-    std::string words = of_checks(text);
-    if (feedback_.suggest.empty() && words.starts_with("Else ")) words.erase(0, 5);
-    if (!words.empty() && may_be_written(words)) add_sentence(std::move(words), &feedback_.suggest);
+  // Adds the rule's advice. What does not suit the run is left out.
+  void add_advice(const std::vector<Advice>& all, Groups groups) {
+    groups["checks"] = context_.checks;
+    for (auto advice = all.begin(); advice != all.end();) {
+      std::string sentence;
+      do {
+        if (is_pointless(*advice)) continue;
+        const std::string text = filled(advice->text, groups);
+        if (!sentence.empty()) {
+          sentence += fmt::format("; {}{}", advice->otherwise ? "else " : "", text);
+        } else {
+          const bool otherwise = advice->otherwise && !advice->joined && !feedback_.suggest.empty();
+          sentence = (otherwise ? "Else " : "") + text;
+        }
+      } while (++advice != all.end() && advice->joined);
+      add_suggestion(std::move(sentence));
+    }
   }
 
-  // Fills in the flag that makes Legion check the mapping. Without a flag, removes the parts of the
-  // sentence that advise the check.
-  std::string of_checks(const std::string& advice) const {
-    constexpr std::string_view kFlag = "-lg:safe_mapper";
-    std::string text;
-    for (std::string_view rest = advice; !rest.empty();) {
-      const std::size_t end = std::min(rest.find("; "), rest.size());
-      std::string part(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 2, rest.size()));
-      const std::size_t at = part.find(kFlag);
-      if (at != part.npos && context_.checks.empty()) continue;
-      if (at != part.npos) part.replace(at, kFlag.size(), context_.checks);
-      if (text.empty() && part.starts_with("else ")) part.erase(0, 5);
-      text += (text.empty() ? "" : "; ") + part;
-    }
-    return text;
+  bool is_pointless(const Advice& advice) const {
+    if (advice.checks && context_.checks.empty()) return true;
+    return advice.to_gpu &&
+           (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
+  }
+
+  void add_suggestion(std::string text) {
+    if (!text.empty() && may_be_written(text)) add_sentence(std::move(text), &feedback_.suggest);
   }
 
   void explain_own(const Finding& finding) {
@@ -368,15 +419,14 @@ class Composer {
   }
 
   void explain_follow(const Finding& finding) {
-    for (const std::string& line : finding.follow) {
-      const bool help = line.starts_with("help: ");
-      const bool note = line.starts_with("note: ");
-      const bool what = line.starts_with("what():");
-      std::string text =
-          what           ? sentence("it says: " +
-                                    line.substr(std::min(line.find_first_not_of(' ', 7), line.size())))
-          : help || note ? sentence(line.substr(6))
-                         : sentence(line);
+    using Kind = FollowingLine::Kind;
+    for (const FollowingLine& line : finding.follow) {
+      const bool help = line.kind == Kind::kHelp;
+      std::string text = line.text;
+      if (line.kind == Kind::kWhat) {
+        text = "it says: " + text.substr(std::min(text.find_first_not_of(' '), text.size()));
+      }
+      text = sentence(std::move(text));
       if (help && !may_be_written(text)) continue;
       add_sentence(std::move(text), help ? &feedback_.suggest : &feedback_.explain);
     }
@@ -416,7 +466,7 @@ class Composer {
     if (!may_hang || hang == rules_.rules.end()) return;
     add_sentence(fmt::format("if the run had to be stopped: {}", filled(hang->meaning, {})),
                  &feedback_.explain);
-    for (const std::string& advice : hang->advice) add_advice(filled(advice, {}));
+    add_advice(hang->advice, {});
   }
 
   void explain_success() {

@@ -44,6 +44,14 @@ constexpr std::pair<std::string_view, MappingStatement> kStatements[] = {
     {"TaskSteal", MappingStatement::kTaskSteal},
 };
 
+constexpr std::pair<std::string_view, DiagCause> kCauses[] = {
+    {"no-processors", DiagCause::kNoProcessors},
+    {"negative-index", DiagCause::kNegativeIndex},
+    {"memory-absent", DiagCause::kMemoryAbsent},
+    {"virtual-first", DiagCause::kVirtualFirst},
+    {"gpu-cannot-address", DiagCause::kGpuCannotAddress},
+};
+
 template <typename Table>
 auto named(const Table& table, std::string_view name)
     -> std::optional<std::decay_t<decltype(table[0].second)>> {
@@ -183,6 +191,34 @@ class RuleReader {
     return all;
   }
 
+  bool truth(const Json& of, const char* key) {
+    if (!of.contains(key)) return false;
+    if (!of[key].is_boolean()) fail(fmt::format("`{}` is no bool", key));
+    return of[key].is_boolean() && of[key].get<bool>();
+  }
+
+  // Reads an item of `advice`: a text, a list of texts that are joined, or an object.
+  Advice advice_in(const Json& item) {
+    constexpr std::string_view kAdviceKeys[] = {"text", "joined", "else", "checks", "to_gpu"};
+    if (!item.is_object()) return {harmless(text(Json{{"advice", item}}, "advice"))};
+    for (const auto& [key, value] : item.items()) {
+      if (std::find(std::begin(kAdviceKeys), std::end(kAdviceKeys), key) == std::end(kAdviceKeys)) {
+        fail(fmt::format("`advice` has no key `{}`", key));
+      }
+    }
+    return {harmless(text(item, "text")), truth(item, "joined"), truth(item, "else"),
+            truth(item, "checks"), truth(item, "to_gpu")};
+  }
+
+  std::vector<Advice> read_advice(const Json& json) {
+    std::vector<Advice> all;
+    if (!json.contains("advice")) return all;
+    const Json& advice = json["advice"];
+    if (!advice.is_array()) return {advice_in(advice)};
+    for (const Json& item : advice) all.push_back(advice_in(item));
+    return all;
+  }
+
   template <typename Table>
   auto choice(const Table& table, const std::string& name, const char* key)
       -> std::decay_t<decltype(table[0].second)> {
@@ -193,10 +229,10 @@ class RuleReader {
 
   void read_rule(const Json& json) {
     constexpr std::string_view kKeys[] = {
-        "id",     "role",      "hook",    "pattern", "diagnostic",       "meaning",
-        "advice", "example",   "literal", "follow",  "statement",        "mend",
-        "exit",   "timed_out", "unit",    "scale",   "higher_is_better", "says",
-        "change", "lacks"};
+        "id",     "role",      "hook",    "pattern",  "diagnostic",       "meaning",
+        "advice", "example",   "literal", "follow",   "statement",        "mend",
+        "exit",   "timed_out", "unit",    "scale",    "higher_is_better", "says",
+        "change", "lacks",     "cause",   "by_groma", "shortage"};
     Rule rule;
     id_ = rule.id = text(json, "id");
     if (rule.id.empty()) return fail("a rule has no `id`");
@@ -209,7 +245,7 @@ class RuleReader {
     rule.role = choice(kRoles, json.contains("role") ? text(json, "role") : "error", "role");
     rule.hook = text(json, "hook");
     rule.meaning = harmless(text(json, "meaning"));
-    for (const std::string& advice : texts(json, "advice")) rule.advice.push_back(harmless(advice));
+    rule.advice = read_advice(json);
     for (const std::string& change : texts(json, "change")) rule.change.push_back(harmless(change));
     rule.example = text(json, "example");
     rule.follow = texts(json, "follow");
@@ -218,6 +254,9 @@ class RuleReader {
     if (!rule.lacks.empty() && !kind) return fail("`lacks` is no kind of processor");
     rule.diagnostic = text(json, "diagnostic");
     rule.says = text(json, "says");
+    if (json.contains("cause")) rule.cause = choice(kCauses, text(json, "cause"), "cause");
+    rule.by_groma = truth(json, "by_groma") || !rule.diagnostic.empty();
+    rule.shortage = truth(json, "shortage");
     if (!rule.diagnostic.empty() && rule.follow.empty()) rule.follow = {"note: ", "help: "};
     for (const std::string& name : texts(json, "statement")) {
       rule.statements.push_back(choice(kStatements, name, "statement"));
@@ -235,11 +274,8 @@ class RuleReader {
       if (!json["scale"].is_number()) return fail("`scale` is no number");
       rule->scale = json["scale"].get<double>();
     }
-    for (const char* key : {"timed_out", "higher_is_better"}) {
-      if (json.contains(key) && !json[key].is_boolean()) fail(fmt::format("`{}` is no bool", key));
-    }
-    rule->timed_out = !error_ && json.value("timed_out", false);
-    rule->higher_is_better = !error_ && json.value("higher_is_better", false);
+    rule->timed_out = truth(json, "timed_out");
+    rule->higher_is_better = truth(json, "higher_is_better");
     if (!json.contains("exit")) return;
     for (const Json& code : json["exit"]) {
       if (!json["exit"].is_array() || !code.is_number_integer()) {
@@ -288,7 +324,14 @@ class RuleReader {
       }
     }
     check_groups(rule.meaning, groups);
-    for (const std::string& advice : rule.advice) check_groups(advice, groups);
+    if (rule.shortage && !(groups.contains("task") && groups.contains("req"))) {
+      return fail("`shortage` needs the groups `task` and `req`");
+    }
+    for (const Advice& advice : rule.advice) {
+      auto known = groups;
+      if (advice.checks) known.insert("checks");
+      check_groups(advice.text, known);
+    }
     for (const std::string& change : rule.change) check_groups(change, groups);
   }
 
@@ -337,9 +380,13 @@ const Rule* RuleSet::find(std::string_view id) const {
   return found == rules.end() ? nullptr : &*found;
 }
 
-const Rule* RuleSet::of_diagnostic(std::string_view id, std::string_view message) const {
+const Rule* RuleSet::of_diagnostic(const Diagnostic& diagnostic) const {
+  const std::string_view id = name_of(diagnostic.id);
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
-    return rule.diagnostic == id && message.find(rule.says) != message.npos;
+    if (rule.diagnostic != id) return false;
+    if (rule.cause) return diagnostic.has(*rule.cause);
+    // Words that a rule of the user looks for.
+    return diagnostic.message.find(rule.says) != std::string::npos;
   });
   return found == rules.end() ? nullptr : &*found;
 }

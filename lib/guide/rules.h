@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "groma/diagnostics.h"
 #include "groma/program.h"
 #include "groma/result.h"
 #include "groma/source.h"
@@ -50,19 +52,33 @@ enum class Mend : std::uint8_t {
   kBehind,  // IndexTaskMap, SingleTaskMap: move the statement behind the definition of its function
 };
 
+// A sentence of a rule's advice, or a part of one. `text` may contain groups of the pattern.
+struct Advice {
+  std::string text;
+  bool joined = false;     // continues the sentence of the advice before it: "...; text"
+  bool otherwise = false;  // begins with "else", unless nothing was said before it
+  bool checks = false;     // names the option {checks}; left out if the checks were on
+  bool to_gpu = false;     // left out if the machine has no GPU or all tasks prefer GPUs
+};
+
 struct Rule {
   std::string id, hook;
   Role role = Role::kError;
-  std::string pattern;                // RE2 syntax; empty for kSilent
-  std::string meaning;                // may contain groups of the pattern: {task}
-  std::vector<std::string> advice;    // may contain groups
+  std::string pattern;  // RE2 syntax; empty for kSilent
+  std::string meaning;  // may contain groups of the pattern: {task}
+  std::vector<Advice> advice;
   std::vector<std::string> change;    // how to change one of `statements`; may contain groups
   std::string example;                // a line that the pattern matches
   std::vector<std::string> literals;  // every match contains at least one of these
   std::vector<std::string> follow;    // beginnings of later lines that belong to the match
   std::string diagnostic;             // id of Groma's own diagnostic with the same meaning
   std::string lacks;                  // a processor kind that the machine lacks if the rule matches
-  std::string says;                   // text that the diagnostic's message must contain
+  // Text that the diagnostic's message must contain. If `cause` is set, only logs are searched for
+  // it: a diagnostic at hand must have the cause.
+  std::string says;
+  std::optional<DiagCause> cause;
+  bool by_groma = false;  // the message is Groma's own, about the mapping or its run
+  bool shortage = false;  // the groups `task` and `req` name the argument that had no room
   std::vector<MappingStatement> statements;
   Mend mend = Mend::kNone;
   std::vector<std::int64_t> exit_codes;  // kSilent; empty without a timeout: any code except 0
@@ -79,7 +95,7 @@ class RuleSet {
   Prefilter prefilter;
 
   const Rule* find(std::string_view id) const;
-  const Rule* of_diagnostic(std::string_view id, std::string_view message = {}) const;
+  const Rule* of_diagnostic(const Diagnostic& diagnostic) const;
 };
 
 // Reads the rules of `texts`, in this order; each text has the form {"rules": [...]}. The rules of

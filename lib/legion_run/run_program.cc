@@ -249,7 +249,7 @@ std::optional<ProgramResult::Measured> measured(std::string_view text, const Wor
 
 // Returns true if Groma refused the mapping; such a refusal ends the process with a diagnostic.
 bool is_refusal(const Feedback& feedback) {
-  return !feedback.matches.empty() && feedback.matches.front().rule.starts_with("groma.");
+  return !feedback.matches.empty() && feedback.matches.front().from == GuideMatch::From::kGroma;
 }
 
 std::string title_of(const ProgramRun& run) {

@@ -465,8 +465,9 @@ class CommandEvaluator final : public Evaluator {
 
   // Returns true if the guide found only that the log ended.
   static bool is_silent(const Feedback& feedback) {
-    return std::any_of(feedback.matches.begin(), feedback.matches.end(),
-                       [](const GuideMatch& match) { return match.rule.starts_with("silent."); });
+    return std::any_of(
+        feedback.matches.begin(), feedback.matches.end(),
+        [](const GuideMatch& match) { return match.from == GuideMatch::From::kEnd; });
   }
 
   // Returns the evaluation of a failure, with the guide's feedback about the output.

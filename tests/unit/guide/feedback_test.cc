@@ -633,7 +633,7 @@ TEST(Failure, MistakesOfTheTextAreSaidOnce) {
 TEST(Failure, ForWantOfRoomNamesTaskAndRequirement) {
   Diagnostics diags(Source("a.mapper", "Region * * GPU FBMEM;\n"));
   diags.add(DiagId::kOutOfMemory, std::nullopt,
-            {std::string("2 (rp_ghost)"), std::string("update"), std::string("FBMEM")});
+            {RegionArg{2, "rp_ghost"}, std::string("update"), std::string("FBMEM")});
   GuideContext context;
   context.exit_code = 1;
   context.diags = &diags;

@@ -89,8 +89,9 @@ TEST(Rules, SayWhatTheyMeanAndFillTheirTexts) {
     EXPECT_FALSE(speaks && rule.meaning.empty() && rule.advice.empty()) << rule.id;
     Groups groups = groups_of(rule, rule.example);
     groups["exit"] = "134";
+    groups["checks"] = "-lg:safe_mapper";
     std::string said = filled(rule.meaning, groups);
-    for (const std::string& advice : rule.advice) said += " " + filled(advice, groups);
+    for (const guide::Advice& advice : rule.advice) said += " " + filled(advice.text, groups);
     EXPECT_EQ(said.find('?'), std::string::npos) << rule.id << ": " << said;
   }
 }
@@ -110,7 +111,9 @@ TEST(Rules, CoverOurOwnDiagnostics) {
   for (const CatalogueEntry& entry : catalogue()) {
     if (entry.severity != Severity::kError) continue;
     const std::string id(entry.name);
-    const Rule* rule = test::rules().set().of_diagnostic(id);
+    Diagnostic diagnostic;
+    diagnostic.id = entry.id;
+    const Rule* rule = test::rules().set().of_diagnostic(diagnostic);
     const std::string expected = rule != nullptr ? rule->id : "groma.diagnostic";
     EXPECT_THAT(found_in(test::rules(), "a.mapper:1:2: error: something [" + id + "]\n"),
                 ElementsAre(expected));
@@ -149,6 +152,52 @@ TEST(Rules, SpeakOfOneMessageOfADiagnosticWhereItIsAnotherCase) {
   EXPECT_THAT(feedback.suggest, ::testing::Contains(HasSubstr("lacks the kind")));
 }
 
+// The rule follows from the causes of the diagnostic, whatever words its message has.
+TEST(Rules, SpeakOfACauseWithoutReadingTheMessage) {
+  const std::pair<DiagCause, const char*> kCases[] = {
+      {DiagCause::kMemoryAbsent, "groma.no-memory.none"},
+      {DiagCause::kVirtualFirst, "groma.no-memory.virtual"},
+      {DiagCause::kGpuCannotAddress, "groma.no-memory.gpu"}};
+  for (const auto& [cause, rule] : kCases) {
+    Diagnostics diags(Source("a.mapper", "x"));
+    diags.report(DiagId::kNoMemory, std::nullopt, std::int64_t{0}, "work", "words")
+        .causes.push_back(cause);
+    GuideContext context;
+    context.diags = &diags;
+    const Feedback feedback = guide_log(test::rules(), "", context);
+    ASSERT_FALSE(feedback.matches.empty());
+    EXPECT_EQ(feedback.matches[0].rule, rule);
+    EXPECT_EQ(feedback.matches[0].from, GuideMatch::From::kGroma);
+  }
+  Diagnostics none(Source("a.mapper", "x"));
+  none.report(DiagId::kNoMemory, std::nullopt, std::int64_t{0}, "work", "node 0 has none");
+  EXPECT_EQ(test::rules().set().of_diagnostic(none.all().front())->id, "groma.no-memory");
+  for (const Rule& rule : test::rules().set().rules) {
+    EXPECT_EQ(rule.says.empty(), !rule.cause) << rule.id;
+  }
+}
+
+TEST(Rules, JoinAdviceThatIsSaid) {
+  const Source own("own.json", R"({"rules": [
+    {"id": "mine", "pattern": "disk of sectors",
+     "advice": [{"checks": true, "text": "run with {checks}"},
+                {"joined": true, "else": true, "text": "write less"},
+                {"to_gpu": true, "text": "use GPUs"},
+                {"else": true, "text": "write nothing"}],
+     "example": "disk of sectors"}]})");
+  const auto rules = GuideRules::make({&own, 1});
+  ASSERT_TRUE(rules) << rules.error().message;
+  GuideContext context;
+  context.checks = "--check";
+  EXPECT_THAT(
+      guide_log(*rules, "disk of sectors", context).suggest,
+      ElementsAre("Run with --check; else write less.", "Use GPUs.", "Else write nothing."));
+  context.checks = "";
+  context.lacking = {"GPU"};
+  EXPECT_THAT(guide_log(*rules, "disk of sectors", context).suggest,
+              ElementsAre("Write less.", "Else write nothing."));
+}
+
 TEST(Rules, OnesOwnComeFirst) {
   const Source own("own.json", R"({"rules": [
     {"id": "mine", "pattern": "Slice processor index <number> out", "meaning": "number {value}",
@@ -172,6 +221,13 @@ TEST(Rules, RefuseWhatTheyCannotUse) {
       {R"({"id": "x", "pattern": "fine pattern", "role": "loud"})", "`role` cannot be `loud`"},
       {R"({"id": "x", "pattern": "fine pattern", "patern": ""})", "no key `patern`"},
       {R"({"id": "x", "pattern": 3})", "`pattern` is no text"},
+      {R"({"id": "x", "pattern": "fine pattern", "advice": {"txt": "a"}})", "no key `txt`"},
+      {R"({"id": "x", "pattern": "fine pattern", "advice": {"text": "a", "else": 1}})",
+       "`else` is no bool"},
+      {R"({"id": "x", "pattern": "fine pattern", "cause": "words"})", "`cause` cannot be `words`"},
+      {R"({"id": "x", "pattern": "fine pattern", "meaning": "m", "shortage": true,
+           "example": "fine pattern"})",
+       "needs the groups `task` and `req`"},
       {R"({"id": "x", "pattern": "fine pattern", "exit": ["a"]})", "no list of integers"},
       {R"({"id": "x", "pattern": "fine pattern", "role": "metric"})", "a group `value`"},
       {R"({"id": "x", "pattern": "fine pattern", "meaning": "m"}, {"id": "x", "pattern": "fine"})",
