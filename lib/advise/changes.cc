@@ -117,6 +117,12 @@ void Editor::add(const std::string& title, std::string about, std::vector<Edit> 
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
+// Adds a change that replaces nothing; `text` describes what is new.
+void Editor::add_new(const std::string& text, std::string about, std::vector<Edit> edits) {
+  add("add " + text, std::move(about), std::move(edits));
+  changes_.back().added = harmless(text);
+}
+
 // If the program has a different function with the same name, the definition gets a new name,
 // NAME_2 or higher.
 void Editor::set(const std::string& head, const std::string& rest, const std::string& function,
@@ -155,7 +161,7 @@ void Editor::set(const std::string& head, const std::string& rest, const std::st
   const bool own_line = !text.empty() && statements.empty() && text.back() != '\n';
   edits.push_back({{first_, first_},
                    in_lines(fmt::format("{}{}{};\n", own_line ? "\n" : "", defined, written))});
-  add(fmt::format("add `{};`{}", written, with), head, std::move(edits));
+  add_new(fmt::format("`{};`{}", written, with), head, std::move(edits));
 }
 
 void Editor::rewrite(Origin origin, const std::string& text) {
@@ -267,10 +273,8 @@ void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& ed
   };
   if (single) set("SingleTaskMap", kSamePoint);
   if (dimensions == 0) return;
-  for (const std::string& function : index_functions(dimensions)) {
-    const bool plain = function.starts_with("row") || function.starts_with("column") ||
-                       function.starts_with("grid") || dimensions == 1;
-    if (plain && !function.ends_with("cyclic1d")) set("IndexTaskMap", function);
+  for (const std::string& function : common_index_functions(dimensions)) {
+    set("IndexTaskMap", function);
   }
 }
 

@@ -22,6 +22,8 @@ namespace groma::inspect {
 struct Change {
   std::string about;  // what changes; at most one change with the same `about` can be made
   Fix fix;            // the edit of the program; the title of the fix describes it
+  // What the edit adds, if it begins with new text: the title is then "add ADDED". Empty otherwise.
+  std::string added = {};
 };
 
 // Collects changes of a program. New text uses the program's own line ends. A statement with a
@@ -47,6 +49,7 @@ class Editor {
 
  private:
   void add(const std::string& title, std::string about, std::vector<Edit> edits);
+  void add_new(const std::string& text, std::string about, std::vector<Edit> edits);
   std::string line_of(std::uint32_t offset) const;
   bool has_comment(Range range) const;
   std::string in_lines(const std::string& text) const;

@@ -123,6 +123,7 @@ class Adviser {
   // reason; after the last it succeeds.
   void make_possible(Feedback* feedback) {
     std::string titles;
+    std::string added;  // the titles, if the first step only adds: without "add "
     std::vector<Edit> edits;
     Source at = source();
     std::vector<Refusal> why = run_.result->refusals;
@@ -145,12 +146,19 @@ class Adviser {
       if (!found.empty()) {
         for (Tried& each : found) {
           if (step == 0) continue;
+          each.change.added =
+              added.empty() ? "" : fmt::format("{}; then {}", added, each.change.fix.title);
           each.change.fix = steps(edits, each.change.fix.edits, each.attempt.source.text(),
                                   fmt::format("{}; then {}", titles, each.change.fix.title));
         }
         return suggest(std::move(found), feedback, runs_words);
       }
       if (!further) break;
+      if (titles.empty()) {
+        added = further->change.added;
+      } else if (!added.empty()) {
+        added += "; then " + further->change.fix.title;
+      }
       titles += (titles.empty() ? "" : "; then ") + further->change.fix.title;
       edits = steps(edits, further->change.fix.edits, further->attempt.source.text(), "").edits;
       at = further->attempt.source;
@@ -304,8 +312,9 @@ class Adviser {
   }
 
   static bool is_another(const RunResult& result, const Refusal& before) {
-    return !result.refusals.empty() &&
-           result.refusals.front().diagnostic.message != before.diagnostic.message;
+    if (result.refusals.empty()) return false;
+    const Diagnostic& now = result.refusals.front().diagnostic;
+    return now.id != before.diagnostic.id || now.args != before.diagnostic.args;
   }
 
   static std::string runs_words(double seconds) {
@@ -346,8 +355,8 @@ class Adviser {
     std::vector<std::string> said;
     for (Tried& each : found) {
       std::string text = each.change.fix.title;
-      if (source().text().empty() && text.starts_with("add ")) {
-        text = "Write a mapping with " + text.substr(4);
+      if (source().text().empty() && !each.change.added.empty()) {
+        text = "Write a mapping with " + each.change.added;
       } else if (!source().name().empty()) {
         text = fmt::format("{}: {}", harmless(source().name()), text);
       }

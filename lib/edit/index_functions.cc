@@ -52,17 +52,40 @@ std::string number_of_point(Numbering numbering, int dimensions) {
 struct Deal {
   std::string_view name;
   std::string_view text;
+  bool common;  // guide_run() tries it
 };
 constexpr std::array<Deal, 3> kDeals = {{
-    {"cyclic", "  return m[i % m.size[0], i % m.size[1]];\n"},
-    {"cyclic1d", "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n"},
-    {"linearblock", "  return m[i / m.size[1], i % m.size[1]];\n"},
+    {"cyclic", "  return m[i % m.size[0], i % m.size[1]];\n", true},
+    {"cyclic1d", "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n", false},
+    {"linearblock", "  return m[i / m.size[1], i % m.size[1]];\n", true},
 }};
 constexpr std::string_view kBlock = "block";
 constexpr std::string_view kGrid = "grid";
 
 // Returns true if the numbers are 0, 1, 2, ... below a known count, which equal blocks require.
 bool is_dense(Numbering numbering) { return numbering <= Numbering::kColumn; }
+
+// Returns the names of the functions; with `common_only`, only those that guide_run() tries.
+std::vector<std::string> names_of(int dimensions, bool common_only) {
+  std::vector<std::string> names;
+  for (std::size_t n = 0; n < kNumberings.size(); ++n) {
+    const auto numbering = static_cast<Numbering>(n);
+    // In one dimension all numberings are the same.
+    if (numbering != Numbering::kFirst && dimensions < 2) continue;
+    if (numbering == Numbering::kWeighted && dimensions < 3) continue;
+    const bool common =
+        dimensions == 1 || numbering == Numbering::kRow || numbering == Numbering::kColumn;
+    if (common_only && !common) continue;
+    const std::string how =
+        numbering == Numbering::kFirst ? "first" : fmt::format("{}{}", kNumberings[n], dimensions);
+    for (const Deal& deal : kDeals) {
+      if (deal.common || !common_only) names.push_back(fmt::format("{}_{}", how, deal.name));
+    }
+    if (is_dense(numbering)) names.push_back(fmt::format("{}_{}", how, kBlock));
+  }
+  if (dimensions >= 2) names.emplace_back(kGrid);
+  return names;
+}
 
 std::string body(std::string_view name) {
   if (name == kSamePoint) return "  return m[*task.parent.processor(m)];\n";
@@ -99,20 +122,10 @@ std::string body(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> index_functions(int dimensions) {
-  std::vector<std::string> names;
-  for (std::size_t n = 0; n < kNumberings.size(); ++n) {
-    const auto numbering = static_cast<Numbering>(n);
-    // In one dimension all numberings are the same.
-    if (numbering != Numbering::kFirst && dimensions < 2) continue;
-    if (numbering == Numbering::kWeighted && dimensions < 3) continue;
-    const std::string how =
-        numbering == Numbering::kFirst ? "first" : fmt::format("{}{}", kNumberings[n], dimensions);
-    for (const Deal& deal : kDeals) names.push_back(fmt::format("{}_{}", how, deal.name));
-    if (is_dense(numbering)) names.push_back(fmt::format("{}_{}", how, kBlock));
-  }
-  if (dimensions >= 2) names.emplace_back(kGrid);
-  return names;
+std::vector<std::string> index_functions(int dimensions) { return names_of(dimensions, false); }
+
+std::vector<std::string> common_index_functions(int dimensions) {
+  return names_of(dimensions, true);
 }
 
 std::string name_for(std::string_view name, ProcKind kind) {
