@@ -517,7 +517,7 @@ ExprId Parser::comprehension(const Token& word, ExprId item, std::uint32_t open)
   }
   advance();
   ++brackets_;
-  const Name variable = plain_name("variable");
+  const Name variable = plain_name(Named::kVariable);
   if (!panic_ && !accept(TokenKind::kIn)) report_expected("`in`");
   const ExprId range = expression();
   close(TokenKind::kRightParen, open);

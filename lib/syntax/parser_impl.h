@@ -110,7 +110,8 @@ class Parser {
   Name path_name(std::string_view of_what);
   NameId spaced_path(Range range);
   Name bad_name(std::string_view of_what);
-  Name plain_name(std::string_view of_what);
+  enum class Named : std::uint8_t { kFunction, kParameter, kVariable };
+  Name plain_name(Named what);
   List which();
   Which one_which();
   Place place(bool memory_too);

@@ -134,14 +134,16 @@ Name Parser::bad_name(std::string_view of_what) {
 }
 
 // Reads the name of a variable, parameter or function. A reserved word is a mistake.
-Name Parser::plain_name(std::string_view of_what) {
+Name Parser::plain_name(Named what) {
+  constexpr std::string_view kWords[] = {"function", "parameter", "variable"};  // by Named
+  const std::string_view of_what = kWords[static_cast<std::size_t>(what)];
   Name name;
   name.range = token_.range;
   if (panic_) return name;
-  if (at(TokenKind::kName) && !(at_next_statement() && of_what == "function")) {
+  if (at(TokenKind::kName) && !(at_next_statement() && what == Named::kFunction)) {
     name.id = tree_.table.intern(text(token_.range));
     advance();
-  } else if (is_word(token_.kind) && (!at_next_statement() || of_what == "variable")) {
+  } else if (is_word(token_.kind) && (!at_next_statement() || what == Named::kVariable)) {
     report(DiagId::kReservedName, token_.range, text(token_.range), of_what)
         ->help("choose another name");
     advance();
@@ -356,7 +358,7 @@ List Parser::params() {
               token_.range, kTypes);
       break;
     }
-    param.name = plain_name("parameter");
+    param.name = plain_name(Named::kParameter);
     tree_.params.push_back(param);
     ++list.count;
     if (!accept(TokenKind::kComma)) break;

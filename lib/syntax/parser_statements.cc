@@ -270,7 +270,7 @@ bool Parser::unknown_statement(Statement& made, bool in_body) {
   if (!panic_ && near_def()) return lost_def(made, in_body);
   if (!panic_ && near_assignment() && !near_statement()) {
     AssignStatement node;
-    node.target = plain_name("variable");
+    node.target = plain_name(Named::kVariable);
     node.implied = true;
     report_expected("`=`");
     made.node = node;
@@ -385,7 +385,7 @@ bool Parser::task_map(Statement& made, bool index) {
   } else {
     node.names = names("task");
   }
-  node.function = plain_name("function");
+  node.function = plain_name(Named::kFunction);
   made.node = node;
   return true;
 }
@@ -422,7 +422,7 @@ bool Parser::task_steal(Statement& made) {
 // assign : NAME '=' expr
 bool Parser::assign(Statement& made) {
   AssignStatement node;
-  node.target = plain_name("variable");
+  node.target = plain_name(Named::kVariable);
   expect(TokenKind::kAssign);
   node.value = expression();
   made.node = node;
@@ -452,7 +452,7 @@ bool Parser::print(Statement& made) {
 // def : def NAME '(' [param (',' param)*] ')' ( '{' body* '}' | ':' body* return )
 bool Parser::def(Statement& made) {
   DefStatement node;
-  node.name = plain_name("function");
+  node.name = plain_name(Named::kFunction);
   node.params = params();
   node.head_broken = panic_;
   node.exprs.begin = static_cast<std::uint32_t>(tree_.exprs.size());
