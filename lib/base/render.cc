@@ -12,11 +12,12 @@ namespace {
 constexpr std::uint32_t kShownColumns = 100;  // of a source line that are shown; the rest is cut
 constexpr std::uint32_t kShownBefore = 40;  // bytes of a long line that are shown before the range
 
-std::string_view color_of(std::string_view label) {
-  if (label == "error") return "\x1b[1;31m";
-  if (label == "warning") return "\x1b[1;35m";
-  if (label == "help") return "\x1b[1;32m";
-  return "\x1b[1;36m";
+constexpr std::string_view kHelpColor = "\x1b[1;32m";
+constexpr std::string_view kNoteColor = "\x1b[1;36m";
+
+std::string_view color_of(Severity severity) {
+  if (severity == Severity::kError) return "\x1b[1;31m";
+  return severity == Severity::kWarning ? "\x1b[1;35m" : kNoteColor;
 }
 
 std::string paint(std::string_view text, std::string_view color, bool on) {
@@ -57,13 +58,15 @@ std::string snippet(const Source& source, Range range, std::uint32_t line_number
   const std::size_t width = std::max<std::size_t>(1, characters(marked));
   return fmt::format("{}{}{}{}{}{}\n{:>{}} | {:{}}{}\n", number, cut_left, before, marked, after,
                      cut_right, "", number.size() - 3, "", cut_left.size() + characters(before),
-                     paint("^" + std::string(width - 1, '~'), color_of("help"), color));
+                     paint("^" + std::string(width - 1, '~'), kHelpColor, color));
 }
 
-// Returns `file:line:column: label: text` and the snippet. Without a range there is only the file.
-std::string entry(const Source& source, std::optional<Range> range, std::string_view label,
+// Returns `file:line:column: severity: text` and the snippet. Without a range there is only the
+// file.
+std::string entry(const Source& source, std::optional<Range> range, Severity severity,
                   std::string_view text, std::string_view id, bool color) {
-  const std::string painted = paint(fmt::format("{}:", label), color_of(label), color);
+  const std::string painted =
+      paint(fmt::format("{}:", name_of(severity)), color_of(severity), color);
   const std::string tail = id.empty() ? "" : fmt::format(" [{}]", id);
   const std::string shown = harmless(text);  // the message may quote the program
   const std::string name = harmless(source.name());
@@ -78,21 +81,20 @@ std::string entry(const Source& source, std::optional<Range> range, std::string_
 // Returns a diagnostic as text for people: the message, the notes and the help. The title of the
 // first fix is shown if there is no other help.
 std::string render(const Source& source, const Diagnostic& diagnostic, bool color) {
-  std::string text = entry(source, diagnostic.range, name_of(diagnostic.severity),
-                           diagnostic.message, name_of(diagnostic.id), color);
+  std::string text = entry(source, diagnostic.range, diagnostic.severity, diagnostic.message,
+                           name_of(diagnostic.id), color);
   for (const DiagNote& note : diagnostic.notes) {
     if (note.range) {
-      text += entry(source, note.range, "note", note.message, "", color);
+      text += entry(source, note.range, Severity::kNote, note.message, "", color);
     } else {
-      text +=
-          fmt::format("{} {}\n", paint("note:", color_of("note"), color), harmless(note.message));
+      text += fmt::format("{} {}\n", paint("note:", kNoteColor, color), harmless(note.message));
     }
   }
   for (const std::string& help : diagnostic.helps) {
-    text += fmt::format("{} {}\n", paint("help:", color_of("help"), color), harmless(help));
+    text += fmt::format("{} {}\n", paint("help:", kHelpColor, color), harmless(help));
   }
   if (diagnostic.helps.empty() && !diagnostic.fixes.empty()) {
-    text += fmt::format("{} {}\n", paint("help:", color_of("help"), color),
+    text += fmt::format("{} {}\n", paint("help:", kHelpColor, color),
                         harmless(diagnostic.fixes[0].title));
   }
   return text;
