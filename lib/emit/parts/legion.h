@@ -931,15 +931,19 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                            const Needs& needs) const {
     return needs.memory.exists() ? needs.memory : site_.memory(target, wish.memory);
   }
-  static void add_reason(MemKind memory, const std::string& why, std::string& reasons) {
-    reasons += reasons.empty() ? ": " : ", ";
-    reasons += std::string(name_of(memory)) + " (" + why + ")";
+  // Why there is no instance. An empty text: there is one.
+  struct NoInstance {
+    std::string text;
+    bool no_room = false;  // a suitable memory is too full
+  };
+  static void add_reason(MemKind memory, const NoInstance& why, NoInstance& reasons) {
+    reasons.text += reasons.text.empty() ? ": " : ", ";
+    reasons.text += std::string(name_of(memory)) + " (" + why.text + ")";
+    reasons.no_room = reasons.no_room || why.no_room;
   }
-  [[noreturn]] static void end_nowhere(const std::string& what, const std::string& reasons) {
-    if (reasons.find("(no room for ") != std::string::npos) {
-      end("no room for " + what + reasons + " [out-of-memory]");
-    }
-    end(what + " can go nowhere" + reasons + " [no-memory]");
+  [[noreturn]] static void end_nowhere(const std::string& what, const NoInstance& reasons) {
+    if (reasons.no_room) end("no room for " + what + reasons.text + " [out-of-memory]");
+    end(what + " can go nowhere" + reasons.text + " [no-memory]");
   }
 
   void map_region(Context context, const Legion::Task& task, std::size_t position,
@@ -959,20 +963,20 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       if (needs.not_virtual == nullptr) return chosen.push_back(none);
       end(named(position, task) + " cannot be virtual: " + needs.not_virtual + " [bad-virtual]");
     }
-    std::string reasons;
+    NoInstance reasons;
     for (const InstanceWish& wish : needs.wishes) {
       if (wish.memory == MemKind::kVirtual) {
         if (needs.not_virtual == nullptr) return chosen.push_back(none);
-        add_reason(wish.memory, needs.not_virtual, reasons);
+        add_reason(wish.memory, {needs.not_virtual}, reasons);
         continue;
       }
       const Legion::Memory memory = memory_of(wish, targets.front(), needs);
       if (!memory.exists()) {
-        add_reason(wish.memory, "the processor reaches none", reasons);
+        add_reason(wish.memory, {"the processor reaches none"}, reasons);
         continue;
       }
-      const std::string why = make(context, requirement, {}, wish, needs, memory, chosen);
-      if (why.empty()) {
+      const NoInstance why = make(context, requirement, {}, wish, needs, memory, chosen);
+      if (why.text.empty()) {
         const auto away = [&](Legion::Processor p) { return !machine.has_affinity(p, memory); };
         targets.erase(std::remove_if(targets.begin(), targets.end(), away), targets.end());
         return;
@@ -982,13 +986,13 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     end_nowhere(named(position, task), reasons);
   }
 
-  // Makes an instance for each group of fields. Returns why it cannot, or an empty text. `shared`
-  // are the regions of several tasks that have the instance at once. If it is empty, the instance
-  // is for the requirement's region and those that share its memory.
-  std::string make(Context context, const Legion::RegionRequirement& requirement,
-                   const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
-                   const Needs& needs, Legion::Memory memory,
-                   std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
+  // Makes an instance for each group of fields. Returns why it cannot. `shared` are the regions of
+  // several tasks that have the instance at once. If it is empty, the instance is for the
+  // requirement's region and those that share its memory.
+  NoInstance make(Context context, const Legion::RegionRequirement& requirement,
+                  const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
+                  const Needs& needs, Legion::Memory memory,
+                  std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
     std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
                                         requirement.privilege_fields.end());
     if (!reduces(requirement) || !shared.empty()) {  // all fields, so that others can use it
@@ -996,7 +1000,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       rt_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
     }
     const std::size_t before = chosen.size();
-    std::string why;
+    NoInstance why;
     for (const FieldGroup& group : group_fields(requirement, fields, needs.demands)) {
       std::vector<Legion::LogicalRegion> regions = shared;
       if (shared.empty()) {
@@ -1015,25 +1019,26 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
       const bool exact = set.specialized_constraint.is_exact();
-      why = unaddressable(set, memory);
-      if (!why.empty()) break;
+      why.text = unaddressable(set, memory);
+      if (!why.text.empty()) break;
       Legion::Mapping::PhysicalInstance instance;
       std::size_t bytes = 0;
       bool created = false;
       if (!rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created,
                                                  true, needs.priority, exact, &bytes)) {
-        why = "no room for " + std::to_string(bytes) + " of its " +
-              std::to_string(memory.capacity()) + " bytes";
+        why.no_room = true;
+        why.text = "no room for " + std::to_string(bytes) + " of its " +
+                   std::to_string(memory.capacity()) + " bytes";
         const std::size_t alignment = alignment_of(set);
-        if (alignment > 1) why += ", fields aligned to " + std::to_string(alignment);
+        if (alignment > 1) why.text += ", fields aligned to " + std::to_string(alignment);
       } else if (const auto lacks = unmet(instance, group.demands); !lacks.empty()) {
-        why = "the variant demands another " + std::string(lacks);
+        why.text = "the variant demands another " + std::string(lacks);
       } else {
         chosen.push_back(instance);
       }
-      if (!why.empty()) break;
+      if (!why.text.empty()) break;
     }
-    if (!why.empty()) chosen.resize(before);
+    if (!why.text.empty()) chosen.resize(before);
     return why;
   }
 
@@ -1045,7 +1050,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const std::size_t number = task.regions.size() + position;
     const Legion::Processor target = output.target_procs.front();
     const Needs needs = needs_of(context, task, number, output.chosen_variant, target);
-    std::string reasons;
+    NoInstance reasons;
     for (const InstanceWish& wish : needs.wishes) {
       const Legion::Memory memory = memory_of(wish, target, needs);
       if (memory.exists()) {
@@ -1054,7 +1059,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
             ordering_of(wish.layout, requirement.region.get_dim()));
         return;
       }
-      add_reason(wish.memory, "the processor reaches none", reasons);
+      add_reason(wish.memory, {"the processor reaches none"}, reasons);
     }
     end_nowhere(named(number, task), reasons);
   }
@@ -1110,13 +1115,13 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const Needs needs =
         needs_of(context, first, position,
                  best_variant(context, first, site_.place_of(target, local_).kind), target);
-    std::string reasons;
+    NoInstance reasons;
     for (const InstanceWish& wish : needs.wishes) {
       const Legion::Memory memory = memory_of(wish, target, needs);
-      const std::string why = all_reach(memory)
-                                  ? make(context, requirement, regions, wish, needs, memory, chosen)
-                                  : "not all of its tasks reach one";
-      if (why.empty()) return;
+      const NoInstance why = all_reach(memory)
+                                 ? make(context, requirement, regions, wish, needs, memory, chosen)
+                                 : NoInstance{"not all of its tasks reach one"};
+      if (why.text.empty()) return;
       add_reason(wish.memory, why, reasons);
     }
     end_nowhere(named(position, first), reasons);
