@@ -68,7 +68,7 @@ class Tokens {
 
   void quoted(char quote) {
     const std::size_t begin = ++at_;
-    while (at_ < code_.size() && code_[at_] != quote) at_ += code_[at_] == '\\' ? 2 : 1;
+    while (at_ < code_.size() && code_[at_] != quote) at_ += code_[at_] == '\\' ? 2U : 1U;
     if (quote == '"') add(Token::Kind::kString, code_.substr(begin, at_ - begin));
     ++at_;
   }
