@@ -2,7 +2,7 @@
 // order? The programs of examples/legion are recorded (`groma record`), then run under mappings
 // drawn by seed from the space of search_space.h, as this computer has it: processors for points,
 // memories and layouts that force copies, limits, one CPU or two. Prints the table of
-// docs/simulator.md.
+// results/legion_comparison.md.
 //
 // Needs the programs and the command, built with Legion, and a quiet computer. FOLDER keeps what
 // was recorded and measured, so a run that was broken off goes on; one of another build or of other

@@ -2,8 +2,8 @@
 // of the nine benchmarks in three sizes under the experts' mapping, the default mapper and mappings
 // drawn at random; how many of those are valid, why the others are not, and what `check` said of
 // them beforehand; and the six matrix multiplications under every mapping function of the space.
-// Prints the tables of docs/simulator.md; ends with 1 where check and run disagree. All times are
-// simulated, the same in each run.
+// Prints the tables of results/paper_comparison.md; ends with 1 where check and run disagree. All
+// times are simulated, the same in each run.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // The tuner's proposers side by side in the embedded runtime, on the nine benchmarks: how far from
 // the best mapping that anybody found each ends (regret). Everything is simulated: the same in each
-// run. Prints the tables of docs/tune_table.md, of all cells in FILE; ends with 1 where names
+// run. Prints the tables of results/tune_table.md, of all cells in FILE; ends with 1 where names
 // count.
 //
 // Cells depend on the code: begin a new FILE where lib/ has changed. tune_table.h says what `best`
@@ -36,7 +36,7 @@ constexpr std::string_view kUsage =
 
   FILE          gets a line for each cell as soon as the cell is finished, so that a run that was
                 broken off goes on; `-` keeps nothing
-  all           all cells of docs/tune_table.md, the most needed first; a KEY then holds for all
+  all           all cells of results/tune_table.md, the most needed first; a KEY then holds for all
   estimates=N   the proposer may ask the embedded runtime N times beside its evaluations
   judge=other   the evaluations have other constants, and with estimates noise
   names=random  every name of a task, region or field is another one
