@@ -73,7 +73,7 @@ def paragraphs() -> list[Text]:
     """Paragraphs and list items, without tables, headings and code."""
     found = []
     for path in sources("README.md", "CONTRIBUTING.md", "docs/*.md"):
-        plain = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        plain = re.sub(r"```.*?```|<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for block in re.split(r"\n\s*\n|\n(?=[*] |\d+\. )", plain):
             text = " ".join(block.split())
             if text and not re.match(r"(#|\||    )", block.lstrip("\n")) and len(text.split()) >= 8:
