@@ -76,7 +76,7 @@ def paragraphs() -> list[Text]:
         plain = re.sub(r"```.*?```|<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for block in re.split(r"\n\s*\n|\n(?=[*] |\d+\. )", plain):
             text = " ".join(block.split())
-            if text and not re.match(r"(#|\||    )", block.lstrip("\n")) and len(text.split()) >= 8:
+            if text and not re.match(r" *(#|\|)|    ", block.lstrip("\n")) and len(text.split()) >= 8:
                 found.append(Text(str(path.relative_to(ROOT)), text))
     return found
 
