@@ -24,12 +24,17 @@ std::size_t plain_length(std::string_view text) {
   return static_cast<std::size_t>(end - text.begin());
 }
 
+// Appends `begin` and the value as hexadecimal digits. fmt::format_to takes ten times as long,
+// which shows in long binary texts.
+void add_hexadecimal(std::string_view begin, unsigned value, int digits, std::string* shown) {
+  *shown += begin;
+  while (digits-- > 0) *shown += "0123456789abcdef"[value >> (4U * unsigned(digits)) & 0xFU];
+}
+
 // Appends `\u` and four hexadecimal digits. A character beyond U+FFFF becomes two UTF-16 units, as
 // in JSON.
 void add_escaped(char32_t code, std::string* shown) {
-  const auto add = [shown](unsigned unit) {
-    fmt::format_to(std::back_inserter(*shown), "\\u{:04x}", unit);
-  };
+  const auto add = [shown](unsigned unit) { add_hexadecimal("\\u", unit, 4, shown); };
   if (code < 0x10000) return add(code);
   add(0xD800U + ((code - 0x10000U) >> 10U));  // the two halves of the UTF-16 pair
   add(0xDC00U + (code & 0x3FFU));
@@ -68,7 +73,7 @@ std::size_t add_front(std::string_view text, Blanks blanks, bool keep_colors, st
   const Character character = first_character(text);
   if (character.length == 0) {
     const auto byte = static_cast<unsigned char>(text.front());
-    fmt::format_to(std::back_inserter(*shown), "\\x{:02x}", byte);
+    add_hexadecimal("\\x", byte, 2, shown);
     return 1;
   }
   if (is_hidden(character.code)) {
