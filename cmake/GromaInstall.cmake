@@ -1,5 +1,5 @@
-# Install rules: headers, one export for each component, the package file with its version, the .pc
-# file, the language's data, the command.
+# Install rules: headers, one export and one .pc file for each component, the package file with its
+# version, the language's data, the command.
 include(CMakePackageConfigHelpers)
 
 set(groma_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/groma")
@@ -32,9 +32,26 @@ elseif(GROMA_LEGION)
   set(groma_legion_root "${Legion_DIR}")
 endif()
 
+# The prefix is found from where the .pc file lies, so that an installed tree may be moved.
+file(RELATIVE_PATH groma_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
+     "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" groma_pc_prefix "${groma_pc_prefix}")
+file(RELATIVE_PATH groma_pc_libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+file(RELATIVE_PATH groma_pc_includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+file(RELATIVE_PATH groma_pc_datadir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_DATADIR}")
+
+# Installs NAME.pc, which requires the .pc files in ARGN.
+function(groma_install_pc name description libs)
+  set(groma_pc_name ${name})
+  set(groma_pc_description "${description}")
+  set(groma_pc_libs "${libs}")
+  list(JOIN ARGN ", " groma_pc_requires)
+  configure_file("${groma_SOURCE_DIR}/cmake/groma.pc.in" "${groma_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${groma_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+
 set(groma_config_table "")
-set(groma_pc_requires "")
-set(groma_pc_libs "")
+set(groma_pc_components "")
 foreach(component IN LISTS groma_components)
   install(TARGETS groma_${component} EXPORT groma_${component})
   install(EXPORT groma_${component} NAMESPACE groma:: FILE groma_${component}.cmake
@@ -47,9 +64,17 @@ foreach(component IN LISTS groma_components)
   endif()
   string(APPEND groma_config_table "set(_groma_components_of_${component} ${components})\n"
                                    "set(_groma_packages_of_${component} ${packages})\n")
-  list(APPEND groma_pc_requires ${packages})
-  list(PREPEND groma_pc_libs "-lgroma_${component}")
+
+  set(requires ${components})
+  list(TRANSFORM requires PREPEND groma-)
+  list(APPEND requires ${packages})
+  list(REMOVE_ITEM requires Legion) # has no .pc file
+  list(TRANSFORM requires REPLACE "^CURL$" libcurl)
+  groma_install_pc(groma-${component} "${groma_DESCRIPTION} (component ${component})"
+                   "-L\${libdir} -lgroma_${component}" ${requires})
+  list(PREPEND groma_pc_components groma-${component})
 endforeach()
+groma_install_pc(groma "${groma_DESCRIPTION} (all components)" "" ${groma_pc_components})
 
 configure_package_config_file(
   "${groma_SOURCE_DIR}/cmake/gromaConfig.cmake.in" "${groma_BINARY_DIR}/gromaConfig.cmake"
@@ -63,18 +88,3 @@ install(FILES "${groma_BINARY_DIR}/gromaConfig.cmake"
               "${groma_SOURCE_DIR}/cmake/FindLegion.cmake"
               "${groma_SOURCE_DIR}/cmake/Findhwloc.cmake"
               "${groma_SOURCE_DIR}/cmake/Findre2.cmake" DESTINATION "${groma_package_dir}")
-
-# The prefix is found from where the .pc file lies, so that an installed tree may be moved.
-list(REMOVE_DUPLICATES groma_pc_requires)
-list(REMOVE_ITEM groma_pc_requires Legion) # has no .pc file
-list(TRANSFORM groma_pc_requires REPLACE "^CURL$" libcurl)
-list(JOIN groma_pc_requires ", " groma_pc_requires)
-list(JOIN groma_pc_libs " " groma_pc_libs)
-file(RELATIVE_PATH groma_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
-     "${CMAKE_INSTALL_PREFIX}")
-string(REGEX REPLACE "/$" "" groma_pc_prefix "${groma_pc_prefix}")
-file(RELATIVE_PATH groma_pc_libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-file(RELATIVE_PATH groma_pc_includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
-file(RELATIVE_PATH groma_pc_datadir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_DATADIR}")
-configure_file("${groma_SOURCE_DIR}/cmake/groma.pc.in" "${groma_BINARY_DIR}/groma.pc" @ONLY)
-install(FILES "${groma_BINARY_DIR}/groma.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -65,6 +65,14 @@ check_pkg_config() {
   # shellcheck disable=SC2046  # a list of words
   g++ -std=c++20 consumer/use_inspect.cc -o by_pkg_config $(pkg-config --cflags --libs groma)
   ./by_pkg_config >/dev/null
+  # Who uses one component needs nothing that only others need.
+  # shellcheck disable=SC2046
+  g++ -std=c++20 consumer/use_core.cc -o core_by_pkg_config $(pkg-config --cflags --libs groma-core)
+  ./core_by_pkg_config >/dev/null
+  if pkg-config --print-requires groma-core | grep -Ev '^fmt'; then
+    echo "-- package: failed: groma-core requires more than fmt"
+    return 1
+  fi
 }
 
 # Where there is a Legion: the installed command finds the installed libraries.
