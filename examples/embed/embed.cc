@@ -26,13 +26,9 @@ class ToyRuntime : public MapperRuntime {
  public:
   ToyRuntime(const BoundProgram& program, LogSink* log) : machine_(program.shared_machine()) {
     const auto shared = ProgramMapper::share(program, log);
-    for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
-      for (const ProcessorGroup& group : machine_->node(node).processors) {
-        for (std::int64_t i = 0; i < group.count; ++i) {
-          const MapperSite site{machine_, {group.kind, node, i}, {}, log};
-          stations_.push_back({site.local, std::make_unique<ProgramMapper>(shared, site), {}});
-        }
-      }
+    for (const Processor& processor : machine_->processors()) {
+      const MapperSite site{machine_, processor, {}, log};
+      stations_.push_back({processor, std::make_unique<ProgramMapper>(shared, site), {}});
     }
   }
 
@@ -112,12 +108,7 @@ class ToyRuntime : public MapperRuntime {
 
   // Says what is wrong with an answer, and who decided so.
   static bool refused(const Mapper& mapper, const std::vector<Refusal>& refusals) {
-    for (const Refusal& refusal : refusals) {
-      const Diagnostic& wrong = refusal.diagnostic;
-      std::cout << "error: " << wrong.message << " [" << name_of(wrong.id) << "]\n";
-      if (refusal.origin)
-        std::cout << "note: decided at " << mapper.describe(refusal.origin) << "\n";
-    }
+    for (const Refusal& refusal : refusals) std::cout << render(refusal, mapper);
     return !refusals.empty();
   }
 

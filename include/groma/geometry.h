@@ -22,11 +22,11 @@ class Point {
   Point(std::initializer_list<std::int64_t> coordinates)
       : Point(std::span(coordinates.begin(), coordinates.size())) {}
   explicit Point(std::span<const std::int64_t> coordinates) {
-    GROMA_CHECK(coordinates.size() <= kMaxDimensions);
+    GROMA_REQUIRE(coordinates.size() <= kMaxDimensions, kTooMany);
     for (std::int64_t coordinate : coordinates) (*this)[dimensions_++] = coordinate;
   }
   static Point zeros(int dimensions) {
-    GROMA_CHECK(dimensions >= 0 && dimensions <= kMaxDimensions);
+    GROMA_REQUIRE(dimensions >= 0 && dimensions <= kMaxDimensions, kTooMany);
     Point point;
     point.dimensions_ = dimensions;
     return point;
@@ -41,6 +41,8 @@ class Point {
   friend bool operator==(const Point&, const Point&) = default;
 
  private:
+  static constexpr std::string_view kTooMany = "a point has 0 to 9 dimensions (kMaxDimensions)";
+
   int dimensions_ = 0;
   std::array<std::int64_t, kMaxDimensions> coordinates_{};
 };

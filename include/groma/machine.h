@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -137,6 +138,11 @@ class Machine {
   // Returns true if a processor of `kind` in `node` can address a (non-empty) memory of kind
   // `memory`.
   bool can_address(std::int64_t node, ProcKind kind, MemKind memory) const;
+  // Returns the memory of that kind that the processor uses (see MemoryGroup), or nullopt if it can
+  // address none. The processor must exist.
+  std::optional<Memory> memory_of(const Processor& processor, MemKind kind) const;
+  // Returns all processors: node by node, in each node kind by kind, in the order of their indices.
+  std::vector<Processor> processors() const;
 
   friend bool operator==(const Machine&, const Machine&) = default;
 

@@ -33,7 +33,7 @@ class ProgramMapper final : public Mapper {
   // Returns the machine of the binding, in the form that a MapperSite needs.
   static std::shared_ptr<const Machine> machine_of(const Shared& shared);
 
-  // site.machine must be the machine of the binding.
+  // site.machine must be the machine of the binding, or equal to it.
   ProgramMapper(std::shared_ptr<Shared> shared, MapperSite site);
   ~ProgramMapper() override;
 

@@ -43,6 +43,11 @@ namespace internal {
                line, static_cast<int>(what.size()), what.data());
   std::abort();
 }
+[[noreturn]] inline void requirement_failed(std::string_view rule, const char* file, int line) {
+  std::fprintf(stderr, "groma: wrong use of the library: %.*s (checked at %s:%d)\n",
+               static_cast<int>(rule.size()), rule.data(), file, line);
+  std::abort();
+}
 }  // namespace internal
 
 // Ends the process with a message that Groma is at fault. Never used for anything that an input can
@@ -51,8 +56,14 @@ namespace internal {
   ((condition) ? static_cast<void>(0) \
                : ::groma::internal::check_failed(#condition, __FILE__, __LINE__))
 
+// Ends the process with a message that the code that calls Groma broke `rule`, a sentence about
+// what it must pass or call. No file, mapping or option can cause this.
+#define GROMA_REQUIRE(condition, rule) \
+  ((condition) ? static_cast<void>(0)  \
+               : ::groma::internal::requirement_failed(rule, __FILE__, __LINE__))
+
 // A value, or the reason why there is none: an Error, or another type such as ChatError
-// (groma/llm.h). Reading the side that is not there ends the process (GROMA_CHECK).
+// (groma/llm.h). Reading the side that is not there ends the process (GROMA_REQUIRE).
 template <typename T, typename E = Error>
 class [[nodiscard]] Result {
  public:
@@ -63,15 +74,15 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
 
   T& value() & {
-    GROMA_CHECK(ok());
+    GROMA_REQUIRE(ok(), kNoValue);
     return *std::get_if<0>(&state_);
   }
   const T& value() const& {
-    GROMA_CHECK(ok());
+    GROMA_REQUIRE(ok(), kNoValue);
     return *std::get_if<0>(&state_);
   }
   T&& value() && {
-    GROMA_CHECK(ok());
+    GROMA_REQUIRE(ok(), kNoValue);
     return std::move(*std::get_if<0>(&state_));
   }
   T& operator*() & { return value(); }
@@ -80,11 +91,14 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   const E& error() const {
-    GROMA_CHECK(!ok());
+    GROMA_REQUIRE(!ok(), "error() needs a result without a value");
     return *std::get_if<1>(&state_);
   }
 
  private:
+  static constexpr std::string_view kNoValue =
+      "value() needs a result with a value; ask ok() first";
+
   std::variant<T, E> state_;
 };
 

@@ -19,6 +19,8 @@
 
 namespace groma {
 
+class Mapper;
+
 // Reasons for which a runtime has a message of its own, in addition to Diagnostic::id.
 enum class RefusalCause : std::uint8_t {
   kOther,
@@ -37,6 +39,10 @@ struct Refusal {
   Origin origin;
   RefusalCause cause = RefusalCause::kOther;
 };
+
+// Returns the refusal as text for users: the message, the statement that decided, notes and a cure
+// (render, groma/diagnostics.h). `mapper` is the mapper that answered.
+std::string render(const Refusal& refusal, const Mapper& mapper, bool color = false);
 
 // All these functions return the errors of an answer, or nothing if the answer is valid. The
 // answer's own `failure` comes first. `task` is the task that the hook was asked about.

@@ -79,7 +79,8 @@ struct RequirementWish {
            candidate.memory != MemKind::kFbmem && candidate.memory != MemKind::kZcmem;
   }
   void add(const InstanceWish& candidate) {
-    GROMA_CHECK(candidate_count < kMemKindCount);
+    GROMA_REQUIRE(candidate_count < kMemKindCount,
+                  "a requirement has at most one candidate for each kind of memory");
     candidates_in_order[candidate_count++] = candidate;
   }
 };

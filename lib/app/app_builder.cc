@@ -102,7 +102,7 @@ AppBuilder& AppBuilder::parameter(std::string name, std::int64_t value, std::str
   return *this;
 }
 AppBuilder& AppBuilder::counts_nodes() {
-  GROMA_CHECK(!app_.parameters.empty());
+  GROMA_REQUIRE(!app_.parameters.empty(), "counts_nodes() must follow parameter()");
   app_.parameters.back().counts_nodes = true;
   return *this;
 }

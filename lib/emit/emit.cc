@@ -183,7 +183,7 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   const std::string file = visible(named);  // the name appears in a comment and in messages
   const std::string name =
       options.class_name.empty() ? emitting::Names().add(class_of(named)) : options.class_name;
-  GROMA_CHECK(is_class_name(name));
+  GROMA_REQUIRE(is_class_name(name), "EmitOptions::class_name must satisfy is_class_name()");
   const std::string space = emitting::Names().add(space_of(name));
 
   Features features;

@@ -98,7 +98,8 @@ std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps
 std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
                                                std::optional<ProcKind> kind, Diagnostics& diags) {
   const Program& program = state_->bound.program();
-  GROMA_CHECK(program.is_mapping_function(function));
+  GROMA_REQUIRE(program.is_mapping_function(function),
+                "only a mapping function of the bound program can be evaluated");
   const mapper::Value value = state_->interpreter.map(function, task, diags);
   if (value.get<std::monostate>() != nullptr) return std::nullopt;
   const std::string_view name = program.function_name(function);

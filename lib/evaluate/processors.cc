@@ -49,15 +49,6 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind) {
   return count;
 }
 
-// Returns the nearest memory of the kind. The processors of a node share its memories evenly.
-// Returns nothing if the processor cannot address such a memory.
-std::optional<Memory> memory_of(const Machine& machine, const Processor& processor, MemKind kind) {
-  if (!machine.can_address(processor.node, processor.kind, kind)) return std::nullopt;
-  const NodeType& node = machine.node(processor.node);
-  const std::int64_t processors = node.find(processor.kind)->count;
-  return Memory{kind, processor.node, processor.index * node.find(kind)->count / processors};
-}
-
 // Returns the addressable memory with the highest bandwidth that has a capacity. With `rdma`,
 // registered and zero-copy memories come first. Of equal memories the first kind wins.
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,

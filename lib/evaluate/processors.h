@@ -29,10 +29,6 @@ Processor next_processor(const Machine& machine, const Processor& processor);
 // Returns the number of processors of the kind on the machine.
 std::int64_t count_processors(const Machine& machine, ProcKind kind);
 
-// Returns the memory of that kind that `processor` uses (see MemoryGroup), or nullopt if it cannot
-// address one.
-std::optional<Memory> memory_of(const Machine& machine, const Processor& processor, MemKind kind);
-
 // Returns the memory kind that processors of this kind reach with the most bandwidth on that node.
 // At a tie it is the first in the order of kinds. With `rdma`, returns the better of RDMEM and
 // ZCMEM if there is one.

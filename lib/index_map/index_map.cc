@@ -75,7 +75,8 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
                                                        const TaskPoint& launch,
                                                        std::optional<ProcKind> kind,
                                                        Diagnostics& diags) {
-  GROMA_CHECK(bound.program().is_mapping_function(function));
+  GROMA_REQUIRE(bound.program().is_mapping_function(function),
+                "an index map needs a mapping function of the bound program");
   auto map = std::make_unique<SpecialisedMap>(std::move(bound), function, launch, kind);
   SpecialisedMap& made = *map;
   const auto end_of = [](const std::vector<mapper::Shape>& shapes) {
@@ -124,7 +125,7 @@ bool IndexMap::specialised() const { return map_->specialised(); }
 bool IndexMap::proved() const { return map_->proved; }
 
 Processor IndexMap::processor(ProcessorNumber number) const {
-  GROMA_CHECK(number < map_->numbers);
+  GROMA_REQUIRE(number < map_->numbers, "the number must be a processor number of this index map");
   return mapper::first_in(map_->shape_of(number), number);
 }
 

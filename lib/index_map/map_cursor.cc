@@ -41,11 +41,13 @@ MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::funct
   task_.point = map_.launch.domain.lower;
 }
 
+constexpr std::string_view kBoxInside = "the box must lie inside the domain of the index map";
+
 // Returns the box in coordinates from the launch's lower corner. A box outside the launch ends the
 // process.
 Cell MapCursor::relative(const Rect& box) const {
   const Rect& domain = map_.launch.domain;
-  GROMA_CHECK(box.dimensions() == domain.dimensions());
+  GROMA_REQUIRE(box.dimensions() == domain.dimensions(), kBoxInside);
   Cell cell;
   for (int d = 0; d < domain.dimensions(); ++d) {
     const auto i = static_cast<std::size_t>(d);
@@ -54,7 +56,8 @@ Cell MapCursor::relative(const Rect& box) const {
     const std::uint64_t from =
         static_cast<std::uint64_t>(box.lower[d]) - static_cast<std::uint64_t>(domain.lower[d]);
     const auto extent = static_cast<std::uint64_t>(domain.extents[d]);
-    GROMA_CHECK(from <= extent && static_cast<std::uint64_t>(box.extents[d]) <= extent - from);
+    GROMA_REQUIRE(from <= extent && static_cast<std::uint64_t>(box.extents[d]) <= extent - from,
+                  kBoxInside);
     cell.begin[i] = static_cast<std::int64_t>(from);
     cell.end[i] = cell.begin[i] + box.extents[d];
   }
@@ -183,7 +186,7 @@ bool MapCursor::stand_at(const Point& point) {
 
 // Evaluates the kernel, and asks the reference evaluation if the kernel is not sure.
 ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
-  GROMA_CHECK(stand_at(point));
+  GROMA_REQUIRE(stand_at(point), kPointInside);
   if (!map_.specialised()) return ask(diags);
   map_.kernel.evaluate(registers_);
   const std::int64_t* value = registers_.value.data();
@@ -197,10 +200,12 @@ ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
 bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
   if (out.empty()) return true;
   const int inner = map_.dimensions() - 1;
-  GROMA_CHECK(stand_at(first) && inner >= 0);
+  GROMA_REQUIRE(stand_at(first), kPointInside);
+  GROMA_REQUIRE(inner >= 0, "a single task has no rows; ask for its point");
   const std::int64_t begin = coordinate(inner);
   const auto count = static_cast<std::int64_t>(out.size());
-  GROMA_CHECK(count <= map_.launch.domain.extents[inner] - begin);
+  GROMA_REQUIRE(count <= map_.launch.domain.extents[inner] - begin,
+                "a row must end inside the domain of the index map");
   if (map_.specialised()) {
     map_.kernel.evaluate(registers_, inner);
     if (!fill_row(begin, begin + count, out.data(), diags)) return false;
@@ -362,7 +367,7 @@ bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& 
 bool MapCursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
   const Cell cell = relative(box);
   const auto volume = static_cast<std::size_t>(box.volume());
-  GROMA_CHECK(out.size() == volume);
+  GROMA_REQUIRE(out.size() == volume, "the output must have one item for each point of the box");
   if (volume == 0) return true;
   if (map_.specialised() && map_.dimensions() > 0) {
     if (!fill(cell, 0, out.data(), diags)) return false;

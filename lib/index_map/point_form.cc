@@ -24,7 +24,7 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
     slots[i] = static_cast<std::int64_t>(x);
     sum += side.factor * slots[i];
   }
-  GROMA_CHECK(inside);
+  GROMA_REQUIRE(inside, kPointInside);
   if (kDigits == kAnyDigits) {
     for (const Input& input : form.inputs_) {
       std::int64_t of = 0;
@@ -48,7 +48,7 @@ std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
   const Side& side = form.sides_[0];
   const std::uint64_t x =
       static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
-  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  GROMA_REQUIRE((point.dimensions() == 1) & (x < side.extent), kPointInside);
   const auto at = static_cast<std::int64_t>(x);
   const Digit& digit = form.digits_.front();
   return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
@@ -77,7 +77,7 @@ std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
   const Side& side = form.sides_[0];
   const std::uint64_t x =
       static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
-  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  GROMA_REQUIRE((point.dimensions() == 1) & (x < side.extent), kPointInside);
   const auto quotient = static_cast<std::int64_t>(Wide{form.block_} * x >> 64);
   return form.constant_ + form.digits_.front().factor * quotient;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "groma/geometry.h"
@@ -14,6 +15,9 @@
 #include "index_map/kernel.h"
 
 namespace groma::mapper {
+
+inline constexpr std::string_view kPointInside =
+    "the point must lie inside the domain of the index map";
 
 class PointForm {
  public:

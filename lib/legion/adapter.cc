@@ -38,15 +38,13 @@ bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_
 // ---- Errors
 
 void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
-  Diagnostic shown = diagnostic;
-  groma::mapper::add_cure(shown);
-  const auto* const of_program = dynamic_cast<const ProgramMapper*>(mapper);
-  if (of_program != nullptr && origin && !shown.range) {
-    shown.range = of_program->program().range(origin);
+  if (mapper != nullptr) {
+    log()->log(LogLevel::kError, render(Refusal{diagnostic, origin}, *mapper));
+  } else {
+    Diagnostic shown = diagnostic;
+    groma::mapper::add_cure(shown);
+    log()->log(LogLevel::kError, render(Source(), shown));
   }
-  const std::string who = mapper == nullptr ? "" : mapper->describe(origin);
-  if (!who.empty()) shown.note("decided by " + who);
-  log()->log(LogLevel::kError, render(mapper == nullptr ? Source() : mapper->source(), shown));
   std::fflush(nullptr);
   std::_Exit(1);
 }

@@ -141,7 +141,7 @@ void Machine::note_extremes() {
 }
 
 const NodeType& Machine::node(std::int64_t node) const {
-  GROMA_CHECK(node >= 0 && node < node_count());
+  GROMA_REQUIRE(node >= 0 && node < node_count(), "the machine must have a node of this number");
   return node_types_[nodes_[static_cast<std::size_t>(node)]];
 }
 
@@ -167,6 +167,24 @@ bool Machine::can_address(std::int64_t node, ProcKind kind, MemKind memory) cons
   const NodeType& type = this->node(node);
   const MemoryGroup* group = type.find(memory);
   return group != nullptr && group->capacity_bytes > 0 && type.find(kind, memory) != nullptr;
+}
+
+// The processors of a node share its memories evenly.
+std::optional<Memory> Machine::memory_of(const Processor& processor, MemKind kind) const {
+  if (!can_address(processor.node, processor.kind, kind)) return std::nullopt;
+  const NodeType& type = node(processor.node);
+  const std::int64_t count = type.find(kind)->count, sharing = type.find(processor.kind)->count;
+  return Memory{kind, processor.node, processor.index * count / sharing};
+}
+
+std::vector<Processor> Machine::processors() const {
+  std::vector<Processor> all;
+  for (std::int64_t n = 0; n < node_count(); ++n) {
+    for (const ProcessorGroup& group : node(n).processors) {
+      for (std::int64_t i = 0; i < group.count; ++i) all.push_back({group.kind, n, i});
+    }
+  }
+  return all;
 }
 
 }  // namespace groma

@@ -17,7 +17,9 @@ using mapper::best_variant;
 using mapper::default_requirement;
 
 Mapper::Mapper(MapperSite site) : site_(std::move(site)) {
-  GROMA_CHECK(site_.machine != nullptr && mapper::exists(*site_.machine, site_.local));
+  GROMA_REQUIRE(site_.machine != nullptr, "a MapperSite needs a machine");
+  GROMA_REQUIRE(mapper::exists(*site_.machine, site_.local),
+                "MapperSite::local must be a processor of MapperSite::machine");
 }
 Mapper::~Mapper() = default;
 

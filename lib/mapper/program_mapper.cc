@@ -332,9 +332,17 @@ const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
   return plan;
 }
 
+// Makes an equal machine the machine of the binding, to which its index maps point.
+static MapperSite bound_site(const BoundProgram& bound, MapperSite site) {
+  const bool same = site.machine.get() == &bound.machine() ||
+                    (site.machine != nullptr && *site.machine == bound.machine());
+  GROMA_REQUIRE(same, "MapperSite::machine must equal the machine that the program is bound to");
+  site.machine = bound.shared_machine();
+  return site;
+}
+
 ProgramMapper::ProgramMapper(std::shared_ptr<Shared> shared, MapperSite site)
-    : Mapper(std::move(site)), shared_(std::move(shared)) {
-  GROMA_CHECK(&machine() == &shared_->bound.machine());
+    : Mapper(bound_site(shared->bound, std::move(site))), shared_(std::move(shared)) {
   state_ = std::make_unique<State>(*shared_);
 }
 ProgramMapper::~ProgramMapper() = default;

@@ -72,7 +72,7 @@ bool ShardTable::covers(std::int64_t nodes) const {
 // * Otherwise a shard on the same node owns it, chosen by the processor's index.
 // * If the node has no shard, any shard owns it, chosen by the node's number.
 ShardId ShardTable::shard_of(const Processor& processor) const {
-  GROMA_CHECK(!shards_.empty());
+  GROMA_REQUIRE(!shards_.empty(), "a ShardTable needs at least one shard");
   const Group group = on_node(processor.node);
   if (group.count == 0) {
     return static_cast<ShardId>(static_cast<std::size_t>(processor.node) % shards_.size());

@@ -12,6 +12,7 @@
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
 #include "evaluate/processors.h"
+#include "groma/program_mapper.h"
 #include "mapper/default_policy.h"
 #include "mapper/variant_layouts.h"
 
@@ -606,6 +607,19 @@ std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operat
                                        std::size_t functors) {
   if (answer <= functors) return {};  // Legion: crash
   return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
+}
+
+std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
+  Diagnostic shown = refusal.diagnostic;
+  mapper::add_cure(shown);
+  const auto* const of_program = dynamic_cast<const ProgramMapper*>(&mapper);
+  if (of_program != nullptr && refusal.origin && !shown.range) {
+    shown.range = of_program->program().range(refusal.origin);
+  }
+  if (const std::string who = mapper.describe(refusal.origin); !who.empty()) {
+    shown.note("decided by " + who);
+  }
+  return render(mapper.source(), shown, color);
 }
 
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,

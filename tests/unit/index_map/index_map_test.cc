@@ -515,5 +515,25 @@ TEST(IndexMap, UnequalNodesAreToldOfOnce) {
   EXPECT_EQ(told(fresh_too), 1);
 }
 
+TEST(IndexMapDeathTest, NamesWhatTheCallerHasToPass) {
+  const Bound bound(
+      "m = Machine(GPU);\ndef f(Task t) {\n  return m[0, t.ipoint[0] % 2];\n}\n"
+      "IndexTaskMap t f;\n",
+      "nodes=1,gpu=2");
+  const auto map = bound.map("f", at({2}, {4}));
+  Diagnostics diags = bound.diags();
+  IndexMap::Cursor cursor(map);
+  const auto point = [&](const Point& where) { (void)cursor.point(where, diags); };
+  EXPECT_DEATH(point({1}), "wrong use of the library: the point must lie inside the domain");
+  EXPECT_DEATH(point({6}), "the point must lie inside the domain");
+  EXPECT_DEATH(point({3, 0}), "the point must lie inside the domain");
+  std::vector<ProcessorNumber> numbers(3);
+  EXPECT_DEATH((void)cursor.row({4}, numbers, diags), "a row must end inside the domain");
+  EXPECT_DEATH((void)cursor.box(at({3}, {4}), numbers, diags),
+               "the box must lie inside the domain");
+  EXPECT_DEATH((void)cursor.box(at({3}, {2}), numbers, diags), "one item for each point");
+  EXPECT_DEATH((void)map->processor(100), "a processor number of this index map");
+}
+
 }  // namespace
 }  // namespace groma::testing

@@ -179,10 +179,34 @@ TEST(Machine, WrongAffinitiesAndChannels) {
             "node_types/0/channels: 257 channels; at most 256");
 }
 
-TEST(MachineDeathTest, NodesOutsideTheMachineAreOurFault) {
+TEST(Machine, ListsItsProcessorsAndTheirMemories) {
+  const Machine machine = make_machine("nodes=2,gpu=4,cpu=1,sockets=2").value();
+  const std::vector<Processor> all = machine.processors();
+  std::int64_t of_all_kinds = 0;
+  for (const ProcessorGroup& group : machine.node(0).processors) of_all_kinds += 2 * group.count;
+  EXPECT_EQ(static_cast<std::int64_t>(all.size()), of_all_kinds);
+  std::vector<std::int64_t> sockets;
+  for (const Processor& processor : all) {
+    if (processor.node != 1 || processor.kind != ProcKind::kGpu) continue;
+    const auto own = machine.memory_of(processor, MemKind::kFbmem);
+    EXPECT_EQ(own, (Memory{MemKind::kFbmem, 1, processor.index}));
+    EXPECT_FALSE(machine.memory_of(processor, MemKind::kSockmem));  // a GPU cannot address it
+    sockets.push_back(processor.index);
+  }
+  EXPECT_EQ(sockets, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  const Machine shared = make_machine("nodes=1,gpu=0,cpu=5,sockets=2").value();
+  std::vector<std::int64_t> memories;
+  for (std::int64_t i = 0; i < 5; ++i) {
+    memories.push_back(shared.memory_of({ProcKind::kCpu, 0, i}, MemKind::kSockmem)->index);
+  }
+  EXPECT_EQ(memories, (std::vector<std::int64_t>{0, 0, 0, 1, 1}));
+}
+
+TEST(MachineDeathTest, NodesOutsideTheMachineAreAMistakeOfTheCaller) {
   const Machine machine = make_machine("nodes=2").value();
-  EXPECT_DEATH((void)machine.node(2), "our fault");
-  EXPECT_DEATH((void)machine.processor_count(-1, ProcKind::kCpu), "our fault");
+  EXPECT_DEATH((void)machine.node(2),
+               "wrong use of the library: the machine must have a node of this number");
+  EXPECT_DEATH((void)machine.processor_count(-1, ProcKind::kCpu), "wrong use of the library");
 }
 
 }  // namespace

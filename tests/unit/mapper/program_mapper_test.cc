@@ -10,6 +10,7 @@
 namespace groma::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -122,11 +123,15 @@ TEST(ProgramMapper, RegionThatNothingAddresses) {
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
   const TaskWish wish = wish_of(mapper, task.at(gpu(0, 0)));
   const auto refusals = validate(wish, task.at(gpu(0, 0)), mapping.machine());
-  EXPECT_THAT(text_of(refusals),
-              ElementsAre("region 0 of `t` can go nowhere: SOCKMEM (GPU cannot address it), SYSMEM "
-                          "(GPU cannot address it) [no-memory]"));
+  EXPECT_THAT(
+      text_of(refusals),
+      ElementsAre("region 0 of `t` has no possible memory: SOCKMEM (GPU cannot address it), SYSMEM "
+                  "(GPU cannot address it) [no-memory]"));
   EXPECT_EQ(mapper.describe(refusals[0].origin),
             "test.mapper:1:1: `Region * r GPU SOCKMEM,SYSMEM`");
+  EXPECT_THAT(render(refusals[0], mapper),
+              AllOf(HasSubstr("error: region 0 of `t` has no possible memory: SOCKMEM"),
+                    HasSubstr("note: decided by test.mapper:"), HasSubstr("\n    ")));
 }
 
 TEST(ProgramMapper, RegionVirtual) {
@@ -1026,6 +1031,29 @@ TEST(ProgramMapper, SelectsWhereSomethingIsLimited) {
   EXPECT_FALSE(open.on(cpu(0, 0)).selects());
   Mapping limited("InstanceLimit t 2;", grid());
   EXPECT_TRUE(limited.on(cpu(0, 0)).selects());
+}
+
+// ---- Mistakes of the caller
+
+TEST(ProgramMapper, AnEqualMachineWillDo) {
+  const Mapping mapping("Task * GPU;\n", grid());
+  const auto equal = std::make_shared<const Machine>(grid());
+  ProgramMapper mapper(ProgramMapper::share(mapping.bound), MapperSite{equal, cpu(0, 0)});
+  EXPECT_EQ(&mapper.machine(), &mapping.bound.machine());
+}
+
+TEST(ProgramMapperDeathTest, NamesWhatTheCallerHasToPass) {
+  const Mapping mapping("Task * GPU;\n", grid());
+  const auto made = [&](MapperSite site) {
+    const ProgramMapper mapper(ProgramMapper::share(mapping.bound), std::move(site));
+  };
+  const auto other = std::make_shared<const Machine>(machine_of("nodes=1,cpu=4"));
+  EXPECT_DEATH(made({other, cpu(0, 0)}),
+               "wrong use of the library: MapperSite::machine must equal the machine that the "
+               "program is bound to");
+  EXPECT_DEATH(made({nullptr, cpu(0, 0)}), "MapperSite::machine must equal");
+  EXPECT_DEATH(made({mapping.bound.shared_machine(), cpu(0, 4)}),
+               "MapperSite::local must be a processor of MapperSite::machine");
 }
 
 }  // namespace

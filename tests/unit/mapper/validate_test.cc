@@ -103,14 +103,15 @@ TEST(Validate, RequirementsWithoutAPlace) {
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
   wish.requirements[0] = {};
   EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
-              ElementsAre("region 0 of `t` can go nowhere: the answer names no memory "
+              ElementsAre("region 0 of `t` has no possible memory: the answer names no memory "
                           "[no-memory]"));
   wish.requirements[0].add({MemKind::kSockmem, {5}, {}, {}});
   wish.requirements[0].add({MemKind::kRegsockmem, {6}, {}, {}});
   const auto refusals = validate(wish, task.view(), two_nodes());
-  EXPECT_THAT(text_of(refusals),
-              ElementsAre("region 0 of `t` can go nowhere: SOCKMEM (GPU cannot address it), "
-                          "REGSOCKMEM (node 0 has none) [no-memory]"));
+  EXPECT_THAT(
+      text_of(refusals),
+      ElementsAre("region 0 of `t` has no possible memory: SOCKMEM (GPU cannot address it), "
+                  "REGSOCKMEM (node 0 has none) [no-memory]"));
   EXPECT_EQ(refusals[0].origin, Origin{5});
   wish.requirements[0].add({MemKind::kZcmem, {}, {}, {}});
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
@@ -177,9 +178,10 @@ TEST(Validate, VirtualAsTheLastResort) {
   wish.requirements[0] = {};
   wish.requirements[0].add({MemKind::kSysmem, {}, {}, {}});
   wish.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
-              ElementsAre("region 0 of `t` can go nowhere: SYSMEM (GPU cannot address it), VIRTUAL "
-                          "(a leaf reduces to it) [no-memory]"));
+  EXPECT_THAT(
+      text_of(validate(wish, task.view(), two_nodes())),
+      ElementsAre("region 0 of `t` has no possible memory: SYSMEM (GPU cannot address it), VIRTUAL "
+                  "(a leaf reduces to it) [no-memory]"));
   task.requirements[0].privilege = Privilege::kReadOnly;
   EXPECT_EQ(validate(wish, task.view(), two_nodes()).size(), 1U);
   task.variants[0].leaf = false;
@@ -417,13 +419,15 @@ TEST(Validate, InlineMappings) {
   using enum MemKind;
   FakeOperation mapping(OperationKind::kInline);
   EXPECT_THAT(mapping.refusals(Privilege::kReadWrite, {kSysmem, kZcmem}), IsEmpty());
-  EXPECT_THAT(mapping.refusals(Privilege::kReadWrite, {kSysmem, kRegsockmem, kVirtual}),
-              ElementsAre("region 0 of `inline mapping` can go nowhere: SYSMEM (GPU cannot address "
-                          "it), REGSOCKMEM (node 0 has none), VIRTUAL (only what a task hands on, "
-                          "or a copy reads, is virtual) [no-memory]"));
-  EXPECT_THAT(mapping.refusals(Privilege::kReadOnly, {}),
-              ElementsAre("region 0 of `inline mapping` can go nowhere: the answer names no memory "
-                          "[no-memory]"));
+  EXPECT_THAT(
+      mapping.refusals(Privilege::kReadWrite, {kSysmem, kRegsockmem, kVirtual}),
+      ElementsAre("region 0 of `inline mapping` has no possible memory: SYSMEM (GPU cannot address "
+                  "it), REGSOCKMEM (node 0 has none), VIRTUAL (only what a task hands on, "
+                  "or a copy reads, is virtual) [no-memory]"));
+  EXPECT_THAT(
+      mapping.refusals(Privilege::kReadOnly, {}),
+      ElementsAre("region 0 of `inline mapping` has no possible memory: the answer names no memory "
+                  "[no-memory]"));
   EXPECT_THAT(mapping.refusals(Privilege::kNoAccess, {}), IsEmpty());
   mapping.wish.requirements.clear();
   EXPECT_THAT(mapping.refusals(), ElementsAre("map_operation of `inline mapping` answered 0 "
@@ -442,9 +446,10 @@ TEST(Validate, CopiesAndPartitions) {
                           "copy reads, is virtual [bad-virtual]"));
   FakeOperation partition(OperationKind::kPartition);
   EXPECT_THAT(partition.refusals(Privilege::kReadOnly, {kFbmem, kSysmem}), IsEmpty());
-  EXPECT_THAT(partition.refusals(Privilege::kReadOnly, {kFbmem}),
-              ElementsAre("region 0 of `partition` can go nowhere: FBMEM (partitions are made from "
-                          "host memory) [no-memory]"));
+  EXPECT_THAT(
+      partition.refusals(Privilege::kReadOnly, {kFbmem}),
+      ElementsAre("region 0 of `partition` has no possible memory: FBMEM (partitions are made from "
+                  "host memory) [no-memory]"));
 }
 
 TEST(Validate, Stealing) {
