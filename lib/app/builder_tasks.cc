@@ -299,7 +299,7 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
                        of.requirements.size() == 1 ? "" : "s"));
     }
     if (demand.align_op != AlignOp::kNone && !power_of_two(demand.align_bytes)) {
-      fail(place + "/align", fmt::format("{} is no power of two", demand.align_bytes));
+      fail(place + "/align", fmt::format("{} is not a power of two", demand.align_bytes));
     }
     if (demand.align_op == AlignOp::kNone && demand.align_bytes != 0) {
       fail(place + "/align", "bytes without an operator");

@@ -193,8 +193,9 @@ Functions::Mapped Functions::map(FunctionId function) {
   const bool is_set = made.result.is(Type::kProcessors);
   if (!made.failure.empty()) return {made.name, is_set, made.failure};
   if (is_set || made.result.is(Type::kProcessor)) return {made.name, is_set, {}};
-  const std::string why = fmt::format("`{}` returned {}, no processor [not-a-processor]",
-                                      program_.function_name(function), made.result.text());
+  const std::string why =
+      fmt::format("`{}` returned {}, which is not a processor [not-a-processor]",
+                  program_.function_name(function), made.result.text());
   return {made.name, is_set, quoted(why)};
 }
 

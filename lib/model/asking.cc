@@ -170,15 +170,15 @@ std::string Asker::take_remarks() {
 std::string role_words(const Problem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
     return fmt::format(
-        "You improve marked parts of a text, called segments. What stands outside of them stays as "
-        "it is. Of the result {}. A text that does not work is worth nothing.\n",
+        "You improve marked parts of a text, called segments. The text outside of them stays as it "
+        "is. {}. A text that does not work is worth nothing.\n",
         goal_words(evaluator));
   }
   return fmt::format(
       "You tune the placement of a task-based parallel program on a machine. You write a small "
       "mapping program. It says which processors run each task, which memory holds each region, "
-      "how the data lies there, and where the points of index launches go. Of the result {}. A "
-      "mapping that cannot run is worth nothing.\n",
+      "how the data lies there, and where the points of index launches go. {}. A mapping that "
+      "cannot run is worth nothing.\n",
       goal_words(evaluator));
 }
 

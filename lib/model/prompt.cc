@@ -156,9 +156,8 @@ std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
 
 std::string goal_words(const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
-  std::string words = evaluator.higher_is_better()
-                          ? fmt::format("as much as possible is wanted, in {}", evaluator.unit())
-                          : fmt::format("as little as possible is wanted, in {}", evaluator.unit());
+  std::string words = fmt::format("The result is measured in {}. Make it as {} as possible",
+                                  evaluator.unit(), evaluator.higher_is_better() ? "high" : "low");
   if (inputs.size() > 1) {
     words += fmt::format(", as the geometric mean over {} inputs", inputs.size());
   }

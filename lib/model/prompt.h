@@ -57,7 +57,7 @@ struct CardPiece {
 // Returns the description of the mapping language.
 std::span<const CardPiece> language_card();
 
-// Describes the goal: "smaller is better, in s: the geometric mean over ..."
+// Describes the goal: "The result is measured in s. Make it as low as possible".
 std::string goal_words(const Evaluator& evaluator);
 // Adds a description of the machine and the application, or of the text's subject.
 void add_problem(Prompt& prompt, const Problem& problem);

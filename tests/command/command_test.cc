@@ -190,7 +190,7 @@ TEST(Check, JsonHasTheContractsShape) {
   const json& diagnostic = document["diagnostics"][0];
   EXPECT_EQ(diagnostic["id"], "unknown-processor");
   EXPECT_EQ(diagnostic["severity"], "error");
-  EXPECT_EQ(diagnostic["message"], "no processor kind `GPUS`");
+  EXPECT_EQ(diagnostic["message"], "unknown processor kind `GPUS`");
   EXPECT_EQ(diagnostic["file"], "<stdin>");
   EXPECT_EQ(diagnostic["start"], json({{"line", 3}, {"column", 8}}));
   EXPECT_EQ(diagnostic["end"], json({{"line", 3}, {"column", 12}}));

@@ -214,7 +214,7 @@ TEST(Tune, WhatIsWrongIsOneLineOfJson) {
     EXPECT_EQ(lines.back()["event"], "error") << line;
     EXPECT_NE(lines.back()["message"], "") << line;
     if (line.find("--start") == line.npos) continue;
-    EXPECT_EQ(lines.back()["message"], "no processor kind `GPUS`");
+    EXPECT_EQ(lines.back()["message"], "unknown processor kind `GPUS`");
     EXPECT_GT(lines.back()["diagnostics"].size(), 1U);
   }
 }

@@ -33,7 +33,7 @@ void check(const Result<Machine>& made, bool ascii) {
     const auto kind = static_cast<groma::ProcKind>(k);
     GROMA_CHECK(machine.processors_per_node(kind) <= machine.processor_count(0, kind));
   }
-  if (machine.node_count() > 4096 || !ascii) return;  // names that are no UTF-8 change
+  if (machine.node_count() > 4096 || !ascii) return;  // names that are not valid UTF-8 change
   const Result<Machine> again = groma::machine_from_json(groma::machine_to_json(machine), "again");
   GROMA_CHECK(again.ok());
   GROMA_CHECK(again.value() == machine);

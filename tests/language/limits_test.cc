@@ -155,9 +155,9 @@ TEST(Limits, CallDepthIsEnoughToEvaluate) {
 TEST(Limits, Errors) {
   const std::string wrong = "Task a GPUS\n";
   EXPECT_EQ(errors_of(repeated(wrong, kMaxErrors - 1)),
-            repeated("[unknown-processor] no processor kind `GPUS`\n", kMaxErrors - 1));
+            repeated("[unknown-processor] unknown processor kind `GPUS`\n", kMaxErrors - 1));
   EXPECT_EQ(errors_of(repeated(wrong, 5000)),
-            repeated("[unknown-processor] no processor kind `GPUS`\n", kMaxErrors) +
+            repeated("[unknown-processor] unknown processor kind `GPUS`\n", kMaxErrors) +
                 "[too-many-errors] stopped after 100 errors\n");
 }
 

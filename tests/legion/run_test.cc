@@ -669,7 +669,7 @@ TEST_F(Run, NoSuchMapping) {
 
 TEST_F(Run, AMappingWithErrorsStartsNothing) {
   const Outcome outcome = stranger("Task * CPUS;\n", "plain");
-  expect_failure(outcome, "no processor kind `CPUS` [unknown-processor]");
+  expect_failure(outcome, "unknown processor kind `CPUS` [unknown-processor]");
   EXPECT_THAT(outcome.out + outcome.err, Not(HasSubstr("kept")));
   const Outcome json = stranger("Task * CPUS;\n", "plain", "--json");
   EXPECT_EQ(json.exit_code, 1);

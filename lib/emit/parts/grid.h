@@ -236,7 +236,7 @@ class Grid {
   }
   Grid with(MachineView view) const {
     if (view.dimensions() > kMaxGridDimensions) {
-      fail("a machine view of more than 32 dimensions [machine-limit]");
+      fail("the machine view has more than 32 dimensions [machine-limit]");
     }
     return {std::move(view), nodes_, per_node_};
   }

@@ -943,7 +943,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   [[noreturn]] static void end_nowhere(const std::string& what, const NoInstance& reasons) {
     if (reasons.no_room) end("no room for " + what + reasons.text + " [out-of-memory]");
-    end(what + " can go nowhere" + reasons.text + " [no-memory]");
+    end(what + " has no possible memory" + reasons.text + " [no-memory]");
   }
 
   void map_region(Context context, const Legion::Task& task, std::size_t position,
@@ -1134,7 +1134,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     bool created = false;
     if (!all_reach(memory) ||
         !rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created)) {
-      end("what the tasks of a must epoch share can go nowhere [no-memory]");
+      end("the data that tasks of a must epoch share has no possible memory [no-memory]");
     }
     chosen.push_back(instance);
     // @end

@@ -325,7 +325,8 @@ TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
        "returned a CPU processor", "it then runs"},
       // Two mistakes.
       {"Task * GPU;\nRegion * * GPU SYSMEM;\n", "can run on none of its kinds", "; then in line 2"},
-      {"Task * GPUS,CPU;\n", "No processor kind `GPUS`.", "in line 1 write `GPU`: it then runs"},
+      {"Task * GPUS,CPU;\n", "Unknown processor kind `GPUS`.",
+       "in line 1 write `GPU`: it then runs"},
   };
   for (const auto& [text, explain, suggest] : kCases) {
     SCOPED_TRACE(text);

@@ -245,7 +245,7 @@ TEST(Workload, Tasks) {
       fault([](auto& a) { a.tasks[1].variants[0].demands[0].requirement = 2; }),
       "/tasks/1/variants/0/demands/0/requirement: the task has 2 requirements, counted from 0");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].align_op = AlignOp::kEq; }),
-            "/tasks/1/variants/0/demands/0/align: 0 is no power of two");
+            "/tasks/1/variants/0/demands/0/align: 0 is not a power of two");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].align_bytes = 8; }),
             "/tasks/1/variants/0/demands/0/align: bytes without an operator");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].memory = MemKind::kVirtual; }),

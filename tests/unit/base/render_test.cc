@@ -29,7 +29,7 @@ std::string rendered_at(const std::string& text, Range range) {
 
 TEST(Render, AnErrorWithHelp) {
   EXPECT_EQ(rendered("m = Machine(GPU)\nTask work GPUS;\n"),
-            "a.mapper:2:11: error: no processor kind `GPUS` [unknown-processor]\n"
+            "a.mapper:2:11: error: unknown processor kind `GPUS` [unknown-processor]\n"
             "    2 | Task work GPUS;\n"
             "      |           ^~~~\n"
             "help: did you mean `GPU`?\n");
@@ -100,7 +100,7 @@ TEST(Render, SeveralInTheOrderOfTheText) {
 
 TEST(Render, ATabIsOneColumn) {
   EXPECT_EQ(rendered("\tTask\ta\tGPUS"),
-            "a.mapper:1:9: error: no processor kind `GPUS` [unknown-processor]\n"
+            "a.mapper:1:9: error: unknown processor kind `GPUS` [unknown-processor]\n"
             "    1 |  Task a GPUS\n"
             "      |         ^~~~\n"
             "help: did you mean `GPU`?\n");
@@ -109,7 +109,7 @@ TEST(Render, ATabIsOneColumn) {
 TEST(Render, ACharacterOfSeveralBytesIsOneColumn) {
   EXPECT_EQ(rendered("Task \"gr\xC3\xB6\xC3\x9F"
                      "e\" GPUS"),
-            "a.mapper:1:14: error: no processor kind `GPUS` [unknown-processor]\n"
+            "a.mapper:1:14: error: unknown processor kind `GPUS` [unknown-processor]\n"
             "    1 | Task \"gr\xC3\xB6\xC3\x9F"
             "e\" GPUS\n"
             "      |              ^~~~\n"
@@ -123,7 +123,7 @@ TEST(Render, WhatATerminalMustNotSee) {
             "    1 | x = \\u001b[m \\xff\n"
             "      |     ^~~~~~\n"
             "help: remove it: nobody sees it, and a terminal may obey it\n"
-            "a.mapper:1:9: error: the byte 0xff is no UTF-8 [bad-utf8]\n"
+            "a.mapper:1:9: error: invalid UTF-8: byte 0xff [bad-utf8]\n"
             "    1 | x = \\u001b[m \\xff\n"
             "      |              ^~~~\n"
             "help: save the file as UTF-8\n");
@@ -131,7 +131,7 @@ TEST(Render, WhatATerminalMustNotSee) {
 
 TEST(Render, LinesThatEndInCrLf) {
   EXPECT_EQ(rendered("Task a GPU;\r\nTask b GPUS;\r\n"),
-            "a.mapper:2:8: error: no processor kind `GPUS` [unknown-processor]\n"
+            "a.mapper:2:8: error: unknown processor kind `GPUS` [unknown-processor]\n"
             "    2 | Task b GPUS;\n"
             "      |        ^~~~\n"
             "help: did you mean `GPU`?\n");
@@ -169,11 +169,12 @@ TEST(Render, ALongRangeIsCutToo) {
 }
 
 TEST(Render, Colours) {
-  EXPECT_EQ(rendered("Task a GPUS", true),
-            "a.mapper:1:8: \x1b[1;31merror:\x1b[0m no processor kind `GPUS` [unknown-processor]\n"
-            "    1 | Task a GPUS\n"
-            "      |        \x1b[1;32m^~~~\x1b[0m\n"
-            "\x1b[1;32mhelp:\x1b[0m did you mean `GPU`?\n");
+  EXPECT_EQ(
+      rendered("Task a GPUS", true),
+      "a.mapper:1:8: \x1b[1;31merror:\x1b[0m unknown processor kind `GPUS` [unknown-processor]\n"
+      "    1 | Task a GPUS\n"
+      "      |        \x1b[1;32m^~~~\x1b[0m\n"
+      "\x1b[1;32mhelp:\x1b[0m did you mean `GPU`?\n");
 }
 
 }  // namespace

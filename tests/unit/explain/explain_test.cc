@@ -305,9 +305,10 @@ TEST(Explain, LayoutsThatAVariantRefuses) {
 
 TEST(Explain, RegionsThatCanGoNowhere) {
   const Explained e = explained("Region work tiles GPU SOCKMEM");
-  EXPECT_THAT(render(e.diags),
-              HasSubstr("a.mapper:1:1: error: region 0 of `work` can go nowhere: SOCKMEM (GPU "
-                        "cannot address it) [no-memory]"));
+  EXPECT_THAT(
+      render(e.diags),
+      HasSubstr("a.mapper:1:1: error: region 0 of `work` has no possible memory: SOCKMEM (GPU "
+                "cannot address it) [no-memory]"));
   EXPECT_THAT(e.result->never_decide, IsEmpty());  // it decided, wrongly
 }
 

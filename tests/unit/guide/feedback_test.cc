@@ -65,7 +65,7 @@ TEST(Feedback, ARefusalInARunIsNoCompileError) {
 
 TEST(Feedback, MemoriesAreAdvisedForTheKindOfProcessor) {
   const auto advice = [](const std::string& why) {
-    return guided("error: region 0 of `t` can go nowhere: " + why + " [no-memory]\n",
+    return guided("error: region 0 of `t` has no possible memory: " + why + " [no-memory]\n",
                   {.exit_code = 1})
         .suggest.at(0);
   };
@@ -661,7 +661,7 @@ TEST(Failure, ForWantOfRoomNamesTaskAndRequirement) {
       {"Default mapper failed allocation for region requirement 0 of task work (UID 14) in memory "
        "1e00000000000000 for processor 1d00000000000001. This means the working set",
        "work 0"},
-      {"a.mapper:3:8: error: no memory kind `FB` [unknown-memory]", ""}};
+      {"a.mapper:3:8: error: unknown memory kind `FB` [unknown-memory]", ""}};
   for (const auto& [log, expected] : kLogs) EXPECT_EQ(told(guided(log).shortage), expected) << log;
 }
 
@@ -1242,7 +1242,7 @@ TEST(Long, TerminalsSequencesLeaveTheTextWhole) {
 // Our own messages take their notes and helps along, over the end of a block too.
 TEST(Long, LinesThatBelongToAMessageAreRead) {
   const std::string message =
-      "a.mapper:1:8: error: no processor kind `GPUS` [unknown-processor]\n"
+      "a.mapper:1:8: error: unknown processor kind `GPUS` [unknown-processor]\n"
       "    1 | Task * GPUS, CPU;\n      |        ^~~~\nnote: it is none\nhelp: did you mean "
       "`GPU`?\n";
   for (const std::size_t before :
@@ -1258,7 +1258,7 @@ TEST(Threads, ShareTheRules) {
   std::vector<std::string> logs, alone;
   std::string all;
   for (const auto& rule :
-       {"no processor kind `GPUS` [unknown-processor]", "Assertion failed: stride",
+       {"unknown processor kind `GPUS` [unknown-processor]", "Assertion failed: stride",
         "DGEMM parameter number 8 had an illegal value", "mgpu not found",
         "Slice processor index out of bound", "Segmentation fault",
         "error: 'x' was not declared in this scope", "out of memory"}) {

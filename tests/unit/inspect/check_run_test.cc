@@ -78,14 +78,14 @@ TEST(CheckRun, FindsNothingInWhatRuns) {
 }
 
 TEST(CheckRun, SaysWhereWhyAndWhatToDo) {
-  EXPECT_EQ(
-      checked("Task * GPU, CPU;\nRegion work parts GPU SYSMEM;", stencil()),
-      "a.mapper:2:1: error: region 0 of `work` can go nowhere: SYSMEM (GPU cannot address it) "
-      "[no-memory]\n"
-      "    2 | Region work parts GPU SYSMEM;\n"
-      "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-      "note: point (0) of a launch of `work` over 8, on GPU (0, 0)\n"
-      "help: name a memory that its processor can address in a `Region` statement\n");
+  EXPECT_EQ(checked("Task * GPU, CPU;\nRegion work parts GPU SYSMEM;", stencil()),
+            "a.mapper:2:1: error: region 0 of `work` has no possible memory: SYSMEM (GPU cannot "
+            "address it) "
+            "[no-memory]\n"
+            "    2 | Region work parts GPU SYSMEM;\n"
+            "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+            "note: point (0) of a launch of `work` over 8, on GPU (0, 0)\n"
+            "help: name a memory that its processor can address in a `Region` statement\n");
 }
 
 // The user knows the launch's own coordinates, the function sees them from its lower corner on.
@@ -159,8 +159,9 @@ TEST(CheckRun, FindsAllThatIsWrongNotOnlyWhatComesFirst) {
               stencil());
   EXPECT_THAT(found, HasSubstr("a.mapper:2:1: error: `set` can run on none of its kinds: `GPU` "
                                "[no-variant]"));
-  EXPECT_THAT(found, HasSubstr("a.mapper:3:1: error: region 0 of `init` can go nowhere: FBMEM (CPU "
-                               "cannot address it) [no-memory]"));
+  EXPECT_THAT(
+      found, HasSubstr("a.mapper:3:1: error: region 0 of `init` has no possible memory: FBMEM (CPU "
+                       "cannot address it) [no-memory]"));
   EXPECT_THAT(found,
               HasSubstr("a.mapper:4:1: error: region 0 of `work`: its variant wants SOA, the "
                         "mapping says AOS [layout-refused]"));
@@ -170,8 +171,9 @@ TEST(CheckRun, FindsMemoriesThatTheMachineLacks) {
   EXPECT_THAT(
       checked("Task * OMP, CPU;\nRegion work 1 OMP SOCKMEM;", stencil(),
               with(MemKind::kSockmem, 0)),
-      HasSubstr("a.mapper:2:1: error: region 1 of `work` can go nowhere: SOCKMEM (node 0 has "
-                "none) [no-memory]"));
+      HasSubstr(
+          "a.mapper:2:1: error: region 1 of `work` has no possible memory: SOCKMEM (node 0 has "
+          "none) [no-memory]"));
 }
 
 TEST(CheckRun, FindsVirtualDataThatALeafTouches) {
@@ -287,7 +289,7 @@ TEST(CheckRun, FindsRequirementsInEachOthersWay) {
   app.task("main").variant(cpu());
   app.body({launch("work")});
   EXPECT_THAT(checked("Region work * CPU SYSMEM;", made(app)),
-              HasSubstr("requirements 0 and 1 of `work` are in each other's way"));
+              HasSubstr("requirements 0 and 1 of `work` conflict"));
 }
 
 // Whether they have instances or hand on what they share.

@@ -544,7 +544,7 @@ TEST(AppJson, WrongVariantsAreNamedByPlace) {
             "/tasks/0/variants/0/demands/0/requirement: the task has 1 requirement, counted from "
             "0");
   EXPECT_EQ(variant(R"("demands": [{"requirement": 0, "align": {"bytes": 3}}])"),
-            "/tasks/0/variants/0/demands/0/align: 3 is no power of two");
+            "/tasks/0/variants/0/demands/0/align: 3 is not a power of two");
   EXPECT_EQ(variant(R"("demands": [{"requirement": 0, "memory": "VIRTUAL"}])"),
             "/tasks/0/variants/0/demands/0/memory: `VIRTUAL` is no memory");
 }

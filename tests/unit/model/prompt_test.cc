@@ -274,7 +274,7 @@ TEST(FeedbackBlock, SaysResultsOfAllInputsAndWhatIsBetter) {
   evaluation.score = 1 / 123.456;
   evaluation.noise = 0.1;
   EXPECT_EQ(score_words(evaluation, evaluator), "1.2e+02 GFLOPS");
-  EXPECT_THAT(goal_words(evaluator), HasSubstr("as much as possible"));
+  EXPECT_THAT(goal_words(evaluator), HasSubstr("Make it as high as possible"));
   evaluation.status = Evaluation::Status::kTimedOut;
   EXPECT_THAT(result_words(evaluation, evaluator), HasSubstr("stopped"));
 }
