@@ -8,6 +8,7 @@
 #include "groma/benchmarks.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

@@ -11,6 +11,7 @@
 #include "groma/evaluate.h"
 #include "groma/inspect.h"
 #include "groma/system.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

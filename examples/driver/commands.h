@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "console.h"
+#include "inputs.h"
 
 namespace driver {
 

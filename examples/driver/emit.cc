@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/system.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {
@@ -49,7 +50,7 @@ void add_emit(CLI::App& app, int* exit_code) {
       ->add_option("--class", options->emit.class_name,
                    "The mapper's name (CannonMapper of cannon.mapper)")
       ->check([](const std::string& name) {
-        return groma::is_class_name(name) ? std::string() : "`" + name + "` is no name of a class";
+        return groma::is_class_name(name) ? std::string() : "`" + name + "` is not a class name";
       });
   command->add_flag("--decisions-only", options->decisions_only,
                     "Without the mapper: what compiles without Legion");

@@ -13,6 +13,7 @@
 #include "groma/evaluate.h"
 #include "groma/explain_log.h"
 #include "groma/inspect.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {
@@ -60,7 +61,7 @@ bool add_log(const std::string& path, groma::MapperLogReader& reader) {
   if (!read_pieces(path, hear)) return false;
   if (endless) {
     refuse({groma::Error::Code::kTooLarge,
-            fmt::format("`{}`: a line of more than {} bytes, which is no log", shown_name(path),
+            fmt::format("`{}`: a line of more than {} bytes, which is not a log", shown_name(path),
                         kMostLineBytes)});
   }
   return !endless;

@@ -8,6 +8,7 @@
 #include "diff.h"
 #include "groma/syntax.h"
 #include "groma/system.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

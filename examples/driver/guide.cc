@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

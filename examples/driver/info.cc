@@ -14,6 +14,7 @@
 #include "groma/machine.h"
 #include "groma/spelling.h"
 #include "groma/syntax.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

@@ -5,6 +5,7 @@
 #include "console.h"
 #include "groma/diff.h"
 #include "groma/inspect.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

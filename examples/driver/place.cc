@@ -10,6 +10,7 @@
 #include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/system.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

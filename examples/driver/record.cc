@@ -20,6 +20,7 @@
 #include "groma/run_program.h"
 #include "groma/system.h"
 #include "groma/workload.h"
+#include "inputs.h"
 #include "run_map.h"
 
 namespace driver {

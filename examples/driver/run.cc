@@ -14,6 +14,7 @@
 #include "groma/evaluate.h"
 #include "groma/explain.h"
 #include "groma/inspect.h"
+#include "inputs.h"
 #include "legion_app.h"
 #include "run_map.h"
 

@@ -13,6 +13,7 @@
 #include "groma/run.h"
 #include "groma/run_program.h"
 #include "groma/system.h"
+#include "inputs.h"
 #include "legion_app.h"
 
 namespace driver {

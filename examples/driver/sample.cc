@@ -10,6 +10,7 @@
 #include "groma/inspect.h"
 #include "groma/search_space.h"
 #include "groma/source.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

@@ -25,6 +25,7 @@
 #include "groma/proposers.h"
 #include "groma/run.h"
 #include "groma/system.h"
+#include "inputs.h"
 #include "legion_app.h"
 #include "tune_words.h"
 #include "verify.h"

@@ -16,6 +16,7 @@
 
 #include "groma/geometry.h"
 #include "groma/kinds.h"
+#include "groma/layout_overrides.h"
 #include "groma/result.h"
 
 namespace groma {
@@ -324,5 +325,9 @@ struct Application {
   const AppTask* find(std::string_view task) const;
   friend bool operator==(const Application&, const Application&) = default;
 };
+
+// Removes from the application what the program's own mapper demands of the layouts of these tasks.
+// Fails with kUnknown if the application does not have one of the tasks.
+std::optional<Error> override_layouts(const LayoutOverrides& overrides, Application& app);
 
 }  // namespace groma

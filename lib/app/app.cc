@@ -1,6 +1,8 @@
 // Functions that look things up in an application.
 #include "groma/app.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace groma {
@@ -9,6 +11,26 @@ const AppTask* Application::find(std::string_view task) const {
   const auto found = std::find_if(tasks.begin(), tasks.end(),
                                   [task](const AppTask& each) { return each.name == task; });
   return found == tasks.end() ? nullptr : &*found;
+}
+
+std::optional<Error> override_layouts(const LayoutOverrides& overrides, Application& app) {
+  for (const std::string& name : overrides.tasks) {
+    const auto has_name = [&](const AppTask& task) { return task.name == name; };
+    if (name == "*" || std::any_of(app.tasks.begin(), app.tasks.end(), has_name)) continue;
+    return Error{Error::Code::kUnknown,
+                 fmt::format("`--override-layouts={}`: the application `{}` has no such task", name,
+                             app.name)};
+  }
+  for (AppTask& task : app.tasks) {
+    if (!overrides.has(task.name)) continue;
+    for (AppVariant& variant : task.variants) {
+      const auto removed = std::erase_if(variant.demands, [](const LayoutDemand& demand) {
+        return demand.source == DemandSource::kMapper;
+      });
+      variant.chosen_by_mapper = variant.chosen_by_mapper || removed > 0;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace groma
