@@ -95,7 +95,7 @@ struct ProgramResult {
   };
   Same same_results = Same::kNotCompared;
   UnsteadyResults unsteady;  // set for kSame and kDifferent: what was not compared
-  // Set for a ProgramRun::app that ran well.
+  // Set if ProgramRun::app names an application and its run ended without an error.
   struct Measured {
     double seconds = 0;     // as the program says
     double throughput = 0;  // the metric's work divided by these seconds

@@ -43,10 +43,10 @@ struct Partition {
   std::string name;
   Names names;  // its own, then those of the cut region or partition
   std::uint32_t region = 0;
-  int outer = -1;                  // the partition whose pieces it cuts; -1: none
-  Rect own_colors;                 // colours within one piece of `outer`
-  Rect colors;                     // colour space of `outer`, then the own colours
-  Codes lower, extents;            // over the own colour; empty: equal blocks
+  int outer = -1;        // the partition whose pieces it cuts; -1: none
+  Rect own_colors;       // colours of the pieces within one piece of `outer`
+  Rect colors;           // dimensions: those of `outer`'s colours, then those of own_colors
+  Codes lower, extents;  // over the own colour; empty: equal blocks
   std::vector<std::int64_t> halo;  // one for each dimension; empty: no halo
   // A partition is by boxes if the application gives AppPartition::boxes.
   struct Box {

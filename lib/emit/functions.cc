@@ -93,7 +93,7 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
       const Expr arg = eval(data_.lists[action.args.begin + i]);
       if (arg.type.never()) return fails(arg);
       const std::string text = full(arg, arg.type);
-      args += ", " + (arg.type.is(Type::kProcessors) ? "set_text(" + text + ")" : text);
+      args += ", " + (arg.type.is(Type::kProcessors) ? "text_of_set(" + text + ")" : text);
     }
     if (top) {
       features_.insert("print");

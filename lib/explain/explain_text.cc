@@ -134,13 +134,13 @@ class Writer {
     if (!requirement.is_mapped) return line(2, "nothing is mapped");
     if (requirement.inner) {
       line(2, fmt::format("virtual, since the task's variant {}: its children map their parts",
-                          requirement.privilege == Privilege::kReduce ? "reduces and is no leaf"
+                          requirement.privilege == Privilege::kReduce ? "reduces and is not a leaf"
                                                                       : "is inner"));
     }
     for (const ExplainedMemory& memory : requirement.memories) write(memory);
     beaten(2, requirement.beaten);
     if (requirement.collected || !requirement.collection.beaten.empty()) {
-      line(2, collection_words(requirement.collected));
+      line(2, early_collection_words(requirement.collected));
       decided(3, requirement.collection);
     }
   }

@@ -76,7 +76,7 @@ std::string placement_words(const ExplainedLaunch& launch, ProcKind kind) {
   return fmt::format("each {} of its parent's node in its turn", name_of(kind));
 }
 
-std::string collection_words(bool collected) {
+std::string early_collection_words(bool collected) {
   return collected ? "collected as soon as the task is done" : "kept until its memory is needed";
 }
 

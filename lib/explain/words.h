@@ -36,7 +36,7 @@ ProfileWords words_of(const std::string& title, const Program* program);
 
 // Describe a decision, whether the mapping or the default mapper made it.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
-std::string collection_words(bool collected);
+std::string early_collection_words(bool collected);
 std::string limit_words(std::int64_t limit, LimitScope scope);
 std::string replication_words(bool replicated);
 std::string steal_words(std::optional<StealScope> steal);

@@ -287,7 +287,7 @@ class Results::Search {
   }
 
  private:
-  // Returns true if the lines consist of a single number.
+  // Returns true if each line of the group is one number and nothing else.
   static bool is_bare(const Group& group) {
     return !group.lines.empty() && group.columns.size() == 1 &&
            group.lines.front().text.find_first_not_of("0123456789.eE+- ") == std::string_view::npos;

@@ -11,8 +11,8 @@ namespace groma {
 namespace mapper {
 namespace {
 
-// The most processor numbers of a map. The numbers above those of the map are left to a cursor's
-// own sets.
+// Upper limit of the processor numbers of a map. A cursor gives higher numbers to the sets of
+// processors that it makes itself, so that the two never collide.
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 }  // namespace

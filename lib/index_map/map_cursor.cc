@@ -266,8 +266,9 @@ void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, s
 
 }  // namespace
 
-// Writes the numbers of the points begin..end of a row, stretch by stretch. Returns false if the
-// function fails.
+// Writes the processor number of each point of a row whose last coordinate is in [begin, end).
+// Finds stretches of points whose numbers are equal or grow evenly, and fills each at once. Returns
+// false if the mapping function fails.
 bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                                Diagnostics& diags) {
   const Kernel& kernel = map_.kernel;

@@ -207,8 +207,9 @@ class Differ {
       const ExplainedRequirement& first = *list.front();
       const ExplainedRequirement& second = *of_b[position].front();
       if (first.collected == second.collected) continue;
-      add_data(What::kCollection, first, {collection_words(first.collected), first.collection.by},
-               {collection_words(second.collected), second.collection.by});
+      add_data(What::kCollection, first,
+               {early_collection_words(first.collected), first.collection.by},
+               {early_collection_words(second.collected), second.collection.by});
     }
   }
 

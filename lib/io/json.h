@@ -51,7 +51,7 @@ struct JsonPlace {
   std::size_t index = 0;      // index of an element
 };
 
-// Reads values out of a tree and collects errors.
+// Reads values out of a parsed JSON document and collects errors.
 class JsonReader {
  public:
   explicit JsonReader(std::string name) : name_(std::move(name)) {}

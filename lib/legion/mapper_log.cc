@@ -294,7 +294,7 @@ std::unique_ptr<LegionMapper> make_logged(LegionMapper* own, std::shared_ptr<Map
   return std::make_unique<Logged>(own, std::move(file));
 }
 
-LegionMapper* logged_by(LegionMapper* mapper) {
+LegionMapper* own_of_logger(LegionMapper* mapper) {
   const auto* logged = dynamic_cast<const Logged*>(mapper);
   return logged == nullptr ? nullptr : logged->own();
 }

@@ -56,6 +56,6 @@ std::unique_ptr<Legion::Mapping::Mapper> make_logged(Legion::Mapping::Mapper* ow
                                                      std::shared_ptr<MapperLogFile> file);
 
 // Returns the `own` of a mapper that make_logged() made, or null for any other mapper.
-Legion::Mapping::Mapper* logged_by(Legion::Mapping::Mapper* mapper);
+Legion::Mapping::Mapper* own_of_logger(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

@@ -224,7 +224,7 @@ void found(Legion::Mapping::MapperContext context,
 }
 
 LegionMapper* unwrap(LegionMapper* mapper) {
-  for (const auto below : {recorded_by, profiled_by, logged_by, own_of}) {
+  for (const auto below : {own_of_recorder, own_of_profiler, own_of_logger, own_of}) {
     LegionMapper* const own = below(mapper);
     if (own != nullptr) mapper = own;
   }

@@ -522,7 +522,7 @@ std::unique_ptr<LegionMapper> make_profiler(LegionMapper* own, std::shared_ptr<R
   return std::make_unique<Profiler>(own, std::move(watch));
 }
 
-LegionMapper* profiled_by(LegionMapper* mapper) {
+LegionMapper* own_of_profiler(LegionMapper* mapper) {
   const auto* profiler = dynamic_cast<const Profiler*>(mapper);
   return profiler == nullptr ? nullptr : profiler->own();
 }

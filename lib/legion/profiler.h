@@ -107,6 +107,6 @@ std::unique_ptr<Legion::Mapping::Mapper> make_profiler(Legion::Mapping::Mapper* 
                                                        std::shared_ptr<RunWatch> watch);
 
 // Returns the `own` of a mapper that make_profiler() made, or null for any other mapper.
-Legion::Mapping::Mapper* profiled_by(Legion::Mapping::Mapper* mapper);
+Legion::Mapping::Mapper* own_of_profiler(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

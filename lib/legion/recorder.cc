@@ -146,7 +146,7 @@ std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<R
   return std::make_unique<Recorder>(own, std::move(events), is_programs_own, std::move(asked));
 }
 
-LegionMapper* recorded_by(LegionMapper* mapper) {
+LegionMapper* own_of_recorder(LegionMapper* mapper) {
   const auto* recorder = dynamic_cast<const Recorder*>(mapper);
   return recorder == nullptr ? nullptr : recorder->own();
 }

@@ -21,6 +21,6 @@ std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* 
                                                        std::shared_ptr<AskedInstances> asked);
 
 // Returns the `own` of a mapper that make_recorder() made, or null for any other mapper.
-Legion::Mapping::Mapper* recorded_by(Legion::Mapping::Mapper* mapper);
+Legion::Mapping::Mapper* own_of_recorder(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

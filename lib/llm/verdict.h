@@ -19,7 +19,7 @@ Verdict judge(const WireReply& reply, const std::string& endpoint);
 // exchange, which may be a success.
 Verdict judge_error(const ServerError& error, int status);
 
-// Judges a successful exchange whose body is not a reply.
+// Returns the verdict on an answer with a success status whose body is not a reply of a model.
 Verdict judge_wrong(const WireReply& reply, const std::string& why);
 
 }  // namespace groma::llm

@@ -234,8 +234,8 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   auto events = app::events_from(recorded);
   if (!events) return events.error();
   app::drop_unused_pieces(*events);
-  // Keeps the holes of pieces as they were recorded, unless they exceed the limits of an
-  // application.
+  // Makes the recording with the holes in its pieces. Fails if they take more boxes than an
+  // application may have.
   const auto made = [&]() -> Result<Recording> {
     if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
     return Error{Error::Code::kTooLarge, "the pieces have too many holes"};

@@ -99,7 +99,7 @@ std::int64_t Store::work_of(const Cell& cell) {
 
 // Returns the key of a box in Wide: the bit width of its extent in the most cut dimension, and its
 // lower bound in that dimension.
-Store::Wide::key_type Store::width_of(std::uint32_t region, const Rect& box) const {
+Store::Wide::key_type Store::width_key(std::uint32_t region, const Rect& box) const {
   const int d = cut_most_[region];
   return {std::bit_width(static_cast<std::uint64_t>(box.extents[d])), box.lower[d]};
 }
@@ -150,7 +150,7 @@ std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
     return Wide::key_type{width, begin + box.extents[d] - ((std::int64_t{1} << width) - 1)};
   };
   std::optional<InstanceNumber> oldest;
-  auto at = here.lower_bound(least(empty ? 0 : width_of(query.region, box).first));
+  auto at = here.lower_bound(least(empty ? 0 : width_key(query.region, box).first));
   while (at != here.end() && !budget_.spend(4)) {
     const auto [width, lower] = at->first;
     if (lower > begin) {
@@ -208,7 +208,7 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   made.priority = query.priority;
   made.used = ++clock_;
   made.statement = query.statement;
-  at_[place][width_of(query.region, made.shape->box)].push_back(number);
+  at_[place][width_key(query.region, made.shape->box)].push_back(number);
   const auto [chain, is_new] = same_.try_emplace(key, Chain{number, number});
   if (!is_new) {
     instances_[chain->second.newest].next = number;
@@ -329,7 +329,7 @@ void Store::remove(InstanceNumber number) {
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
   const std::uint64_t place = place_of(instance.memory, instance.region);
   Wide& here = at_[place];
-  const auto alike = here.find(width_of(instance.region, instance.shape->box));
+  const auto alike = here.find(width_key(instance.region, instance.shape->box));
   std::erase(alike->second, number);
   if (alike->second.empty()) here.erase(alike);
   unchain(number, same_.find(box_key(place, instance.shape->box)));
@@ -465,7 +465,7 @@ void Store::make_only_valid(Cell& cell, InstanceNumber instance) {
 
 // Forgets the reductions that wait to be folded into the cell.
 void Store::drop_pending(Cell& cell) {
-  for (Pending& pending : cell.pending) {
+  for (PendingReduction& pending : cell.pending) {
     change(pending.instance, [](Instance& each) { --each.needed; });
     pending.users.ops.release(arena_);
   }
@@ -601,9 +601,10 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
   }
   if (cell.pending.empty()) return;
   // Every cell folds in the same order, so that the folds never wait for each other in a cycle.
-  std::sort(cell.pending.begin(), cell.pending.end(),
-            [](const Pending& a, const Pending& b) { return a.instance < b.instance; });
-  for (const Pending& pending : cell.pending) {
+  std::sort(
+      cell.pending.begin(), cell.pending.end(),
+      [](const PendingReduction& a, const PendingReduction& b) { return a.instance < b.instance; });
+  for (const PendingReduction& pending : cell.pending) {
     Fetch& fold = fetch(use, pending.instance, true, fetches, first);
     fold.bytes += bytes;
     budget_.spend(static_cast<std::int64_t>(pending.users.ops.size()));
@@ -628,7 +629,7 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
 void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
                      std::size_t first) {
   if (use.privilege == Privilege::kReduce) {
-    for (Pending& pending : cell.pending) {
+    for (PendingReduction& pending : cell.pending) {
       if (pending.instance != use.instance) continue;
       pending.users.add(use.task, ops_, arena_);
       return;
@@ -636,7 +637,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
     Holder& mine = holder(cell, use.instance);
     wait_for_users(use, use.task, mine);  // folds that still read the old contents
     mine.users.ops.clear();
-    Pending& pending = cell.pending.add({use.instance, {}}, arena_);
+    PendingReduction& pending = cell.pending.add({use.instance, {}}, arena_);
     pending.users.add(use.task, ops_, arena_);
     change(use.instance, [](Instance& instance) { ++instance.needed; });
     return;

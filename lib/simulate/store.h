@@ -182,7 +182,7 @@ class Store {
     Users users;            // ops that read the data, or the instance since then
     bool valid = false;
   };
-  struct Pending {
+  struct PendingReduction {
     InstanceNumber instance = 0;
     Users users;  // ops that reduce to it
   };
@@ -194,12 +194,12 @@ class Store {
   // that is cut most (logarithm, rounded up) and their begin there. So only few must be examined to
   // cover a box.
   using Wide = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
-  Wide::key_type width_of(std::uint32_t region, const Rect& box) const;
+  Wide::key_type width_key(std::uint32_t region, const Rect& box) const;
   static constexpr Op kSeveral = 0xFFFFFFFF;
   // One cell of one group. All bytes 0 is an unused cell.
   struct Cell {
     Few<Holder> holders;
-    Few<Pending> pending;
+    Few<PendingReduction> pending;
     // The last launch that read or reduced and the last that wrote, with their tasks (kSeveral:
     // several tasks).
     std::uint32_t read_launch = 0, write_launch = 0;

@@ -36,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOfMappin
 constexpr std::size_t kTask = 0, kRegion = 1, kLayout = 2, kLimit = 3, kIndex = 4, kSingle = 5,
                       kOther = 6;
 
-// Returns the segment to which a kind of statement belongs.
+// Returns the segment of a mapping (kTask ... kOther) that holds statements of this kind.
 std::size_t segment_of(StatementKind kind) {
   switch (kind) {
     case StatementKind::kTask:

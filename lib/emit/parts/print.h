@@ -28,7 +28,7 @@ inline std::string text_of(const Grid& grid) {
   return text_of(grid.kind()) + " " + text_of(grid.size());
 }
 
-inline std::string set_text(const Processors& processors) {
+inline std::string text_of_set(const Processors& processors) {
   std::string text = "{";
   for (const Processor& each : processors) text += (text.size() == 1 ? "" : ", ") + text_of(each);
   return text + "}";
