@@ -21,8 +21,8 @@ inline constexpr std::size_t kMaxMachineFileBytes = std::size_t{16} << 20;
 // messages, and as the machine's name if the text has none. Time and memory are bounded on any
 // text; kTooLarge beyond the limits.
 // A text that is not JSON fails with line and column. A wrong value fails with its JSON pointer and
-// the expected value: "`m.json`: /nodes/0/processors/1/count: 0 is no count (1 to 65536)". Further
-// wrong values are in Error::more.
+// the expected value: "`m.json`: /nodes/0/processors/1/count: 0 is not a count (1 to 65536)".
+// Further wrong values are in Error::more.
 Result<Machine> machine_from_json(std::string_view text, std::string_view name);
 
 // Writes a machine as JSON with every figure. machine_from_json(machine_to_json(m)) equals m,
@@ -46,7 +46,7 @@ Result<Machine> load_machine(const std::string& spec);
 inline constexpr std::size_t kMaxApplicationFileBytes = std::size_t{64} << 20;
 
 // Reads an application from JSON; docs/applications.md describes the shape. Fails as
-// machine_from_json does: "`app.json`: /tasks/0/variants/1/kind: `GPUS` is no processor kind".
+// machine_from_json does: "`app.json`: /tasks/0/variants/1/kind: `GPUS` is not a processor kind".
 // `name` is used in messages, and as the application's name if the text has none. The result passes
 // Workload::make. `stop` (null: never) is asked from time to time; kStopped once it returns true.
 Result<Application> application_from_json(std::string_view text, std::string_view name,

@@ -113,7 +113,7 @@ class Machine {
   // are: at least one node; counts within the limits above; indices in range; no group twice;
   // affinities and channels between existing groups; finite positive figures (a latency may be 0).
   // Fails with kMalformed, or with kTooLarge beyond kMaxNodes or kMaxNodeTypes. The message has the
-  // place: "node_types/0/processors/1/count: 0 is no count (1 to 65536)".
+  // place: "node_types/0/processors/1/count: 0 is not a count (1 to 65536)".
   static Result<Machine> make(std::string name, std::string description,
                               std::vector<NodeType> node_types, std::vector<std::uint32_t> nodes);
 

@@ -101,7 +101,7 @@ bool Builder::good_names(const std::string& path, const std::vector<std::string>
 
 bool Builder::formula_name(const std::string& path, std::string_view name) {
   if (good_name(path, name) && !is_formula_name(name)) {
-    fail(path, "it is no name that a formula can use",
+    fail(path, "it is not a name that a formula can use",
          "letters, digits and `_`, no digit first; not `min`, `max`, `points` or `extent`");
   }
   return ok();
@@ -165,7 +165,7 @@ std::optional<Rect> Builder::box(const std::string& path, const Formulas& extent
     const std::string place = fmt::format("{}/{}", path, i);
     size[static_cast<int>(i)] = constant(place, extents[i]);
     if (ok() && size[static_cast<int>(i)] < 0) {
-      fail(place, fmt::format("{} is no size", size[static_cast<int>(i)]));
+      fail(place, fmt::format("{} is not a size", size[static_cast<int>(i)]));
     }
   }
   if (!ok()) return std::nullopt;
@@ -246,7 +246,7 @@ void Builder::read_size(const std::string& path, std::size_t number) {
         [&name = name](const AppParameter& parameter) { return parameter.name == name; });
     const std::string place = fmt::format("{}/values/{}", path, name);
     if (known == app_.parameters.end()) {
-      fail(path + "/values", "a value of what is no parameter");
+      fail(path + "/values", "a value for a parameter that does not exist");
     } else if (!seen.insert(name).second) {
       fail(place, "it has a value already");
     } else if (value < known->least || value > known->most) {
@@ -265,7 +265,7 @@ bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& f
     const AppField& field = fields[i];
     if (field.bytes < 1 || field.bytes > kMaxFieldBytes) {
       fail(fmt::format("{}/{}/bytes", path, i),
-           fmt::format("{} is no size of a field (1 to {})", field.bytes, kMaxFieldBytes));
+           fmt::format("{} is not a size of a field (1 to {})", field.bytes, kMaxFieldBytes));
     }
     if (named || field.name.size() > kMaxAppNameBytes) {
       good_name(fmt::format("{}/{}/name", path, i), field.name);
@@ -493,7 +493,7 @@ void Builder::read_box(const std::string& path, const AppBox& from, Partition& t
     if (ok() && !code.is_closed()) fail(place, "the colour of a box is a number");
     color[d] = code.constant();
     if (ok() && (color[d] < 0 || color[d] >= colors.extents[d])) {
-      fail(place, fmt::format("{} is no colour; 0 to {} are", color[d], colors.extents[d] - 1));
+      fail(place, fmt::format("{} is not a colour; 0 to {} are", color[d], colors.extents[d] - 1));
     }
   }
   Rect made{Point::zeros(dimensions), Point::zeros(dimensions)};

@@ -119,8 +119,8 @@ void Builder::read_requirement(const std::string& path, const AppRequirement& fr
   to.fields = from.fields;
   good_names(path + "/names", from.names);
   if (from.dimensions < 1 || from.dimensions > kMaxDimensions) {
-    fail(path + "/dimensions",
-         fmt::format("{} is no number of dimensions (1 to {})", from.dimensions, kMaxDimensions));
+    fail(path + "/dimensions", fmt::format("{} is not a number of dimensions (1 to {})",
+                                           from.dimensions, kMaxDimensions));
   }
   fields_fit(path + "/fields", from.fields, false);
   if (ok()) to.data = read_where(path + "/data", from.data, to, Where::Color::kArguments);
@@ -304,7 +304,7 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
     if (demand.align_op == AlignOp::kNone && demand.align_bytes != 0) {
       fail(place + "/align", "bytes without an operator");
     }
-    if (demand.memory == MemKind::kVirtual) fail(place + "/memory", "`VIRTUAL` is no memory");
+    if (demand.memory == MemKind::kVirtual) fail(place + "/memory", "`VIRTUAL` is not a memory");
     const auto differ = [](const auto& a, const auto& b) { return a && b && a != b; };
     for (std::size_t other = 0; other < i; ++other) {
       const LayoutDemand& before = from.demands[other];
@@ -476,7 +476,7 @@ void Builder::check_color(const std::string& path, const Where& where,
     for (const Point* corner : {&domain->lower, static_cast<const Point*>(&last)}) {
       if (partition.colors.contains(*corner)) continue;
       return fail(path,
-                  fmt::format("point {} of the launch is no colour of `{}`, which has {}",
+                  fmt::format("point {} of the launch is not a colour of `{}`, which has {}",
                               text_of(*corner), partition.name, text_of(partition.colors.extents)));
     }
     return;
@@ -487,7 +487,7 @@ void Builder::check_color(const std::string& path, const Where& where,
     color[static_cast<int>(d)] = where.color[d].constant();
   }
   if (partition.colors.contains(color)) return;
-  fail(path + "/color", fmt::format("{} is no colour of `{}`, which has {}", text_of(color),
+  fail(path + "/color", fmt::format("{} is not a colour of `{}`, which has {}", text_of(color),
                                     partition.name, text_of(partition.colors.extents)));
 }
 

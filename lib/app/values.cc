@@ -92,7 +92,7 @@ std::optional<Error> set_value(Application& app, std::string_view item, Given& g
     parameter->value = *value;
   } else {
     return malformed(
-        fmt::format("`{}` is {}, which is no whole number", parameter->name, in_quotes(text)));
+        fmt::format("`{}` is {}, which is not a whole number", parameter->name, in_quotes(text)));
   }
   given.push_back(name);
   return std::nullopt;

@@ -83,7 +83,7 @@ Result<int> open_regular_file(const std::string& path, const char* what, int fla
   struct stat status {};
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
   close(file);
-  return Error{Error::Code::kUnreadable, fmt::format("`{}` is no regular file", path)};
+  return Error{Error::Code::kUnreadable, fmt::format("`{}` is not a regular file", path)};
 }
 
 Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes) {

@@ -157,7 +157,7 @@ class DefaultProgram {
     if (wish == nullptr) return comment("nodes differ, so the default mapper decides on each.");
     if (wish->is_virtual) {
       return comment(requirement.privilege == Privilege::kReduce
-                         ? "virtual, since its variant reduces and is no leaf."
+                         ? "virtual, since its variant reduces and is not a leaf."
                          : "virtual, since its variant is inner.");
     }
     const bool mapped =

@@ -275,7 +275,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
   const bool whole = member(document, "profile").is_object();
   const Json& found = whole ? member(document, "profile") : document;
   if (!member(found, "path").is_object() || member(found, "time_ps").is_null()) {
-    return no_profile("it is no profile of a run");
+    return no_profile("it is not a profile of a run");
   }
   std::optional<Error> error;
   ProfileFacts facts = facts_of_json({found, whole ? "/profile" : "", error});

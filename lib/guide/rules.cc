@@ -146,7 +146,7 @@ class RuleReader {
     }
     for (const Json& one : json["rules"]) {
       if (!one.is_object()) {
-        fail("a rule is no object");
+        fail("a rule is not an object");
       } else {
         read_rule(one);
       }
@@ -174,7 +174,7 @@ class RuleReader {
     std::string all;
     for (const Json& part : value) {
       if (!value.is_array() || !part.is_string()) {
-        fail(fmt::format("`{}` is no text and no list of texts", key));
+        fail(fmt::format("`{}` is not a text or a list of texts", key));
         return {};
       }
       all += part.get<std::string>();
@@ -193,7 +193,7 @@ class RuleReader {
 
   bool truth(const Json& of, const char* key) {
     if (!of.contains(key)) return false;
-    if (!of[key].is_boolean()) fail(fmt::format("`{}` is no bool", key));
+    if (!of[key].is_boolean()) fail(fmt::format("`{}` is not a bool", key));
     return of[key].is_boolean() && of[key].get<bool>();
   }
 
@@ -251,7 +251,7 @@ class RuleReader {
     rule.follow = texts(json, "follow");
     rule.lacks = text(json, "lacks");
     const std::optional<ProcKind> kind = find_proc_kind(rule.lacks);
-    if (!rule.lacks.empty() && !kind) return fail("`lacks` is no kind of processor");
+    if (!rule.lacks.empty() && !kind) return fail("`lacks` is not a kind of processor");
     rule.diagnostic = text(json, "diagnostic");
     rule.says = text(json, "says");
     if (json.contains("cause")) rule.cause = choice(kCauses, text(json, "cause"), "cause");
@@ -271,7 +271,7 @@ class RuleReader {
   void read_numbers(const Json& json, Rule* rule) {
     rule->unit = text(json, "unit");
     if (json.contains("scale")) {
-      if (!json["scale"].is_number()) return fail("`scale` is no number");
+      if (!json["scale"].is_number()) return fail("`scale` is not a number");
       rule->scale = json["scale"].get<double>();
     }
     rule->timed_out = truth(json, "timed_out");
@@ -279,7 +279,7 @@ class RuleReader {
     if (!json.contains("exit")) return;
     for (const Json& code : json["exit"]) {
       if (!json["exit"].is_array() || !code.is_number_integer()) {
-        return fail("`exit` is no list of integers");
+        return fail("`exit` is not a list of integers");
       }
       rule->exit_codes.push_back(code.get<std::int64_t>());
     }

@@ -194,7 +194,7 @@ AppSize AppReader::read_size(const JsonPlace& place) {
   }
   for (const JsonMember& member : *members) {
     if (!app::is_formula_name(member.key)) {
-      json_.fail(*values, fmt::format("{} is no parameter's name", in_quotes(member.key)));
+      json_.fail(*values, fmt::format("{} is not a parameter's name", in_quotes(member.key)));
     }
     size.values.emplace_back(member.key,
                              json_.integer(JsonPlace{&member.value, &*values, member.key, 0}));
@@ -315,7 +315,7 @@ std::uint32_t AppReader::read_position(const JsonPlace& place) {
   if (value >= 0 && value < static_cast<std::int64_t>(kMaxAppRequirements)) {
     return static_cast<std::uint32_t>(value);
   }
-  json_.fail(*position, fmt::format("{} is no position of a requirement", value));
+  json_.fail(*position, fmt::format("{} is not a position of a requirement", value));
   return 0;
 }
 

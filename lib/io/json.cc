@@ -268,7 +268,7 @@ std::int64_t JsonReader::integer(const JsonPlace& place) {
       real == static_cast<double>(static_cast<std::int64_t>(real))) {
     return static_cast<std::int64_t>(real);
   }
-  fail(place, fmt::format("{} is no whole number that can be kept", real));
+  fail(place, fmt::format("{} is not a whole number that can be kept", real));
   return 0;
 }
 
@@ -281,7 +281,7 @@ std::size_t JsonReader::word(const JsonPlace& place, std::span<const std::string
   if (failed_since(before)) return 0;
   const auto at = std::find(names.begin(), names.end(), word);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-  fail(place, fmt::format("{} is no {}", in_quotes(word), what), help_for(word, names));
+  fail(place, fmt::format("{} is not a {}", in_quotes(word), what), help_for(word, names));
   return 0;
 }
 

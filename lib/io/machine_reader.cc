@@ -214,7 +214,8 @@ void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
     return json_.fail(*count, "`order` says how many nodes of each kind there are");
   const std::int64_t room = kMaxNodes - static_cast<std::int64_t>(nodes_.size());
   if (nodes < 1 || nodes > room) {
-    const std::string message = fmt::format("{} is no count of nodes (1 to {})", nodes, kMaxNodes);
+    const std::string message =
+        fmt::format("{} is not a count of nodes (1 to {})", nodes, kMaxNodes);
     return count ? json_.fail(*count, message) : json_.fail(place, message);
   }
   if (!ordered) {
@@ -246,14 +247,14 @@ void MachineReader::read_order(const JsonPlace& list) {
   const std::size_t size = json_.array(list).size();
   if (list.value->array() == nullptr) return;
   if (size == 0 || size > static_cast<std::size_t>(kMaxNodes)) {
-    return json_.fail(list, fmt::format("{} is no count of nodes (1 to {})", size, kMaxNodes));
+    return json_.fail(list, fmt::format("{} is not a count of nodes (1 to {})", size, kMaxNodes));
   }
   for (std::size_t i = 0; i < size && !json_.full(); ++i) {
     const JsonPlace place = element(list, i);
     const std::int64_t type = json_.integer(place);
     if (type < 0 || type >= static_cast<std::int64_t>(types_.size())) {
       json_.fail(place,
-                 fmt::format("{} is no index of `nodes` (0 to {})", type, types_.size() - 1));
+                 fmt::format("{} is not an index of `nodes` (0 to {})", type, types_.size() - 1));
     }
     nodes_.push_back(static_cast<std::uint32_t>(type));
   }

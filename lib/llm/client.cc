@@ -233,7 +233,7 @@ class ChatClient::Impl {
     if (request.messages.empty()) return failure(Code::kBadRequest, "the request has no message");
     if (request.max_tokens < 1) return failure(Code::kBadRequest, "the request allows no tokens");
     if (!std::isfinite(request.temperature.value_or(0))) {
-      return failure(Code::kBadRequest, "the temperature is no number");
+      return failure(Code::kBadRequest, "the temperature is not a number");
     }
     if (grammar && !constraint.json_schema.empty()) {
       return failure(Code::kBadRequest, "a schema and a grammar at once");

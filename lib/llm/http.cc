@@ -381,7 +381,7 @@ Result<std::string> normal_endpoint(const ChatOptions& options) {
     return Error{Error::Code::kMalformed, "the endpoint " + why, std::move(help)};
   };
   const std::string example = "as in http://127.0.0.1:8080/v1 or exec:CMD";
-  if (!url.set(given)) return wrong("is no address", example);
+  if (!url.set(given)) return wrong("is not an address", example);
   const std::string scheme = part(CURLUPART_SCHEME), host = part(CURLUPART_HOST);
   if (scheme != "http" && scheme != "https") return wrong("begins with no http or https", example);
   if (!part(CURLUPART_USER).empty() || !part(CURLUPART_PASSWORD).empty()) {

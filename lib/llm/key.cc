@@ -35,7 +35,7 @@ Result<std::string> read_key_file(const std::string& path) {
   const ssize_t count =
       known && S_ISREG(status.st_mode) ? read(file, text.data(), text.size()) : -1;
   close(file);
-  if (!known || !S_ISREG(status.st_mode)) return failure("it is no file");
+  if (!known || !S_ISREG(status.st_mode)) return failure("it is not a file");
   if (count < 0) return failure("it cannot be read");
   if (status.st_uid != geteuid() && status.st_uid != 0) return failure("it is somebody else's");
   if ((status.st_mode & 077) != 0) {

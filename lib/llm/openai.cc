@@ -58,7 +58,7 @@ void add_tools(const json& calls, ReadReply* reply) {
 // Adds a message or, in a stream, a piece of a message.
 void add_message(const json& message, ReadReply* reply) {
   if (const json* content = member(message, "content")) {
-    if (!add_content(*content, reply)) reply->wrong = "`content` is no text";
+    if (!add_content(*content, reply)) reply->wrong = "`content` is not a text";
   }
   const json* thoughts = member(message, "reasoning_content");
   if (thoughts == nullptr) thoughts = member(message, "reasoning");

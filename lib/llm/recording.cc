@@ -283,7 +283,7 @@ Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recor
   if (!std::filesystem::is_regular_file(path, unknown)) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot read `{}`: {}", path,
-                             unknown ? unknown.message() : std::string("it is no file"))};
+                             unknown ? unknown.message() : std::string("it is not a file"))};
   }
   if (std::filesystem::file_size(path, unknown) > kMaxBytes) {
     return Error{Error::Code::kTooLarge, fmt::format("`{}` is larger than 256 MiB", path)};

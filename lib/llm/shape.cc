@@ -77,8 +77,8 @@ json parse_json(std::string_view text) {
                                   : json(json::value_t::discarded);
 }
 
-// Returns the error in a body, or nothing if the body is no error. Servers put errors in `error`,
-// in `detail`, or at the top.
+// Returns the error in a body, or nothing if the body is not an error. Servers put errors in
+// `error`, in `detail`, or at the top.
 std::optional<ServerError> error_in(const json& value) {
   if (!value.is_object()) return std::nullopt;
   if (const json* error = member(value, "error")) {

@@ -188,7 +188,7 @@ Verdict judge_wrong(const WireReply& reply, const std::string& why) {
   Verdict verdict;
   verdict.error.code = Code::kBadReply;
   verdict.error.status = reply.status;
-  verdict.error.message = fmt::format("what the server answers is no chat reply: {}", why);
+  verdict.error.message = fmt::format("what the server answers is not a chat reply: {}", why);
   const std::string begin = shown(reply.body, 100);
   if (!begin.empty()) verdict.error.message += fmt::format(" (`{}`)", begin);
   if (reply.content_type.starts_with("text/html")) verdict.error.help = help_for(Code::kNotFound);

@@ -31,18 +31,18 @@ std::string_view scope_name(Channel::Scope scope) {
 Found check_count(std::string path, std::int64_t count) {
   if (count >= 1 && count <= kMaxProcessorsPerNode) return std::nullopt;
   return Fault{std::move(path),
-               fmt::format("{} is no count (1 to {})", count, kMaxProcessorsPerNode)};
+               fmt::format("{} is not a count (1 to {})", count, kMaxProcessorsPerNode)};
 }
 
 // Some rates may be zero, which means unknown; fill_unknown_rates() replaces them later.
 Found check_rate(std::string path, double rate, bool may_be_zero) {
   if (std::isfinite(rate) && (rate > 0 || (may_be_zero && rate == 0))) return std::nullopt;
-  return Fault{std::move(path), fmt::format("{} is no rate (a number above 0)", rate)};
+  return Fault{std::move(path), fmt::format("{} is not a rate (a number above 0)", rate)};
 }
 
 Found check_latency(std::string path, double latency_s) {
   if (std::isfinite(latency_s) && latency_s >= 0) return std::nullopt;
-  return Fault{std::move(path), fmt::format("{} is no time (seconds, 0 or more)", latency_s)};
+  return Fault{std::move(path), fmt::format("{} is not a time (seconds, 0 or more)", latency_s)};
 }
 
 // The number and speed of the processors must be sensible. The sustained fraction is above 0 and at
@@ -54,8 +54,9 @@ Found check_processors(const ProcessorGroup& group, const std::string& path) {
   if (Found fault = check_count(path + "/count", group.count)) return fault;
   if (Found fault = check_rate(path + "/flops_per_s", group.flops_per_s, true)) return fault;
   if (!(group.sustained_fraction > 0 && group.sustained_fraction <= 1)) {
-    return Fault{path + "/sustained_fraction",
-                 fmt::format("{} is no fraction (above 0, at most 1)", group.sustained_fraction)};
+    return Fault{
+        path + "/sustained_fraction",
+        fmt::format("{} is not a fraction (above 0, at most 1)", group.sustained_fraction)};
   }
   return check_latency(path + "/launch_latency_s", group.launch_latency_s);
 }
@@ -63,12 +64,12 @@ Found check_processors(const ProcessorGroup& group, const std::string& path) {
 // The capacity of all memories of a kind in one node is limited to kMaxNodeBytes.
 Found check_memory(const MemoryGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kMemKindCount || group.kind == MemKind::kVirtual) {
-    return Fault{path + "/kind", "VIRTUAL is no memory that a node has"};
+    return Fault{path + "/kind", "VIRTUAL is not a memory that a node has"};
   }
   if (Found fault = check_count(path + "/count", group.count)) return fault;
   if (group.capacity_bytes < 0 || group.capacity_bytes > kMaxNodeBytes / group.count) {
     return Fault{path + "/capacity_bytes",
-                 fmt::format("{} is no capacity (0 to {} bytes, divided by the count)",
+                 fmt::format("{} is not a capacity (0 to {} bytes, divided by the count)",
                              group.capacity_bytes, kMaxNodeBytes)};
   }
   return check_rate(path + "/bandwidth_bytes_per_s", group.bandwidth_bytes_per_s, true);

@@ -10,7 +10,7 @@ namespace groma {
 
 struct Fault {
   std::string path;     // JSON pointer within the node type: "/processors/1/count"
-  std::string message;  // "0 is no count (1 to 65536)"
+  std::string message;  // "0 is not a count (1 to 65536)"
 };
 
 // Returns the first error of `node`, or nullopt.

@@ -77,7 +77,7 @@ std::optional<std::int64_t> to_count(std::string_view text, const Parameter& par
 std::optional<Error> read_item(std::string_view item, Spec* spec) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos) {
-    return malformed(fmt::format("{} is no parameter with a value", in_quotes(item)),
+    return malformed(fmt::format("{} is not a parameter with a value", in_quotes(item)),
                      "parameters are written `nodes=4,gpu=2`");
   }
   const std::string_view name = trimmed(item.substr(0, equals));
@@ -90,7 +90,7 @@ std::optional<Error> read_item(std::string_view item, Spec* spec) {
   if (slot) return malformed(fmt::format("parameter `{}` stands there twice", parameter->name));
   slot = to_count(value, *parameter);
   if (slot) return std::nullopt;
-  return malformed(fmt::format("`{}` is {}, which is no count ({} to {})", parameter->name,
+  return malformed(fmt::format("`{}` is {}, which is not a count ({} to {})", parameter->name,
                                in_quotes(value), parameter->least, parameter->most));
 }
 

@@ -350,8 +350,8 @@ bool inside(const Rect& box, const Rect& domain) {
 
 }  // namespace
 
-// What is no leaf may hand its reductions on. An application that says itself that a leaf's region
-// is virtual (kTagVirtualMap) does not touch it.
+// What is not a leaf may hand its reductions on. An application that says itself that a leaf's
+// region is virtual (kTagVirtualMap) does not touch it.
 const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
   const bool leaf = variant == nullptr || variant->leaf;
   if (requirement.output) return "the task makes it, so it has to lie somewhere";

@@ -295,7 +295,7 @@ class Reader {
         for (const llm::json& item : value) text += item.get<std::string>() + "\n";
         if (value.empty()) text = "NONE";
       } else {
-        damage(label, "its value is no text");
+        damage(label, "its value is not a text");
         continue;
       }
       read_value(label, text);
@@ -312,7 +312,7 @@ class Reader {
       any = true;
       read_value(segment.name, *value);
     }
-    if (any) note("the reply is no complete JSON object");
+    if (any) note("the reply is not a complete JSON object");
     return any;
   }
 

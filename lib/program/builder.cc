@@ -22,7 +22,7 @@ Diagnostic& Builder::report(DiagId id, Range range, std::vector<DiagArg> args) {
   if (current_ != nullptr && !current_->used) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note(
-        fmt::format("nothing uses `{}`, so this is no error yet", text(current_->name)));
+        fmt::format("nothing uses `{}`, so this is not an error yet", text(current_->name)));
   } else if (branches_ > 0) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note("it is an error where this branch of `?:` is taken");

@@ -17,7 +17,7 @@ RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> mach
   sim::SpacesFailure failure;
   const auto spaces = sim::Spaces::make(workload.data(), options.max_bytes, budget, failure);
   const bool bad_noise = !(options.noise >= 0 && options.noise < 1);
-  if (bad_noise) failure = {RunStatus::kExecuteError, "the noise is no fraction below 1"};
+  if (bad_noise) failure = {RunStatus::kExecuteError, "the noise is not a fraction below 1"};
   if (!spaces || bad_noise) {
     RunResult result;
     result.status = failure.status;

@@ -575,7 +575,7 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   }
   std::error_code code;
   if (!options.folder.empty() && !fs::is_directory(options.folder, code)) {
-    return wrong(fmt::format("`{}` is no folder", options.folder), Error::Code::kUnknown);
+    return wrong(fmt::format("`{}` is not a folder", options.folder), Error::Code::kUnknown);
   }
   return std::nullopt;
 }

@@ -643,7 +643,7 @@ void Search::begin_round() {
     if (!line) {
       failed_ = line.error();
     } else if (!line->is_number_unsigned() || *line < 1 || *line > kUnbounded) {
-      failed_ = journal_.damaged("it is no number of proposals");
+      failed_ = journal_.damaged("it is not a number of proposals");
     } else {
       most_ = line->get<std::size_t>();
     }

@@ -51,7 +51,7 @@ Read number_in(std::string_view text) {
   double value = 0;
   const auto [stopped, code] = std::from_chars(begin, end, value);
   if (code != std::errc() || stopped != end) {
-    return fmt::format("the value is `{}`, which is no number", shown(text));
+    return fmt::format("the value is `{}`, which is not a number", shown(text));
   }
   return checked(value);
 }
@@ -140,7 +140,8 @@ Result<Metric> Metric::make(const std::string& pattern, const std::string& point
   options.set_max_mem(kPatternMemory);
   const auto made = std::make_shared<const re2::RE2>(pattern, options);
   if (!made->ok()) {
-    return failure(fmt::format("the metric `{}` is no pattern: {}", shown(pattern), made->error()));
+    return failure(
+        fmt::format("the metric `{}` is not a pattern: {}", shown(pattern), made->error()));
   }
   if (made->NumberOfCapturingGroups() != 1) {
     return failure(fmt::format("the metric `{}` has {} groups, not one", shown(pattern),
@@ -175,7 +176,7 @@ Read Metric::read(const CommandOutcome& outcome) const {
   const llm::json* found = found_in(value, pointer_);
   if (found == nullptr) return fmt::format("the JSON that was printed has no `{}`", shown(text_));
   if (!found->is_number())
-    return fmt::format("`{}` is no number in what was printed", shown(text_));
+    return fmt::format("`{}` is not a number in what was printed", shown(text_));
   return checked(found->get<double>());
 }
 

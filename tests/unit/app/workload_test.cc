@@ -82,7 +82,7 @@ TEST(Workload, Parameters) {
   EXPECT_EQ(fault([](auto& a) { a.parameters[1].name = "n"; }),
             "/parameters/1/name: this name is there already");
   EXPECT_EQ(fault([](auto& a) { a.parameters[0].name = "min"; }),
-            std::string("/parameters/0/name: it is no name that a formula can use") + kNoName);
+            std::string("/parameters/0/name: it is not a name that a formula can use") + kNoName);
   EXPECT_EQ(fault([](auto& a) { a.parameters[0].name = ""; }),
             "/parameters/0/name: a name is empty");
   EXPECT_EQ(fault([](auto& a) { a.parameters.assign(65, {"n"}); }),
@@ -101,7 +101,7 @@ TEST(Workload, DefinitionsSizesAndMetric) {
   EXPECT_EQ(fault([](auto& a) { a.sizes.push_back(a.sizes[0]); }),
             "/sizes/1/name: size 0 has this name already");
   EXPECT_EQ(fault([](auto& a) { a.sizes[0].values[0].first = "m"; }),
-            "/sizes/0/values: a value of what is no parameter");
+            "/sizes/0/values: a value for a parameter that does not exist");
   EXPECT_EQ(fault([](auto& a) { a.sizes[0].values[0].second = 0; }),
             "/sizes/0/values/n: 0 is not within 1 to 9223372036854775807");
   EXPECT_EQ(fault([](auto& a) {
@@ -121,7 +121,7 @@ TEST(Workload, Regions) {
   EXPECT_EQ(fault([](auto& a) { a.regions[0].extents = {}; }),
             "/regions/0/extents: 0 dimensions; 1 to 9 may be");
   EXPECT_EQ(fault([](auto& a) { a.regions[0].extents = {"n - 200"}; }),
-            "/regions/0/extents/0: -100 is no size");
+            "/regions/0/extents/0: -100 is not a size");
   EXPECT_EQ(fault([](auto& a) {
               a.regions[1].extents = {"n * 100000000000000000", 3};
             }),
@@ -139,7 +139,7 @@ TEST(Workload, Regions) {
   EXPECT_EQ(fault([](auto& a) { a.regions[0].fields[1].name = ""; }),
             "/regions/0/fields/1/name: a name is empty");
   EXPECT_EQ(fault([](auto& a) { a.regions[0].fields[1].bytes = 0; }),
-            "/regions/0/fields/1/bytes: 0 is no size of a field (1 to 1099511627776)");
+            "/regions/0/fields/1/bytes: 0 is not a size of a field (1 to 1099511627776)");
 }
 
 TEST(Workload, Partitions) {
@@ -161,7 +161,7 @@ TEST(Workload, Partitions) {
             "/partitions/1/colors: equal blocks need a number for each of the 2 dimensions of `s` "
             "[or give `lower` and `extents` of a piece]");
   EXPECT_EQ(fault([](auto& a) { a.partitions[0].colors = {-1}; }),
-            "/partitions/0/colors/0: -1 is no size");
+            "/partitions/0/colors/0: -1 is not a size");
   EXPECT_EQ(fault([](auto& a) { a.partitions[0].lower = {0}; }),
             "/partitions/0/extents: 0 given, `r` has 1 dimensions");
   EXPECT_EQ(fault([](auto& a) {
@@ -221,7 +221,7 @@ TEST(Workload, Tasks) {
   EXPECT_EQ(fault([](auto& a) { a.top_level = "work"; }),
             "/top_level: nobody gives this task its arguments");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].arguments = {"1"}; }),
-            std::string("/tasks/1/arguments/0: it is no name that a formula can use") + kNoName);
+            std::string("/tasks/1/arguments/0: it is not a name that a formula can use") + kNoName);
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants.clear(); }),
             "/tasks/1/variants: a task has at least one variant");
   EXPECT_EQ(fault([](auto& a) { a.tasks[0].variants[0].leaf = true; }),
@@ -249,7 +249,7 @@ TEST(Workload, Tasks) {
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].align_bytes = 8; }),
             "/tasks/1/variants/0/demands/0/align: bytes without an operator");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].memory = MemKind::kVirtual; }),
-            "/tasks/1/variants/0/demands/0/memory: `VIRTUAL` is no memory");
+            "/tasks/1/variants/0/demands/0/memory: `VIRTUAL` is not a memory");
 }
 
 TEST(Workload, Requirements) {
@@ -257,7 +257,7 @@ TEST(Workload, Requirements) {
     return fault([&](Application& a) { change(a.tasks[1].requirements[0]); });
   };
   EXPECT_EQ(changed([](auto& r) { r.dimensions = 0; }),
-            "/tasks/1/requirements/0/dimensions: 0 is no number of dimensions (1 to 9)");
+            "/tasks/1/requirements/0/dimensions: 0 is not a number of dimensions (1 to 9)");
   EXPECT_EQ(changed([](auto& r) { r.dimensions = 2; }),
             "/tasks/1/requirements/0/data: `r` has 1 dimensions, the requirement 2");
   EXPECT_EQ(changed([](auto& r) {
@@ -310,7 +310,7 @@ TEST(Workload, Bodies) {
   EXPECT_EQ(fault([](auto& a) { loop_of(a).count = "q"; }),
             loop + "/repeat: `q` is not known here");
   EXPECT_EQ(fault([](auto& a) { loop_of(a).variable = "2"; }),
-            loop + "/variable: it is no name that a formula can use" + kNoName);
+            loop + "/variable: it is not a name that a formula can use" + kNoName);
   EXPECT_EQ(fault([](auto& a) { phase_of(a).name = ""; }), loop + "/body/0/phase: a name is empty");
   EXPECT_EQ(fault([](auto& a) { phase_of(a).body[1] = {AppWait{"dx"}}; }),
             loop +
@@ -422,14 +422,14 @@ TEST(Workload, WhatLaunchesAreOn) {
   EXPECT_EQ(changed([](auto& l) {
               l.data[1].color = {"p", 0};
             }),
-            launch + "/data/1/color: (4, 0) is no colour of `tiles`, which has (4, 1)");
+            launch + "/data/1/color: (4, 0) is not a colour of `tiles`, which has (4, 1)");
   EXPECT_EQ(changed([](auto& l) { l.domain = {"p + 1"}; }),
-            launch + ": point (4) of the launch is no colour of `blocks`, which has (4)");
+            launch + ": point (4) of the launch is not a colour of `blocks`, which has (4)");
   EXPECT_EQ(changed([](auto& l) { l.lower = {-1}; }),
-            launch + ": point (-1) of the launch is no colour of `blocks`, which has (4)");
+            launch + ": point (-1) of the launch is not a colour of `blocks`, which has (4)");
   EXPECT_EQ(
       changed([](auto& l) { l.domain = {"1000000 * 1000000"}; }),
-      launch + ": point (999999999999) of the launch is no colour of `blocks`, which has (4)");
+      launch + ": point (999999999999) of the launch is not a colour of `blocks`, which has (4)");
   EXPECT_EQ(changed([](auto& l) { l.domain = {"p * 0"}; }), "");
 }
 
@@ -639,7 +639,7 @@ TEST(Boxes, WhatIsWrongIsSaid) {
       fault({.name = "b", .of = "r", .colors = {2}, .boxes = {{{}, {0}, {1}}, {{}, {0, 1}, {1}}}}),
       "/partitions/0/boxes/1/lower: 2 given, `r` has 1 dimensions");
   EXPECT_EQ(fault({.name = "b", .of = "r", .colors = {2}, .boxes = {{{2}, {0}, {1}}}}),
-            "/partitions/0/boxes/0/color/0: 2 is no colour; 0 to 1 are");
+            "/partitions/0/boxes/0/color/0: 2 is not a colour; 0 to 1 are");
   EXPECT_EQ(fault({.name = "b", .of = "r", .colors = {2, 2}, .boxes = {{{1}, {0}, {1}}}}),
             "/partitions/0/boxes/0/color: 1 coordinates, a colour has 2");
   EXPECT_EQ(

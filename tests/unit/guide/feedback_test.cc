@@ -48,7 +48,7 @@ TEST(Feedback, APythonExceptionIsTheCause) {
   EXPECT_THAT(feedback.explain.at(1), HasSubstr("Nothing was mapped"));
 }
 
-// It is no error of the text, which was compiled before the program ran.
+// It is not an error of the text, which was compiled before the program ran.
 TEST(Feedback, ARefusalInARunIsNoCompileError) {
   const Feedback feedback = guided(
       "a.mapper:1:1: error: region 0 of `t`: the program's own mapper asks for C_order, the "

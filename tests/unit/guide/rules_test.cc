@@ -220,15 +220,15 @@ TEST(Rules, RefuseWhatTheyCannotUse) {
       {R"({"id": "x", "pattern": "unclosed ("})", "missing )"},
       {R"({"id": "x", "pattern": "fine pattern", "role": "loud"})", "`role` cannot be `loud`"},
       {R"({"id": "x", "pattern": "fine pattern", "patern": ""})", "no key `patern`"},
-      {R"({"id": "x", "pattern": 3})", "`pattern` is no text"},
+      {R"({"id": "x", "pattern": 3})", "`pattern` is not a text"},
       {R"({"id": "x", "pattern": "fine pattern", "advice": {"txt": "a"}})", "no key `txt`"},
       {R"({"id": "x", "pattern": "fine pattern", "advice": {"text": "a", "else": 1}})",
-       "`else` is no bool"},
+       "`else` is not a bool"},
       {R"({"id": "x", "pattern": "fine pattern", "cause": "words"})", "`cause` cannot be `words`"},
       {R"({"id": "x", "pattern": "fine pattern", "meaning": "m", "shortage": true,
            "example": "fine pattern"})",
        "needs the groups `task` and `req`"},
-      {R"({"id": "x", "pattern": "fine pattern", "exit": ["a"]})", "no list of integers"},
+      {R"({"id": "x", "pattern": "fine pattern", "exit": ["a"]})", "not a list of integers"},
       {R"({"id": "x", "pattern": "fine pattern", "role": "metric"})", "a group `value`"},
       {R"({"id": "x", "pattern": "fine pattern", "meaning": "m"}, {"id": "x", "pattern": "fine"})",
        "twice"},
@@ -237,7 +237,7 @@ TEST(Rules, RefuseWhatTheyCannotUse) {
        "`{tsak}`: its pattern"},
       {R"({"id": "x", "pattern": "fine pattern", "meaning": "m", "example": "another"})",
        "does not match its `example`"},
-      {"3", "a rule is no object"},
+      {"3", "a rule is not an object"},
   };
   for (const auto& [rule, why] : kWrong) {
     const Source own("own.json", std::string(R"({"rules": [)") + rule + "]}");

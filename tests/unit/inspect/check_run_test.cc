@@ -340,7 +340,7 @@ TEST(CheckRun, LooksNoFurtherThanTheFirstErrorIfThatIsEnough) {
   const std::string first = checked(text, stencil(), *make_machine("p100x4"), enough);
   EXPECT_THAT(first, AllOf(HasSubstr("error: "), Not(HasSubstr("of `work`"))));
   EXPECT_THAT(all, HasSubstr(first));
-  // A warning is no error.
+  // A warning is not an error.
   EXPECT_EQ(checked("Task * GPU, CPU;", stencil(1, 1 << 21), *make_machine("p100x4"), enough),
             checked("Task * GPU, CPU;", stencil(1, 1 << 21)));
 }

@@ -320,7 +320,7 @@ TEST(AppJson, WrongTextsAreNamedByPlace) {
   EXPECT_EQ(refusal(R"({"tasks": [{"name": "", "variants": [{"kind": "GPU"}]}]})"),
             "/tasks/0/name: a name is empty");
   EXPECT_EQ(refusal(R"({"tasks": [{"name": "t", "variants": [{"kind": "GPUS"}]}]})"),
-            "/tasks/0/variants/0/kind: `GPUS` is no processor kind [did you mean `GPU`?]");
+            "/tasks/0/variants/0/kind: `GPUS` is not a processor kind [did you mean `GPU`?]");
   EXPECT_EQ(refusal(R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU"}]},
                              {"name": "t", "variants": [{"kind": "GPU"}]}]})"),
             "/tasks/1/name: task 0 has this name already");
@@ -354,16 +354,16 @@ TEST(AppJson, WrongTasksAreNamedByPlace) {
   EXPECT_EQ(body(R"({"repeat": 1, "body": [{"wait": "f"}]})"),
             "/tasks/0/body/0/body/0/wait: no launch of this task gives the future `f`");
   EXPECT_EQ(body(R"({"repeat": 1.5})"),
-            "/tasks/0/body/0/repeat: 1.5 is no whole number that can be kept");
+            "/tasks/0/body/0/repeat: 1.5 is not a whole number that can be kept");
   EXPECT_EQ(body(R"({"repeat": "2 +"})"), "/tasks/0/body/0/repeat: the formula ends too early");
   EXPECT_EQ(task_refusal(R"("requirements": [{"names": ["r"]}])"),
             "/tasks/0/requirements/0: `privilege` is missing [one of `no-access`, `read-only`, "
             "`read-write`, "
             "`write-discard` and `reduce`]");
   EXPECT_EQ(task_refusal(R"("requirements": [{"privilege": "reduce", "dimensions": 10}])"),
-            "/tasks/0/requirements/0/dimensions: 10 is no number of dimensions (1 to 9)");
+            "/tasks/0/requirements/0/dimensions: 10 is not a number of dimensions (1 to 9)");
   EXPECT_EQ(task_refusal(R"("requirements": [{"privilege": "reduce", "fields": [{"bytes": 0}]}])"),
-            "/tasks/0/requirements/0/fields/0/bytes: 0 is no size of a field (1 to "
+            "/tasks/0/requirements/0/fields/0/bytes: 0 is not a size of a field (1 to "
             "1099511627776)");
   EXPECT_EQ(task_refusal(R"("requirements": [{"privilege": "reduce", "names": ["r", ""]}])"),
             "/tasks/0/requirements/0/names/1: a name is empty");
@@ -382,9 +382,9 @@ TEST(AppJson, WrongParametersAndDataAreNamedByPlace) {
   EXPECT_EQ(app(R"("sizes": [{"name": "s", "values": []}])"),
             "/sizes/0/values: an array stands where an object is due");
   EXPECT_EQ(app(R"("sizes": [{"name": "s", "values": {"a/b": 1}}])"),
-            "/sizes/0/values: `a/b` is no parameter's name");
+            "/sizes/0/values: `a/b` is not a parameter's name");
   EXPECT_EQ(app(R"("regions": [{"name": "r", "extents": ["-2"]}])"),
-            "/regions/0/extents/0: -2 is no size");
+            "/regions/0/extents/0: -2 is not a size");
   EXPECT_EQ(app(R"("partitions": [{"name": "p", "of": "p", "colors": [1]}])"),
             "/partitions/0/of: `p` is cut from itself [a partition cuts a region, or a partition "
             "that does in the end]");
@@ -416,9 +416,9 @@ TEST(AppJson, AllWrongTypesAndKeysAreTold) {
                     {"launch": "b", "domain": []}]}]})"),
       (Messages{"/parameters: an object stands where an array is due",
                 "/tasks/0/variants/0/kind: a number stands where a string is due",
-                "/tasks/0/variants/1/kind: `GPUS` is no processor kind",
+                "/tasks/0/variants/1/kind: `GPUS` is not a processor kind",
                 "/tasks/0/requirements/0/privilege: a number stands where a string is due",
-                "/tasks/0/requirements/1/privilege: `read` is no privilege",
+                "/tasks/0/requirements/1/privilege: `read` is not a privilege",
                 "/tasks/0/requirements/1/data: no such key: `off`",
                 "/tasks/1: `variants` is missing",
                 "/tasks/1/body/0/launch: a number stands where a string is due",
@@ -442,7 +442,7 @@ TEST(AppJson, AllThatContradictsIsTold) {
                          "partitions": [{"name": "p", "of": "r", "colors": [2]}], )" +
                task),
       (Messages{"/regions/0/extents/0: `x` is not known here",
-                "/regions/1/extents/0: -1 is no size"}));
+                "/regions/1/extents/0: -1 is not a size"}));
   // What is cut of a partition that is wrong is not wrong for that.
   EXPECT_EQ(refusals(R"({"regions": [{"name": "r", "extents": [8]}], "partitions": [
                 {"name": "a", "of": "b", "colors": [2]}, {"name": "b", "of": "c", "colors": [2]},
@@ -450,7 +450,7 @@ TEST(AppJson, AllThatContradictsIsTold) {
                 {"name": "e", "of": "r", "colors": [-2]}], )" +
                      task),
             (Messages{"/partitions/2/of: no region or partition is named `q`",
-                      "/partitions/4/colors/0: -2 is no size"}));
+                      "/partitions/4/colors/0: -2 is not a size"}));
   EXPECT_EQ(
       refusals(R"({"top_level": "mian", "metric": {"work": "n", "phase": "p"}, "tasks": [
                 {"name": "a", "variants": [{"kind": "CPU", "flops": "1 +"}, {"kind": "GPU", "flops": "y"}],
@@ -546,7 +546,7 @@ TEST(AppJson, WrongVariantsAreNamedByPlace) {
   EXPECT_EQ(variant(R"("demands": [{"requirement": 0, "align": {"bytes": 3}}])"),
             "/tasks/0/variants/0/demands/0/align: 3 is not a power of two");
   EXPECT_EQ(variant(R"("demands": [{"requirement": 0, "memory": "VIRTUAL"}])"),
-            "/tasks/0/variants/0/demands/0/memory: `VIRTUAL` is no memory");
+            "/tasks/0/variants/0/demands/0/memory: `VIRTUAL` is not a memory");
 }
 
 TEST(AppJson, FilesAndWhatIsNone) {
@@ -589,7 +589,7 @@ TEST(AppJson, FilesWithValues) {
   EXPECT_EQ(values(":size=small,wires=7"), " 4 5000 7 100 10");
   EXPECT_EQ(values(":piecs=8"), "`circuit` has no parameter `piecs` [did you mean `pieces`?]");
   EXPECT_EQ(values(":size=smal"), "`circuit` has no size `smal` [did you mean `small`?]");
-  EXPECT_EQ(values(":pieces=8x"), "`pieces` is `8x`, which is no whole number []");
+  EXPECT_EQ(values(":pieces=8x"), "`pieces` is `8x`, which is not a whole number []");
   EXPECT_EQ(values(":pieces="), "`pieces` has no value [it is written `pieces=64`]");
   EXPECT_EQ(values(":pieces=0"), "/parameters/0/value: `pieces` is 0; 1 to 1000000 may be []");
   EXPECT_EQ(values(":pieces"), "`pieces` has no value [it is written `pieces=64`]");

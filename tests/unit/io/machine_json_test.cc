@@ -180,21 +180,22 @@ TEST(MachineJson, WrongNumbers) {
   const auto count = [](const std::string& value) {
     return node_refusal(R"("processors": [{"kind": "GPU", "count": )" + value + "}]");
   };
-  EXPECT_EQ(count("0"), "/nodes/0/processors/0/count: 0 is no count (1 to 65536)");
-  EXPECT_EQ(count("-1"), "/nodes/0/processors/0/count: -1 is no count (1 to 65536)");
-  EXPECT_EQ(count("65537"), "/nodes/0/processors/0/count: 65537 is no count (1 to 65536)");
-  EXPECT_EQ(count("1.5"), "/nodes/0/processors/0/count: 1.5 is no whole number that can be kept");
+  EXPECT_EQ(count("0"), "/nodes/0/processors/0/count: 0 is not a count (1 to 65536)");
+  EXPECT_EQ(count("-1"), "/nodes/0/processors/0/count: -1 is not a count (1 to 65536)");
+  EXPECT_EQ(count("65537"), "/nodes/0/processors/0/count: 65537 is not a count (1 to 65536)");
+  EXPECT_EQ(count("1.5"),
+            "/nodes/0/processors/0/count: 1.5 is not a whole number that can be kept");
   EXPECT_EQ(count("1e300"),
-            "/nodes/0/processors/0/count: 1e+300 is no whole number that can be kept");
+            "/nodes/0/processors/0/count: 1e+300 is not a whole number that can be kept");
   EXPECT_EQ(count("99999999999999999999"),
-            "/nodes/0/processors/0/count: 1e+20 is no whole number that can be kept");
+            "/nodes/0/processors/0/count: 1e+20 is not a whole number that can be kept");
   const std::string nodes = std::string(kGpus) + R"(, "count": )";
-  EXPECT_EQ(node_refusal(nodes + "0"), "/nodes/0/count: 0 is no count of nodes (1 to 1048576)");
+  EXPECT_EQ(node_refusal(nodes + "0"), "/nodes/0/count: 0 is not a count of nodes (1 to 1048576)");
   EXPECT_EQ(node_refusal(nodes + "1048577"),
-            "/nodes/0/count: 1048577 is no count of nodes (1 to 1048576)");
+            "/nodes/0/count: 1048577 is not a count of nodes (1 to 1048576)");
   EXPECT_EQ(node_refusal(std::string(kGpus) + R"(, "memories": [{"kind": "SYSMEM", "count": 2,
                 "capacity_bytes": 9007199254740992}])"),
-            "/nodes/0/memories/0/capacity_bytes: 9007199254740992 is no capacity (0 to "
+            "/nodes/0/memories/0/capacity_bytes: 9007199254740992 is not a capacity (0 to "
             "9007199254740992 bytes, divided by the count)");
   EXPECT_EQ(node_refusal(std::string(kGpus) + R"(, "memories": [{"kind": "SYSMEM"}],
                 "affinities": [{"processor": "GPU", "memory": "SYSMEM"}])"),
@@ -208,13 +209,13 @@ TEST(MachineJson, UnknownWords) {
   EXPECT_EQ(refused(R"({"zebra": 1})").help,
             "known are `name`, `description`, `nodes` and `order`");
   const Error kind = refused(R"({"nodes": [{"processors": [{"kind": "GPUS", "count": 1}]}]})");
-  EXPECT_EQ(kind.message, "`m.json`: /nodes/0/processors/0/kind: `GPUS` is no processor kind");
+  EXPECT_EQ(kind.message, "`m.json`: /nodes/0/processors/0/kind: `GPUS` is not a processor kind");
   EXPECT_EQ(kind.help, "did you mean `GPU`?");
   EXPECT_EQ(node_refusal(std::string(kGpus) + R"(, "memories": [{"kind": "VIRTUAL"}])"),
-            "/nodes/0/memories/0/kind: VIRTUAL is no memory that a node has");
+            "/nodes/0/memories/0/kind: VIRTUAL is not a memory that a node has");
   EXPECT_EQ(node_refusal(std::string(kGpus) + R"(, "channels": [{"from": "FBMEM", "to": "FBMEM",
                 "scope": "far"}])"),
-            "/nodes/0/channels/0/scope: `far` is no scope");
+            "/nodes/0/channels/0/scope: `far` is not a scope");
 }
 
 // Each mistake once, and nothing that only comes of one.
@@ -230,13 +231,13 @@ TEST(MachineJson, AllMistakesAreTold) {
   EXPECT_EQ(
       messages,
       (std::vector<std::string>{
-          "`m.json`: /nodes/0/processors/0/kind: `GPUS` is no processor kind",
+          "`m.json`: /nodes/0/processors/0/kind: `GPUS` is not a processor kind",
           "`m.json`: /nodes/0/processors/1/count: a string stands where a whole number is due",
           "`m.json`: /nodes/0/memories: a number stands where an array is due",
           "`m.json`: /nodes/1: no such key: `procesors`",
-          "`m.json`: /nodes/2/processors/0/count: 0 is no count (1 to 65536)",
-          "`m.json`: /nodes/3/affinities/0/processor: `GPUS` is no processor kind",
-          "`m.json`: /nodes/3/channels/0/scope: `far` is no scope",
+          "`m.json`: /nodes/2/processors/0/count: 0 is not a count (1 to 65536)",
+          "`m.json`: /nodes/3/affinities/0/processor: `GPUS` is not a processor kind",
+          "`m.json`: /nodes/3/channels/0/scope: `far` is not a scope",
           "`m.json`: /name: a number stands where a string is due"}));
   std::string nodes;
   for (int i = 0; i < 100; ++i) nodes += i == 0 ? "1" : ",1";
@@ -255,9 +256,9 @@ TEST(MachineJson, Order) {
   const std::string nodes = R"("nodes": [{)" + std::string(kGpus) + "}]";
   EXPECT_EQ(read("{" + nodes + R"(, "order": [0, 0, 0]})").node_count(), 3);
   EXPECT_EQ(refused("{" + nodes + R"(, "order": [0, 1]})").message,
-            "`m.json`: /order/1: 1 is no index of `nodes` (0 to 0)");
+            "`m.json`: /order/1: 1 is not an index of `nodes` (0 to 0)");
   EXPECT_EQ(refused("{" + nodes + R"(, "order": []})").message,
-            "`m.json`: /order: 0 is no count of nodes (1 to 1048576)");
+            "`m.json`: /order: 0 is not a count of nodes (1 to 1048576)");
   EXPECT_EQ(
       refused(R"({"nodes": [{"count": 1, )" + std::string(kGpus) + R"(}], "order": [0]})").message,
       "`m.json`: /nodes/0/count: `order` says how many nodes of each kind there are");

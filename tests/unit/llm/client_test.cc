@@ -157,7 +157,7 @@ TEST_F(Client, TellsFailuresApart) {
            {"choices-number", Code::kBadReply, 1, "no `choices`"},
            {"choice-null", Code::kBadReply, 1, "no `message`"},
            {"message-text", Code::kNoText, 1, "no text"},
-           {"content-number", Code::kBadReply, 1, "`content` is no text"},
+           {"content-number", Code::kBadReply, 1, "`content` is not a text"},
            {"empty-choices", Code::kBadReply, 1, "empty"},
            {"content-null", Code::kNoText, 1, "no text"},
            {"content-empty", Code::kNoText, 1, "no text"},
@@ -390,7 +390,7 @@ TEST_F(Client, AsksForStructureAsTheServerTakesIt) {
   EXPECT_EQ(make(options("by-vllm")).ask(grammar).error().code, Code::kBadRequest);
   ChatRequest hot = schema;
   hot.temperature = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(make(options("by-vllm")).ask(hot).error().message, HasSubstr("no number"));
+  EXPECT_THAT(make(options("by-vllm")).ask(hot).error().message, HasSubstr("not a number"));
   for (const char* broken : {"{\"type\":", "3", "{} {}"}) {
     schema.constraint.json_schema = broken;
     EXPECT_THAT(make(options("by-vllm")).ask(schema).error().message,

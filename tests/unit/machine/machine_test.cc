@@ -117,18 +117,19 @@ TEST(Machine, NodesThatAreNot) {
 
 TEST(Machine, WrongProcessors) {
   EXPECT_EQ(refusal([](NodeType* node) { node->processors[1].count = 0; }),
-            "node_types/0/processors/1/count: 0 is no count (1 to 65536)");
+            "node_types/0/processors/1/count: 0 is not a count (1 to 65536)");
   EXPECT_EQ(refusal([](NodeType* node) { node->processors[1].kind = ProcKind::kCpu; }),
             "node_types/0/processors/1: CPU stands there twice, also at /processors/0");
   EXPECT_EQ(refusal([](NodeType* node) { node->processors[0].flops_per_s = kInfinity; }),
-            "node_types/0/processors/0/flops_per_s: inf is no rate (a number above 0)");
-  EXPECT_EQ(refusal([](NodeType* node) { node->processors[0].sustained_fraction = 0; }),
-            "node_types/0/processors/0/sustained_fraction: 0 is no fraction (above 0, at most 1)");
+            "node_types/0/processors/0/flops_per_s: inf is not a rate (a number above 0)");
+  EXPECT_EQ(
+      refusal([](NodeType* node) { node->processors[0].sustained_fraction = 0; }),
+      "node_types/0/processors/0/sustained_fraction: 0 is not a fraction (above 0, at most 1)");
   EXPECT_EQ(
       refusal([](NodeType* node) { node->processors[0].sustained_fraction = kNan; }),
-      "node_types/0/processors/0/sustained_fraction: nan is no fraction (above 0, at most 1)");
+      "node_types/0/processors/0/sustained_fraction: nan is not a fraction (above 0, at most 1)");
   EXPECT_EQ(refusal([](NodeType* node) { node->processors[0].launch_latency_s = -1; }),
-            "node_types/0/processors/0/launch_latency_s: -1 is no time (seconds, 0 or more)");
+            "node_types/0/processors/0/launch_latency_s: -1 is not a time (seconds, 0 or more)");
   EXPECT_EQ(refusal([](NodeType* node) { node->processors[0].kind = static_cast<ProcKind>(200); }),
             "node_types/0/processors/0/kind: no such processor kind");
   EXPECT_EQ(refusal([](NodeType* node) { *node = NodeType{}; }),
@@ -137,9 +138,9 @@ TEST(Machine, WrongProcessors) {
 
 TEST(Machine, WrongMemories) {
   EXPECT_EQ(refusal([](NodeType* node) { node->memories[0].kind = MemKind::kVirtual; }),
-            "node_types/0/memories/0/kind: VIRTUAL is no memory that a node has");
+            "node_types/0/memories/0/kind: VIRTUAL is not a memory that a node has");
   EXPECT_EQ(refusal([](NodeType* node) { node->memories[0].count = 65537; }),
-            "node_types/0/memories/0/count: 65537 is no count (1 to 65536)");
+            "node_types/0/memories/0/count: 65537 is not a count (1 to 65536)");
   EXPECT_NE(refusal([](NodeType* node) { node->memories[0].capacity_bytes = -1; }), "made");
   EXPECT_NE(refusal([](NodeType* node) { node->memories[1].capacity_bytes = INT64_MAX; }), "made");
   EXPECT_NE(refusal([](NodeType* node) { node->memories[0].bandwidth_bytes_per_s = kNan; }),
@@ -160,7 +161,7 @@ TEST(Machine, WrongAffinitiesAndChannels) {
   EXPECT_EQ(refusal([](NodeType* node) { node->affinities[0].memory = MemKind::kRdmem; }),
             "node_types/0/affinities/0/memory: the node has no RDMEM");
   EXPECT_EQ(refusal([](NodeType* node) { node->affinities[0].bandwidth_bytes_per_s = 0; }),
-            "node_types/0/affinities/0/bandwidth_bytes_per_s: 0 is no rate (a number above 0)");
+            "node_types/0/affinities/0/bandwidth_bytes_per_s: 0 is not a rate (a number above 0)");
   EXPECT_EQ(refusal([](NodeType* node) { node->affinities.push_back(node->affinities[0]); }),
             "node_types/0/affinities/3: CPU to SYSMEM stands there twice, also at /affinities/0");
   EXPECT_EQ(refusal([](NodeType* node) { node->channels[0].name.clear(); }),
@@ -168,7 +169,7 @@ TEST(Machine, WrongAffinitiesAndChannels) {
   EXPECT_EQ(refusal([](NodeType* node) { node->channels[0].to = MemKind::kSockmem; }),
             "node_types/0/channels/0/to: the node has no SOCKMEM");
   EXPECT_EQ(refusal([](NodeType* node) { node->channels[0].links = -3; }),
-            "node_types/0/channels/0/links: -3 is no count (1 to 65536)");
+            "node_types/0/channels/0/links: -3 is not a count (1 to 65536)");
   EXPECT_EQ(refusal([](NodeType* node) {
               node->channels.push_back(node->channels[0]);
               std::swap(node->channels[1].from, node->channels[1].to);

@@ -173,12 +173,12 @@ TEST(Spec, UnknownNames) {
 }
 
 TEST(Spec, BadValues) {
-  EXPECT_EQ(refused("nodes=0").message, "`nodes` is `0`, which is no count (1 to 1048576)");
+  EXPECT_EQ(refused("nodes=0").message, "`nodes` is `0`, which is not a count (1 to 1048576)");
   for (const char* value : {"", "-1", "+4", "4x", "0x4", "1e3", "4.0", "99999999999999999999"}) {
     const Error error = refused("p100x4:gpu=" + std::string(value));
     EXPECT_EQ(error.code, Error::Code::kMalformed);
     EXPECT_EQ(error.message,
-              "`gpu` is `" + std::string(value) + "`, which is no count (0 to 65536)");
+              "`gpu` is `" + std::string(value) + "`, which is not a count (0 to 65536)");
   }
   EXPECT_EQ(refused("zcmem=16777217").code, Error::Code::kMalformed);
 }

@@ -174,7 +174,7 @@ const Refused kRefused[] = {
      "```region\nRegion a * GPU ZCMEM;\nRegion * * GPU;\n```", "`region` stays as it was"},
     {"a broken function", "```index\ndef f(Task task) { return m[0, 0;\n```", "`index` stays"},
     {"JSON that is cut off", "{\"suggestion\": {\"region\": \"Region * * GPU ZC", "no block"},
-    {"JSON of another kind", "{\"region\": {\"rp_shared\": 7}}", "its value is no text"},
+    {"JSON of another kind", "{\"region\": {\"rp_shared\": 7}}", "its value is not a text"},
     {"JSON of no segment", "{\"suggestion\": {\"colour\": \"red\"}}", "no segment `colour`"},
     {"KEEP alone", "```region\nKEEP\n```", "nothing in its blocks"},
 };
@@ -204,7 +204,7 @@ TEST(Answer, OfJsonThatIsCutOffTakesWhatIsComplete) {
       "{\"reasoning\": \"r\", \"suggestion\": {\"task\": \"Task * CPU;\", \"region\": \"Region * * "
       "G");
   EXPECT_EQ(changes(answer), "task=Task * CPU;\n");
-  EXPECT_THAT(notes(answer), HasSubstr("no complete JSON object"));
+  EXPECT_THAT(notes(answer), HasSubstr("not a complete JSON object"));
 }
 
 TEST(Answer, OfAWholeProgramNothingElseStays) {

@@ -745,7 +745,7 @@ TEST(Scientist, HasMoreFindingsThanItShows) {
   EXPECT_GT(play.proposer->findings().size(), 6'000U);
 }
 
-// Of a rate more is better, and it is no time.
+// Of a rate more is better, and it is not a time.
 TEST(Scientist, SpeaksOfWhatIsMeasured) {
   class Rate : public Telling {
    public:

@@ -127,7 +127,7 @@ TEST(ScratchFolder, GoesWhereWeAreKilled) {
   EXPECT_TRUE(fs::exists(file));
 }
 
-// What stands in its place is no folder of ours: the link goes, not what it names.
+// What stands in its place is not a folder of ours: the link goes, not what it names.
 TEST(ScratchFolder, ALinkInItsPlaceIsNotFollowed) {
   const TemporaryFolder outside;
   const std::string file = outside.write("file", "mine");

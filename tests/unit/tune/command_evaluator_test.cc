@@ -217,7 +217,7 @@ TEST_F(CommandEvaluator, TakesWhatAJsonPointerSays) {
   options_.metric_pointer = "/runs/1/a~1b~0";
   EXPECT_EQ(value_of(R"(echo '{"runs": [1, {"a/b~": 2.5}]}')"), 2.5);
   EXPECT_THAT(failure_of(R"(echo '{"runs": [1]}')"), HasSubstr("has no `/runs/1/a~1b~0`"));
-  EXPECT_THAT(failure_of(R"(echo '{"runs": [1, {"a/b~": "2"}]}')"), HasSubstr("is no number"));
+  EXPECT_THAT(failure_of(R"(echo '{"runs": [1, {"a/b~": "2"}]}')"), HasSubstr("is not a number"));
   EXPECT_THAT(failure_of(R"(echo '{"runs": [1, {"a/b~": -2}]}')"), HasSubstr("the value is -2"));
   EXPECT_THAT(failure_of("echo fast"), HasSubstr("is not JSON"));
   EXPECT_THAT(failure_of("yes '[' | head -n 100000"), HasSubstr("is not JSON"));
@@ -230,7 +230,7 @@ TEST_F(CommandEvaluator, TakesNoOtherCommas) {
   EXPECT_EQ(value_of("echo time: 12,345e-1"), 1234.5);
   for (const char* value : {"3,5", "1,23", "1234,567", "1,2345", ",123", "1,234,5", "1,,234"}) {
     EXPECT_EQ(failure_of(fmt::format("echo time: {}", value)),
-              fmt::format("Execution Error: the value is `{}`, which is no number", value));
+              fmt::format("Execution Error: the value is `{}`, which is not a number", value));
   }
 }
 
@@ -255,8 +255,8 @@ TEST_F(CommandEvaluator, NeedsAValueThatIsAboveZero) {
   }
   EXPECT_THAT(failure_of("echo time: nan"), HasSubstr("nan"));  // the guide's words
   EXPECT_EQ(failure_of("echo time: soon"),
-            "Execution Error: the value is `soon`, which is no number");
-  EXPECT_THAT(failure_of("echo time: 1e999"), HasSubstr("no number"));
+            "Execution Error: the value is `soon`, which is not a number");
+  EXPECT_THAT(failure_of("echo time: 1e999"), HasSubstr("not a number"));
   EXPECT_EQ(failure_of("echo slow"),
             "Execution Error: nothing that was printed matches `time: (\\S+)`");
   EXPECT_THAT(evaluate("echo slow").feedback.last_lines, ElementsAre("slow"));
@@ -655,7 +655,7 @@ TEST_F(CommandEvaluator, SaysWhatItsOptionsLack) {
   EXPECT_EQ(wrong([](Options o) { o.metric_pattern = "(a)(b)"; }),
             "the metric `(a)(b)` has 2 groups, not one");
   EXPECT_THAT(wrong([](Options o) { o.metric_pattern = "time: ("; }),
-              HasSubstr("the metric `time: (` is no pattern: missing )"));
+              HasSubstr("the metric `time: (` is not a pattern: missing )"));
   const auto pointer = [&](const char* text) {
     return wrong([text](Options o) {
       o.metric_pattern.clear();
@@ -674,7 +674,7 @@ TEST_F(CommandEvaluator, SaysWhatItsOptionsLack) {
             }),
             "of seconds fewer are better; a metric is missing");
   EXPECT_EQ(wrong([](Options o) { o.file_suffix = "/../x"; }), "`/../x` cannot end a file's name");
-  EXPECT_EQ(wrong([](Options o) { o.folder = "/no/such"; }), "`/no/such` is no folder");
+  EXPECT_EQ(wrong([](Options o) { o.folder = "/no/such"; }), "`/no/such` is not a folder");
 }
 
 }  // namespace

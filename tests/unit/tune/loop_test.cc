@@ -69,7 +69,7 @@ class Numbers : public FakeEvaluator {
   std::optional<Evaluation> check(const std::string& text, GuideDetail) const override {
     if (text != "17") return std::nullopt;
     Evaluation refused;
-    refused.feedback.execution = "17 is no number";
+    refused.feedback.execution = "17 is not a number";
     return refused;
   }
   std::atomic<int> calls = 0;
