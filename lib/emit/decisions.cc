@@ -14,20 +14,11 @@ namespace {
 
 using program::Data;
 using program::kAnyPlace;
+using program::memory_of;
 using program::PlaceKey;
+using program::processor_of;
 using program::Row;
 using program::TableId;
-
-// Returns the processor kind of a place, or nothing if the place is a memory or any place.
-std::optional<ProcKind> kind_of(PlaceKey place) {
-  if (place == kAnyPlace || place >= 0x40) return std::nullopt;
-  return static_cast<ProcKind>(place - 1);
-}
-// Returns the memory kind of a place, or nothing. Memories begin at 0x40 in a PlaceKey.
-std::optional<MemKind> memory_of(PlaceKey place) {
-  if (place < 0x40) return std::nullopt;
-  return static_cast<MemKind>(place - 0x40);
-}
 
 // Writes one C++ function for each kind of statement that the program has.
 class Decisions {
@@ -149,7 +140,7 @@ class Decisions {
       }
     }
     for (const Row* row : rows) {
-      if (const auto kind = kind_of(row->key.place)) {
+      if (const auto kind = processor_of(row->key.place)) {
         write(*row, fmt::format("kind == {}", enumerator(*kind)));
       }
     }
@@ -213,7 +204,7 @@ class Decisions {
   }
   static bool asks_kind(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(),
-                       [](const Row* row) { return kind_of(row->key.place).has_value(); });
+                       [](const Row* row) { return processor_of(row->key.place).has_value(); });
   }
   static bool asks_memory(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(),

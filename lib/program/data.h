@@ -171,6 +171,16 @@ inline constexpr PlaceKey place_key(MemKind kind) {
   return static_cast<PlaceKey>(0x40 + static_cast<int>(kind));
 }
 
+// Return the processor or the memory kind of a place, or nothing if the place is another one.
+inline std::optional<ProcKind> processor_of(PlaceKey place) {
+  if (place == kAnyPlace || place >= 0x40) return std::nullopt;
+  return static_cast<ProcKind>(place - 1);
+}
+inline std::optional<MemKind> memory_of(PlaceKey place) {
+  if (place < 0x40) return std::nullopt;
+  return static_cast<MemKind>(place - 0x40);
+}
+
 enum class TableId : std::uint8_t {
   kTask,
   kRegion,
