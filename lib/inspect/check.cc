@@ -3,6 +3,7 @@
 
 #include "explain/json.h"
 #include "groma/inspect.h"
+#include "inspect/idle_statements.h"
 
 namespace groma {
 
@@ -10,7 +11,9 @@ std::optional<BoundProgram> check(const Source& source, const Machine* machine, 
                                   Diagnostics& diags, LogSink* log, const CheckOptions& options) {
   const Program program = compile(source, diags);
   if (app != nullptr) check_names(program, *app, diags);
+  if (app != nullptr) inspect::check_replication(program, machine, *app, diags);
   if (machine == nullptr || diags.has_errors()) return std::nullopt;
+  inspect::check_kinds(program, *machine, diags);
   auto bound = bind(program, *machine, diags, log);
   if (bound && app != nullptr) check_run(*bound, *app, diags, options);
   return bound;

@@ -1,0 +1,20 @@
+// Warns about statements that can have no effect on the given machine or application.
+#pragma once
+
+#include "groma/diagnostics.h"
+#include "groma/machine.h"
+#include "groma/program.h"
+#include "groma/workload.h"
+
+namespace groma::inspect {
+
+// Warns about statements for a kind of processor or memory that the machine lacks.
+void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags);
+
+// Warns about each ControlReplicate statement that names a task which is never replicated. With a
+// machine, only the task's variant for the kind that the program chooses counts. `machine` may be
+// null.
+void check_replication(const Program& program, const Machine* machine, const Workload& app,
+                       Diagnostics& diags);
+
+}  // namespace groma::inspect
