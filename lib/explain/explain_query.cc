@@ -1,13 +1,105 @@
 // Matches an ExplainQuery with an application.
 #include "explain/explain_query.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "groma/spelling.h"
+
 namespace groma {
+namespace {
+
+// A region or a partition of an application, by its number.
+struct NamedData {
+  bool is_region = true;
+  std::uint32_t index = 0;
+  const app::Names* names = nullptr;
+};
+
+std::optional<NamedData> find_data(const app::Data& data, std::string_view name) {
+  for (std::uint32_t i = 0; i < data.regions.size(); ++i) {
+    if (data.regions[i].name == name) return NamedData{true, i, &data.regions[i].names};
+  }
+  for (std::uint32_t i = 0; i < data.partitions.size(); ++i) {
+    if (data.partitions[i].name == name) return NamedData{false, i, &data.partitions[i].names};
+  }
+  return std::nullopt;
+}
+
+// Returns true if a requirement uses the data: the region or partition itself, or a part of it.
+bool is_part_of(const app::Data& data, const app::Where& where, const NamedData& whole) {
+  if (where.what == app::Where::What::kUnknown) return false;
+  if (whole.is_region) return where.region == whole.index;
+  if (where.what != app::Where::What::kPartition) return false;
+  int partition = static_cast<int>(where.index);
+  while (partition >= 0 && partition != static_cast<int>(whole.index)) {
+    partition = data.partitions[static_cast<std::size_t>(partition)].outer;
+  }
+  return partition >= 0;
+}
+
+// Returns true if a launch of the task uses the data at this position.
+bool uses_at(const app::Task& task, const TaskUses& uses, std::size_t position,
+             const app::Data& data, const NamedData& whole) {
+  const app::Where& declared = task.requirements[position].data;
+  if (uses.uses.empty()) return is_part_of(data, declared, whole);
+  return std::any_of(uses.uses.begin(), uses.uses.end(), [&](const app::Use& use) {
+    const bool own = use.launch != nullptr && position < use.launch->data.size();
+    return is_part_of(data, own ? use.launch->data[position] : declared, whole);
+  });
+}
+
+// Returns the positions at which tasks use the data: "1 in `work`". At most kMost of them.
+std::vector<std::string> positions_of(const app::Data& data, const std::vector<TaskUses>& uses,
+                                      const NamedData& whole) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> found;
+  for (std::size_t t = 0; t < data.tasks.size(); ++t) {
+    const app::Task& task = data.tasks[t];
+    for (std::size_t i = 0; i < task.requirements.size() && found.size() < kMost; ++i) {
+      if (!uses_at(task, uses[t], i, data, whole)) continue;
+      found.push_back(fmt::format("{} in `{}`", i, task.name));
+    }
+  }
+  return found;
+}
+
+constexpr std::size_t kListedRegions = 12;  // longer lists of names are not shown
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+}  // namespace
+
+bool explain_description_name(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
+                              const std::vector<TaskUses>& uses) {
+  const auto named = find_data(data, name);
+  if (!named || std::find(named->names->begin(), named->names->end(), name) != named->names->end())
+    return false;
+  diagnostic.note(
+      fmt::format("the name `{}` is used only in the description of `{}`: the program "
+                  "itself has no {} of this name",
+                  name, data.name, named->is_region ? "region" : "partition"));
+  const std::vector<std::string> positions = positions_of(data, uses, *named);
+  const std::vector<std::string_view> names(named->names->begin(), named->names->end());
+  std::string help;
+  if (!names.empty()) help = fmt::format("write {}", join_names(names));
+  if (!positions.empty()) {
+    help += fmt::format("{} position of the region: {}", help.empty() ? "write the" : ", or the",
+                        fmt::join(positions, ", "));
+  }
+  if (!help.empty()) diagnostic.help(help);
+  return true;
+}
 
 // Each distinct list of requirement names gets one entry in `names`.
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
@@ -45,11 +137,13 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
                  const std::vector<TaskUses>& uses, Diagnostics& diags) {
   std::vector<std::string_view> tasks;
   std::set<std::string_view> regions;
+  std::size_t positions = 0;  // of the task with the most requirements
   bool task_found = false, region_found = query.region.empty();
   for (std::size_t t = 0; t < data.tasks.size(); ++t) {
     tasks.push_back(data.tasks[t].name);
     if (!asks(query, data.tasks[t])) continue;
     task_found = true;
+    positions = std::max(positions, data.tasks[t].requirements.size());
     for (const app::LaunchNames& names : uses[t].names) {
       for (std::size_t i = 0; i < names.size(); ++i) {
         region_found = region_found || asks(query, names, i);
@@ -65,7 +159,15 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
     Diagnostic& diagnostic =
         diags.report(DiagId::kUnknownRegion, std::nullopt, data.name, query.region);
     if (!query.task.empty()) diagnostic.note("none of `" + query.task + "`, which was asked about");
-    suggest(diagnostic, query.region, names);
+    if (is_number(query.region)) {
+      diagnostic.note("a number is the position of a region in its task" +
+                      (positions == 0 ? "" : fmt::format(", here at most {}", positions - 1)));
+      if (!names.empty() && names.size() <= kListedRegions) {
+        diagnostic.help("write a position, or a name: " + join_names(names));
+      }
+    } else if (!explain_description_name(diagnostic, query.region, data, uses)) {
+      suggest(diagnostic, query.region, names);
+    }
   }
   return task_found && region_found;
 }

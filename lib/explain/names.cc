@@ -122,8 +122,10 @@ class NameChecker {
     if (name == kStarName || known.contains(text)) return;
     if (seen.size() == kMaxErrors || !seen.insert(name).second) return;
     const std::vector<std::string_view> candidates(known.begin(), known.end());
-    Diagnostic& diagnostic = diags_.report(id, range, app_.name, text);
-    suggest(diagnostic.lower_to(Severity::kWarning), text, candidates);
+    Diagnostic& diagnostic = diags_.report(id, range, app_.name, text).lower_to(Severity::kWarning);
+    const bool is_region = id == DiagId::kUnknownRegion;
+    if (is_region && explain_description_name(diagnostic, text, app_, uses_)) return;
+    suggest(diagnostic, text, candidates);
   }
 
   // The regions of a task.

@@ -338,6 +338,45 @@ TEST(Explain, OneTaskOnSeveralPartitions) {
   EXPECT_EQ(one.task("t").requirements.size(), 1U);
 }
 
+// A recorded region without a name, or with the name of another region, has a name that only the
+// description uses. The message says what a mapping can write.
+TEST(Explain, SaysWhatToWriteForNamesOfTheDescriptionOnly) {
+  const std::string app = R"({"name": "a", "top_level": "main",
+      "regions": [{"name": "region_1", "unnamed": true, "extents": [8]},
+                  {"name": "cells", "extents": [8]}],
+      "partitions": [{"name": "tiles", "of": "cells", "colors": [4]},
+                     {"name": "tiles_2", "aliases": ["tiles"], "unnamed": true,
+                      "of": "region_1", "colors": [4]}],
+      "tasks": [
+        {"name": "main", "variants": [{"kind": "CPU"}],
+         "body": [{"launch": "t", "domain": [4]}]},
+        {"name": "t", "variants": [{"kind": "GPU"}], "requirements": [
+          {"privilege": "read-write", "data": "tiles"},
+          {"privilege": "read-only", "data": "tiles_2"}]}]})";
+  const Explained e =
+      explained("Region t region_1 * ZCMEM\nRegion t tiles_2 * ZCMEM", {}, "p100x4", app);
+  const std::string said = render(e.diags);
+  EXPECT_THAT(said, HasSubstr("has no region `region_1` [unknown-region]\n"));
+  EXPECT_THAT(said,
+              HasSubstr("note: the name `region_1` is used only in the description of `a`: the "
+                        "program itself has no region of this name\n"
+                        "help: write the position of the region: 1 in `t`\n"));
+  EXPECT_THAT(said, HasSubstr("program itself has no partition of this name\n"
+                              "help: write `tiles`, or the position of the region: 1 in `t`\n"));
+  const Explained one = explained("", {.region = "region_1"}, "p100x4", app);
+  EXPECT_THAT(render(one.diags), HasSubstr("help: write the position of the region: 1 in `t`\n"));
+}
+
+TEST(Explain, SaysThatANumberIsAPosition) {
+  const std::string app = R"({"name": "a", "regions": [{"name": "r", "extents": [8]}],
+      "tasks": [{"name": "t", "variants": [{"kind": "GPU"}], "requirements": [
+        {"privilege": "read-write", "data": "r"}, {"privilege": "read-only", "data": "r"}]}]})";
+  EXPECT_THAT(render(explained("", {.region = "33"}, "p100x4", app).diags),
+              HasSubstr("has no region `33` [unknown-region]\n"
+                        "note: a number is the position of a region in its task, here at most 1\n"
+                        "help: write a position, or a name: `r`\n"));
+}
+
 TEST(Explain, LaunchesInLaunches) {
   const Explained e = explained("", {}, "p100x4", R"({"top_level": "main", "tasks": [
       {"name": "main", "variants": [{"kind": "CPU"}], "body": [
