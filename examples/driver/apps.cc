@@ -9,6 +9,7 @@
 #include "groma/inspect.h"
 #include "groma/io.h"
 #include "inputs.h"
+#include "json_list.h"
 
 namespace driver {
 namespace {
@@ -24,7 +25,9 @@ std::string list_apps() {
 }
 
 int run(const std::string& name, bool json) {
-  if (name.empty()) return print(list_apps());
+  if (name.empty()) {
+    return print(json ? json_list("applications", groma::benchmarks()) : list_apps());
+  }
   std::optional<groma::Diagnostics> diags;
   const auto inputs = read_inputs("", name, &diags);
   if (!inputs) return fail(*diags, json);
@@ -39,9 +42,10 @@ void add_apps(CLI::App& app, int* exit_code) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("apps", "The applications that come with it, or one of them");
-  auto* option = command->add_option(
-      "NAME", *name, "An application as of --app: cannon, cannon:n=8000, a JSON file");
-  command->add_flag("--json", *json, "The application as JSON, as --app reads it")->needs(option);
+  command->add_option("NAME", *name,
+                      "An application as of --app: cannon, cannon:n=8000, a JSON file");
+  command->add_flag("--json", *json,
+                    "The application as JSON, as --app reads it; without NAME their names");
   command->footer(
       "Examples:\n"
       "  groma apps\n"

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include "groma/spelling.h"
 #include "groma/syntax.h"
 #include "inputs.h"
+#include "json_list.h"
 
 namespace driver {
 namespace {
@@ -87,7 +89,9 @@ std::string describe_machine(const std::string& spec, const groma::Machine& mach
 }
 
 int run_machines(const std::string& spec, bool json) {
-  if (spec.empty()) return print(list_machines());
+  if (spec.empty()) {
+    return print(json ? json_list("machines", groma::machine_presets()) : list_machines());
+  }
   std::optional<groma::Diagnostics> diags;
   const auto inputs = read_inputs(spec, "", &diags);
   if (!inputs) return fail(*diags, json);
@@ -95,10 +99,17 @@ int run_machines(const std::string& spec, bool json) {
   return print(json ? groma::machine_to_json(machine) : describe_machine(spec, machine));
 }
 
-int run_strategies(const std::string& name) {
+int run_strategies(const std::string& name, bool json) {
+  if (name.empty() && json) return print(json_list("strategies", groma::strategies()));
   std::string text;
   std::vector<std::string_view> names;
   for (const groma::DslFile& file : groma::strategies()) {
+    if (file.name == name && json) {
+      return print(nlohmann::ordered_json{
+                       {"name", file.name}, {"summary", file.summary}, {"text", file.text}}
+                       .dump() +
+                   "\n");
+    }
     if (file.name == name) return print(file.text);
     names.push_back(file.name);
     text += fmt::format("{:<14}{}\n", file.name, file.summary);
@@ -135,9 +146,10 @@ void add_machines(CLI::App& app, int* exit_code) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("machines", "The machines that come with it, or one of them");
-  auto* option = command->add_option(
+  command->add_option(
       "NAME", *name, "A machine: a preset with parameters, `local`, a line of counts, a JSON file");
-  command->add_flag("--json", *json, "The machine as JSON, as --machine reads it")->needs(option);
+  command->add_flag("--json", *json,
+                    "The machine as JSON, as --machine reads it; without NAME their names");
   command->footer(
       "Examples:\n"
       "  groma machines\n"
@@ -148,14 +160,16 @@ void add_machines(CLI::App& app, int* exit_code) {
 
 void add_strategies(CLI::App& app, int* exit_code) {
   auto name = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("strategies", "The paper's ten mapping strategies, or the text of one");
   command->add_option("NAME", *name, "A strategy, such as strategy01");
+  add_json_flag(*command, json.get());
   command->footer(
       "Examples:\n"
       "  groma strategies\n"
       "  groma strategies strategy10 > my.mapper");
-  command->callback([name, exit_code] { *exit_code = run_strategies(*name); });
+  command->callback([name, json, exit_code] { *exit_code = run_strategies(*name, *json); });
 }
 
 void add_grammar(CLI::App& app, int* exit_code) {

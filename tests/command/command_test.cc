@@ -997,6 +997,8 @@ TEST(Machines, ListsShowsAndRoundTrips) {
   EXPECT_EQ(run("groma machines " + path + " --json").out,
             run("groma machines summit:nodes=3 --json").out);
   EXPECT_EQ(run("groma machines local --json").exit_code, 0);
+  const json names = json::parse(run("groma machines --json").out)["machines"];
+  EXPECT_THAT(run("groma machines").out, HasSubstr(names[0]["name"].get<std::string>()));
   const Outcome unknown = run("groma machines sumit");
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("`summit`"));
@@ -1019,7 +1021,10 @@ TEST(Apps, ListsAndShows) {
   const Outcome unknown = run("groma apps canon");
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean `cannon`?"));
-  EXPECT_EQ(run("groma apps --json").exit_code, 2);
+  const json names = json::parse(run("groma apps --json").out)["applications"];
+  EXPECT_EQ(names.size(), benchmarks().size());
+  EXPECT_EQ(names[0]["name"], benchmarks()[0].name);
+  EXPECT_EQ(names[0]["summary"], benchmarks()[0].summary);
 }
 
 TEST(Apps, TakesWhateverAppTakes) {
@@ -1077,6 +1082,11 @@ TEST(Strategies, ListsAndPrintsTexts) {
     EXPECT_EQ(outcome.exit_code, 0) << name << outcome.out;
   }
   EXPECT_EQ(run("groma strategies strategy11").exit_code, 1);
+  const json names = json::parse(run("groma strategies --json").out)["strategies"];
+  ASSERT_EQ(names.size(), 10U);
+  EXPECT_EQ(names[9]["name"], "strategy10");
+  const json one = json::parse(run("groma strategies strategy10 --json").out);
+  EXPECT_EQ(one["text"], run("groma strategies strategy10").out);
 }
 
 TEST(Sample, DrawsMappingsThatRunAndThatDoNot) {
