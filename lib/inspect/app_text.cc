@@ -8,6 +8,7 @@
 #include "explain/words.h"
 #include "groma/harmless.h"
 #include "groma/inspect.h"
+#include "groma/spelling.h"
 
 namespace groma {
 namespace {
@@ -88,13 +89,40 @@ std::string describe_parameters(const Application& app, std::string_view name) {
   return text;
 }
 
+// Returns what a mapping writes for a region or partition whose name is used only in the
+// description, and nothing for others.
+template <typename Data>
+std::string unnamed_text(const Data& data) {
+  if (!data.unnamed) return "";
+  const std::vector<std::string_view> names(data.aliases.begin(), data.aliases.end());
+  return fmt::format("  (unnamed: a mapping writes {}the position)",
+                     names.empty() ? "" : join_names(names) + " or ");
+}
+
+// Returns true if the application has a region or partition `name` that is unnamed.
+bool is_unnamed(const Application& app, std::string_view name) {
+  const auto is_this = [name](const auto& data) { return data.unnamed && data.name == name; };
+  return std::any_of(app.regions.begin(), app.regions.end(), is_this) ||
+         std::any_of(app.partitions.begin(), app.partitions.end(), is_this);
+}
+
+// Returns the data of a requirement: the region or partition, and its other names for a mapping.
+std::string data_text(const Application& app, const AppRequirement& requirement) {
+  const std::string& of = requirement.data.of;
+  const std::string names = join(requirement.names, ", ");
+  if (of.empty()) return names;
+  if (!names.empty()) return fmt::format("{} ({})", names, of);
+  return is_unnamed(app, of) ? of + " (unnamed)" : of;
+}
+
 // Lists the partitions of `of`, and their partitions in turn.
 std::string describe_partitions(const Application& app, std::string_view of, int depth) {
   std::string text;
   for (const AppPartition& partition : app.partitions) {
     if (partition.of != of || depth > kMaxAppPartitionDepth) continue;
-    text += fmt::format("  {:{}}{:<18}  colors {}{}\n", "", 2 * depth, partition.name,
-                        join(partition.colors), depth > 1 ? " of each" : "");
+    text +=
+        fmt::format("  {:{}}{:<18}  colors {}{}{}\n", "", 2 * depth, partition.name,
+                    join(partition.colors), depth > 1 ? " of each" : "", unnamed_text(partition));
     text += describe_partitions(app, partition.name, depth + 1);
   }
   return text;
@@ -103,8 +131,8 @@ std::string describe_partitions(const Application& app, std::string_view of, int
 std::string describe_data(const Application& app) {
   std::string text = app.regions.empty() ? "" : "\nRegions, and below them how they are cut\n";
   for (const AppRegion& region : app.regions) {
-    text += fmt::format("  {:<20}  {}: {}\n", region.name, join(region.extents),
-                        fields_text(region.fields));
+    text += fmt::format("  {:<20}  {}: {}{}\n", region.name, join(region.extents),
+                        fields_text(region.fields), unnamed_text(region));
     text += describe_partitions(app, region.name, 1);
   }
   return text;
@@ -121,10 +149,9 @@ std::string describe_tasks(const Application& app) {
                         task.name == app.top_level ? ", the top level" : "");
     for (std::size_t i = 0; i < task.requirements.size(); ++i) {
       const AppRequirement& requirement = task.requirements[i];
-      const std::string data =
-          requirement.data.of.empty() ? join(requirement.names, ", ") : requirement.data.of;
-      text += fmt::format("    {} {:<14}{}{}{}\n", i, name_of(requirement.privilege), data,
-                          requirement.fields.empty() ? "" : ": ", fields_text(requirement.fields));
+      text += fmt::format("    {} {:<14}{}{}{}\n", i, name_of(requirement.privilege),
+                          data_text(app, requirement), requirement.fields.empty() ? "" : ": ",
+                          fields_text(requirement.fields));
     }
   }
   return text;

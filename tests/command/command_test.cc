@@ -1055,6 +1055,29 @@ TEST(Apps, ShowsAllOfAnApplication) {
   EXPECT_THAT(outcome.out, HasSubstr("some\\u001b[2Jname"));
 }
 
+TEST(Apps, MarksNamesThatNoMappingCanUse) {
+  const Outcome outcome = run("groma apps -", R"({
+    "regions": [{"name": "region_1", "unnamed": true, "extents": [8],
+                 "fields": [{"name": "v"}]}],
+    "partitions": [{"name": "tiles_2", "aliases": ["tiles"], "unnamed": true, "of": "region_1",
+                    "colors": [4]},
+                   {"name": "rows", "of": "region_1", "colors": [2]}],
+    "tasks": [{"name": "t", "variants": [{"kind": "CPU"}],
+               "requirements": [{"privilege": "read-only", "data": "tiles_2"},
+                                {"privilege": "read-only", "data": "rows"},
+                                {"privilege": "read-only", "data": "rows", "names": ["r"]}]}]})");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("  region_1              8: v  (unnamed: a mapping writes the position)\n"
+                "    tiles_2             colors 4  (unnamed: a mapping writes `tiles` or the "
+                "position)\n"
+                "    rows                colors 2\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("    0 read-only     tiles_2 (unnamed)\n"
+                                     "    1 read-only     rows\n"
+                                     "    2 read-only     r (rows)\n"));
+}
+
 TEST(Apps, EveryValueStandsThereOnce) {
   const auto said = [](const std::string& spec) {
     const Outcome outcome = run("groma apps " + spec);
