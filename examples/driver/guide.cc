@@ -81,7 +81,7 @@ int run(const Options& options) {
   if (const auto error = read_known(options, &known)) return refuse(*error);
 
   groma::GuideReader reader(*rules);
-  bool readable = true, any = options.logs.empty();
+  bool readable = true;
   for (const std::string& path : options.logs) {
     if (options.logs.size() > 1) reader.begin(path);
     const bool read = read_pieces(path, [&](std::string_view piece) {
@@ -89,9 +89,8 @@ int run(const Options& options) {
       return true;
     });
     readable = read && readable;
-    any = read || any;
   }
-  if (!any && !options.json) return kWrongInput;  // there is nothing to say
+  if (!readable) return kWrongInput;  // feedback on a part of the logs may be wrong
   groma::GuideContext context;
   context.exit_code = options.exit_code;
   if (known.failure) {
@@ -112,7 +111,7 @@ int run(const Options& options) {
                                                  : groma::draw(feedback, color_on_stdout()));
   if (interrupted()) return kInterrupted;
   const bool nothing = !feedback.known;
-  if (printed != kFine || !readable || (options.strict && nothing)) return kWrongInput;
+  if (printed != kFine || (options.strict && nothing)) return kWrongInput;
   return kFine;
 }
 

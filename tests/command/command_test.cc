@@ -1195,6 +1195,15 @@ TEST(Guide, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma guide no/such.log").exit_code, 1);
   EXPECT_THAT(run("groma guide no/such.log").err, HasSubstr("cannot read `no/such.log`"));
   EXPECT_EQ(run("groma guide no/such.log").out, "");
+  // A log that cannot be read leaves nothing on standard output, whatever else was named.
+  for (const std::string_view named : {"no/such.log", "docs", "- no/such.log", "no/such.log -"}) {
+    for (const std::string_view form : {"", " --json"}) {
+      const Outcome outcome = run(fmt::format("groma guide {}{}", named, form), "mgpu not found\n");
+      EXPECT_EQ(outcome.exit_code, 1) << named << form;
+      EXPECT_EQ(outcome.out, "") << named << form;
+      EXPECT_THAT(outcome.err, HasSubstr("groma: cannot read `")) << named << form;
+    }
+  }
   EXPECT_EQ(run("groma guide - --profile README.md", "").exit_code, 1);
   EXPECT_THAT(run("groma guide - --rules README.md", "").err, HasSubstr("list of `rules`"));
   EXPECT_EQ(run("groma guide - --program no/such.mapper", "").exit_code, 1);
