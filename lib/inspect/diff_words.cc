@@ -168,6 +168,7 @@ class Writer {
     text_ += fmt::format("  {}\n", name_of(first.what));
     side("A", a_, first.a);
     side("B", b_, first.b);
+    if (first.what == What::kLimit) return write_limits(group);
     std::string without;  // places at which the difference changes nothing
     for (const MappingDifference* each : group) {
       if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
@@ -183,8 +184,23 @@ class Writer {
     if (!without.empty()) text_ += fmt::format("  changes nothing: {}\n", without);
   }
 
+  // Writes the tasks with these two limits, and the cost of all limits if the group has it. The
+  // limits of all tasks are exchanged together, so only one difference has their cost.
+  void write_limits(const std::vector<const MappingDifference*>& group) {
+    const std::string together = "the limits of all tasks together";
+    std::string tasks;
+    bool measured = false;
+    for (const MappingDifference* each : group) {
+      tasks += (tasks.empty() ? "" : ", ") + harmless(each->task);
+      if (each->cost) changes(*each->cost, together);
+      if (!each->alone.empty()) refused(each->alone, together);
+      measured = measured || each->cost || !each->alone.empty();
+    }
+    text_ += fmt::format("  limited: {}{}\n", tasks,
+                         measured ? "" : "; the cost is only known for " + together);
+  }
+
   static std::string where(const MappingDifference& each) {
-    if (each.what == What::kLimit) return "all tasks that have one";
     std::string words = harmless(each.task);
     if (is_of_requirement(each.what)) {
       words += fmt::format(" {}", each.position);

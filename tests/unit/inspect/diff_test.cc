@@ -292,6 +292,27 @@ TEST(Diff, SaysWhyAChangeAloneDoesNotRun) {
   EXPECT_THAT(text, HasSubstr("alone it does not run"));
 }
 
+// The limits of all tasks are exchanged together. Each block says which limits differ, of which
+// tasks, and that its cost is that of all limits.
+TEST(Diff, ShowsTheLimitsOfEachTask) {
+  Bound a("InstanceLimit distribute_charge 3", p100x4(), "a.mapper"),
+      b("InstanceLimit calculate_new_currents 1 Machine\nInstanceLimit update_voltages 2\n"
+        "InstanceLimit distribute_charge 2",
+        p100x4(), "b.mapper");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_EQ(found.differences.size(), 3U);
+  const std::string text = draw(found, a.program.program(), b.program.program());
+  EXPECT_THAT(text, HasSubstr("    A  no limit\n"));
+  EXPECT_THAT(text, HasSubstr("    B  at most 1 instance at a time on the whole machine\n"));
+  EXPECT_THAT(text, HasSubstr("    A  at most 3 instances at a time on a processor\n"));
+  EXPECT_THAT(text, HasSubstr("    B  at most 2 instances at a time on a processor\n"));
+  EXPECT_THAT(text, HasSubstr(" moved  the limits of all tasks together\n"
+                              "  limited: calculate_new_currents\n"));
+  const std::string elsewhere = "; the cost is only known for the limits of all tasks together\n";
+  EXPECT_THAT(text, HasSubstr("  limited: update_voltages" + elsewhere));
+  EXPECT_THAT(text, HasSubstr("  limited: distribute_charge" + elsewhere));
+}
+
 TEST(Diff, SaysThatDifferencesGainTogetherAlone) {
   Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM", p100x4(), "b.mapper");
   MappingDiff found = diff_of(a, b, small("circuit"));
