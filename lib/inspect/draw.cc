@@ -179,7 +179,8 @@ std::string layers(const Placement& placement, const Palette& palette, const Dra
 
 std::string legend(const Placement& placement, const Palette& palette, const DrawOptions& options) {
   std::string text = "\n";
-  const std::int64_t most = std::max<std::int64_t>(1, placement.max_load());
+  const std::int64_t most_points = placement.max_load();
+  const std::int64_t most = std::max<std::int64_t>(1, most_points);
   std::size_t listed = 0;
   for (std::size_t node = 0; node < placement.loads.size(); ++node) {
     for (std::size_t index = 0; index < placement.loads[node].size(); ++index) {
@@ -197,9 +198,11 @@ std::string legend(const Placement& placement, const Palette& palette, const Dra
   if (listed > kListedProcessors) {
     text += fmt::format(" ... and {} more processors\n", listed - kListedProcessors);
   }
-  return text + fmt::format("load: {} to {} points on each of {} processors\n",
-                            placement.min_load(), placement.max_load(),
-                            placement.processor_count());
+  const std::int64_t least = placement.min_load(), processors = placement.processor_count();
+  const std::string points = least == most_points
+                                 ? count(least, "point")
+                                 : fmt::format("{} to {} points", least, most_points);
+  return text + fmt::format("load: {} on each of {}\n", points, count(processors, "processor"));
 }
 
 std::string decisions(const Placement& placement, const BoundProgram& bound) {

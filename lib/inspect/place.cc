@@ -5,6 +5,7 @@
 
 #include "groma/inspect.h"
 #include "groma/spelling.h"
+#include "program/data.h"
 
 namespace groma {
 namespace {
@@ -111,9 +112,17 @@ class Decider {
             .help("give a parent instead of a launch: `--parent NODE,PROCESSOR`");
         return std::nullopt;
       }
-      diagnostic.note("the default mapper decides then")
-          .help(fmt::format("write `{} {} f;`, or ask for a function: `--function f`", statement,
-                            query_.task));
+      std::vector<std::string_view> tasks;
+      for (const program::Row& row : program_.data().rows) {
+        if (row.key.task != kStarName) tasks.push_back(program_.data().names.text(row.key.task));
+      }
+      std::sort(tasks.begin(), tasks.end());
+      tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+      diagnostic.note("the default mapper decides then");
+      const bool is_known = std::binary_search(tasks.begin(), tasks.end(), query_.task);
+      if (!is_known && suggest(diagnostic, query_.task, tasks)) return std::nullopt;
+      diagnostic.help(fmt::format("write `{} {} f;`, or ask for a function: `--function f`",
+                                  statement, query_.task));
     }
     return std::nullopt;
   }

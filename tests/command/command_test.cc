@@ -555,6 +555,22 @@ TEST(Place, UnboundTasksSayWhatDecides) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err,
               HasSubstr("no IndexTaskMap statement decides `other` [no-mapping-function]"));
+  const Outcome near = run("groma place - --task wrok --domain 4", kBlock);
+  EXPECT_THAT(near.err, HasSubstr("help: did you mean `work`?\n"));
+  const Outcome known = run("groma place - --task a --domain 4", "Task a GPU;\n");
+  EXPECT_THAT(known.err, HasSubstr("help: write `IndexTaskMap a f;`"));
+}
+
+TEST(Place, SaysALoadOnceIfItIsTheSame) {
+  const std::string command = "groma place - --machine nodes=1,gpu=2 --function f --domain ";
+  const std::string mapping =
+      "m = Machine(GPU);\ndef f(Task task) { return m[0, task.ipoint[0] % 2]; }\n";
+  EXPECT_THAT(run(command + "4", mapping).out,
+              HasSubstr("\nload: 2 points on each of 2 processors\n"));
+  EXPECT_THAT(run(command + "2", mapping).out,
+              HasSubstr("\nload: 1 point on each of 2 processors\n"));
+  EXPECT_THAT(run(command + "3", mapping).out,
+              HasSubstr("\nload: 1 to 2 points on each of 2 processors\n"));
 }
 
 TEST(Place, SvgIsWrittenAndWellFormed) {
