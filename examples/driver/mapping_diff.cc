@@ -55,6 +55,12 @@ int run(Options options) {
   return printed && diff.a.ok() && diff.b.ok() ? kFine : kWrongInput;
 }
 
+// Writes `[A] B` for the files in the command's `Usage:` line.
+class UsageOfTwoFiles final : public CLI::Formatter {
+ public:
+  std::string make_option_usage(const CLI::Option*) const override { return "[A] B"; }
+};
+
 }  // namespace
 
 void add_diff(CLI::App& app, int* exit_code) {
@@ -68,6 +74,7 @@ void add_diff(CLI::App& app, int* exit_code) {
           "mapper")
       ->required()
       ->expected(1, 2);
+  command->formatter(std::make_shared<UsageOfTwoFiles>());
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app)->required();
   add_override_layouts_flag(*command, &options->override_layouts);

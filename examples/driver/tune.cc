@@ -878,9 +878,11 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
       ->check(CLI::IsMember({"first", "never"}))
       ->capture_default_str()
       ->group(kGroup);
-  CLI::App& results = *command.add_option_group(kGroup);
-  add_results_options(results, &arguments->program, "");
-  add_library_option(results, &arguments->program, "With --verify: ");
+  add_results_options(command, &arguments->program, "");
+  add_library_option(command, &arguments->program, "With --verify: ");
+  for (const char* name : {"--same", "--tolerance", "--library"}) {
+    command.get_option(name)->group(kGroup);
+  }
   measured("--warmup", how.warmup, "Runs before, which do not count")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();

@@ -51,7 +51,9 @@ TEST(Command, SaysHowItIsUsed) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
+    EXPECT_THAT(help.out, Not(HasSubstr("[Option Group"))) << command;
   }
+  EXPECT_THAT(run("groma help diff").out, HasSubstr("\nUsage: groma diff [OPTIONS] [A] B\n"));
   EXPECT_EQ(run("groma --version").out, "groma 0.1.0\n");
   EXPECT_EQ(run("groma help").out, run("groma --help").out);
   EXPECT_EQ(run("groma help run").out, run("groma run --help").out);
