@@ -33,8 +33,6 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
 }};
 // Limit for counting tasks; longer counts are not compared.
 constexpr double kMostCountSeconds = 10;
-// From this number on, the quarters at both ends do not count as noise.
-constexpr std::size_t kManyRuns = 7;
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // bytes kept of the end of each output
 
 std::string first_line(const std::string& text) {
@@ -326,13 +324,6 @@ const Verified* Verification::fastest() const {
   return best;
 }
 
-std::pair<double, double> Verified::interval() const {
-  std::vector<double> sorted = runs;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t left_out = sorted.size() < kManyRuns ? 0 : sorted.size() / 4;
-  return {sorted[left_out], sorted[sorted.size() - 1 - left_out]};
-}
-
 const Verified* Verification::start() const {
   if (all.empty() || all.front().candidate.name != "start" || all.front().runs.empty()) {
     return nullptr;
@@ -346,14 +337,10 @@ std::optional<Comparison> Verification::compare(const Verified& one, const Verif
   const double quotient = other.median() / one.median();
   compared.speedup = higher_is_better ? 1 / quotient : quotient;
   compared.one_run = one.runs.size() == 1 || other.runs.size() == 1;
-  const auto half = [](const Verified& of) {
-    const auto [least, most] = of.interval();
-    return (most - least) / 2 / of.median();
-  };
-  compared.noise = std::max(half(one), half(other));
-  const auto [least, most] = one.interval();
-  const auto [others_least, others_most] = other.interval();
-  compared.differs = most < others_least || others_most < least;
+  const auto interval = groma::interval_of(one.runs), others = groma::interval_of(other.runs);
+  compared.noise =
+      std::max(groma::half_width(interval, one.runs), groma::half_width(others, other.runs));
+  compared.differs = interval.second < others.first || others.second < interval.first;
   return compared;
 }
 

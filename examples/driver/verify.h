@@ -28,9 +28,6 @@ struct Verified {
   std::string why;           // the reason of the failure, in one line
   bool is_wrong = false;     // true: the printed results differ from those without a mapping
   double median() const;
-  // Returns the smallest and the largest value. With seven or more runs, the lowest and the highest
-  // quarter of the values are left out first.
-  std::pair<double, double> interval() const;
 };
 
 // How the runs of one mapping compare with the runs of another.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "groma/machine.h"
@@ -22,6 +23,17 @@ namespace groma {
 // Returns the geometric mean of `values`: at least one value, all above 0. It is the score of
 // several inputs.
 double geometric_mean(std::span<const double> values);
+
+// ---- Noise of measured runs: how far repeated runs of one text differ. `runs` has at least one
+// value, all above 0.
+
+// From this number of runs on, one disturbed run does not count as noise.
+inline constexpr std::size_t kManyRuns = 7;
+// Returns the interval in which the runs lie: the least and the greatest value. From kManyRuns on,
+// the lowest and the highest quarter of the values are left out first.
+std::pair<double, double> interval_of(std::vector<double> runs);
+// Returns half the width of an interval, as a part of the median of the runs.
+double half_width(const std::pair<double, double>& interval, const std::vector<double>& runs);
 
 // Makes an evaluator that runs mappings of these applications in the embedded runtime. A value is
 // the simulated time, in seconds, of the part that the application measures. check() does what
@@ -97,7 +109,8 @@ Result<double> measured_value(const CommandEvaluatorOptions& options,
 // (at once or steadily), or on one disturbed run. An incumbent that now fails is left out.
 //
 // The noise is half the range of the ratios text / neighbouring incumbent. With seven repeats or
-// more it is limited by the upper bound of q that chance exceeds once in a hundred times.
+// more it is limited by the upper bound of q that chance exceeds once in a hundred times. Without
+// an incumbent it is half_width() of the runs' interval_of().
 //
 // The files of the incumbent and of a better text are kept until the next text or the end of the
 // evaluator. All other files are removed at once, also those of texts that fail. At most 1 MB of

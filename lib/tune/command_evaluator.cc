@@ -34,15 +34,8 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
 constexpr std::int64_t kMostRuns = 1000;  // limit of warm-up runs, and of repeats
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
-constexpr std::size_t kManyRuns = 7;
 constexpr int kMostReferences = 16;  // runs whose results are kept, per input
 constexpr int kMoreReferences = 2;   // further reference runs before a difference is reported
-
-// Returns half the range of the values, as a share of their median.
-double half_range(const std::vector<double>& values) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return (*most - *least) / 2 / median(values);
-}
 
 // A text in a file in its own folder. The destructor removes both.
 class Placed {
@@ -104,15 +97,17 @@ struct Comparison {
   // at most the distance to the upper bound of the quotient (Moses). With seven runs beside eight,
   // the bound is exceeded by chance once in a hundred times.
   double noise() const {
-    if (incumbent.empty()) return half_range(text);
+    if (incumbent.empty()) return half_width(interval_of(text), text);
     std::vector<double> beside;  // each run relative to its two neighbours
     for (std::size_t i = 0; i < text.size(); ++i) {
       beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
     }
-    if (text.size() < kManyRuns) return half_range(beside);
+    const auto [least, most] = std::minmax_element(beside.begin(), beside.end());
+    const double half = half_width({*least, *most}, beside);
+    if (text.size() < kManyRuns) return half;
     const std::vector<double> all = logarithms();
     const double upper = all[all.size() - 1 - all.size() / 7];
-    return std::min(half_range(beside), 1 - std::exp(median(all) - upper));
+    return std::min(half, 1 - std::exp(median(all) - upper));
   }
 
  private:
@@ -581,6 +576,16 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
 }
 
 }  // namespace
+
+std::pair<double, double> interval_of(std::vector<double> runs) {
+  std::sort(runs.begin(), runs.end());
+  const std::size_t left_out = runs.size() < kManyRuns ? 0 : runs.size() / 4;
+  return {runs[left_out], runs[runs.size() - 1 - left_out]};
+}
+
+double half_width(const std::pair<double, double>& interval, const std::vector<double>& runs) {
+  return (interval.second - interval.first) / 2 / median(runs);
+}
 
 Result<double> measured_value(const CommandEvaluatorOptions& options,
                               const CommandOutcome& outcome) {

@@ -105,6 +105,17 @@ bool gone(const std::string& number) {
 
 // ----------------------------------------------------------------------------------- the value
 
+// From seven runs on, one disturbed run does not count as noise.
+TEST(Noise, LeavesOutTheQuartersOfManyRuns) {
+  using Interval = std::pair<double, double>;
+  const std::vector<double> few = {10, 12, 9, 50}, many = {10, 12, 9, 50, 11, 10, 12, 1};
+  EXPECT_EQ(interval_of(few), Interval(9, 50));
+  EXPECT_EQ(interval_of(many), Interval(10, 12));
+  EXPECT_EQ(interval_of({3}), Interval(3, 3));
+  EXPECT_DOUBLE_EQ(half_width(interval_of(few), few), 20.5 / 11);
+  EXPECT_DOUBLE_EQ(half_width(interval_of(many), many), 1 / 10.5);
+}
+
 TEST_F(CommandEvaluator, TakesTheLastMatch) {
   EXPECT_EQ(value_of("echo time: 3; echo time: 1,234.5; echo 'no times: 7'"), 1234.5);
   EXPECT_EQ(value_of("echo time: 2 >&2"), 2);
