@@ -224,6 +224,15 @@ std::optional<groma::Error> linked_in(const std::string& directory) {
   return std::nullopt;
 }
 
+// Returns an error if `name`, the search's directory, exists and is not a directory.
+std::optional<groma::Error> no_directory(const char* option, const std::string& name) {
+  std::error_code ignored;
+  if (!fs::exists(name, ignored) || fs::is_directory(name, ignored)) return std::nullopt;
+  return groma::Error{groma::Error::Code::kUnreadable,
+                      fmt::format("{}: `{}` is a file, not a directory", option, visible(name)),
+                      fmt::format("a search is a directory of several files: {} DIR", option)};
+}
+
 // Returns the name of a file in the directory that would be replaced, or an empty string.
 std::string taken_by(const std::string& directory) {
   for (std::string name : kLeft) {
@@ -506,6 +515,7 @@ bool may_never_end(const fs::path& folder, const std::string& name) {
 // its start. Anything in the directory may come from a stranger. So nothing in it decides what is
 // run, where, or what is written outside of the directory, unless --trust allows that.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
+  if (auto error = no_directory("--resume", arguments->resume)) return error;
   if (auto error = linked_in(arguments->resume)) return error;
   const auto before = groma::recorded_search(arguments->resume);
   if (!before) return before.error();
@@ -698,6 +708,7 @@ int run(TuneArguments arguments) {
   check_usage(arguments);
   catch_interrupts();
   const bool json = arguments.json;
+  if (const auto error = no_directory("--out", arguments.out)) return refuse_search(*error, json);
   if (arguments.on == "legion" && arguments.resume.empty()) {
     arguments.flags = with_cpus(arguments.flags);
     arguments.machine.clear();

@@ -187,6 +187,19 @@ TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
   EXPECT_EQ(run("groma tune --resume " + paid + model + "--price 1,1").exit_code, 0);
 }
 
+TEST(Tune, AFileIsNoDirectoryForASearch) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("mine", "mine\n");
+  const Outcome out = run(kSmall + ("--evaluations 1 --out " + file));
+  EXPECT_EQ(out.exit_code, 1);
+  EXPECT_EQ(out.err, "groma: --out: `" + file +
+                         "` is a file, not a directory\n"
+                         "help: a search is a directory of several files: --out DIR\n");
+  EXPECT_EQ(read_text(file), "mine\n");
+  EXPECT_THAT(run("groma tune --resume " + file).err,
+              HasSubstr("--resume: `" + file + "` is a file, not a directory\n"));
+}
+
 TEST(Tune, WhatIsWrongIsOneLineOfJson) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", kNumber), plain = folder.write("plain", "1\n");
