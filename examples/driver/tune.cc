@@ -829,6 +829,12 @@ int run(TuneArguments arguments) {
     display.say(fmt::format("go on  groma tune --resume {}{}\n", options.directory,
                             subject->command ? " --trust" : ""));
   }
+  if (outcome->spent_before && !json) {
+    // Each budget has the name of its option.
+    display.say(fmt::format("go on  groma tune --resume {}{} --{} N, with a larger N\n",
+                            options.directory, subject->command ? " --trust" : "",
+                            outcome->budget));
+  }
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
   if (arguments.program.words.empty() || code == kInterrupted || !outcome->best) return code;

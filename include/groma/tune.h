@@ -101,7 +101,10 @@ struct TuneOutcome {
   // The reason for kRejected and kModel; for kExhausted, if the proposer has more proposals of the
   // same kind; for kBudget, if it is a budget of the model: what the next question might have cost.
   std::string why;
-  std::string budget;      // for kBudget: "evaluations", "time", "tokens" or "money"
+  std::string budget;  // for kBudget: "evaluations", "time", "tokens" or "money"
+  // True: the search was resumed after its budget had been spent, so nothing new was tried. `spent`
+  // is then what the journal holds.
+  bool spent_before = false;
   std::int64_t steps = 0;  // everything that was tried, including what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;

@@ -75,6 +75,7 @@ std::string to_json(const TuneOutcome& outcome) {
   }
   if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   json["trajectory"] = outcome.trajectory;
+  if (outcome.spent_before) json["spent_before"] = true;
   const TuneSpending& spent = outcome.spent;
   json["spent"] = {{"evaluations", spent.evaluations},
                    {"again", spent.again},

@@ -308,6 +308,7 @@ class Search : public Round {
   std::optional<ChatError> no_reply_;    // last missing reply since the last proposal
   std::optional<ChatError> ceiling_;     // the budget error that prevented a question in this round
   bool resuming_ = false;                // a resumed search that has not yet begun new work
+  bool worked_ = false;                  // something was tried, asked or estimated anew
   bool replayed_round_ = false;          // the journal answered all questions of this round
   bool broken_off_ = false;  // unanswered questions remain; a resumed search asks them again
   std::optional<Error> failed_;
@@ -360,6 +361,7 @@ std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
 // Asks the model concurrently, and records each reply with its cost as it arrives.
 std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> requests) {
   go_on();
+  worked_ = true;
   replayed_round_ = false;
   write("asked", asked_line(requests), false);
   if (failed_) return {};
@@ -506,6 +508,7 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
 std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts,
                                               GuideDetail detail) {
   go_on();
+  worked_ = true;
   say(TuneEvent::Kind::kEstimating,
       [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
   std::vector<Evaluation> all(texts.size());
@@ -744,6 +747,7 @@ void Search::take(Trial trial) {
   history_.add(seen);
   proposer_.learn(seen);
   if (trial.recorded) return;
+  worked_ = true;
   say(TuneEvent::Kind::kEvaluated, [&](TuneEvent* event) {
     event->step = &step;
     event->is_best = is_best;
@@ -940,7 +944,8 @@ Result<TuneOutcome> Search::run() {
   compare_with_start();
   if (failed_) return *failed_;
   outcome_.steps = steps_;
-  outcome_.spent.seconds = seconds();
+  outcome_.spent_before = options_.resume && outcome_.end == End::kBudget && !worked_;
+  outcome_.spent.seconds = outcome_.spent_before ? seconds_before_ : seconds();
   if (!options_.directory.empty() && !journal_.replaying()) {
     if (auto error = tuning::report(options_.directory, problem_, evaluator_, outcome_)) {
       return *error;

@@ -158,7 +158,10 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     text += fmt::format("ended  {}\n",
                         outcome.why.empty() ? "the proposer has nothing new" : outcome.why);
   }
-  if (outcome.end == End::kBudget && (!outcome.why.empty() || !outcome.best)) {
+  if (outcome.spent_before) {
+    text += fmt::format("ended  nothing is left to do: the budget of {} was spent before\n",
+                        outcome.budget);
+  } else if (outcome.end == End::kBudget && (!outcome.why.empty() || !outcome.best)) {
     text += fmt::format("ended  by the budget of {}{}{}\n", outcome.budget,
                         outcome.why.empty() ? "" : ": ", harmless(outcome.why));
   }

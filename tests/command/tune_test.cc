@@ -187,6 +187,32 @@ TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
   EXPECT_EQ(run("groma tune --resume " + paid + model + "--price 1,1").exit_code, 0);
 }
 
+// A search whose budget is spent says so and how to go on. What it has spent stays the same.
+TEST(Tune, AResumedSearchSaysThatItsBudgetIsSpent) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  const Outcome first = run(kSmall + ("--evaluations 2 --out " + found));
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, Not(HasSubstr("nothing is left to do")));
+  const std::string journal = read_text(found + "/journal.jsonl"),
+                    resume = "groma tune --resume " + found;
+  const Outcome again = run(resume);
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(
+      again.out,
+      HasSubstr("ended  nothing is left to do: the budget of evaluations was spent before"));
+  EXPECT_THAT(again.out, HasSubstr("go on  groma tune --resume " + found +
+                                   " --evaluations N, with a larger N\n"));
+  EXPECT_EQ(read_text(found + "/journal.jsonl"), journal);
+  const json once = lines_of(run(resume + " --json").out).back();
+  const json twice = lines_of(run(resume + " --json").out).back();
+  EXPECT_EQ(once["spent_before"], true);
+  EXPECT_EQ(once["spent"], twice["spent"]);
+  const Outcome more = run(resume + " --evaluations 4");
+  EXPECT_THAT(more.out, Not(HasSubstr("nothing is left to do")));
+  EXPECT_THAT(more.out, HasSubstr("spent  4 evaluations"));
+}
+
 TEST(Tune, AFileIsNoDirectoryForASearch) {
   const TemporaryFolder folder;
   const std::string file = folder.write("mine", "mine\n");
