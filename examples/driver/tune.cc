@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -657,6 +658,14 @@ VerifyOptions verify_options(const TuneArguments& arguments, const Subject& subj
   return options;
 }
 
+// Says on standard error that a verification begins.
+void announce_verification(std::size_t mappings, int repeats) {
+  print_error(
+      fmt::format("groma: runs the program without a mapping and under {} mapping{} for real, each "
+                  "{} times, the first not counted\n",
+                  mappings, mappings == 1 ? "" : "s", repeats + 1));
+}
+
 // Verifies the best mappings and returns the exit code. The fastest one is written to
 // verified.mapper in the search's directory.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
@@ -679,12 +688,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     add(fmt::format("step {}", outcome.best->number), *outcome.best);
   }
   const VerifyOptions options = verify_options(arguments, subject);
-  if (!arguments.json) {
-    print_error(fmt::format(
-        "groma: runs the program without a mapping and under {} mapping{} for real, each "
-        "{} times, the first not counted\n",
-        candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
-  }
+  if (!arguments.json) announce_verification(candidates.size(), options.repeats);
   const auto verified = verify(candidates, options);
   if (interrupted()) return kInterrupted;
   if (!verified) return refuse_search(verified.error(), arguments.json);
@@ -701,6 +705,41 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     if (!arguments.json) text += fmt::format("in     {}\n", file);
   }
   return print(text) == kFine && winner != nullptr ? kFine : kWrongInput;
+}
+
+// After a search on Legion: measures the start and the best mapping beside the program without a
+// mapping, for each application. Returns the exit code.
+int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
+                            const Subject& subject) {
+  std::vector<Candidate> candidates;
+  const auto add = [&](const std::string& name, const groma::Step& step) {
+    candidates.push_back({name, step.proposal.text, std::numeric_limits<double>::quiet_NaN()});
+  };
+  const groma::Step& best = *outcome.best;
+  if (outcome.start && outcome.start->evaluation.ok()) add("start", *outcome.start);
+  if (!outcome.start || outcome.start->number != best.number) {
+    add(fmt::format("step {}", best.number), best);
+  }
+  for (std::size_t i = 0; i < arguments.apps.size(); ++i) {
+    const auto program = legion_program(arguments.apps[i]);
+    if (!program) return refuse_search(program.error(), arguments.json);
+    VerifyOptions options = verify_options(arguments, subject);
+    options.program.words = {*program};
+    for (const auto& more : {parameters_of(subject.problem.inputs[i]), arguments.flags}) {
+      options.program.words.insert(options.program.words.end(), more.begin(), more.end());
+    }
+    options.program.checks = "never";  // these programs check their results themselves
+    options.metric = {};
+    if (!arguments.json) announce_verification(candidates.size(), options.repeats);
+    const auto verified = verify(candidates, options);
+    if (interrupted()) return kInterrupted;
+    if (!verified) return refuse_search(verified.error(), arguments.json);
+    const std::string text = arguments.json
+                                 ? to_json(*verified, {})
+                                 : draw(*verified, arguments.apps[i], options.repeats, "", "");
+    if (print(text) != kFine) return kWrongInput;
+  }
+  return kFine;
 }
 
 // Starts or resumes a search and shows its progress. Returns the exit code.
@@ -837,6 +876,10 @@ int run(TuneArguments arguments) {
   }
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
+  if (arguments.on == "legion" && outcome->best && !outcome->spent_before && code == kFine &&
+      !deadline.over()) {
+    return compare_without_mapping(arguments, *outcome, *subject);
+  }
   if (arguments.program.words.empty() || code == kInterrupted || !outcome->best) return code;
   return verify_search(arguments, *outcome, best, *subject, evaluator, warnings);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -434,27 +435,29 @@ std::string draw(const Verification& verified, const std::string& program, int r
                            : verified.measure == "process"
                                ? "of the whole process, its start included"
                                : "of what --metric finds";
-  const std::string simulated =
-      phase.empty() ? "the whole run" : fmt::format("its phase `{}`", visible(phase));
+  const bool was_simulated = std::isfinite(verified.all.front().candidate.simulated);
+  std::string simulated = "; simulated is ";
+  simulated += phase.empty() ? "the whole run" : fmt::format("its phase `{}`", visible(phase));
   std::string text = fmt::format(
-      "\n{} for real, medians of {} run{} each in turn, {}; simulated is {}\n"
-      "  {:<18}{:>12}  {:<26}{}\n",
-      visible(program), repeats, repeats == 1 ? "" : "s", what, simulated, "", "measured",
-      "least to most", "simulated");
-  const auto row = [&](const Verified& of, const std::string& was_simulated) {
+      "\n{} for real, medians of {} run{} each in turn, {}{}\n  {:<18}{:>12}  {:<26}{}",
+      visible(program), repeats, repeats == 1 ? "" : "s", what, was_simulated ? simulated : "", "",
+      "measured", "least to most", was_simulated ? "simulated" : "");
+  text.erase(text.find_last_not_of(' ') + 1);
+  text += '\n';
+  const auto row = [&](const Verified& of, const std::string& in_simulation) {
     text += fmt::format("  {:<18}", of.candidate.name);
     if (of.runs.empty()) {
       text += fmt::format("{:>12}  {}", of.is_wrong ? "wrong" : "failed", of.why);
     } else {
       text += fmt::format("{:>12}  {:<26}{:<14}", words_of(of.median(), verified.unit),
-                          range_of(of.runs, verified.unit), was_simulated);
+                          range_of(of.runs, verified.unit), in_simulation);
       text.erase(text.find_last_not_of(' ') + 1);
     }
   };
   row(verified.without, "");
   text += '\n';
   for (const Verified& each : verified.all) {
-    row(each, fmt::format("{:.4g} {}", each.candidate.simulated, unit));
+    row(each, was_simulated ? fmt::format("{:.4g} {}", each.candidate.simulated, unit) : "");
     const auto beside = verified.compare(each, verified.without);
     if (beside) text += "  " + words_of(*beside, "without a mapping");
     text += '\n';
@@ -471,7 +474,8 @@ std::string to_json(const Verification& verified, const std::vector<std::string>
                        {"without_mapping", runs_of(verified.without)},
                        {"candidates", ordered_json::array()}};
   for (const Verified& each : verified.all) {
-    ordered_json one = {{"name", each.candidate.name}, {"simulated", each.candidate.simulated}};
+    ordered_json one = {{"name", each.candidate.name}};
+    if (std::isfinite(each.candidate.simulated)) one["simulated"] = each.candidate.simulated;
     one.update(runs_of(each));
     if (each.runs.empty()) one["wrong"] = each.is_wrong;
     const auto beside = verified.compare(each, verified.without);

@@ -19,7 +19,8 @@ namespace driver {
 struct Candidate {
   std::string name;  // "start", "step 17"
   std::string text;
-  double simulated = 0;  // score in the embedded runtime; smaller is better
+  // Score in the embedded runtime; smaller is better. NaN: the mapping was not simulated.
+  double simulated = 0;
 };
 
 struct Verified {
@@ -81,8 +82,8 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
                                    const VerifyOptions& options);
 
 // draw() writes the verification for a person, to_json() as one line of JSON. `unit` is the unit of
-// the simulated values. `phase` names the part of the run that they belong to (empty: the whole
-// run). `warnings` come from look_at_program().
+// the simulated values, if there are any. `phase` names the part of the run that they belong to
+// (empty: the whole run). `warnings` come from look_at_program().
 std::string draw(const Verification& verified, const std::string& program, int repeats,
                  const std::string& unit, const std::string& phase);
 std::string to_json(const Verification& verified, const std::vector<std::string>& warnings);

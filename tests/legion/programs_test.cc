@@ -150,6 +150,11 @@ TEST_F(OnLegion, Tunes) {
           " --evaluations 2 --repeats 1 --estimates 20 --out " + out + " -- -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("  the start\n"));
+  // Beside them the program without a mapping, which nothing simulated.
+  EXPECT_THAT(outcome.out, HasSubstr("for real, medians of 1 run each in turn"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  without a mapping "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  start "));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("simulated")));
   EXPECT_THAT(read_text(out + "/report.txt"), HasSubstr("best"));
   EXPECT_THAT(read_text(out + "/journal.jsonl"), HasSubstr("on legion"));
   // What it ran stands there, so it goes on without being told again.
