@@ -1091,9 +1091,9 @@ TEST(Apps, MarksNamesThatNoMappingCanUse) {
                 "    tiles_2             colors 4  (unnamed: a mapping writes `tiles` or the "
                 "position)\n"
                 "    rows                colors 2\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("    0 read-only     tiles_2 (unnamed)\n"
-                                     "    1 read-only     rows\n"
-                                     "    2 read-only     r (rows)\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("    0 read-only     tiles_2 (unnamed): v\n"
+                                     "    1 read-only     rows: v\n"
+                                     "    2 read-only     r (rows): v\n"));
 }
 
 TEST(Apps, EveryValueStandsThereOnce) {

@@ -363,7 +363,7 @@ TEST(Explain, SaysWhatToWriteForNamesOfTheDescriptionOnly) {
                         "help: write the position of the region: 1 in `t`\n"));
   EXPECT_THAT(said, HasSubstr("program itself has no partition of this name\n"
                               "help: write `tiles`, or the position of the region: 1 in `t`\n"));
-  const Explained one = explained("", {.region = "region_1"}, "p100x4", app);
+  const Explained one = explained("", {"", "region_1"}, "p100x4", app);
   EXPECT_THAT(render(one.diags), HasSubstr("help: write the position of the region: 1 in `t`\n"));
 }
 
@@ -371,7 +371,7 @@ TEST(Explain, SaysThatANumberIsAPosition) {
   const std::string app = R"({"name": "a", "regions": [{"name": "r", "extents": [8]}],
       "tasks": [{"name": "t", "variants": [{"kind": "GPU"}], "requirements": [
         {"privilege": "read-write", "data": "r"}, {"privilege": "read-only", "data": "r"}]}]})";
-  EXPECT_THAT(render(explained("", {.region = "33"}, "p100x4", app).diags),
+  EXPECT_THAT(render(explained("", {"", "33"}, "p100x4", app).diags),
               HasSubstr("has no region `33` [unknown-region]\n"
                         "note: a number is the position of a region in its task, here at most 1\n"
                         "help: write a position, or a name: `r`\n"));
