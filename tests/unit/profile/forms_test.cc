@@ -11,6 +11,7 @@
 #include <string>
 
 #include "groma/profile.h"
+#include "profile/lanes.h"
 #include "unit/profile/records.h"
 
 namespace groma {
@@ -246,10 +247,12 @@ std::map<std::string, std::int64_t> check_trace(const Json& trace) {
   std::map<std::string, std::int64_t> seen;
   std::map<std::pair<std::int64_t, std::int64_t>, double> until;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::pair<double, double>>> spans;
+  std::set<std::pair<std::int64_t, std::int64_t>> named;  // threads
   for (const Json& event : trace.at("traceEvents")) {
     const std::string phase = event.at("ph");
     ++seen[phase];
     if (phase == "M") {
+      if (event.at("name") == "thread_name") named.emplace(event.at("pid"), event.at("tid"));
       EXPECT_TRUE(event.at("args").contains("name") || event.at("args").contains("sort_index"));
       continue;
     }
@@ -265,6 +268,7 @@ std::map<std::string, std::int64_t> check_trace(const Json& trace) {
                                                            event.at("dur").get<double>());
   }
   for (auto& [thread, all] : spans) {
+    EXPECT_TRUE(named.contains(thread)) << "thread without a name: " << thread.second;
     std::sort(all.begin(), all.end());
     for (std::size_t i = 0; i + 1 < all.size(); ++i) {
       EXPECT_LE(all[i].first + all[i].second, all[i + 1].first + 1e-9) << "they overlap";
@@ -312,6 +316,22 @@ TEST(ProfileTrace, TellsPointsAndMemories) {
   EXPECT_EQ(points.size(), 16U);
   EXPECT_TRUE(points.contains("(0, 0)") && points.contains("(15, 0)"));
   EXPECT_GT(copies, 0);
+}
+
+// If not all events can be drawn, the short ones outside the critical path are left out.
+TEST(ProfileTrace, KeepsTheEventsOfTheCriticalPath) {
+  const Profile profile = make_profile(test::random_run(3, 300));
+  std::set<std::int64_t> on_path, drawn;
+  for (const Profile::Segment& segment : profile.path) {
+    if (segment.doing != Profile::Doing::kRuntime) on_path.insert(segment.event);
+  }
+  ASSERT_GT(on_path.size(), 1U);
+  const profile::Lanes lanes = profile::lanes_of(profile, on_path.size());
+  for (const profile::Lane& lane : lanes.lanes) {
+    for (const profile::Span& span : lane.spans) drawn.insert(span.event);
+  }
+  EXPECT_EQ(drawn, on_path);
+  EXPECT_EQ(lanes.left_out, 300 - static_cast<std::int64_t>(on_path.size()));
 }
 
 TEST(ProfileTrace, TakesHostileNames) {

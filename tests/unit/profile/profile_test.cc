@@ -185,7 +185,8 @@ std::shared_ptr<RunRecord> small_run() {
   record->tasks = {"make", "use"};
   record->regions = {"grid"};
   record->processors = {{"CPU", 0, 0}, {"GPU", 0, 0}, {"GPU", 0, 1}};
-  record->memories = {{"SYSMEM", 0, 0, 1000, 400}, {"FBMEM", 0, 0, 500, 500}};
+  record->memories = {
+      {"SYSMEM", 0, 0, 1000, 400}, {"FBMEM", 0, 0, 500, 500}, {"ZCMEM", 0, 0, 500, 0}};
   record->links = {{"pcie", 0, 0, true}};
   record->routes = {{0}};
   Event make;
@@ -246,7 +247,7 @@ TEST(Profile, SaysWhereTheTimeOfASmallRunWent) {
   EXPECT_DOUBLE_EQ(Profile::imbalance(profile.kinds[0]), 2);
   ASSERT_EQ(profile.runtimes.size(), 1U);
   EXPECT_EQ(profile.runtimes[0].busy, 30);
-  ASSERT_EQ(profile.memories.size(), 2U);
+  ASSERT_EQ(profile.memories.size(), 2U);  // ZCMEM is not used
   EXPECT_EQ(profile.memories[1].peak_time, 20);
   ASSERT_EQ(profile.channels.size(), 1U);
   EXPECT_EQ(profile.channels[0].busy, 40);
