@@ -235,6 +235,8 @@ TEST(Rules, RefuseWhatTheyCannotUse) {
       {R"({"id": "x", "pattern": "fine pattern"})", "neither `meaning` nor `advice`"},
       {R"({"id": "x", "pattern": "fine <task>", "meaning": "{tsak|none}"})",
        "`{tsak}`: its pattern"},
+      {R"({"id": "x", "pattern": "fine <task>", "meaning": "{flag|none}"})",
+       "`{flag}`: its pattern"},
       {R"({"id": "x", "pattern": "fine pattern", "meaning": "m", "example": "another"})",
        "does not match its `example`"},
       {"3", "a rule is not an object"},
