@@ -115,6 +115,13 @@ TEST(MachineJson, WhatIsGivenReplacesTheDefault) {
   EXPECT_GT(node.channels[0].bandwidth_bytes_per_s, 0);
 }
 
+// The figures of a preset's channel are those of a path between its two memories only.
+TEST(MachineJson, AChannelBetweenOtherMemoriesHasNoDefault) {
+  EXPECT_EQ(node_refusal(R"("processors": [{"kind": "GPU", "count": 2}],
+                "channels": [{"from": "SYSMEM", "to": "SYSMEM", "scope": "local"}])"),
+            "/nodes/0/channels/0: `bandwidth_bytes_per_s` is missing");
+}
+
 TEST(MachineJson, ANodeWithoutGpusHasNoGpuMemories) {
   const Machine machine = read(R"({"nodes": [{"processors": [{"kind": "CPU", "count": 2}]}]})");
   EXPECT_EQ(machine.node(0).find(MemKind::kFbmem), nullptr);
