@@ -109,6 +109,31 @@ TEST(Emit, ExpressionsReadAsTheyStand) {
   EXPECT_THAT(emitted(function("g = m.split(0, 2);\nreturn g[*t.ipoint, 1]")).text,
               HasSubstr("return g.at(join<Int>(t.ipoint, Int(1)));"));
   EXPECT_THAT(emitted(function("return m[0, *]")).text, HasSubstr("return m.all({0, kAll});"));
+  EXPECT_THAT(emitted(function("p = (0, t.ipoint[0]);\nreturn m[p]")).text,
+              HasSubstr("return m.at(p);"));
+}
+
+// Compilers warn of `a && b || c` without parentheses.
+TEST(Emit, MixedLogicHasParentheses) {
+  const auto condition = [](const std::string& text) {
+    return emitted(function("a = t.ipoint[0] == 1;\nb = t.ipoint[0] == 2;\nc = t.ipoint[0] == 3;\n"
+                            "return " +
+                            text + " ? m[0, 0] : m[0, 1]"))
+        .text;
+  };
+  EXPECT_THAT(condition("a && b || c"), HasSubstr("return (a && b) || c ?"));
+  EXPECT_THAT(condition("a && (b || c)"), HasSubstr("return a && (b || c) ?"));
+  EXPECT_THAT(condition("a && b && c"), HasSubstr("return a && b && c ?"));
+}
+
+// C++ after an expression that only fails would never run.
+TEST(Emit, NothingFollowsAFailure) {
+  const std::string text =
+      emitted(function("x = t.ipoint[0] < 4 ? m[0, true] : m[0, false];\nreturn m[0, t.ipoint[0]]"))
+          .text;
+  EXPECT_THAT(text, HasSubstr("    here(3, 1);\n"
+                              "    fail(\"an index needs an integer, not a bool "
+                              "[type-mismatch]\");\n  }\n"));
 }
 
 // What stands behind a call is the caller's again.
