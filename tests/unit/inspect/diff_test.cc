@@ -14,6 +14,7 @@
 #include "groma/dsl_files.h"
 #include "groma/explain.h"
 #include "groma/fit.h"
+#include "groma/inspect.h"
 #include "groma/io.h"
 #include "groma/program_mapper.h"
 #include "groma/run.h"
@@ -139,7 +140,14 @@ TEST(Diff, OfAMappingAndItselfThereIsNothing) {
 
 TEST(Diff, ASingleDifferenceCostsWhatTheRunsDiffer) {
   Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM");
-  const MappingDiff found = diff_of(a, b, small("circuit"));
+  std::int64_t runs = 0;
+  const auto count_runs = [&runs](std::int64_t, std::int64_t all) {
+    runs = all;
+    return true;
+  };
+  const MappingDiff found =
+      diff(a.program, b.program, small("circuit"), {}, a.diags, b.diags, count_runs);
+  EXPECT_EQ(runs, 1);  // the statement is not run again by itself
   ASSERT_EQ(found.differences.size(), 1U);
   const MappingDifference& one = found.differences[0];
   EXPECT_EQ(one.what, What::kMemory);
@@ -327,6 +335,16 @@ TEST(Diff, SaysThatDifferencesGainTogetherAlone) {
   EXPECT_THAT(text(), Not(HasSubstr("None of them")));
 }
 
+TEST(Diff, ListsTheTasksForWhichADifferenceChangesNothing) {
+  Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM");
+  MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_EQ(found.differences.size(), 1U);
+  const auto text = [&] { return draw(found, a.program.program(), b.program.program()); };
+  EXPECT_THAT(text(), Not(HasSubstr("changes nothing")));
+  found.differences[0].cost = MappingDifference::Cost{};
+  EXPECT_THAT(text(), HasSubstr("  changes nothing: distribute_charge 2 rp_ghost\n"));
+}
+
 TEST(Diff, JsonHasBothRunsAndEveryDifference) {
   Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM", p100x4(), "b.mapper");
   const MappingDiff found = diff_of(a, b, small("circuit"));
@@ -407,6 +425,34 @@ TEST(Run, Strategy8LetsFourTasksRunAtATime) {
     EXPECT_LE(most(with("InstanceLimit calculate_new_currents 4 SAME_NODE;")), gpus) << machine;
     EXPECT_GT(most(with("InstanceLimit calculate_new_currents 4;")), gpus) << machine;
   }
+}
+
+TEST(Describe, AnApplicationListsItsSizesIfItHasSome) {
+  Application app = load_application("circuit").value();
+  ASSERT_FALSE(app.sizes.empty());
+  const auto heading = HasSubstr("\nSizes: values of parameters (as in --app circuit:size=");
+  EXPECT_THAT(draw(app, "circuit"), heading);
+  app.sizes.clear();
+  EXPECT_THAT(draw(app, "circuit"), Not(heading));
+}
+
+// A launch needs an IndexTaskMap statement. Only a SingleTaskMap statement is a likely mistake.
+TEST(Place, SaysWhyNoFunctionPlacesALaunch) {
+  PlaceQuery query;
+  query.task = "work";
+  query.domain = *Rect::make({0}, {4});
+  const auto refused = [&query](const std::string& text) {
+    Bound bound(text);
+    bound.diags.clear();
+    EXPECT_FALSE(place(bound.program, query, bound.diags));
+    return render(bound.diags);
+  };
+  const auto for_single_tasks = HasSubstr("note: a SingleTaskMap statement does");
+  const auto by_default = HasSubstr("note: the default mapper decides then");
+  const std::string function = "m = Machine(GPU);\ndef f(Task t) { return m[0, 0]; }\n";
+  EXPECT_THAT(refused(function), testing::AllOf(by_default, Not(for_single_tasks)));
+  EXPECT_THAT(refused(function + "SingleTaskMap work f;\n"),
+              testing::AllOf(for_single_tasks, Not(by_default)));
 }
 
 TEST(Run, RefusesInLegionsWords) {
