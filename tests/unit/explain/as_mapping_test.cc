@@ -309,6 +309,18 @@ TEST(AsMapping, IsInTheOneStyle) {
   }
 }
 
+// Blocks are numbered with the first dimension running fastest, without needless parentheses.
+TEST(AsMapping, NumbersBlocks) {
+  AppTask task;
+  task.name = "t";
+  task.variants = {AppVariant{.kind = ProcKind::kGpu}};
+  const std::vector<Formulas> domains = {{8}, {4, 4}, {2, 2, 2}};
+  const std::string text = printed(one_task(task, domains), make_machine("p100x4").value());
+  EXPECT_THAT(text, HasSubstr("[b0];"));
+  EXPECT_THAT(text, HasSubstr("[b0 + n0 * b1];"));
+  EXPECT_THAT(text, HasSubstr("[b0 + n0 * (b1 + n1 * b2)];"));
+}
+
 TEST(AsMapping, OfOneTask) {
   const auto app = Workload::make(
       load_application(testing::in_tree("docs/examples/circuit.json").string()).value());

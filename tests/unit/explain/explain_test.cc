@@ -469,6 +469,16 @@ TEST(Explain, PositionsThatTasksDoNotHave) {
   EXPECT_THAT(said, HasSubstr("a.mapper:2:13: warning"));
 }
 
+// The application has the region, but the task does not.
+TEST(Explain, RegionsOfOtherTasks) {
+  const std::string said =
+      render(explained("Region work ghosts * FBMEM\nRegion main ghosts * FBMEM\n").diags);
+  EXPECT_THAT(said,
+              HasSubstr("a.mapper:2:13: warning: `main` has no region `ghosts`, so nothing is "
+                        "decided here [matches-nothing]"));
+  EXPECT_THAT(said, Not(HasSubstr("a.mapper:1")));
+}
+
 TEST(Explain, QueriesOfWhatIsNotThere) {
   const Explained task = explained("", {.task = "wrok", .region = ""});
   EXPECT_FALSE(task.result.has_value());
