@@ -416,6 +416,17 @@ TEST(Possible, NothingIsToBeWrittenThatTheMachineLacks) {
   EXPECT_THAT(of_none.feedback(none).suggest, Not(Contains(HasSubstr("% m.size"))));
 }
 
+TEST(LackingKinds, AreThoseThatNoNodeHas) {
+  const auto of_cpus = lacking_kinds(make_machine("nodes=1,gpu=0,cpu=4,omp=0").value());
+  for (const char* kind : {"GPU", "OMP", "FBMEM", "ZCMEM"}) EXPECT_THAT(of_cpus, Contains(kind));
+  // Virtual data needs no memory.
+  for (const char* kind : {"CPU", "SYSMEM", "VIRTUAL"}) {
+    EXPECT_THAT(of_cpus, Not(Contains(kind)));
+  }
+  const auto of_gpus = lacking_kinds(make_machine("p100x4").value());
+  for (const char* kind : {"GPU", "FBMEM"}) EXPECT_THAT(of_gpus, Not(Contains(kind)));
+}
+
 TEST(Forms, TheRunsJsonHasWordsAndFixes) {
   const MappedRun run("cannon", "Task * GPU,OMP,CPU;\n");
   const Feedback feedback = run.feedback();
