@@ -1,7 +1,8 @@
-// program_name: what a command line starts.
+// program_name: what a command line starts. to_json: what a run of a program is told as.
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,22 @@ TEST_F(ProgramName, OfAScriptIsTheScripts) {
   EXPECT_EQ(program_name({"python3", regent_, source_, "-fcuda", "0"}), "stencil");
   EXPECT_EQ(program_name({"python3", "-m", "package.solve"}), "package.solve");
   EXPECT_EQ(program_name({"python3", "-c", "print()"}), "python3");
+}
+
+// `same_results` is null, with the reason, if the results were not compared.
+TEST(ProgramJson, SaysWhetherTheResultsAreTheSame) {
+  using Same = ProgramResult::Same;
+  const auto same = [](Same same_results) {
+    ProgramResult result;
+    result.same_results = same_results;
+    const auto json = nlohmann::json::parse(to_json(result, Diagnostics(Source("a.mapper", ""))));
+    EXPECT_NE(json.at("same_results").is_null(), json.at("not_compared").is_null());
+    return json.at("same_results");
+  };
+  EXPECT_EQ(same(Same::kSame), true);
+  EXPECT_EQ(same(Same::kDifferent), false);
+  EXPECT_EQ(same(Same::kUnknown), nullptr);
+  EXPECT_EQ(same(Same::kTooLong), nullptr);
 }
 
 }  // namespace
