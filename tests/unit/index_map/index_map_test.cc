@@ -150,6 +150,14 @@ def wraps(Task task) { return m[task.ipoint[0] * 4611686018427387904 % 2, 0]; }
 def chosen(Task task) { return m[0, (0, 1, 1, 0)[task.ipoint[0]]]; }
 def from_end(Task task) { return m[0, (1, 0)[task.ipoint[0] - 4]]; }
 def split(Task task) { return m.split(0, task.ipoint[0] + 1)[0, 0, 0]; }
+def falling(Task task) {
+  d = task.ipoint[0] % 4 + 1;
+  return line[(40 - task.ipoint[1]) / d % line.volume];
+}
+def falling_by_more(Task task) {
+  return m[(41 - 2 * task.ipoint[1]) / (task.ipoint[0] % 3 + 1) % m.size[0], 0];
+}
+def tuple_before_index(Task task) { return m[task.ipoint[:2] * 0, 0]; }
 def kinds(Task task) { return task.ipoint[0] < 5 ? Machine(CPU)[0, 0] : m[1, 0]; }
 def printing(Task task) { print("{}", task.ipoint[0] / (task.ispace[0] - 9)); return m[0, 0]; }
 )";
