@@ -279,6 +279,15 @@ TEST(Benchmarks, StencilsHalos) {
   };
   EXPECT_EQ(halo_bytes(stencils[5]), 32 * (100 + 100));  // of tile (1, 1) of 4 x 4
   EXPECT_EQ(halo_bytes(stencils[0]), 16 * (100 + 100));
+  // `increment` writes the edges that its neighbours read, and reads and writes its points.
+  const Visit& increment = increments[5];
+  for (const app::Variant& variant : increment.task->variants) {
+    std::int64_t bytes = 0;
+    for (const app::Traffic& traffic : variant.traffic) {
+      bytes += value_of(data, traffic.bytes, increment);
+    }
+    EXPECT_EQ(bytes, 16 * increment.pieces[1].volume() + halo_bytes(increment));
+  }
   for (auto& [i, visit] : stencils) {
     const std::int64_t x = i % 4, y = i / 4;
     if (x > 0) {
