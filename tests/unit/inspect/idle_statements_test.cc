@@ -38,7 +38,7 @@ constexpr const char* kCpus = "nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=0,rd
 
 TEST(IdleStatements, ForProcessorsThatTheMachineLacks) {
   for (const std::string statement :
-       {"Region * * GPU FBMEM", "Layout * * GPU AOS", "InstanceLimit * GPU 4",
+       {"Region * * GPU FBMEM", "Layout * * GPU SOA", "InstanceLimit * GPU 4",
         "TaskSteal * GPU SAME_NODE", "InstanceLimit a, b, c OMP 4 Machine"}) {
     const std::string said = checked(statement + ";\n", kCpus, nullptr);
     EXPECT_THAT(said, HasSubstr("a.mapper:1:1: warning: `")) << statement;
@@ -51,12 +51,12 @@ TEST(IdleStatements, ForProcessorsThatTheMachineLacks) {
 }
 
 TEST(IdleStatements, ForMemoriesThatTheMachineLacks) {
-  EXPECT_THAT(checked("Layout * * FBMEM AOS;\n", kCpus, nullptr),
+  EXPECT_THAT(checked("Layout * * FBMEM SOA;\n", kCpus, nullptr),
               HasSubstr("can address FBMEM [unaddressable-memory]"));
   EXPECT_THAT(checked("Region * * * FBMEM, ZCMEM;\n", kCpus, nullptr),
               HasSubstr("can address FBMEM [unaddressable-memory]"));
   EXPECT_EQ(checked("Region * * * FBMEM, SYSMEM;\n", kCpus, nullptr), "");
-  EXPECT_EQ(checked("Region * * * VIRTUAL;\nLayout * * SYSMEM AOS;\n", kCpus, nullptr), "");
+  EXPECT_EQ(checked("Region * * * VIRTUAL;\nLayout * * SYSMEM SOA;\n", kCpus, nullptr), "");
 }
 
 TEST(IdleStatements, ReplicationOfATaskThatIsNeverReplicated) {
