@@ -235,9 +235,9 @@ std::string milliseconds(const Outcome& outcome) {
 
 void print_throughputs(const std::vector<Case>& cases, std::size_t mappings) {
   fmt::print(
-      "Throughput by that of the expert's mapping, all simulated but for the last column (larger "
-      "is\n"
-      "faster; a mapping that does not run counts 0):\n\n"
+      "Each figure is a throughput divided by that of the expert's mapping; larger is faster. All "
+      "but the\n"
+      "last column are simulated. A mapping that does not run counts as 0.\n\n"
       "| benchmark | size | expert, simulated ms | default mapper | mean of 10 random | best of 10 "
       "| best of {0} | valid of {0} | valid, `arguments` | the paper's best, measured |\n"
       "|---|---|---|---|---|---|---|---|---|---|\n",
@@ -292,7 +292,7 @@ void print_validity(const std::vector<Case>& cases) {
     return fmt::format(
         "{:.2f} %", 100.0 * static_cast<double>(counts[grain]) / static_cast<double>(all[grain]));
   };
-  fmt::print("\nOf all {} mappings of each space:\n\n", all[0]);
+  fmt::print("\nThis table covers all {} mappings of each space:\n\n", all[0]);
   fmt::print("| | regions | arguments | the paper, of 90 |\n|---|---|---|---|\n");
   fmt::print("| valid | {} | {} | 17.8 % |\n", share(ran, 0), share(ran, 1));
   for (const auto& [id, counts] : errors) {

@@ -745,7 +745,7 @@ TEST(Scientist, HasMoreFindingsThanItShows) {
   EXPECT_GT(play.proposer->findings().size(), 6'000U);
 }
 
-// Of a rate more is better, and it is not a time.
+// The scientist names the unit of the evaluator, and counts a higher rate as a gain.
 TEST(Scientist, SpeaksOfWhatIsMeasured) {
   class Rate : public Telling {
    public:
