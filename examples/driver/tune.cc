@@ -864,15 +864,13 @@ int run(TuneArguments arguments) {
   display.say(json ? groma::to_json(*outcome)
                    : fmt::format("\n{}in     {}: {}report.txt, steps.txt, journal.jsonl\n",
                                  groma::draw(*outcome, evaluator), options.directory, left));
-  if (outcome->end == groma::TuneOutcome::End::kStopped && !json) {
-    display.say(fmt::format("go on  groma tune --resume {}{}\n", options.directory,
-                            subject->command ? " --trust" : ""));
-  }
-  if (outcome->spent_before && !json) {
+  const bool stopped = outcome->end == groma::TuneOutcome::End::kStopped;
+  if ((stopped || outcome->spent_before) && !json) {
     // Each budget has the name of its option.
-    display.say(fmt::format("go on  groma tune --resume {}{} --{} N, with a larger N\n",
-                            options.directory, subject->command ? " --trust" : "",
-                            outcome->budget));
+    const std::string more =
+        stopped ? "" : fmt::format(" --{} N, with a larger N", outcome->budget);
+    display.say(fmt::format("go on  groma tune --resume {}{}{}\n", options.directory,
+                            subject->command ? " --trust" : "", more));
   }
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
