@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -79,7 +80,9 @@ class Journal {
   // - the file is not a regular file
   // - the journal belongs to another search (kMalformed)
   // - the journal is damaged before its end (kMalformed, with the line)
-  static Result<Journal> open(const std::string& path, const Json& search, bool resume);
+  // - `stop` returns true while the journal is read (kStopped); it is asked before each line
+  static Result<Journal> open(const std::string& path, const Json& search, bool resume,
+                              const std::function<bool()>& stop = {});
 
   // Returns true while recorded lines remain; next() takes them in turn.
   bool replaying() const { return replayed_ < recorded_; }
@@ -108,37 +111,5 @@ class Journal {
   std::int64_t left_out_ = 0;  // skipped lines among those read
   Json beside_start_;
 };
-
-// Returns false if a successful evaluation has a score that is not finite and above 0, a noise that
-// is negative or not finite, or values that are not finite.
-bool sound(const Evaluation& evaluation);
-
-// The functions below read untrusted JSON. They return nullopt if the JSON is not as Groma writes
-// it.
-struct RecordedStep {
-  Step step;
-  bool within_noise = false;  // within the noise of the best score at that time
-  // repeated: tried before. free: did not count against the budget.
-  bool repeated = false, free = false;
-  bool again = false;  // second evaluation of the same proposal
-  double seconds = 0;  // seconds since the start of the search
-};
-Json json_of(const Evaluation& evaluation);
-std::optional<Evaluation> evaluation_of(const Json& json);
-Json json_of(const Step& step);
-std::optional<RecordedStep> step_of(const Json& json);
-Json json_of(const ChatRequest& request);
-// Returns the texts of a request's messages; empty if there are none.
-std::vector<std::string> messages_of(const Json& request);
-// The reply to one of the questions that were asked together, with what was spent in the meantime,
-// also on failed attempts.
-struct RecordedReply {
-  std::size_t of = 0;
-  Result<ChatReply, ChatError> reply = ChatError{};
-  std::int64_t tokens = 0;
-  double money = 0;
-};
-Json json_of(const RecordedReply& recorded);
-std::optional<RecordedReply> reply_of(const Json& json);
 
 }  // namespace groma::tuning

@@ -15,6 +15,7 @@
 #include "groma/system.h"
 #include "space/segment_marks.h"
 #include "tune/journal.h"
+#include "tune/recorded.h"
 
 namespace groma {
 namespace {

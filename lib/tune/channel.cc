@@ -1,0 +1,207 @@
+// Channel: questions to the model, or their recorded replies.
+#include "tune/channel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "model/reply_text.h"
+#include "tune/parallel.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr int kMaxAsked = 8;  // limit of concurrent questions
+
+// Cuts a reply at the limit, at a whole character.
+void cut(std::string* text) {
+  if (text->size() <= kMaxReplyBytes) return;
+  std::size_t end = kMaxReplyBytes;
+  while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0U) == 0x80U) --end;
+  *text = text->substr(0, end) + fmt::format("\n[{} further bytes]\n", text->size() - end);
+}
+
+ChatError unanswered() {
+  return {ChatError::Code::kStopped, "it was stopped before the answer came"};
+}
+
+bool will_fail_again(ChatError::Code code) {
+  using Code = ChatError::Code;
+  for (Code hopeless : {Code::kUnreachable, Code::kCertificate, Code::kKey, Code::kNotFound,
+                        Code::kQuota, Code::kUnsupported, Code::kReplay}) {
+    if (code == hopeless) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Channel::begin_round() {
+  ceiling_.reset();
+  hopeless_.reset();
+  round_is_replayed_ = record_.replaying();
+}
+
+void Channel::forget() {
+  answered_ = false;
+  no_reply_.reset();
+}
+
+void Channel::add_spent_before() {
+  if (model_ != nullptr) model_->add_spent(progress_.spent.tokens, progress_.spent.money);
+}
+
+std::vector<Result<ChatReply, ChatError>> Channel::ask(std::span<const ChatRequest> requests) {
+  std::vector<Reply> all;
+  while (!requests.empty()) {
+    const auto some = requests.first(std::min<std::size_t>(requests.size(), kMaxAsked));
+    for (auto& reply : ask_together(some)) all.push_back(std::move(reply));
+    requests = requests.subspan(some.size());
+  }
+  return all;
+}
+
+// Asks again what was interrupted, unless the search is stopped.
+std::vector<Channel::Reply> Channel::ask_together(std::span<const ChatRequest> requests) {
+  std::vector<Reply> replies(requests.size(), unanswered());
+  std::vector<ChatRequest> open(requests.begin(), requests.end());
+  std::vector<std::size_t> places(open.size());  // index of each open request in `replies`
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+  while (!open.empty() && !record_.failed() && !broken_off_) {
+    const bool replayed = record_.replaying();
+    if (!replayed && model_ == nullptr) {
+      hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
+      round_is_replayed_ = false;
+      return std::vector<Reply>(requests.size(), *hopeless_);
+    }
+    const auto lost = [&](std::size_t i) {
+      const TuneSpending most = most_of(open[i]);
+      return RecordedReply{i, unanswered(), most.tokens, most.money};
+    };
+    std::vector<RecordedReply> more = replayed ? record_.replies(open, lost) : ask_model(open);
+    if (record_.failed()) break;
+    std::vector<ChatRequest> again;
+    std::vector<std::size_t> again_places;
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      count(more[i]);
+      Reply& reply = replies[places[i]] = std::move(more[i].reply);
+      if (reply || reply.error().code != ChatError::Code::kStopped) continue;
+      again.push_back(std::move(open[i]));
+      again_places.push_back(places[i]);
+    }
+    open = std::move(again);
+    places = std::move(again_places);
+    broken_off_ = !open.empty() && progress_.stop();
+  }
+  return replies;
+}
+
+// Asks the model concurrently, and records each reply with its cost as it arrives.
+std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> requests) {
+  progress_.begin_work();
+  progress_.worked = true;
+  round_is_replayed_ = false;
+  record_.write_questions(requests);
+  if (record_.failed()) return {};
+  std::vector<RecordedReply> exchanges(requests.size());
+  std::mutex mutex;  // guards the record and the variables below
+  std::optional<Error> failed;
+  const ChatSpending begin = model_->spent();
+  TuneSpending said, before;  // said: sum of the replies; before: counted so far, the larger of
+                              // `said` and the client's count
+  const auto settle = [&](std::size_t i, Reply reply) {
+    const std::lock_guard lock(mutex);
+    const ChatSpending now = model_->spent();
+    RecordedReply& exchange = exchanges[i];
+    exchange.of = i;
+    if (reply) said.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
+    if (reply) said.money += reply->money.value_or(0);
+    exchange.reply = std::move(reply);
+    const std::int64_t tokens =
+        now.input_tokens + now.output_tokens - begin.input_tokens - begin.output_tokens;
+    exchange.tokens = std::max(tokens, said.tokens) - before.tokens;
+    exchange.money = std::max(now.money - begin.money, said.money) - before.money;
+    before.tokens += exchange.tokens;
+    before.money += exchange.money;
+    if (!failed) failed = record_.write_reply(exchange);
+    if (failed) progress_.stop_now();  // do not wait for the other replies
+  };
+  if (const auto ceiling = ceiling_of(requests)) {
+    for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
+  } else {
+    progress_.say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
+    const ChatClient::Watch watch{[this] { return progress_.stop(); }, {}};
+    in_parallel(requests.size(), kMaxAsked, [&](std::size_t i) {
+      Reply reply = model_->ask(requests[i], watch);
+      if (reply) cut(&reply->text);
+      if (reply) cut(&reply->reasoning);
+      settle(i, std::move(reply));
+    });
+  }
+  record_.fail(std::move(failed));
+  return exchanges;
+}
+
+// Returns an upper estimate of the cost of a request: one token for three bytes. Unusual texts may
+// exceed it.
+TuneSpending Channel::most_of(const ChatRequest& request) const {
+  std::size_t bytes = request.constraint.json_schema.size();
+  for (const ChatMessage& message : request.messages) bytes += message.text.size();
+  const auto input = static_cast<std::int64_t>(bytes / 3);
+  TuneSpending most;
+  most.tokens = input + request.max_tokens;
+  if (model_ != nullptr && model_->options().price) {
+    const ChatPrice price = *model_->options().price;
+    most.money =
+        (static_cast<double>(input) * price.input + request.max_tokens * price.output) / 1e6;
+  }
+  return most;
+}
+
+// Returns an error if the requests could exceed the budget of tokens or money.
+std::optional<ChatError> Channel::ceiling_of(std::span<const ChatRequest> requests) const {
+  TuneSpending most;
+  for (const ChatRequest& request : requests) {
+    const TuneSpending one = most_of(request);
+    most.tokens += one.tokens;
+    most.money += one.money;
+  }
+  const TuneSpending& spent = progress_.spent;
+  const std::string next = requests.size() == 1
+                               ? std::string("the next question")
+                               : fmt::format("the next {} questions at once", requests.size());
+  if (budget_.tokens > 0 && spent.tokens + most.tokens > budget_.tokens) {
+    return ChatError{ChatError::Code::kCeiling,
+                     fmt::format("{} may take {} tokens, {} of {} are spent", next, most.tokens,
+                                 spent.tokens, budget_.tokens)};
+  }
+  if (budget_.money > 0 && spent.money + most.money > budget_.money) {
+    ChatError error{ChatError::Code::kCeiling,
+                    fmt::format("{} may cost {:.6g}, {:.6g} of {:.6g} are spent", next, most.money,
+                                spent.money, budget_.money)};
+    error.of_money = true;
+    return error;
+  }
+  return std::nullopt;
+}
+
+// Adds the cost of a reply to the spending, and notes errors.
+void Channel::count(const RecordedReply& exchange) {
+  TuneSpending& spent = progress_.spent;
+  spent.tokens += exchange.tokens;
+  spent.money += exchange.money;
+  const Reply& reply = exchange.reply;
+  const bool ceiling = !reply && reply.error().code == ChatError::Code::kCeiling;
+  // A request stopped by the budget was not sent, unless an earlier attempt failed and cost tokens.
+  if (!ceiling || exchange.tokens > 0) ++spent.model_calls;
+  if (ceiling) ceiling_ = reply.error();
+  if (!reply && will_fail_again(reply.error().code)) hopeless_ = reply.error();
+  if (reply) answered_ = true;
+  if (!reply) no_reply_ = reply.error();
+}
+
+}  // namespace groma::tuning

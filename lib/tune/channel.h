@@ -1,0 +1,67 @@
+// The channel of a search to its model.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "groma/llm.h"
+#include "groma/tune.h"
+#include "tune/progress.h"
+#include "tune/record.h"
+
+namespace groma::tuning {
+
+// Asks the model within the budgets of tokens and money. While the record is replayed, it answers
+// from there. A question that was interrupted is asked once more when the search is resumed. For
+// one thread; the arguments must outlive the channel.
+class Channel {
+ public:
+  // `model` may be null: then each new question fails with kUnsupported.
+  Channel(ChatClient* model, const TuneBudget& budget, Record& record, Progress& progress)
+      : model_(model), budget_(budget), record_(record), progress_(progress) {}
+
+  // Returns a reply or an error for each request, in their order. Asks several at once.
+  std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests);
+  // Counts what the model was asked before the search was resumed as spent.
+  void add_spent_before();
+
+  // ---- Since the round began
+
+  void begin_round();
+  // The error of the budget that prevented a question.
+  const std::optional<ChatError>& ceiling() const { return ceiling_; }
+  // An error that a retry cannot cure.
+  const std::optional<ChatError>& hopeless() const { return hopeless_; }
+  // Returns true if the round began in a replay and asked nothing new.
+  bool round_is_replayed() const { return round_is_replayed_; }
+
+  // ---- Since forget()
+
+  void forget();
+  // The last missing reply; nullopt if the model replied since.
+  std::optional<ChatError> no_reply() const { return answered_ ? std::nullopt : no_reply_; }
+
+  // Returns true if questions remain without a reply because the search was stopped.
+  bool is_broken_off() const { return broken_off_; }
+
+ private:
+  using Reply = Result<ChatReply, ChatError>;
+
+  std::vector<Reply> ask_together(std::span<const ChatRequest> requests);
+  std::vector<RecordedReply> ask_model(std::span<const ChatRequest> requests);
+  std::optional<ChatError> ceiling_of(std::span<const ChatRequest> requests) const;
+  TuneSpending most_of(const ChatRequest& request) const;
+  void count(const RecordedReply& exchange);
+
+  ChatClient* model_;
+  const TuneBudget& budget_;
+  Record& record_;
+  Progress& progress_;
+  std::optional<ChatError> ceiling_, hopeless_, no_reply_;
+  bool answered_ = false;  // the model replied since forget()
+  bool round_is_replayed_ = false;
+  bool broken_off_ = false;
+};
+
+}  // namespace groma::tuning

@@ -1,0 +1,70 @@
+// Estimates: texts evaluated by a cheaper evaluator, or their recorded results.
+#include "tune/estimates.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/names.h"
+#include "search/recent.h"
+#include "tune/parallel.h"
+
+namespace groma::tuning {
+
+constexpr double kTimeToEstimate = 1.0 / 3;  // share of the remaining time, per round
+
+int threads_of(const Evaluator& evaluator, const TuneOptions& options) {
+  const int most = evaluator.parallel();
+  return options.threads > 0 ? std::min(options.threads, most) : most;
+}
+
+void Estimates::begin_round() {
+  const double now = progress_.seconds();
+  until_ = now + kTimeToEstimate * (options_.budget.seconds - now);
+}
+
+std::vector<Evaluation> Estimates::of(std::span<const std::string> texts, GuideDetail detail) {
+  if (estimator_ == nullptr || record_.failed()) return {};
+  std::size_t count = texts.size();
+  if (options_.budget.estimates > 0) {
+    const std::int64_t left = options_.budget.estimates - progress_.spent.estimates;
+    count = std::min(count, static_cast<std::size_t>(std::max<std::int64_t>(left, 0)));
+  }
+  if (count == 0) return {};
+  std::uint64_t hash = 0;
+  for (const std::string& text : texts) hash = mix(hash ^ hash_of(text)) + 1;
+  const bool recorded = record_.replaying();
+  progress_.spent.estimates += static_cast<std::int64_t>(count);
+  std::vector<Evaluation> all =
+      recorded ? record_.estimates(count, hash) : estimate(texts.first(count), detail);
+  progress_.spent.estimates -= static_cast<std::int64_t>(count - all.size());
+  // After a stop, results may be incomplete.
+  if (!recorded && !progress_.stop()) record_.write_estimates(all, count, hash);
+  return all;
+}
+
+// Estimates concurrently. Results from the first estimate that was not started are dropped.
+std::vector<Evaluation> Estimates::estimate(std::span<const std::string> texts,
+                                            GuideDetail detail) {
+  progress_.begin_work();
+  progress_.worked = true;
+  progress_.say(TuneEvent::Kind::kEstimating,
+                [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
+  std::vector<Evaluation> all(texts.size());
+  std::atomic<std::size_t> late = texts.size();  // index of the first estimate that was not started
+  in_parallel(texts.size(), threads_of(*estimator_, options_), [&](std::size_t i) {
+    if (progress_.stop()) return;
+    if (options_.budget.seconds > 0 && progress_.seconds() >= until_) {
+      for (std::size_t first = late; i < first && !late.compare_exchange_weak(first, i);) {
+      }
+      return;
+    }
+    EvaluationRequest request{texts[i], detail};
+    request.stop = [this] { return progress_.stop(); };
+    all[i] = estimator_->evaluate(request);
+    keep_what_is_recorded(&all[i]);
+  });
+  all.resize(late);
+  return all;
+}
+
+}  // namespace groma::tuning

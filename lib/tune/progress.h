@@ -1,0 +1,82 @@
+// The progress of a search, which its parts share: time, the user's stop, spending, events.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "groma/tune.h"
+#include "tune/record.h"
+
+namespace groma::tuning {
+
+// `options` and `record` must outlive it. stop() and seconds() may be called from any thread, the
+// rest from the thread of the search.
+class Progress {
+ public:
+  Progress(const TuneOptions& options, const Record& record)
+      : options_(options), record_(record), begin_(std::chrono::steady_clock::now()) {}
+
+  // Returns true if the search should end at once: after an error, when the user asked for it, or
+  // when its time is over. Once true, it stays true. Returns false while the record is replayed, so
+  // that the replay repeats the recorded search.
+  bool stop() const {
+    if (!record_.failed() && record_.replaying()) return false;
+    if (record_.failed() || interrupted() || out_of_time()) stopped_ = true;
+    return stopped_;
+  }
+  // Ends the search, from any thread.
+  void stop_now() { stopped_ = true; }
+  bool interrupted() const { return options_.stop && options_.stop(); }
+  bool out_of_time() const {
+    return options_.budget.seconds > 0 && seconds() >= options_.budget.seconds;
+  }
+  // Returns how long the search has run, with the time before it was resumed.
+  double seconds() const {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - begin_;
+    return seconds_before_ + now.count();
+  }
+  double seconds_before() const { return seconds_before_; }
+  // Notes that a replayed step was recorded so many seconds after the start.
+  void add_replayed(double seconds) { seconds_before_ = std::max(seconds_before_, seconds); }
+
+  // To be called before something is tried, asked or estimated anew. The first call of a resumed
+  // search, after the replay, calls `when_resumed`.
+  void begin_work() {
+    if (announced_ || !record_.was_resumed() || record_.replaying()) return;
+    announced_ = true;
+    when_resumed();
+  }
+  // Something was tried, asked or estimated anew.
+  bool worked = false;
+  std::function<void()> when_resumed;
+
+  TuneSpending spent;  // without the seconds
+  double best_score = std::numeric_limits<double>::infinity();
+
+  // Tells the caller of an event, whose other members `fill` sets.
+  template <typename Fill>
+  void say(TuneEvent::Kind kind, const Fill& fill) const {
+    if (!options_.on_event) return;
+    TuneEvent event;
+    event.kind = kind;
+    event.spent = spent;
+    event.spent.seconds = seconds();
+    event.best_score = best_score;
+    fill(&event);
+    options_.on_event(event);
+  }
+
+ private:
+  const TuneOptions& options_;
+  const Record& record_;
+  std::chrono::steady_clock::time_point begin_;
+  double seconds_before_ = 0;  // seconds used before the search was resumed
+  bool announced_ = false;     // `when_resumed` was called
+  mutable std::atomic<bool> stopped_ = false;
+};
+
+}  // namespace groma::tuning

@@ -1,0 +1,153 @@
+// Record: the lines of a journal as values.
+#include "tune/record.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "system/sync.h"
+
+namespace groma::tuning {
+namespace {
+
+// Files of the search's directory that are replaced as a whole, also by the command.
+constexpr const char* kReplaced[] = {"best.mapper", "best.txt", "findings.txt", "report.txt",
+                                     "verified.mapper"};
+
+// Returns the requests as the journal records them.
+Json questions(std::span<const ChatRequest> requests) {
+  Json all = Json::array();
+  for (const ChatRequest& request : requests) all.push_back(json_of(request));
+  return all;
+}
+
+}  // namespace
+
+std::optional<Error> Record::open(const std::string& directory, const Json& search, bool resume,
+                                  const std::function<bool()>& stop) {
+  if (directory.empty()) return std::nullopt;
+  directory_ = directory;
+  if (!resume && mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) {
+    return Error{Error::Code::kUnreadable, fmt::format("cannot make the directory `{}`: {}",
+                                                       directory, std::strerror(errno))};
+  }
+  if (!resume) static_cast<void>(system::sync_folder(directory + "/.."));
+  if (!resume || std::filesystem::is_directory(directory)) {
+    auto lock = FileLock::take(directory + "/lock");
+    if (!lock) return lock.error();
+    lock_ = std::move(lock).value();
+    for (const char* name : kReplaced) remove_left_over(directory + "/" + name);
+  }
+  auto journal = Journal::open(directory + "/journal.jsonl", search, resume, stop);
+  if (!journal) return journal.error();
+  journal_ = std::move(journal).value();
+  was_resumed_ = journal_.replaying();
+  return std::nullopt;
+}
+
+void Record::replace(const std::string& name, const std::string& text) {
+  if (!directory_.empty() && !failed_) failed_ = replace_file(directory_ + "/" + name, text);
+}
+
+std::optional<Json> Record::next(const char* about) {
+  if (failed_) return std::nullopt;
+  auto line = journal_.next(about);
+  if (line) return std::move(line).value();
+  failed_ = line.error();
+  return std::nullopt;
+}
+
+std::size_t Record::round(std::size_t most) {
+  const auto line = next("round");
+  if (!line) return 0;
+  if (line->is_number_unsigned() && *line >= 1 && *line <= most) return line->get<std::size_t>();
+  failed_ = journal_.damaged("it is not a number of proposals");
+  return 0;
+}
+
+std::vector<RecordedReply> Record::replies(
+    std::span<const ChatRequest> requests,
+    const std::function<RecordedReply(std::size_t)>& unanswered) {
+  const auto asked = next("asked");
+  if (asked && *asked != questions(requests)) {
+    failed_ = journal_.another_way("the search now asks the model something else");
+  }
+  std::vector<std::optional<RecordedReply>> known(requests.size());
+  for (std::size_t left = known.size(); left > 0 && !failed_ && replaying(); --left) {
+    const auto line = next("reply");
+    if (!line) break;
+    auto recorded = reply_of(*line);
+    if (!recorded || recorded->of >= known.size() || known[recorded->of]) {
+      failed_ = journal_.damaged(fmt::format("a reply to one of {} questions is due", left));
+    } else {
+      known[recorded->of] = std::move(recorded);
+    }
+  }
+  std::vector<RecordedReply> all;
+  for (std::size_t i = 0; i < known.size() && !failed_; ++i) {
+    if (!known[i]) {
+      known[i] = unanswered(i);
+      write("reply", json_of(*known[i]), true);
+    }
+    all.push_back(*std::move(known[i]));
+  }
+  return all;
+}
+
+void Record::write_questions(std::span<const ChatRequest> requests) {
+  write("asked", questions(requests), false);
+}
+
+std::vector<Evaluation> Record::estimates(std::size_t count, std::uint64_t texts) {
+  const auto line = next("estimated");
+  if (!line) return {};
+  const Json& results = member(*line, "results");
+  const bool out_of_time = line->contains("out_of_time");
+  if (!results.is_array() || (out_of_time ? results.size() >= count : results.size() != count)) {
+    failed_ = journal_.damaged(fmt::format("{} estimates are due", count));
+  } else if (member(*line, "texts") != texts) {
+    failed_ = journal_.another_way("the search now estimates something else");
+  }
+  std::vector<Evaluation> all;
+  for (std::size_t i = 0; !failed_ && i < results.size(); ++i) {
+    auto evaluation = evaluation_of(results[i]);
+    if (!evaluation) {
+      failed_ = journal_.damaged(fmt::format("estimate {} is none", i + 1));
+    } else {
+      all.push_back(*std::move(evaluation));
+    }
+  }
+  return failed_ ? std::vector<Evaluation>() : all;
+}
+
+void Record::write_estimates(std::span<const Evaluation> estimates, std::size_t count,
+                             std::uint64_t texts) {
+  Json results = Json::array();
+  for (const Evaluation& evaluation : estimates) results.push_back(json_of(evaluation));
+  Json line = {{"texts", texts}, {"results", std::move(results)}};
+  if (estimates.size() < count) line["out_of_time"] = true;
+  write("estimated", line, false);
+}
+
+std::optional<RecordedStep> Record::step(std::int64_t number, const std::string& text) {
+  const auto line = next("step");
+  if (!line) return std::nullopt;
+  auto recorded = step_of(*line);
+  if (!recorded || recorded->step.number != number) {
+    failed_ = journal_.damaged(fmt::format("it should be step {}", number));
+  } else if (recorded->step.proposal.text != text) {
+    failed_ = journal_.another_way("the search now proposes something else than it did");
+  }
+  return failed_ ? std::nullopt : recorded;
+}
+
+std::optional<Evaluation> Record::beside_start(std::int64_t best) const {
+  auto recorded = step_of(journal_.beside_start());
+  if (!recorded || recorded->step.number != best) return std::nullopt;
+  return std::move(recorded->step.evaluation);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,95 @@
+// The record of a search: what it writes down in its directory and, when it is resumed, reads back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "groma/llm.h"
+#include "groma/result.h"
+#include "groma/system.h"
+#include "groma/tune.h"
+#include "tune/journal.h"
+#include "tune/recorded.h"
+
+namespace groma::tuning {
+
+// The journal of a search as values. A resumed search runs again from its start. As long as
+// recorded lines remain, it takes its rounds, replies, estimates and steps from here, in the
+// recorded order; later ones it writes here.
+//
+// The first error ends the search: nothing is read or written after it. For one thread, except
+// where a function says otherwise.
+class Record {
+ public:
+  // Makes and locks the directory, and opens its journal, whose first line is `search`. With
+  // `resume`, the directory holds a journal. An empty directory: nothing is recorded. Fails as
+  // Journal::open does.
+  std::optional<Error> open(const std::string& directory, const Json& search, bool resume,
+                            const std::function<bool()>& stop);
+
+  // Returns true while recorded lines remain. From any thread.
+  bool replaying() const { return journal_.replaying(); }
+  // Returns true if recorded lines remained when the record was opened.
+  bool was_resumed() const { return was_resumed_; }
+  // The first error. From any thread, as long as no thread writes.
+  const std::optional<Error>& failed() const { return failed_; }
+  void fail(std::optional<Error> error) {
+    if (!failed_) failed_ = std::move(error);
+  }
+  // Fails because the search ends although recorded lines remain.
+  void fail_at_end() { fail(journal_.another_way("the search now ends here")); }
+  // Replaces a file of the directory; nothing if nothing is recorded.
+  void replace(const std::string& name, const std::string& text);
+
+  // ---- Reading, while replaying. A line that does not fit the search is an error.
+
+  // Returns how many proposals may be tried in the next round, at most `most`.
+  std::size_t round(std::size_t most);
+  // Returns a reply to each request, in their order. If the search ended before a reply came, it
+  // may have been paid for: `unanswered(i)` is then recorded as the reply to request i.
+  std::vector<RecordedReply> replies(std::span<const ChatRequest> requests,
+                                     const std::function<RecordedReply(std::size_t)>& unanswered);
+  // Returns the `count` estimates of texts with this hash, or fewer if there was no time for more.
+  std::vector<Evaluation> estimates(std::size_t count, std::uint64_t texts);
+  // Returns the step with this number, at which `text` was tried.
+  std::optional<RecordedStep> step(std::int64_t number, const std::string& text);
+  // Returns the last recorded comparison of step `best` with the start.
+  std::optional<Evaluation> beside_start(std::int64_t best) const;
+
+  // ---- Writing, when nothing remains to be read
+
+  void write_round(std::size_t most) { write("round", most, false); }
+  void write_questions(std::span<const ChatRequest> requests);
+  // Returns an error instead of keeping it, because other threads may read failed() meanwhile.
+  [[nodiscard]] std::optional<Error> write_reply(const RecordedReply& reply) {
+    return journal_.write("reply", json_of(reply), true);
+  }
+  // `count`: how many estimates were wanted. Fewer are written if there was no time for more.
+  void write_estimates(std::span<const Evaluation> estimates, std::size_t count,
+                       std::uint64_t texts);
+  // `lasting`: the step is on the disk when this returns.
+  void write_step(const RecordedStep& step, bool lasting) { write("step", json_of(step), lasting); }
+  void write_beside_start(std::int64_t best, const Evaluation& evaluation) {
+    write(kBesideStart, json_of(RecordedStep{.step = {best, {}, evaluation}}), true);
+  }
+
+ private:
+  void write(const char* about, const Json& value, bool lasting) {
+    if (!failed_) failed_ = journal_.write(about, value, lasting);
+  }
+  // Returns the value of the next line if it is about `about`.
+  std::optional<Json> next(const char* about);
+
+  std::string directory_;
+  std::optional<FileLock> lock_;
+  Journal journal_;
+  bool was_resumed_ = false;
+  std::optional<Error> failed_;
+};
+
+}  // namespace groma::tuning

@@ -1,0 +1,378 @@
+// The JSON of what a journal records: evaluations, steps, questions and replies.
+#include "tune/recorded.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace groma::tuning {
+
+const Json& member(const Json& json, const char* name) {
+  static const Json kNothing;
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  return json.is_object() && found != json.end() ? *found : kNothing;
+}
+
+namespace {
+
+// The lists of a profile become arrays of values without names.
+Json json_of(const ProfileFacts& facts) {
+  Json json = {{"title", facts.title},
+               {"mapping", facts.mapping},
+               {"seconds", facts.seconds},
+               {"measured", facts.measured},
+               {"measured_seconds", facts.measured_seconds},
+               {"tasks", facts.tasks},
+               {"copies", facts.copies},
+               {"runtime", facts.runtime}};
+  for (const auto& cause : facts.causes) {
+    json["causes"].push_back({cause.doing, cause.task, cause.region, cause.from, cause.to,
+                              cause.statement, cause.place, cause.other_node, cause.share,
+                              cause.waiting, cause.same_memory});
+  }
+  for (const auto& kind : facts.kinds) {
+    json["kinds"].push_back({kind.kind, kind.processors, kind.used, kind.busy, kind.imbalance});
+  }
+  for (const auto& task : facts.by_task) {
+    json["by_task"].push_back({task.task, task.kind, task.share, task.runs});
+  }
+  for (const auto& memory : facts.memories) json["memories"].push_back({memory.kind, memory.full});
+  return json;
+}
+
+// Returns a number within the bounds; nullopt for anything else.
+template <typename T>
+std::optional<T> number(const Json& json, T least, T most) {
+  std::optional<T> found;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (json.is_number()) found = json.get<T>();
+  } else if (json.is_number_unsigned()) {
+    const auto value = json.get<std::uint64_t>();
+    if (std::in_range<T>(value)) found = static_cast<T>(value);
+  } else if (json.is_number_integer()) {
+    const auto value = json.get<std::int64_t>();
+    if (std::in_range<T>(value)) found = static_cast<T>(value);
+  }
+  return found && *found >= least && *found <= most ? found : std::nullopt;
+}
+
+// Takes the items of a JSON list in turn. A missing item, or one of another type, is a default
+// value.
+class Items {
+ public:
+  explicit Items(const Json& list) : list_(list) {}
+  template <typename T>
+  T take() {
+    const std::size_t at = at_++;
+    if (!list_.is_array() || at >= list_.size()) return T{};
+    if constexpr (std::is_same_v<T, std::string>) {
+      return list_[at].is_string() ? list_[at].template get<T>() : T{};
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return list_[at].is_boolean() && list_[at].template get<T>();
+    } else {
+      using Limits = std::numeric_limits<T>;
+      return number<T>(list_[at], Limits::lowest(), Limits::max()).value_or(T{});
+    }
+  }
+
+ private:
+  const Json& list_;
+  std::size_t at_ = 0;
+};
+
+template <typename T>
+T value(const Json& json, const char* name) {
+  return Items(Json::array({member(json, name)})).take<T>();
+}
+
+// Takes the members of a JSON object. A missing member is a default value. good() is false if the
+// JSON is not an object or a member has another type or is out of bounds.
+class Members {
+ public:
+  explicit Members(const Json& json) : json_(json), good_(json.is_object()) {}
+  bool good() const { return good_; }
+
+  bool has(const char* name) const { return json_.is_object() && json_.contains(name); }
+  template <typename T>
+  T in(const char* name, T least, T most) {
+    return of(name, number<T>(member(json_, name), least, most));
+  }
+  bool flag(const char* name) {
+    const Json& found = member(json_, name);
+    return of(name, found.is_boolean() ? std::optional(found.get<bool>()) : std::nullopt);
+  }
+  std::string text(const char* name) {
+    const Json& found = member(json_, name);
+    return of(name, found.is_string() ? std::optional(found.get<std::string>()) : std::nullopt);
+  }
+  // Returns the elements of a list member, each converted by `read`, which returns an optional.
+  template <typename Read>
+  auto list(const char* name, const Read& read) {
+    std::vector<typename decltype(read(json_))::value_type> all;
+    if (!has(name)) return all;
+    good_ = good_ && json_[name].is_array();
+    if (!good_) return all;
+    for (const Json& each : json_[name]) {
+      const auto one = read(each);
+      good_ = good_ && one.has_value();
+      if (one) all.push_back(*one);
+    }
+    return all;
+  }
+
+ private:
+  template <typename T>
+  T of(const char* name, std::optional<T> found) {
+    if (has(name) && !found) good_ = false;
+    return found ? *std::move(found) : T{};
+  }
+
+  const Json& json_;
+  bool good_;
+};
+
+std::optional<std::string> text_of(const Json& json) {
+  return json.is_string() ? std::optional(json.get<std::string>()) : std::nullopt;
+}
+
+constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // limit of the tokens of a reply
+constexpr std::size_t kMostOf = 1'000;                   // limit of questions asked together
+constexpr std::int64_t kMostRequirements = 1'000'000'000;
+
+// Reads a profile; anything missing is a default value.
+ProfileFacts facts_of(const Json& json) {
+  ProfileFacts facts;
+  facts.title = value<std::string>(json, "title");
+  facts.mapping = value<std::string>(json, "mapping");
+  facts.seconds = value<double>(json, "seconds");
+  facts.measured = value<std::string>(json, "measured");
+  facts.measured_seconds = value<double>(json, "measured_seconds");
+  facts.tasks = value<double>(json, "tasks");
+  facts.copies = value<double>(json, "copies");
+  facts.runtime = value<double>(json, "runtime");
+  for (const Json& each : member(json, "causes")) {
+    Items items(each);
+    auto& cause = facts.causes.emplace_back();
+    for (std::string* text : {&cause.doing, &cause.task, &cause.region, &cause.from, &cause.to,
+                              &cause.statement, &cause.place}) {
+      *text = items.take<std::string>();
+    }
+    cause.other_node = items.take<bool>();
+    cause.share = items.take<double>();
+    cause.waiting = items.take<double>();
+    cause.same_memory = items.take<bool>();
+  }
+  for (const Json& each : member(json, "kinds")) {
+    Items items(each);
+    auto& kind = facts.kinds.emplace_back();
+    kind.kind = items.take<std::string>();
+    kind.processors = items.take<std::int64_t>();
+    kind.used = items.take<std::int64_t>();
+    kind.busy = items.take<double>();
+    kind.imbalance = items.take<double>();
+  }
+  for (const Json& each : member(json, "by_task")) {
+    Items items(each);
+    auto& task = facts.by_task.emplace_back();
+    task.task = items.take<std::string>();
+    task.kind = items.take<std::string>();
+    task.share = items.take<double>();
+    task.runs = items.take<std::int64_t>();
+  }
+  for (const Json& each : member(json, "memories")) {
+    Items items(each);
+    auto& memory = facts.memories.emplace_back();
+    memory.kind = items.take<std::string>();
+    memory.full = items.take<double>();
+  }
+  return facts;
+}
+
+constexpr const char* kStatuses[] = {"ok", "refused", "failed", "timed out"};
+
+}  // namespace
+
+bool sound(const Evaluation& evaluation) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  return !evaluation.ok() ||
+         (std::isfinite(evaluation.score) && evaluation.score > 0 && evaluation.noise >= 0 &&
+          std::isfinite(evaluation.noise) &&
+          std::all_of(evaluation.values.begin(), evaluation.values.end(), is_finite));
+}
+
+void keep_what_is_recorded(Evaluation* evaluation) {
+  Feedback& feedback = evaluation->feedback;
+  feedback.fixes.clear();
+  feedback.matches.clear();
+  feedback.score.reset();
+}
+
+namespace {
+
+void add(const Evaluation& evaluation, Json* json) {
+  const Feedback& feedback = evaluation.feedback;
+  Json& to = *json;
+  to["status"] = kStatuses[static_cast<int>(evaluation.status)];
+  to["values"] = evaluation.values;
+  if (evaluation.ok()) to["score"] = evaluation.score;
+  if (evaluation.noise > 0) to["noise"] = evaluation.noise;
+  if (!feedback.execution.empty()) to["execution"] = feedback.execution;
+  if (!feedback.last_lines.empty()) to["last_lines"] = feedback.last_lines;
+  if (!feedback.explain.empty()) to["explain"] = feedback.explain;
+  if (!feedback.suggest.empty()) to["suggest"] = feedback.suggest;
+  if (feedback.profile) to["profile"] = json_of(*feedback.profile);
+  if (feedback.shortage) {
+    to["no_room"] = {{"task", feedback.shortage->task},
+                     {"requirement", feedback.shortage->requirement}};
+  }
+}
+
+}  // namespace
+
+Json json_of(const Evaluation& evaluation) {
+  Json json;
+  add(evaluation, &json);
+  return json;
+}
+
+std::optional<Evaluation> evaluation_of(const Json& json) {
+  Members members(json);
+  Evaluation evaluation;
+  const std::string status = members.text("status");
+  const auto* known = std::find(std::begin(kStatuses), std::end(kStatuses), status);
+  if (known == std::end(kStatuses)) return std::nullopt;
+  evaluation.status = static_cast<Evaluation::Status>(known - std::begin(kStatuses));
+  evaluation.values = members.list(
+      "values", [](const Json& each) { return number<double>(each, -kMostNumber, kMostNumber); });
+  if (evaluation.ok()) evaluation.score = members.in("score", 0.0, kMostNumber);
+  evaluation.noise = members.in("noise", 0.0, kMostNumber);
+  Feedback& feedback = evaluation.feedback;
+  feedback.status = evaluation.ok() ? Feedback::Status::kOk : Feedback::Status::kError;
+  feedback.execution = members.text("execution");
+  feedback.last_lines = members.list("last_lines", text_of);
+  feedback.explain = members.list("explain", text_of);
+  feedback.suggest = members.list("suggest", text_of);
+  if (members.has("profile")) feedback.profile = facts_of(member(json, "profile"));
+  if (members.has("no_room")) {
+    Members shortage(member(json, "no_room"));
+    feedback.shortage = {shortage.text("task"),
+                         shortage.in("requirement", std::int64_t{0}, kMostRequirements)};
+    if (!shortage.good()) return std::nullopt;
+  }
+  if (!members.good() || !sound(evaluation)) return std::nullopt;
+  return evaluation;
+}
+
+Json json_of(const RecordedStep& recorded) {
+  const Step& step = recorded.step;
+  Json json = {{"number", step.number}, {"text", step.proposal.text}, {"why", step.proposal.why}};
+  add(step.evaluation, &json);
+  if (step.proposal.tag != 0) json["tag"] = step.proposal.tag;
+  if (recorded.within_noise) json["within_noise"] = true;
+  if (recorded.repeated) json["repeated"] = true;
+  if (recorded.free) json["free"] = true;
+  if (recorded.again) json["again"] = true;
+  if (recorded.seconds > 0) json["seconds"] = recorded.seconds;
+  return json;
+}
+
+std::optional<RecordedStep> step_of(const Json& json) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  auto evaluation = evaluation_of(json);
+  Members members(json);
+  RecordedStep recorded;
+  recorded.step.number = members.in("number", std::int64_t{1}, Limits::max());
+  recorded.step.proposal.text = members.text("text");
+  recorded.step.proposal.why = members.text("why");
+  recorded.step.proposal.tag = members.in("tag", Limits::min(), Limits::max());
+  recorded.within_noise = members.flag("within_noise");
+  recorded.repeated = members.flag("repeated");
+  recorded.free = members.flag("free");
+  recorded.again = members.flag("again");
+  recorded.seconds = members.in("seconds", 0.0, kMostSeconds);
+  if (!evaluation || !members.good()) return std::nullopt;
+  recorded.step.evaluation = *std::move(evaluation);
+  return recorded;
+}
+
+namespace {
+constexpr const char* kRoles[] = {"system", "user", "assistant"};
+}
+
+Json json_of(const ChatRequest& request) {
+  Json json;
+  for (const ChatMessage& message : request.messages) {
+    json["messages"].push_back({kRoles[static_cast<int>(message.role)], message.text});
+  }
+  if (request.temperature) json["temperature"] = *request.temperature;
+  if (request.seed) json["seed"] = *request.seed;
+  json["max_tokens"] = request.max_tokens;
+  if (request.no_thinking) json["no_thinking"] = true;
+  if (!request.constraint.json_schema.empty()) json["schema"] = request.constraint.json_schema;
+  if (!request.constraint.gbnf.empty()) json["gbnf"] = request.constraint.gbnf;
+  if (!request.constraint.lark.empty()) json["lark"] = request.constraint.lark;
+  return json;
+}
+
+Json json_of(const RecordedReply& recorded) {
+  Json json = {{"of", recorded.of}};
+  if (const auto& reply = recorded.reply) {
+    json["text"] = reply->text;
+    json["finish"] = static_cast<int>(reply->finish);
+    json["input_tokens"] = reply->usage.input_tokens;
+    json["output_tokens"] = reply->usage.output_tokens;
+    if (!reply->reasoning.empty()) json["reasoning"] = reply->reasoning;
+    if (reply->money) json["money"] = *reply->money;
+  } else {
+    json["error"] = static_cast<int>(reply.error().code);
+    json["message"] = reply.error().message;
+  }
+  if (recorded.tokens > 0) json["spent_tokens"] = recorded.tokens;
+  if (recorded.money > 0) json["spent_money"] = recorded.money;
+  return json;
+}
+
+std::vector<std::string> messages_of(const Json& request) {
+  std::vector<std::string> all;
+  for (const Json& message : member(request, "messages")) {
+    Items items(message);
+    items.take<std::string>();  // the role
+    all.push_back(items.take<std::string>());
+  }
+  return all;
+}
+
+std::optional<RecordedReply> reply_of(const Json& json) {
+  Members members(json);
+  RecordedReply recorded;
+  recorded.of = members.in("of", std::size_t{0}, kMostOf);
+  recorded.tokens = members.in("spent_tokens", std::int64_t{0}, kMostTokens);
+  recorded.money = members.in("spent_money", 0.0, kMostMoney);
+  if (members.has("error")) {
+    ChatError error;
+    error.code = static_cast<ChatError::Code>(
+        members.in("error", 0, static_cast<int>(ChatError::Code::kReplay)));
+    error.message = members.text("message");
+    recorded.reply = std::move(error);
+  } else {
+    ChatReply reply;
+    reply.text = members.text("text");
+    reply.reasoning = members.text("reasoning");
+    reply.finish = static_cast<ChatReply::Finish>(
+        members.in("finish", 0, static_cast<int>(ChatReply::Finish::kOther)));
+    reply.usage.input_tokens = members.in("input_tokens", std::int64_t{0}, kMostTokens);
+    reply.usage.output_tokens = members.in("output_tokens", std::int64_t{0}, kMostTokens);
+    if (members.has("money")) reply.money = members.in("money", 0.0, kMostMoney);
+    recorded.reply = std::move(reply);
+  }
+  if (!members.good() || !members.has("of")) return std::nullopt;
+  if (!members.has("error") && !members.has("text")) return std::nullopt;
+  return recorded;
+}
+
+}  // namespace groma::tuning
