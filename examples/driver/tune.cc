@@ -351,6 +351,12 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
   check.max_bytes = arguments.simulate.max_bytes;
   check.stop = arguments.simulate.stop;
   for (const std::string& app : arguments.apps) {
+    if (arguments.simulate.stop()) {
+      refuse_search({groma::Error::Code::kStopped,
+                     "the time was over before all applications were read", "give more `--time`"},
+                    arguments.json);
+      return false;
+    }
     auto with = read_inputs(arguments.machine, app, &diags,
                             {arguments.simulate.stop, arguments.program.override_layouts});
     if (!with) {
@@ -536,9 +542,16 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   if (arguments->chat.temperature && arguments->chat.temperature != arguments->ask.temperature) {
     return wrong("was begun with another temperature", "leave out `--temperature`");
   }
-  if (const auto& given = program.override_layouts.tasks;
-      !given.empty() && given != overrides.tasks) {
-    return wrong("was begun with another `--override-layouts`", "leave it out");
+  if (const auto& given = program.override_layouts.tasks; given != overrides.tasks) {
+    if (!given.empty()) return wrong("was begun with another `--override-layouts`", "leave it out");
+    // What the directory says must not decide how the user's program runs.
+    if (arguments->verify && !arguments->trust) {
+      const std::string recorded =
+          fmt::format("{}", fmt::join(overrides.tasks, " --override-layouts="));
+      return wrong(fmt::format("was begun with `--override-layouts={}`", visible(recorded)),
+                   "its mappings may change what the program computes: give the option again if "
+                   "the tasks work with any layout");
+    }
   }
   std::vector<std::string> files = arguments->apps;
   files.push_back(arguments->machine);

@@ -9,6 +9,9 @@
 namespace driver {
 namespace {
 
+// How often an option may be repeated, so that reading the words of a stranger ends soon.
+constexpr std::size_t kMaxRepeated = 1'000;
+
 // Calls each(name, field) for every field that is stored.
 template <typename Arguments, typename Each>
 void for_each_word(Arguments& arguments, const Each& each) {
@@ -83,7 +86,7 @@ bool read_value(std::string_view text, bool* value) {
 }
 bool read_value(std::string_view text, std::vector<std::string>* value) {
   value->push_back(on_its_lines(text));
-  return true;
+  return value->size() <= kMaxRepeated;
 }
 template <typename Number>
 bool read_value(std::string_view text, Number* value) {

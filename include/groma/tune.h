@@ -149,7 +149,8 @@ Result<RecordedSearch> recorded_search(const std::string& directory);
 bool holds_no_search_yet(const std::string& directory);
 
 // Runs the search. `model` and `estimator` may be null; all arguments must outlive the call. Fails
-// if the directory is in use, cannot be written, holds another search or has a damaged journal.
+// if the directory is in use, cannot be written, holds another search or has a damaged journal, and
+// with kStopped if its time was over before the journal was read.
 Result<TuneOutcome> tune(const Problem& problem, Evaluator& evaluator, Proposer& proposer,
                          ChatClient* model, Evaluator* estimator, const TuneOptions& options);
 

@@ -24,6 +24,7 @@ using test::run;
 using test::TemporaryFolder;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Every file, folder and link below a folder with its content, except what lies below `but`.
 std::map<std::string, std::string> tree_below(const std::string& folder, const std::string& but) {
@@ -354,6 +355,44 @@ TEST_F(Forged, AVerifiedProgramIsTheUsers) {
   EXPECT_FALSE(fs::exists(theirs() + "/ran"));
   const bool can_run = outcome.err.find("no library for Legion programs") == std::string::npos;
   EXPECT_EQ(fs::exists(home() + "/ran"), can_run) << outcome.err;
+}
+
+// Otherwise a stranger could make a mapping change what the user's program computes.
+TEST_F(Forged, LayoutsOfAVerifiedProgramAreOverriddenByItsUser) {
+  const auto [first, rest] = begun("groma tune --app cannon:size=small --evaluations 1");
+  ordered_json forged = first;
+  forged["search"]["of"] = first["search"]["of"].get<std::string>() + "override-layouts-of *\n";
+  write_journal(forged, rest);
+  const std::string verify = "groma tune --evaluations 1 --verify --resume " + search();
+  const Outcome untold = as_user(verify + " -- ./program");
+  EXPECT_EQ(untold.exit_code, 1);
+  EXPECT_THAT(untold.err, HasSubstr("was begun with `--override-layouts=*`"));
+  EXPECT_FALSE(fs::exists(home() + "/ran"));
+  const Outcome told = as_user(verify + " --override-layouts -- ./program");
+  EXPECT_THAT(told.err, Not(HasSubstr("was begun with")));
+}
+
+TEST_F(Forged, ManyApplicationsEndSoon) {
+  const auto [first, rest] = begun("groma tune --app cannon:size=small --evaluations 1");
+  ordered_json forged = first;
+  std::string words = first["search"]["of"];
+  for (int i = 0; i < 40'000; ++i) words += "app cannon:size=small\n";
+  forged["search"]["of"] = words;
+  write_journal(forged, rest);
+  const Outcome outcome = as_user("groma tune --time 2 --resume " + search());
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("what the search was begun with cannot be read"));
+}
+
+TEST_F(Forged, ObjectsWithManyKeysAreRefused) {
+  ordered_json wide;
+  for (int key = 0; key < 9'999; ++key) wide[std::to_string(key)] = 0;
+  ordered_json forged = {{"search", ordered_json::array()}};
+  for (int i = 0; i < 70; ++i) forged["search"].push_back(wide);
+  write_journal(forged);
+  const Outcome outcome = as_user("groma tune --time 2 --resume " + search());
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no search in"));
 }
 
 }  // namespace

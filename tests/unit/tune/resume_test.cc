@@ -497,6 +497,16 @@ TEST(Resume, AStopWhileItIsGoneThroughChangesNothing) {
   EXPECT_EQ(search.report(), report);
 }
 
+TEST(Resume, ItsTimeMayEndWhileTheJournalIsRead) {
+  Searched search;
+  search.options.budget.evaluations = 4;
+  ASSERT_EQ(search.error(), "");
+  const std::string journal = search.journal();
+  search.options.budget.seconds = 1e-9;
+  EXPECT_EQ(search.resume().error().code, Error::Code::kStopped);
+  EXPECT_EQ(search.journal(), journal);
+}
+
 // --------------------------------------------------------------------------------------- the texts
 
 TEST(Resume, KeepsEveryByte) {
