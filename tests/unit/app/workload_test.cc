@@ -7,7 +7,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "app/builder.h"
 #include "app/pieces.h"
 
 namespace groma::app {
@@ -200,6 +202,17 @@ TEST(Workload, Partitions) {
       }),
       "/partitions/2/colors: with those of `tiles` these are more than 9 dimensions or 2^63-1 "
       "colours");
+}
+
+// The partition of the faulty one would be faulty too if `blocks` were read as a partition of `r`.
+TEST(Workload, APartitionOfAFaultyPartitionIsNotReported) {
+  Application app = good();
+  app.partitions[0].of = "q";
+  app.partitions.push_back({.name = "parts", .of = "blocks", .colors = {2, 2}});
+  Data data;
+  const std::vector<Fault> faults = build(app, {}, data, {});
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_EQ(faults[0].path, "/partitions/0/of");
 }
 
 TEST(Workload, NamesThatAMappingKnows) {

@@ -21,6 +21,8 @@ using app::Data;
 using test::Visit;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 const app::Data& data_of(std::string_view name, const std::vector<AppValue>& values = {}) {
   static std::vector<Workload> kept;
@@ -364,13 +366,23 @@ TEST(Benchmarks, PennantsTasks) {
   }
   EXPECT_EQ(traffic, 4'918);
   EXPECT_EQ(kernels, 36);
-  // A cycle: 27 index launches, those on shared points too, and a small task for the time step.
+  // A cycle: 27 index launches, which include those on shared points, and ten small tasks for the
+  // time step. Eight of the small tasks compute with futures.
   std::map<const app::Launch*, int> launches;
+  std::map<std::string, int> single_tasks;
   test::walk(data, [&](const Visit& visit) {
-    if (visit.in_phase && visit.launch->is_index) ++launches[visit.launch];
+    if (!visit.in_phase) return;
+    if (visit.launch->is_index) {
+      ++launches[visit.launch];
+    } else {
+      ++single_tasks[visit.task->name];
+    }
   });
   EXPECT_EQ(launches.size(), 27u);
   for (const auto& [launch, points] : launches) EXPECT_EQ(points, 4);
+  EXPECT_THAT(single_tasks,
+              UnorderedElementsAre(Pair("calc_global_dt", 1), Pair("__binary_double", 7),
+                                   Pair("__unary_double", 1), Pair("continue_simulation", 1)));
 }
 
 TEST(Benchmarks, PennantsGhosts) {

@@ -157,6 +157,7 @@ def falling(Task task) {
 def falling_by_more(Task task) {
   return m[(41 - 2 * task.ipoint[1]) / (task.ipoint[0] % 3 + 1) % m.size[0], 0];
 }
+def unknown_slice(Task task) { return m[0, (5, 5)[:task.ipoint[0] % 2].len]; }
 def tuple_before_index(Task task) { return m[task.ipoint[:2] * 0, 0]; }
 def kinds(Task task) { return task.ipoint[0] < 5 ? Machine(CPU)[0, 0] : m[1, 0]; }
 def printing(Task task) { print("{}", task.ipoint[0] / (task.ispace[0] - 9)); return m[0, 0]; }
