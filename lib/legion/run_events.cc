@@ -299,12 +299,12 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
   to.colors = all;
   pieces_ += pieces.size();
   for (Events::Piece& piece : pieces) {
-    boxes_ += piece.boxes.size();
-    if (boxes_ > app::kMaxEventBoxes) {  // other threads added boxes meanwhile
-      boxes_ -= piece.boxes.size();
+    // Other threads may have added boxes meanwhile.
+    if (piece.boxes.size() > app::kMaxEventBoxes - boxes_) {
       piece.boxes.clear();
       count("holes of pieces, of which there are too many");
     }
+    boxes_ += piece.boxes.size();
     to.pieces.push_back(std::move(piece));
   }
   return partitions_[partition] = number;

@@ -425,6 +425,23 @@ TEST(Adapter, PointsOfALineRunWhereTheFunctionSays) {
   }
 }
 
+// Legion's DefaultMapper handles the operations of the other two.
+TEST(Adapter, OnlyAMapperWrittenByHandDecidesOperations) {
+  const auto machine = (*legion::MachineMap::make())->machine();
+  const MapperSite site{machine, {ProcKind::kCpu, 0, 0}};
+  const Program mapping = program();
+  Diagnostics diags(mapping.source());
+  const auto bound = bind(mapping, *machine, diags);
+  ASSERT_TRUE(bound);
+  class ByHand final : public Mapper {
+   public:
+    using Mapper::Mapper;
+  };
+  EXPECT_FALSE(legion::decides_operations(ProgramMapper(ProgramMapper::share(*bound), site)));
+  EXPECT_FALSE(legion::decides_operations(DefaultMapper(site)));
+  EXPECT_TRUE(legion::decides_operations(ByHand(site)));
+}
+
 // The limit holds tasks back until profiling reports that others have ended: that all points run
 // shows that every event is triggered.
 TEST(Adapter, LimitedInstancesAllRun) {

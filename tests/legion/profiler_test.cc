@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "groma/source.h"
 #include "legion/start.h"
@@ -24,10 +25,19 @@ using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 constexpr Legion::MapperID kShowing = 52;
 constexpr Legion::FieldID kField = 10;
+constexpr Legion::TaskID kChild = 60;
 std::function<void(const PhysicalInstance&)> show;
+std::function<void(const Legion::Task&)> show_task;
+
+// Shows the task itself. Only the first point of a launch does.
+void child(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
+           Legion::Runtime*) {
+  if (!task->is_index_space || task->index_point[0] == 0) show_task(*task);
+}
 
 // Shows the instances of inline mappings.
 class Showing final : public Legion::Mapping::DefaultMapper {
@@ -49,7 +59,13 @@ void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
   }
 }
 
-const BeforeStart kSetUp([] { Legion::Runtime::add_registration_callback(register_mappers); });
+const BeforeStart kSetUp([] {
+  Legion::TaskVariantRegistrar registrar(kChild, "child");
+  registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
+  registrar.set_leaf();
+  Legion::Runtime::preregister_task_variant<child>(registrar, "child");
+  Legion::Runtime::add_registration_callback(register_mappers);
+});
 
 // Calls `use` with an instance.
 void with_instance(const std::function<void(const PhysicalInstance&)>& use) {
@@ -111,6 +127,19 @@ TEST_F(Profiler, CountsFillsAndTasksThatWereNotMapped) {
                           "process has them",
                           "4 fills are not in it"));
   EXPECT_FALSE(some.is_beginning);
+}
+
+TEST_F(Profiler, CountsTheLaunchesOfATask) {
+  const RunRecord some = record([](RunWatch& watch) {
+    show_task = [&](const Legion::Task& task) { watch.launched(task); };
+    runtime()->execute_task(context(), {kChild, {}}).wait();
+    const Legion::Domain points(Legion::Rect<1>(0, 3));
+    runtime()
+        ->execute_index_space(context(), {kChild, points, {}, Legion::ArgumentMap()})
+        .wait_all_results();
+  });
+  ASSERT_EQ(some.notes.size(), 1U);
+  EXPECT_THAT(some.notes[0], StartsWith("5 tasks were launched and not measured"));
 }
 
 TEST_F(Profiler, CountsWhatHasNoRoom) {
