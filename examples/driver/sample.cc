@@ -1,4 +1,5 @@
 // groma sample: draws a random mapping from the search space.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -6,8 +7,10 @@
 
 #include "commands.h"
 #include "console.h"
+#include "groma/app.h"
 #include "groma/diagnostics.h"
 #include "groma/inspect.h"
+#include "groma/kinds.h"
 #include "groma/search_space.h"
 #include "groma/source.h"
 #include "inputs.h"
@@ -21,8 +24,21 @@ struct Options {
   groma::LayoutOverrides override_layouts;
 };
 
+// Returns true if the program's own mapper demands a layout for some task.
+bool has_demands_of_mapper(const groma::Application& app) {
+  for (const groma::AppTask& task : app.tasks) {
+    for (const groma::AppVariant& variant : task.variants) {
+      const auto is_of_mapper = [](const groma::LayoutDemand& demand) {
+        return demand.source == groma::DemandSource::kMapper;
+      };
+      if (std::any_of(variant.demands.begin(), variant.demands.end(), is_of_mapper)) return true;
+    }
+  }
+  return false;
+}
+
 // Replaces each Layout statement that contradicts a demand of the program's own mapper by a
-// comment, because such a mapping never runs.
+// comment, because such a mapping never runs. Each check rehearses a run of the application.
 std::string without_demanded_layouts(std::string text, const groma::Machine& machine,
                                      const groma::Workload& app) {
   while (true) {
@@ -50,8 +66,11 @@ int run(const Options& options) {
   const groma::SpaceGrain grain =
       options.grain == "regions" ? groma::SpaceGrain::kRegions : groma::SpaceGrain::kArguments;
   const groma::SearchSpace space(*with->machine, *with->workload, grain);
-  return print(
-      without_demanded_layouts(space.sample_text(options.seed), *with->machine, *with->workload));
+  std::string text = space.sample_text(options.seed);
+  if (has_demands_of_mapper(*with->app)) {
+    text = without_demanded_layouts(std::move(text), *with->machine, *with->workload);
+  }
+  return print(text);
 }
 
 }  // namespace
