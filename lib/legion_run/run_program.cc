@@ -80,10 +80,17 @@ bool has_cuda_driver() {
   return driver != nullptr;
 }
 
+// Returns the absolute path. If there is no current folder, returns the path as it is.
+fs::path absolute(const std::string& path) {
+  std::error_code code;
+  fs::path made = fs::absolute(path, code);
+  return code ? fs::path(path) : made;
+}
+
 // If this computer has no CUDA driver and Legion needs one, adds a stand-in library.
 void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) {
   std::error_code code;
-  const fs::path stand_in = fs::absolute(run.library).parent_path() / "no_driver";
+  const fs::path stand_in = absolute(run.library).parent_path() / "no_driver";
   if (!starts_processes_elsewhere(run.words.front()) && fs::is_directory(stand_in, code) &&
       !has_cuda_driver()) {
     environment.push_back(before("LD_LIBRARY_PATH", stand_in.string(), ":"));
@@ -93,7 +100,7 @@ void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) 
 // Returns the environment of the program. An entry without `=` removes the variable.
 Result<std::vector<std::string>> environment(const Program* mapping, const ProgramRun& run,
                                              const std::string& profile_file, bool checked) {
-  const fs::path library = fs::absolute(run.library);
+  const fs::path library = absolute(run.library);
   std::error_code code;
   if (!fs::is_regular_file(library, code)) {
     return Error{Error::Code::kUnreadable, fmt::format("there is no `{}`", run.library)};
@@ -114,7 +121,7 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
     made.emplace_back("GROMA_MAPPING");
   }
   const auto hand_over = [&made](const std::string& name, const std::string& file) {
-    made.push_back(file.empty() ? name : name + "=" + fs::absolute(file).string());
+    made.push_back(file.empty() ? name : name + "=" + absolute(file).string());
   };
   hand_over("GROMA_RECORD", run.record_file);
   hand_over("GROMA_LOG", run.log_file);

@@ -319,7 +319,8 @@ bool holds_no_search_yet(const std::string& directory) {
 Result<RecordedSearch> recorded_search(const std::string& directory) {
   const std::string path = directory + "/journal.jsonl";
   auto lines = tuning::Lines::open(path);
-  if (!lines && std::filesystem::exists(path)) return lines.error();
+  std::error_code code;
+  if (!lines && (std::filesystem::exists(path, code) || code)) return lines.error();
   std::string line;
   if (lines && lines->next(&line) && lines->too_long()) {
     return Error{Error::Code::kTooLarge,

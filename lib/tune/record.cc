@@ -35,7 +35,8 @@ std::optional<Error> Record::open(const std::string& directory, const Json& sear
                                                        directory, std::strerror(errno))};
   }
   if (!resume) static_cast<void>(system::sync_folder(directory + "/.."));
-  if (!resume || std::filesystem::is_directory(directory)) {
+  std::error_code ignored;  // opening the journal reports the error
+  if (!resume || std::filesystem::is_directory(directory, ignored)) {
     auto lock = FileLock::take(directory + "/lock");
     if (!lock) return lock.error();
     lock_ = std::move(lock).value();

@@ -932,6 +932,16 @@ TEST(Tune, VerifiesWithTheLibraryThatIsNamed) {
   EXPECT_THAT(outcome.err, HasSubstr("/nosuch` that can be run"));
 }
 
+TEST(Run, ALibraryIsLookedForInAFolderThatIsGone) {
+  const TemporaryFolder folder;
+  const std::string map = folder.write("my.mapper", "Task * CPU;\n");
+  const std::string gone = folder.path() + "/gone";
+  const Outcome outcome = run("mkdir " + gone + " && cd " + gone + " && rmdir " + gone +
+                              " && groma run --map " + map + " --library lib.so -- true");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no `lib.so`"));
+}
+
 // Without a Legion: the program says itself what the library would say. The loader ignores a
 // library that is none.
 TEST(Run, TakesAProgramAndALibrary) {

@@ -551,6 +551,24 @@ TEST(Resume, ATextToBeginWithHasABound) {
   EXPECT_THAT(other.error(), HasSubstr("cannot hold a text that takes more than 8 MB"));
 }
 
+// The name of a loop of links can be opened no more than one that is too long.
+TEST(Resume, ADirectoryThatCannotBeLookedUpIsAnError) {
+  const test::TemporaryFolder folder;
+  const std::string loop = folder.path() + "/loop";
+  std::filesystem::create_symlink("loop", loop);
+  for (const auto& [directory, why] : {std::pair(std::string(5'000, 'x'), "File name too long"),
+                                       {loop, "Too many levels of symbolic links"}}) {
+    const auto recorded = recorded_search(directory);
+    ASSERT_FALSE(recorded.ok());
+    EXPECT_THAT(recorded.error().message, HasSubstr(why));
+    Searched search;
+    search.options.directory = directory;
+    const auto outcome = search.resume();
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_THAT(outcome.error().message, HasSubstr(why));
+  }
+}
+
 TEST(Resume, AStartThatFailedIsTriedAgain) {
   Searched search;
   search.problem.start = "13 ";
