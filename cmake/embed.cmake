@@ -83,7 +83,7 @@ function(groma_write_parts)
   file(GLOB files "${SOURCE_DIR}/lib/emit/parts/*.h" "${SOURCE_DIR}/lib/mapper/demands.*"
        "${SOURCE_DIR}/lib/mapper/instance_limits.*" "${SOURCE_DIR}/lib/evaluate/machine_view.*"
        "${SOURCE_DIR}/lib/evaluate/split*" "${SOURCE_DIR}/lib/legion/layouts.*"
-       "${SOURCE_DIR}/lib/legion/reductions.*")
+       "${SOURCE_DIR}/lib/legion/reductions.*" "${SOURCE_DIR}/lib/legion/rendezvous.h")
   list(SORT files)
   set(code "")
   foreach(file IN LISTS files)

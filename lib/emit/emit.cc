@@ -124,6 +124,7 @@ std::string parts_of(emitting::Parts& parts, const Features& features) {
 // Returns the parts of the Legion mapper, which stand behind `Mapping`.
 std::string mapper_parts(emitting::Parts& parts, const Features& features) {
   std::string text = parts.text("site.h");
+  if (features.contains("limits")) text += "\n" + parts.text("rendezvous.h");
   if (features.contains("shared_limits")) {
     for (const char* file : {"instance_limits.h", "instance_limits.cc"}) {
       text += "\n" + parts.text(file);

@@ -16,6 +16,7 @@
 #include "legion/above.h"
 #include "legion/adapter.h"
 #include "legion/compatibility.h"
+#include "legion/rendezvous.h"
 #include "legion/stealing.h"
 #include "legion/turns.h"
 #include "program/data.h"
@@ -343,7 +344,7 @@ class Overlay final : public Above {
   }
   // Returns true if the adapter decides when the task is mapped.
   bool is_scheduled(const Legion::Task& task) {
-    return !meets(task) &&
+    return !is_rendezvous(task) &&
            (has(task, MappingStatement::kInstanceLimit) || has(task, MappingStatement::kTaskSteal));
   }
 

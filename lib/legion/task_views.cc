@@ -6,6 +6,7 @@
 #include <set>
 
 #include "legion/layouts.h"
+#include "legion/rendezvous.h"
 
 namespace groma::legion {
 namespace {
@@ -32,17 +33,6 @@ void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>&
 }
 
 }  // namespace
-
-bool meets(const Legion::Task& task) {
-  // Legion computes the extents of output regions from all points of a launch before any point
-  // ends.
-  const bool sizes_together = task.is_index_space && !task.output_regions.empty();
-  return task.concurrent_task || task.must_epoch_task || sizes_together ||
-         std::any_of(task.regions.begin(), task.regions.end(),
-                     [](const Legion::RegionRequirement& one) {
-                       return (one.prop & LEGION_COLLECTIVE_MASK) != 0;
-                     });
-}
 
 Privilege privilege_of(const Legion::RegionRequirement& requirement) {
   const auto mode = requirement.privilege & LEGION_READ_WRITE;
@@ -138,7 +128,7 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
   view.local = current.node == node_;
   view.must_epoch = task.must_epoch_task;
   view.concurrent = task.concurrent_task;
-  view.rendezvous = meets(task);
+  view.rendezvous = is_rendezvous(task);
 }
 
 void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,

@@ -33,8 +33,6 @@ Legion::Domain domain_of(const Rect& rect);
 // Calls `box` with each box that the domain consists of.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box);
 
-// Returns the value of TaskView::rendezvous.
-bool meets(const Legion::Task& task);
 // Returns the requirement's privilege. LEGION_NO_ACCESS_FLAG does not change it, because such a
 // requirement still needs an instance.
 Privilege privilege_of(const Legion::RegionRequirement& requirement);

@@ -612,14 +612,9 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
   // @if limits
-  // Returns 0 (no limit) if the points of a launch wait for each other, since none may be held
-  // back.
+  // Returns 0 (no limit) if the points of a launch wait for each other.
   std::int64_t limit_of(Context context, const Legion::Task& task) {
-    const bool sizes_together = task.is_index_space && !task.output_regions.empty();
-    if (task.concurrent_task || task.must_epoch_task || sizes_together) return 0;
-    for (const Legion::RegionRequirement& region : task.regions) {
-      if ((region.prop & LEGION_COLLECTIVE_MASK) != 0) return 0;
-    }
+    if (is_rendezvous(task)) return 0;
     return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
   }
   // Makes Legion call select_tasks_to_map again, if that deferred all ready tasks.
