@@ -680,7 +680,7 @@ class Generator {
     using syntax::Method;
     const int d = random_.between(0, type.size - 1);
     const int other = type.size > 1 ? (d + random_.between(1, type.size - 1)) % type.size : d;
-    const syntax::MethodInfo& method = any_operation();
+    const syntax::MethodInfo& method = any_operation(type.size);
     put(".", std::string(method.name), "("), number(d);
     switch (method.method) {
       case Method::kSplit:
@@ -689,7 +689,7 @@ class Generator {
         break;
       case Method::kMerge:
         put(","), number(other);
-        if (other != d) --type.size;
+        --type.size;
         break;
       case Method::kSlice:
         put(",", "0", ",", random_.chance(90) ? "0" : "1");
@@ -718,10 +718,12 @@ class Generator {
     put(")");
   }
 
-  const syntax::MethodInfo& any_operation() {
+  // An operation of two dimensions needs a machine that has two.
+  const syntax::MethodInfo& any_operation(int dimensions) {
     for (;;) {
       const auto& method = syntax::kMethods[random_.below(syntax::kMethods.size())];
-      if (method.receiver == syntax::Operand::kMachine) return method;
+      const bool two = method.parameters[1].type == syntax::Operand::kDimension;
+      if (method.receiver == syntax::Operand::kMachine && (dimensions > 1 || !two)) return method;
     }
   }
 
