@@ -6,16 +6,13 @@
 
 #include "evaluate/interpreter.h"
 #include "evaluate/processors.h"
+#include "program/dimensions.h"
 
 namespace groma::mapper {
 
 using program::Method;
 
 namespace {
-
-std::string dimensions_text(std::size_t n) {
-  return fmt::format("{} dimension{}", n, n == 1 ? "" : "s");
-}
 
 std::string view_text(const MachineView& view) {
   return to_string({std::make_shared<const MachineView>(view)}, "");
@@ -99,8 +96,8 @@ bool Interpreter::check_index(const Code& node, const MachineView& view,
                               const std::vector<Element>& index) {
   if (index.size() != view.sizes().size()) {
     fail(DiagId::kWrongIndexCount, node.focus,
-         {fmt::format("{} ind{}", index.size(), index.size() == 1 ? "ex" : "ices"),
-          fmt::format("a machine with {}", dimensions_text(view.sizes().size()))})
+         {program::indices_text(static_cast<std::int64_t>(index.size())),
+          fmt::format("a machine with {}", program::dimensions_text(view.dimensions()))})
         .note(fmt::format("the machine is {}", view_text(view)));
     return false;
   }
@@ -229,7 +226,7 @@ std::optional<OperationArguments> Interpreter::operation_arguments(
     }
     if (dimension && !has_dimension(view, *number)) {
       fail(DiagId::kBadDimension, args[i].range,
-           {std::string(info.name), *number, dimensions_text(view.sizes().size())})
+           {std::string(info.name), *number, program::dimensions_text(view.dimensions())})
           .note(fmt::format("the machine is {}; dimensions count from 0", view_text(view)));
       return std::nullopt;
     }

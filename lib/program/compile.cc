@@ -1,5 +1,5 @@
 // Compiles the text of a mapping into a Program: parse, declare names, order calls, build code,
-// fill the tables of statements. Entry point: compile, at the end.
+// fill the tables of statements, check dimensions. Entry point: compile, at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "program/builder.h"
 #include "program/calls.h"
 #include "program/data.h"
+#include "program/dimensions.h"
 #include "syntax/parser.h"
 
 namespace groma {
@@ -46,6 +47,7 @@ class Compiler {
     std::stable_sort(data_->shadowed.begin(), data_->shadowed.end(),
                      [](const Row& a, const Row& b) { return a.key < b.key; });
     data_->names = std::move(tree_.table);
+    check_dimensions(*data_, calls.order, diags_);
     data_->has_errors = diags_.has_errors();
     return data_;
   }

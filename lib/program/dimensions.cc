@@ -1,0 +1,469 @@
+// Follows the number of dimensions of machines, the number of items of tuples, and constant
+// integers through the code of a program. Whatever depends on a parameter, a machine or a task is
+// unknown.
+#include "program/dimensions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace groma::program {
+namespace {
+
+// `Machine(KIND)` has two dimensions: the nodes, and the processors in each node.
+constexpr std::int64_t kGridDimensions = 2;
+// Evaluation refuses larger machines and tuples, so a larger size counts as unknown.
+constexpr std::int64_t kMaxMachineDimensions = 32, kMaxTupleItems = 65'536;
+
+// What is certain about the value of an expression in every evaluation that gets past it.
+struct Known {
+  enum class Kind : std::uint8_t {
+    kNothing,
+    kInteger,
+    kMachine,
+    kTuple,  // or a processor, which can stand for the pair of its node and index
+    kSizes,  // the tuple of a machine's extents
+  };
+  Kind kind = Kind::kNothing;
+  std::int64_t number = 0;  // the integer, the number of dimensions or of items; kNothing: 0
+
+  bool is_integer() const { return kind == Kind::kInteger; }
+  bool is_machine() const { return kind == Kind::kMachine; }
+  bool is_tuple() const { return kind == Kind::kTuple || kind == Kind::kSizes; }
+  friend bool operator==(const Known&, const Known&) = default;
+};
+
+Known integer(std::int64_t value) { return {Known::Kind::kInteger, value}; }
+
+// Returns a machine or a tuple of the size, or nothing if no such value can exist.
+Known sized(Known::Kind kind, std::int64_t size) {
+  const bool machine = kind == Known::Kind::kMachine;
+  const std::int64_t least = machine ? 1 : 0;
+  const std::int64_t most = machine ? kMaxMachineDimensions : kMaxTupleItems;
+  return size < least || size > most ? Known{} : Known{kind, size};
+}
+
+// Returns the result of an operator on two integers, or nothing if the operator fails.
+Known integer_result(Op op, std::int64_t left, std::int64_t right) {
+  std::int64_t result = 0;
+  switch (op) {
+    case Op::kAdd:
+      return __builtin_add_overflow(left, right, &result) ? Known{} : integer(result);
+    case Op::kSubtract:
+      return __builtin_sub_overflow(left, right, &result) ? Known{} : integer(result);
+    case Op::kMultiply:
+      return __builtin_mul_overflow(left, right, &result) ? Known{} : integer(result);
+    default:
+      if (right == 0 || (left == INT64_MIN && right == -1)) return {};
+      return integer(op == Op::kDivide ? left / right : left % right);
+  }
+}
+
+// Returns the result of an arithmetic operator. A tuple on one side decides the size of the result.
+Known arithmetic(Op op, const Known& left, const Known& right) {
+  if (left.is_integer() && right.is_integer()) {
+    return integer_result(op, left.number, right.number);
+  }
+  if (left.is_tuple()) return sized(Known::Kind::kTuple, left.number);
+  if (right.is_tuple()) return sized(Known::Kind::kTuple, right.number);
+  return {};
+}
+
+// Returns what an operation on a machine with `dimensions` makes. `args` are its arguments.
+Known operation_result(Method method, std::int64_t dimensions, const std::vector<Known>& args) {
+  switch (method) {
+    case Method::kSplit:
+      return sized(Known::Kind::kMachine, dimensions + 1);
+    case Method::kMerge:
+      return sized(Known::Kind::kMachine, dimensions - 1);
+    case Method::kSwap:
+    case Method::kReverse:
+    case Method::kRotate:
+    case Method::kSlice:
+      return sized(Known::Kind::kMachine, dimensions);
+    case Method::kBalanceSplit:
+    case Method::kGreedySplit:
+    case Method::kAutoSplit:
+    case Method::kDecompose: {
+      // The second argument is the number of new dimensions, or a tuple with an item for each.
+      const Known& parts = args[1];
+      const bool fits = parts.number >= 1 && parts.number <= kMaxMachineDimensions;
+      return fits ? sized(Known::Kind::kMachine, dimensions - 1 + parts.number) : Known{};
+    }
+    case Method::kHas:
+    case Method::kProcessor:
+      break;
+  }
+  return {};
+}
+
+class DimensionCheck {
+ public:
+  DimensionCheck(const Data& data, Diagnostics& diags)
+      : data_(data),
+        diags_(diags),
+        globals_(data.globals.size()),
+        results_(data.functions.size()),
+        calls_(data.functions.size() + 1) {}
+
+  // The top level comes first, because functions read its globals. It knows nothing about the
+  // results of functions.
+  void run(std::span<const FunctionId> order) {
+    current_ = top_level();
+    slots_.assign(data_.top_slots, {});
+    for (const Action& action : data_.top) visit(action);
+    for (FunctionId function : order) {
+      const Function& code = data_.functions[function];
+      current_ = function;
+      slots_.assign(code.slots, {});
+      for (std::uint32_t i = 0; i < code.body.count; ++i) {
+        visit(data_.actions[code.body.begin + i]);
+      }
+    }
+    report();
+  }
+
+ private:
+  // A mistake, reported when it is known which functions are certainly called.
+  struct Finding {
+    FunctionId function;
+    bool in_branch;
+    DiagId id;
+    Range range;
+    std::vector<DiagArg> args;
+    std::string note;
+  };
+
+  // The top level counts as one more function.
+  FunctionId top_level() const { return static_cast<FunctionId>(data_.functions.size()); }
+  CodeId entry(List list, std::uint32_t i) const { return data_.lists[list.begin + i]; }
+
+  void visit(const Action& action);
+  Known visit(CodeId id);
+  Known visit_in_branch(CodeId id);
+  std::vector<Known> visit_list(List list);
+  Known index(const Code& node);
+  Known index_machine(const Code& node, std::int64_t dimensions, const std::vector<Known>& items);
+  Known slice(const Code& node);
+  Known method(const Code& node);
+  Known member(const Code& node);
+  bool check_operation(const Code& node, const Known& base, const std::vector<Known>& args);
+
+  std::optional<std::int64_t> count_of(List list, const std::vector<Known>& items) const;
+  bool has_entry(List list, Op op) const;
+  void find(DiagId id, Range range, std::vector<DiagArg> args, std::string note = {});
+  std::vector<bool> certainly_run() const;
+  void report();
+
+  const Data& data_;
+  Diagnostics& diags_;
+  FunctionId current_ = 0;
+  int branches_ = 0;  // nesting in code that may not be evaluated
+  std::vector<Known> globals_, slots_, results_;
+  std::vector<std::vector<FunctionId>> calls_;  // by caller: the functions it calls in any case
+  std::vector<Finding> findings_;
+};
+
+void DimensionCheck::visit(const Action& action) {
+  switch (action.kind) {
+    case Action::Kind::kPrint:
+      visit_list(action.args);
+      break;
+    case Action::Kind::kReturn:
+      results_[current_] = visit(action.value);
+      break;
+    case Action::Kind::kAssign: {
+      const Known value = visit(action.value);
+      (current_ == top_level() ? globals_ : slots_)[action.target] = value;
+    }
+  }
+}
+
+// Visits every part of an expression once and returns what is certain about its value.
+Known DimensionCheck::visit(CodeId id) {
+  const Code& node = data_.code[id];
+  switch (node.op) {
+    case Op::kInt:
+      return integer(static_cast<std::int64_t>((std::uint64_t{node.b} << 32) | node.a));
+    case Op::kLocal:
+      return slots_[node.a];
+    case Op::kGlobal:
+      return globals_[node.a];
+    case Op::kTuple: {
+      const List list{node.a, node.b};
+      const auto count = count_of(list, visit_list(list));
+      return count ? sized(Known::Kind::kTuple, *count) : Known{};
+    }
+    case Op::kComprehension: {
+      const Known range = visit(node.b);
+      if (range.is_tuple() && range.number > 0) {
+        visit(node.a);
+      } else {
+        visit_in_branch(node.a);
+      }
+      return range.is_tuple() ? sized(Known::Kind::kTuple, range.number) : Known{};
+    }
+    case Op::kNegate:
+      return arithmetic(Op::kSubtract, integer(0), visit(node.a));
+    case Op::kNot:
+      visit(node.a);
+      return {};
+    case Op::kAdd:
+    case Op::kSubtract:
+    case Op::kMultiply:
+    case Op::kDivide:
+    case Op::kModulo: {
+      const Known left = visit(node.a);
+      return arithmetic(node.op, left, visit(node.b));
+    }
+    case Op::kEqual:
+    case Op::kNotEqual:
+    case Op::kLess:
+    case Op::kLessEqual:
+    case Op::kGreater:
+    case Op::kGreaterEqual:
+      visit(node.a);
+      visit(node.b);
+      return {};
+    case Op::kAnd:
+    case Op::kOr:
+      visit(node.a);
+      visit_in_branch(node.b);
+      return {};
+    case Op::kConditional: {
+      visit(node.a);
+      const Known yes = visit_in_branch(node.b);
+      return yes == visit_in_branch(node.c) ? yes : Known{};
+    }
+    case Op::kIndex:
+      return index(node);
+    case Op::kSlice:
+      return slice(node);
+    case Op::kCall:
+      visit_list({node.a, node.b});
+      if (branches_ == 0) calls_[current_].push_back(node.c);
+      return results_[node.c];
+    case Op::kMachine:
+      visit(node.a);
+      return sized(Known::Kind::kMachine, kGridDimensions);
+    case Op::kMethod:
+      return method(node);
+    case Op::kMember:
+      return member(node);
+    case Op::kBool:
+    case Op::kString:
+    case Op::kProcKind:
+    case Op::kMemKind:
+    case Op::kBroken:
+    case Op::kSplice:
+    case Op::kAll:
+      break;
+  }
+  return {};
+}
+
+// Visits an expression that may not be evaluated.
+Known DimensionCheck::visit_in_branch(CodeId id) {
+  ++branches_;
+  const Known value = visit(id);
+  --branches_;
+  return value;
+}
+
+// Visits the entries of a list and returns what is known about each: the tuple for `*t`, nothing
+// for `*`.
+std::vector<Known> DimensionCheck::visit_list(List list) {
+  std::vector<Known> items;
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    const Code& node = data_.code[entry(list, i)];
+    items.push_back(visit(node.op == Op::kSplice ? node.a : entry(list, i)));
+  }
+  return items;
+}
+
+// Returns the number of items of a list, with `*t` opened, if it is known.
+std::optional<std::int64_t> DimensionCheck::count_of(List list,
+                                                     const std::vector<Known>& items) const {
+  std::int64_t count = 0;
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    const bool splice = data_.code[entry(list, i)].op == Op::kSplice;
+    if (splice && !items[i].is_tuple()) return std::nullopt;
+    count += splice ? items[i].number : 1;
+  }
+  return count;
+}
+
+bool DimensionCheck::has_entry(List list, Op op) const {
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    if (data_.code[entry(list, i)].op == op) return true;
+  }
+  return false;
+}
+
+// Checks an index of a machine, or the position in a tuple. The builder has checked how many
+// indices a tuple gets.
+Known DimensionCheck::index(const Code& node) {
+  const Known base = visit(node.c);
+  const List list{node.a, node.b};
+  const std::vector<Known> items = visit_list(list);
+  if (base.is_machine()) return index_machine(node, base.number, items);
+  const bool checked = base.is_tuple() && items.size() == 1 && items[0].is_integer();
+  if (!checked) return {};
+  const std::int64_t at = items[0].number;
+  if (at >= -base.number && at < base.number) return {};
+  const bool sizes = base.kind == Known::Kind::kSizes;
+  find(DiagId::kIndexOutOfRange, data_.code[entry(list, 0)].range, {at, base.number},
+       sizes ? fmt::format("the machine has {}; dimensions count from 0",
+                           dimensions_text(base.number))
+             : "");
+  return {};
+}
+
+// Checks the number of indices of a machine. A single tuple stands for all indices.
+Known DimensionCheck::index_machine(const Code& node, std::int64_t dimensions,
+                                    const std::vector<Known>& items) {
+  const List list{node.a, node.b};
+  auto count = count_of(list, items);
+  if (count == 1 && !has_entry(list, Op::kAll)) {
+    const Code& single = data_.code[entry(list, 0)];
+    if (items.size() > 1 || single.op == Op::kSplice) {
+      count.reset();  // the one item of a tuple may be a tuple
+    } else if (items[0].is_tuple()) {
+      count = items[0].number;
+    } else if (!items[0].is_integer() && single.type != Type::kInt) {
+      count.reset();
+    }
+  }
+  if (count && *count != dimensions) {
+    find(DiagId::kWrongIndexCount, node.focus,
+         {indices_text(*count), fmt::format("a machine with {}", dimensions_text(dimensions))});
+  }
+  // The processor can stand for a pair. A set of processors cannot.
+  return has_entry(list, Op::kAll) ? Known{} : sized(Known::Kind::kTuple, 2);
+}
+
+// Returns the tuple that a slice takes from a tuple or from the extents of a machine. An end is cut
+// to the size, and a negative end counts from the back.
+Known DimensionCheck::slice(const Code& node) {
+  const Known base = visit(node.c);
+  const Known from = node.a == kNoCode ? integer(0) : visit(node.a);
+  const Known to = node.b == kNoCode ? integer(base.number) : visit(node.b);
+  const bool sized_base = base.is_machine() || base.is_tuple();
+  if (!sized_base || !from.is_integer() || !to.is_integer()) return {};
+  const auto cut = [size = base.number](std::int64_t end) {
+    return std::clamp<std::int64_t>(end < 0 ? end + size : end, 0, size);
+  };
+  return sized(Known::Kind::kTuple, std::max<std::int64_t>(0, cut(to.number) - cut(from.number)));
+}
+
+Known DimensionCheck::member(const Code& node) {
+  const Known base = visit(node.a);
+  if (!base.is_machine() && !base.is_tuple()) return {};
+  if (node.member == Member::kLen) return integer(base.number);
+  if (node.member != Member::kSize) return {};
+  return sized(base.is_machine() ? Known::Kind::kSizes : base.kind, base.number);
+}
+
+// Checks an operation on a machine and returns the machine that it makes.
+Known DimensionCheck::method(const Code& node) {
+  const Known base = visit(node.c);
+  const List list{node.a, node.b};
+  const std::vector<Known> args = visit_list(list);
+  if (node.option != kNoCode) visit(node.option);
+  const bool known_args = args.size() == syntax::info_of(node.method).parameter_count() &&
+                          !has_entry(list, Op::kSplice);
+  if (!known_args) return {};
+  if (node.method == Method::kProcessor) {
+    return args[0].is_machine() ? sized(Known::Kind::kTuple, args[0].number) : Known{};
+  }
+  if (!check_operation(node, base, args) || !base.is_machine()) return {};
+  return operation_result(node.method, base.number, args);
+}
+
+// Returns false after finding a dimension that the machine lacks, or a dimension twice.
+bool DimensionCheck::check_operation(const Code& node, const Known& base,
+                                     const std::vector<Known>& args) {
+  const syntax::MethodInfo& info = syntax::info_of(node.method);
+  std::vector<std::int64_t> dimensions;
+  for (std::uint32_t i = 0; i < args.size(); ++i) {
+    if (info.parameters[i].type != syntax::Operand::kDimension || !args[i].is_integer()) continue;
+    const std::int64_t d = args[i].number;
+    if (base.is_machine() && (d < 0 || d >= base.number)) {
+      const std::string count = dimensions_text(base.number);
+      find(DiagId::kBadDimension, data_.code[entry({node.a, node.b}, i)].range,
+           {std::string(info.name), d, count},
+           fmt::format("the machine has {}; dimensions count from 0", count));
+      return false;
+    }
+    dimensions.push_back(d);
+  }
+  if (dimensions.size() < 2 || dimensions[0] != dimensions[1]) return true;
+  find(DiagId::kSameDimension, node.focus, {std::string(info.name), dimensions[0]});
+  return false;
+}
+
+// ------------------------------------------------------------------------------------ reports
+
+// Keeps a mistake. No more than kMaxErrors are kept, because Diagnostics drops the others.
+void DimensionCheck::find(DiagId id, Range range, std::vector<DiagArg> args, std::string note) {
+  if (findings_.size() >= kMaxErrors) return;
+  findings_.push_back({current_, branches_ > 0, id, range, std::move(args), std::move(note)});
+}
+
+// Returns, by function, whether it runs in any case: a statement that decides binds it, or code
+// that runs in any case calls it.
+std::vector<bool> DimensionCheck::certainly_run() const {
+  std::vector<bool> certain(data_.functions.size() + 1);
+  std::vector<FunctionId> open;
+  const auto add = [&](FunctionId function) {
+    if (certain[function]) return;
+    certain[function] = true;
+    open.push_back(function);
+  };
+  add(top_level());
+  for (const Row& row : data_.rows) {
+    const bool map = row.key.table == TableId::kIndexMap || row.key.table == TableId::kSingleMap;
+    if (map) add(static_cast<FunctionId>(row.value));
+  }
+  while (!open.empty()) {
+    const FunctionId function = open.back();
+    open.pop_back();
+    for (FunctionId callee : calls_[function]) add(callee);
+  }
+  return certain;
+}
+
+void DimensionCheck::report() {
+  const std::vector<bool> certain = certainly_run();
+  for (Finding& finding : findings_) {
+    Diagnostic& diagnostic = diags_.add(finding.id, finding.range, std::move(finding.args));
+    if (!finding.note.empty()) diagnostic.note(finding.note);
+    if (certain[finding.function] && !finding.in_branch) continue;
+    diagnostic.lower_to(Severity::kWarning);
+    if (finding.function != top_level() && !data_.functions[finding.function].used) {
+      const NameId name = data_.functions[finding.function].name;
+      diagnostic.note(
+          fmt::format("nothing uses `{}`, so this is not an error yet", data_.names.text(name)));
+    } else {
+      diagnostic.note("it is an error where this part is evaluated");
+    }
+  }
+}
+
+}  // namespace
+
+void check_dimensions(const Data& data, std::span<const FunctionId> order, Diagnostics& diags) {
+  DimensionCheck(data, diags).run(order);
+}
+
+std::string dimensions_text(std::int64_t n) {
+  return fmt::format("{} dimension{}", n, n == 1 ? "" : "s");
+}
+
+std::string indices_text(std::int64_t n) {
+  return fmt::format("{} ind{}", n, n == 1 ? "ex" : "ices");
+}
+
+}  // namespace groma::program
