@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "edit/index_functions.h"
+#include "edit/functions.h"
 #include "evaluate/processors.h"
 #include "explain/words.h"
 #include "program/data.h"
@@ -268,12 +268,13 @@ void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& ed
     }
   }
   const auto set = [&](const char* statement, std::string_view function) {
-    const std::string known = name_for(function, kind);
-    editor.set(fmt::format("{} {}", statement, *name), known, known, definition(function, kind));
+    const std::string known = edit::name_for(function, kind);
+    editor.set(fmt::format("{} {}", statement, *name), known, known,
+               edit::definition(edit::named_function(function), kind, known));
   };
-  if (single) set("SingleTaskMap", kSamePoint);
+  if (single) set("SingleTaskMap", edit::kSamePoint);
   if (dimensions == 0) return;
-  for (const std::string& function : common_index_functions(dimensions)) {
+  for (const std::string& function : edit::common_index_functions(dimensions)) {
     set("IndexTaskMap", function);
   }
 }

@@ -11,10 +11,11 @@
 
 #include "app/data.h"
 #include "base/random.h"
-#include "edit/index_functions.h"
 #include "explain/explain_query.h"
+#include "groma/evaluate.h"
+#include "groma/index_map.h"
 #include "groma/program.h"
-#include "space/placements.h"
+#include "space/factorisations.h"
 #include "space/statements.h"
 #include "syntax/lexer.h"
 
@@ -210,19 +211,17 @@ std::string Drafts::text_of(const Draft& draft) const {
       limits += fmt::format("TaskSteal {} {} {};\n", task.written, kind_name, said.steal);
     }
     if (said.placement) {
-      const std::string name =
-          free_name(*draft.base, inspect::name_for(said.placement->name, kind));
+      const std::string name = free_name(*draft.base, edit::name_for(said.placement->name, kind));
       std::string& names = users[name];
       if (names.empty()) {
-        functions += fmt::format("\n# {}\ndef {}(Task task) {{\n  m = Machine({});\n{}}}\n",
-                                 said.placement->words, name, kind_name, said.placement->body);
+        functions += "\n" + edit::definition(*said.placement, kind, name);
       }
       names += (names.empty() ? "" : ", ") + task.written;
     }
     if (said.same_point) {
-      const std::string name = free_name(*draft.base, inspect::name_for(inspect::kSamePoint, kind));
+      const std::string name = free_name(*draft.base, edit::name_for(edit::kSamePoint, kind));
       if (same_point.insert(kind).second) {
-        functions += "\n" + inspect::definition(inspect::kSamePoint, kind, name);
+        functions += "\n" + edit::definition(edit::named_function(edit::kSamePoint), kind, name);
       }
       maps += fmt::format("SingleTaskMap {} {};\n", task.written, name);
     }
@@ -253,38 +252,60 @@ std::string Drafts::free_name(const Base& base, std::string name) {
 
 // -------------------------------------------------------------------------------------- functions
 
-// Returns the functions that moves() tries for a task: orders of the points first, then grids.
-// Functions that place all points alike are listed once.
-std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind kind) const {
-  const Task& of = tasks_[task];
-  const auto dimensions = static_cast<std::size_t>(of.dimensions);
+// Asks the evaluator, point by point.
+std::optional<std::vector<std::uint32_t>> Drafts::destinations(const edit::Function& function,
+                                                               const Rect& launch,
+                                                               ProcKind kind) const {
+  const std::string name = edit::name_for(function.name, kind);
+  const Source source(name, edit::definition(function, kind, name));
+  Diagnostics ignored(source);
+  const auto bound = bind(compile(source, ignored), machine_, ignored);
+  if (!bound) return std::nullopt;
+  TaskPoint task;
+  task.domain = launch;
+  auto map = IndexMap::make(*bound, FunctionId{0}, task, kind, ignored);
+  if (!map.ok()) return std::nullopt;
+  IndexMap::Cursor cursor(std::move(map).value(), /*warns=*/false);
+  std::vector<std::uint32_t> where;
+  Point point = launch.lower;
+  do {
+    where.push_back(cursor.point(point, ignored));
+    if (where.back() == kNoProcessor) return std::nullopt;
+  } while (where.size() < kMostCompared && next_point(launch, &point));
+  return where;
+}
+
+// Tasks with equal launches share their functions.
+const std::vector<Drafts::Function>& Drafts::functions_of(std::size_t task, ProcKind kind) const {
+  const auto [known, is_new] = functions_.try_emplace({tasks_[task].extents, kind});
+  if (is_new) known->second = functions_for(tasks_[task].extents, kind);
+  return known->second;
+}
+
+// Returns the functions that moves() tries for launches of this size: orders of the points first,
+// then grids. Functions that place all points alike are listed once.
+std::vector<Drafts::Function> Drafts::functions_for(const std::vector<std::int64_t>& extents,
+                                                    ProcKind kind) const {
+  const std::size_t dimensions = extents.size();
   const std::int64_t nodes = machine_.node_count();
   const std::int64_t processors = machine_.processors_per_node(kind);
   std::vector<Function> all;
-  if (nodes * processors == 0) return all;
-  std::set<std::vector<std::int64_t>> known;  // destinations of all points, to detect duplicates
-  const auto add = [&](PlacementFunction made, const auto& destination_of) {
-    std::vector<std::int64_t> where, point(dimensions, 0);
-    for (bool more = true; more && where.size() < kMostCompared;) {
-      where.push_back(destination_of(point));
-      std::size_t d = dimensions;
-      while (d > 0 && ++point[d - 1] == of.extents[d - 1]) point[--d] = 0;
-      more = d > 0;
-    }
-    if (known.insert(std::move(where)).second) {
-      all.push_back(std::make_shared<const PlacementFunction>(std::move(made)));
+  const auto launch = Rect::make(Point(std::span<const std::int64_t>(extents)));
+  if (nodes * processors == 0 || !launch) return all;
+  std::set<std::vector<std::uint32_t>> known;
+  const auto add = [&](edit::Function made) {
+    auto where = destinations(made, *launch, kind);
+    if (where && known.insert(*std::move(where)).second) {
+      all.push_back(std::make_shared<const edit::Function>(std::move(made)));
     }
   };
   const auto line = [&](const std::vector<std::int64_t>& weights, std::int64_t run) {
     for (const bool nodes_first : {false, true}) {
-      const LineShape shape{weights, nodes_first, std::max<std::int64_t>(run, 1)};
-      add(line_function(shape), [&](const std::vector<std::int64_t>& point) {
-        return destination(shape, nodes, processors, point);
-      });
+      add(edit::line_function({weights, nodes_first, std::max<std::int64_t>(run, 1)}));
     }
   };
   std::int64_t volume = 1;
-  for (const std::int64_t extent : of.extents) volume *= extent;
+  for (const std::int64_t extent : extents) volume *= extent;
   const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
   // Row-major and column-major order, each cyclic and in runs; then single coordinates and their
   // sum.
@@ -294,7 +315,7 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
     for (std::size_t i = 0; i < dimensions; ++i) {
       const std::size_t d = rows ? dimensions - 1 - i : i;
       weights[d] = stride;
-      stride *= of.extents[d];
+      stride *= extents[d];
     }
     line(weights, 1);
     line(weights, run);
@@ -306,14 +327,11 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   }
   if (dimensions > 1) line(std::vector<std::int64_t>(dimensions, 1), 1);
   if (dimensions == 1) return all;
-  for (const auto& outer : factorisations(nodes, of.dimensions, 64)) {
-    for (const auto& inner : factorisations(processors, of.dimensions, 64)) {
+  for (const auto& outer : factorisations(nodes, static_cast<int>(dimensions), 64)) {
+    for (const auto& inner : factorisations(processors, static_cast<int>(dimensions), 64)) {
       for (const bool cyclic : {false, true}) {
         if (all.size() == kMostFunctions) return all;
-        const GridShape shape{outer, inner, std::vector<bool>(dimensions, cyclic), false};
-        add(grid_function(shape), [&](const std::vector<std::int64_t>& point) {
-          return destination(shape, of.extents, point);
-        });
+        add(edit::grid_function({outer, inner, std::vector<bool>(dimensions, cyclic), false}));
       }
     }
   }
@@ -333,12 +351,12 @@ Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
   if (dimensions > 1 && draw(3) > 0) {
     const auto outer = factorisations(nodes, of.dimensions, 4096);
     const auto inner = factorisations(processors, of.dimensions, 4096);
-    GridShape shape{outer[draw(outer.size())], inner[draw(inner.size())], {}, false};
+    edit::GridShape shape{outer[draw(outer.size())], inner[draw(inner.size())], {}, false};
     for (std::size_t d = 0; d < dimensions; ++d) shape.cyclic.push_back(draw(2) == 1);
     shape.interleaved = draw(2) == 1;
-    return std::make_shared<const PlacementFunction>(grid_function(shape));
+    return std::make_shared<const edit::Function>(edit::grid_function(shape));
   }
-  LineShape shape;
+  edit::LineShape shape;
   for (std::size_t d = 0; d < dimensions; ++d) {
     const std::array<std::int64_t, 5> weights = {0, 1, 2, processors, of.extents[d]};
     shape.weights.push_back(weights[draw(weights.size())]);
@@ -349,7 +367,7 @@ Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
   shape.nodes_first = nodes > 1 && draw(2) == 1;
   const std::array<std::int64_t, 4> runs = {1, 1, 2, processors};
   shape.run = runs[draw(runs.size())];
-  return std::make_shared<const PlacementFunction>(line_function(shape));
+  return std::make_shared<const edit::Function>(edit::line_function(shape));
 }
 
 // ------------------------------------------------------------------------------------------ moves

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "edit/functions.h"
+#include "groma/geometry.h"
 #include "groma/guide.h"
 #include "groma/kinds.h"
 #include "groma/machine.h"
@@ -18,12 +20,6 @@
 #include "space/statements.h"
 
 namespace groma::tuning {
-
-// A mapping function that places the points of an index launch: its name, its body, and a
-// description in words. In the body, `m` is the machine of the processors of the task's kind.
-struct PlacementFunction {
-  std::string name, body, words;
-};
 
 // The mapping to which a draft adds its decisions.
 struct Base {
@@ -43,7 +39,7 @@ struct Draft {
   };
   struct Task {
     std::optional<ProcKind> kind;
-    std::shared_ptr<const PlacementFunction> placement;  // null: undecided
+    std::shared_ptr<const edit::Function> placement;  // null: undecided
     bool same_point = false;
     int limit = 0;
     std::string steal;  // "SAME_NODE"; empty: undecided
@@ -75,7 +71,8 @@ struct Move {
   double weight = 0;  // share of the run time that the change affects, 0 to 1
 };
 
-// Makes drafts for one workload on one machine. The results depend only on the arguments.
+// Makes drafts for one workload on one machine. The results depend only on the arguments. One
+// thread may use the object at a time.
 class Drafts {
  public:
   Drafts(const Machine& machine, const Workload& workload);
@@ -112,7 +109,7 @@ class Drafts {
     bool single = false;
     std::vector<Argument> arguments;
   };
-  using Function = std::shared_ptr<const PlacementFunction>;
+  using Function = std::shared_ptr<const edit::Function>;
   class Collector;
 
   ProcKind kind_of(const Draft& draft, std::size_t task) const;
@@ -121,7 +118,12 @@ class Drafts {
   // Returns the memories for an argument: the decided ones first, then all others.
   std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
                                     std::size_t argument) const;
-  std::vector<Function> functions_of(std::size_t task, ProcKind kind) const;
+  const std::vector<Function>& functions_of(std::size_t task, ProcKind kind) const;
+  std::vector<Function> functions_for(const std::vector<std::int64_t>& extents,
+                                      ProcKind kind) const;
+  // Returns the processors of the first points of a launch, or nullopt if the function fails.
+  std::optional<std::vector<std::uint32_t>> destinations(const edit::Function& function,
+                                                         const Rect& launch, ProcKind kind) const;
   // Returns null if the machine has no processors of this kind.
   Function random_function(std::size_t task, ProcKind kind, std::uint64_t random) const;
   // Returns a name that no function or global of the base uses, by appending `_`.
@@ -131,6 +133,9 @@ class Drafts {
   std::vector<Task> tasks_;
   std::vector<std::string> regions_;  // names of data, without duplicates
   std::string top_level_;             // top-level task as a mapping writes it; empty: none
+  // Results of functions_for() for the extents and kinds that were asked for.
+  mutable std::map<std::pair<std::vector<std::int64_t>, ProcKind>, std::vector<Function>>
+      functions_;
 };
 
 }  // namespace groma::tuning

@@ -12,7 +12,7 @@
 
 #include "app/data.h"
 #include "base/random.h"
-#include "edit/index_functions.h"
+#include "edit/functions.h"
 #include "explain/explain_query.h"
 #include "explain/words.h"
 #include "syntax/lexer.h"
@@ -205,13 +205,13 @@ class SearchSpace::Maker {
       }
     }
     if (dimensions > 0) {
-      std::vector<std::string> options = inspect::index_functions(dimensions);
+      std::vector<std::string> options = edit::index_functions(dimensions);
       options.insert(options.begin(), "");
       add(MappingStatement::kIndexTaskMap, t, "IndexTaskMap " + name, std::move(options));
     }
     if (single) {
       add(MappingStatement::kSingleTaskMap, t, "SingleTaskMap " + name,
-          {"", std::string(inspect::kSamePoint)});
+          {"", std::string(edit::kSamePoint)});
     }
   }
 
@@ -275,8 +275,8 @@ std::string SearchSpace::text_of(const Choice& choice) const {
       if (first.statement == MappingStatement::kIndexTaskMap ||
           first.statement == MappingStatement::kSingleTaskMap) {
         const ProcKind kind = kind_of(tasks_[task_of_[d]], choice);
-        const std::string name = inspect::name_for(option, kind);
-        functions.emplace(name, inspect::definition(option, kind));
+        const std::string name = edit::name_for(option, kind);
+        functions.emplace(name, edit::definition(edit::named_function(option), kind, name));
         words += name;
       } else {
         words += option;

@@ -1,5 +1,5 @@
-// guided: functions made of machine operations send every point somewhere; every move is a mapping
-// that the checker accepts or knows why not; and the search finds what is worth finding.
+// guided: every move is a mapping that the checker accepts or knows why not, and the search finds
+// what is worth finding.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "groma/proposers.h"
 #include "groma/syntax.h"
 #include "space/draft.h"
-#include "space/placements.h"
+#include "space/factorisations.h"
 #include "support/temporary_folder.h"
 #include "support/tune_round.h"
 
@@ -31,79 +31,7 @@ Problem problem_of(const std::string& app, const std::string& machine) {
   return problem;
 }
 
-// Where the function sends the points of a launch, by node and processor.
-std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads_of(
-    const PlacementFunction& function, const Machine& machine, const Point& extents) {
-  Diagnostics diags(Source("f.mapper", "def f(Task task) {\n  m = Machine(GPU);\n" + function.body +
-                                           "}\nIndexTaskMap work f;\n"));
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads;
-  const auto bound = check(diags.source(), &machine, diags);
-  EXPECT_TRUE(bound.has_value()) << render(diags);
-  if (!bound) return loads;
-  PlaceQuery query;
-  query.function = "f";
-  query.domain = *Rect::make(extents);
-  query.from = ProcKind::kGpu;
-  const auto placed = place(*bound, query, diags);
-  EXPECT_TRUE(placed.has_value()) << render(diags) << function.body;
-  if (!placed) return loads;
-  for (const Processor& processor : placed->points) ++loads[{processor.node, processor.index}];
-  return loads;
-}
-
-TEST(Placements, GridsUseEveryProcessorAlike) {
-  const Machine machine = make_machine("nodes=4,gpu=6").value();
-  for (const auto& nodes : factorisations(4, 2, 100)) {
-    for (const auto& processors : factorisations(6, 2, 100)) {
-      for (int mode = 0; mode < 8; ++mode) {
-        const GridShape shape{
-            nodes, processors, {(mode & 1) != 0, (mode & 2) != 0}, (mode & 4) != 0};
-        const auto loads = loads_of(grid_function(shape), machine, {12 * 4, 12 * 2});
-        ASSERT_EQ(loads.size(), 24U) << grid_function(shape).body;
-        for (const auto& [processor, load] : loads) EXPECT_EQ(load, 48 * 24 / 24);
-      }
-    }
-  }
-}
-
-TEST(Placements, DestinationsAreTheFunctions) {
-  const Machine machine = make_machine("nodes=4,gpu=6").value();
-  const auto expect = [&](const PlacementFunction& function, const auto& destination_of) {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> expected;
-    for (std::int64_t x = 0; x < 9; ++x) {
-      for (std::int64_t y = 0; y < 7; ++y) {
-        const std::int64_t at = destination_of({x, y});
-        ++expected[{at / 6, at % 6}];
-      }
-    }
-    EXPECT_EQ(loads_of(function, machine, {9, 7}), expected) << function.body;
-  };
-  for (int mode = 0; mode < 8; ++mode) {
-    const GridShape shape{{2, 2}, {1, 6}, {(mode & 1) != 0, (mode & 2) != 0}, (mode & 4) != 0};
-    expect(grid_function(shape), [&](const std::vector<std::int64_t>& point) {
-      return destination(shape, {9, 7}, point);
-    });
-  }
-  for (const LineShape& shape :
-       {LineShape{{1, 9}}, LineShape{{2, 0}, true}, LineShape{{7, 1}, false, 3}}) {
-    expect(line_function(shape),
-           [&](const std::vector<std::int64_t>& point) { return destination(shape, 4, 6, point); });
-  }
-}
-
-TEST(Placements, LinesGoRound) {
-  const Machine machine = make_machine("nodes=2,gpu=4").value();
-  const auto at = [&](const LineShape& shape, std::int64_t count) {
-    return loads_of(line_function(shape), machine, {count});
-  };
-  EXPECT_EQ(at({{1}}, 8).size(), 8U);
-  EXPECT_EQ(at({{1}}, 4).size(), 4U);
-  EXPECT_EQ(at({{1}}, 4).begin()->first.first, 0);
-  EXPECT_EQ(at({{1}, true}, 2).rbegin()->first.first, 1);
-  EXPECT_EQ(at({{1}, false, 4}, 8).size(), 2U);
-}
-
-TEST(Placements, FactorisationsAreAllThereAre) {
+TEST(Factorisations, AreAllThereAre) {
   EXPECT_EQ(factorisations(1, 3, 100).size(), 1U);
   EXPECT_THAT(factorisations(4, 2, 100),
               ElementsAre(ElementsAre(1, 4), ElementsAre(2, 2), ElementsAre(4, 1)));

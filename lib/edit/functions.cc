@@ -1,0 +1,240 @@
+// Writes the texts of mapping functions. Most functions combine a way to number the points of a
+// launch and a way to deal out the numbers.
+#include "edit/functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace groma::edit {
+namespace {
+
+// How a point is numbered. A name ends with the launch's number of dimensions, except `first`,
+// which applies to any number.
+enum class Numbering : std::uint8_t { kFirst, kRow, kColumn, kSum, kWeighted };
+constexpr std::array<std::string_view, 5> kNumberings = {"first", "row", "column", "sum",
+                                                         "weighted"};
+
+// Returns a sum in parentheses, any other term unchanged.
+std::string factor(const std::string& term) {
+  return term.find('+') == std::string::npos ? term : fmt::format("({})", term);
+}
+
+// Returns the expression for the number of a point.
+std::string number_of_point(Numbering numbering, int dimensions) {
+  std::string number = "ip[0]";
+  switch (numbering) {
+    case Numbering::kFirst:
+      break;
+    case Numbering::kRow:
+      for (int d = 1; d < dimensions; ++d) {
+        number = fmt::format("{} * is[{}] + ip[{}]", factor(number), d, d);
+      }
+      break;
+    case Numbering::kColumn:
+      number = fmt::format("ip[{}]", dimensions - 1);
+      for (int d = dimensions - 2; d >= 0; --d) {
+        number = fmt::format("ip[{}] + is[{}] * {}", d, d, factor(number));
+      }
+      break;
+    case Numbering::kSum:
+      for (int d = 1; d < dimensions; ++d) number += fmt::format(" + ip[{}]", d);
+      break;
+    case Numbering::kWeighted:
+      number += " * 2 + ip[2]";
+      break;
+  }
+  return number;
+}
+
+// How number i is dealt to the machine m, a grid of nodes by processors of a node.
+struct Deal {
+  std::string_view name;
+  std::string_view text;
+  bool common;  // guide_run() tries it
+};
+constexpr std::string_view kNodesFirst = "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n";
+constexpr std::array<Deal, 3> kDeals = {{
+    {"cyclic", "  return m[i % m.size[0], i % m.size[1]];\n", true},
+    {"cyclic1d", kNodesFirst, false},
+    {"linearblock", "  return m[i / m.size[1], i % m.size[1]];\n", true},
+}};
+constexpr std::string_view kBlock = "block";
+constexpr std::string_view kGrid = "grid";
+
+// Returns true if the numbers are 0, 1, 2, ... below a known count, which equal blocks require.
+bool is_dense(Numbering numbering) { return numbering <= Numbering::kColumn; }
+
+// Returns the names of the functions; with `common_only`, only those that guide_run() tries.
+std::vector<std::string> names_of(int dimensions, bool common_only) {
+  std::vector<std::string> names;
+  for (std::size_t n = 0; n < kNumberings.size(); ++n) {
+    const auto numbering = static_cast<Numbering>(n);
+    // In one dimension all numberings are the same.
+    if (numbering != Numbering::kFirst && dimensions < 2) continue;
+    if (numbering == Numbering::kWeighted && dimensions < 3) continue;
+    const bool common =
+        dimensions == 1 || numbering == Numbering::kRow || numbering == Numbering::kColumn;
+    if (common_only && !common) continue;
+    const std::string how =
+        numbering == Numbering::kFirst ? "first" : fmt::format("{}{}", kNumberings[n], dimensions);
+    for (const Deal& deal : kDeals) {
+      if (deal.common || !common_only) names.push_back(fmt::format("{}_{}", how, deal.name));
+    }
+    if (is_dense(numbering)) names.push_back(fmt::format("{}_{}", how, kBlock));
+  }
+  if (dimensions >= 2) names.emplace_back(kGrid);
+  return names;
+}
+
+std::string body(std::string_view name) {
+  if (name == kSamePoint) return "  return m[*task.parent.processor(m)];\n";
+  if (name == kGrid) {
+    return "  grid = m.merge(0, 1).auto_split(0, task.ispace);\n"
+           "  return grid[*task.ipoint * grid.size / task.ispace];\n";
+  }
+  const std::size_t cut = name.find('_');
+  std::string_view how = name.substr(0, cut);
+  int dimensions = 1;
+  if (std::isdigit(static_cast<unsigned char>(how.back())) != 0) {
+    dimensions = how.back() - '0';
+    how.remove_suffix(1);
+  }
+  std::size_t numbering = 0;
+  while (kNumberings[numbering] != how) ++numbering;
+  const auto way = static_cast<Numbering>(numbering);
+
+  const std::string number = number_of_point(way, dimensions);
+  std::string text = "  ip = task.ipoint;\n";
+  if (number.find("is[") != std::string::npos) text += "  is = task.ispace;\n";
+  text += fmt::format("  i = {};\n", number);
+  const std::string_view deal = name.substr(cut + 1);
+  if (deal == kBlock) {
+    text += fmt::format("  p = i * m.volume / {};\n",
+                        way == Numbering::kFirst ? "task.ispace[0]" : "task.ispace.volume");
+    return text + "  return m[p / m.size[1], p % m.size[1]];\n";
+  }
+  for (const Deal& each : kDeals) {
+    if (each.name == deal) text += each.text;
+  }
+  return text;
+}
+
+// Returns "2x3x4".
+std::string joined(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers)
+    text += (text.empty() ? "" : "x") + std::to_string(number);
+  return text;
+}
+
+// Returns "x / 4". If the size is 1, returns the simplified result: x or 0.
+std::string part(const std::string& what, char operation, std::int64_t size) {
+  if (size == 1) return operation == '/' ? what : "0";
+  return fmt::format("{} {} {}", what, operation, size);
+}
+
+// Returns the operations that split dimension `first` of a machine into these sizes.
+std::string splits(const std::vector<std::int64_t>& sizes, std::size_t first) {
+  std::string text;
+  for (std::size_t d = 0; d + 1 < sizes.size(); ++d) {
+    text += fmt::format(".split({}, {})", first + d, sizes[d]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> index_functions(int dimensions) { return names_of(dimensions, false); }
+
+std::vector<std::string> common_index_functions(int dimensions) {
+  return names_of(dimensions, true);
+}
+
+std::string name_for(std::string_view name, ProcKind kind) {
+  std::string text(name);
+  text += '_';
+  for (char c : name_of(kind)) {
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return text;
+}
+
+std::string definition(const Function& function, ProcKind kind, std::string_view as) {
+  return fmt::format("{}{}def {}(Task task) {{\n  m = Machine({});\n{}}}\n",
+                     function.words.empty() ? "" : "# " + function.words,
+                     function.words.empty() ? "" : "\n", as, name_of(kind), function.body);
+}
+
+Function named_function(std::string_view name) { return {std::string(name), body(name), {}}; }
+
+// Each coordinate is reduced to an index on the grid, which is then divided into a node index and a
+// processor index.
+Function grid_function(const GridShape& shape) {
+  const std::size_t dimensions = shape.nodes.size();
+  std::string how, body = "  ip = task.ipoint;\n";
+  const bool blocks =
+      std::find(shape.cyclic.begin(), shape.cyclic.end(), false) != shape.cyclic.end();
+  if (blocks) body += "  is = task.ispace;\n";
+  std::string outer, inner;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    how += shape.cyclic[d] ? 'c' : 'b';
+    const std::int64_t nodes = shape.nodes[d], processors = shape.processors[d];
+    const std::int64_t all = nodes * processors;
+    const std::string at = fmt::format("p{}", d);
+    if (all > 1) {
+      body += shape.cyclic[d] ? fmt::format("  {} = ip[{}] % {};\n", at, d, all)
+                              : fmt::format("  {} = ip[{}] * {} / is[{}];\n", at, d, all, d);
+    }
+    const std::string before = d == 0 ? "" : ", ";
+    const std::string node = all == 1 || nodes == 1 ? "0"
+                             : shape.interleaved    ? part(at, '%', nodes)
+                                                    : part(at, '/', processors);
+    const std::string processor = all == 1 || processors == 1 ? "0"
+                                  : shape.interleaved         ? part(at, '/', nodes)
+                                                              : part(at, '%', processors);
+    outer += before + node;
+    inner += before + processor;
+  }
+  body += fmt::format("  grid = m{}{};\n", splits(shape.nodes, 0),
+                      splits(shape.processors, dimensions));
+  body += fmt::format("  return grid[{}, {}];\n", outer, inner);
+  const auto turns = std::count(shape.cyclic.begin(), shape.cyclic.end(), true);
+  const char* const points = turns == 0                          ? "in blocks"
+                             : turns == std::ssize(shape.cyclic) ? "in turn"
+                                                                 : "in blocks and in turn";
+  return {fmt::format("grid_{}_of_{}_{}{}", joined(shape.nodes), joined(shape.processors), how,
+                      shape.interleaved ? "i" : ""),
+          body,
+          fmt::format("A grid of {} nodes, each of {} processors, over the points {}{}.",
+                      joined(shape.nodes), joined(shape.processors), points,
+                      shape.interleaved ? ", neighbours on different nodes" : "")};
+}
+
+// The weighted sum, divided by the run length, is the number that is dealt to processors.
+Function line_function(const LineShape& shape) {
+  std::string sum, name = "line";
+  for (std::size_t d = 0; d < shape.weights.size(); ++d) {
+    const std::int64_t weight = shape.weights[d];
+    name += fmt::format("_{}", weight);
+    if (weight == 0) continue;
+    if (!sum.empty()) sum += " + ";
+    sum += weight == 1 ? fmt::format("ip[{}]", d) : fmt::format("ip[{}] * {}", d, weight);
+  }
+  if (sum.empty()) sum = "0";
+  std::string body = "  ip = task.ipoint;\n";
+  body += shape.run == 1 ? fmt::format("  i = {};\n", sum)
+                         : fmt::format("  i = ({}) / {};\n", sum, shape.run);
+  if (shape.run > 1) name += fmt::format("_by{}", shape.run);
+  const std::string words =
+      fmt::format("Points in the order of {}, {} to one processor, then the next{}.", sum,
+                  shape.run, shape.nodes_first ? " node's" : "");
+  if (shape.nodes_first) {
+    return {name + "_n", body.append(kNodesFirst), words};
+  }
+  return {name, body + "  return m[i / m.size[1] % m.size[0], i % m.size[1]];\n", words};
+}
+
+}  // namespace groma::edit
