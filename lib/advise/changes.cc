@@ -3,14 +3,12 @@
 #include "advise/changes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
 
-#include "edit/functions.h"
 #include "evaluate/processors.h"
 #include "explain/words.h"
 #include "program/data.h"
@@ -28,7 +26,7 @@ constexpr double kWorthTrying = 0.02;  // least share of the measured time
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
-    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    const bool space = c == ' ' || c == '\n';
     if (!space) {
       line += c;
     } else if (!line.empty() && line.back() != ' ') {
@@ -39,75 +37,9 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 }  // namespace
 
-// Lexes the statement, which drops its comments.
-std::string words_of(const Program& program, Origin origin) {
-  const Source statement("", std::string(program.source().text(program.range(origin))));
-  Diagnostics ignored(statement);
-  syntax::Lexer lexer(statement, ignored, nullptr);
-  std::string words;
-  std::uint32_t end = 0;
-  for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
-       token = lexer.next()) {
-    if (token.range.begin > end && !words.empty()) words += ' ';
-    words += statement.text(token.range);
-    end = token.range.end;
-  }
-  return words;
-}
-
-std::string head_of(std::string_view words, std::size_t count) {
-  std::size_t at = 0;
-  for (; count > 0 && at < words.size(); ++at) {
-    if (words[at] == ' ' && --count == 0) break;
-  }
-  return std::string(words.substr(0, at));
-}
-
 // ------------------------------------------------------------------------------------------ Editor
-
-// Lexes the program, and finds its comments, its line ends and the place for new statements.
-Editor::Editor(const Program& program) : program_(program) {
-  const std::vector<Range>& statements = program.data().statements;
-  const std::string_view text = program.source().text();
-  for (std::uint32_t s = 1; s <= statements.size(); ++s) words_.push_back(words_of(program, {s}));
-  Diagnostics ignored(program.source());
-  std::vector<syntax::Comment> comments;
-  syntax::Lexer lexer(program.source(), ignored, &comments);
-  while (lexer.next().kind != syntax::TokenKind::kEnd) {
-  }
-  for (const syntax::Comment& comment : comments) comments_.push_back(comment.range.begin);
-  if (text.find("\r\n") != text.npos) line_end_ = "\r\n";
-  // New statements go before all others, because the first of two statements with the same key
-  // counts. They also go before the comment that belongs to the first statement.
-  first_ = statements.empty() ? static_cast<std::uint32_t>(text.size()) : statements.front().begin;
-  for (auto comment = comments.rbegin(); comment != comments.rend(); ++comment) {
-    if (comment->range.begin >= first_ || !comment->own_line) continue;
-    const std::string_view between = text.substr(comment->range.end, first_ - comment->range.end);
-    const bool touches = between.find_first_not_of(" \t\r\n") == between.npos &&
-                         std::count(between.begin(), between.end(), '\n') == 1;
-    if (!touches) break;
-    first_ = comment->range.begin;
-  }
-}
-
-// Returns true if a comment begins in the range; replacing the range would lose the comment.
-bool Editor::has_comment(Range range) const {
-  const auto comment = std::lower_bound(comments_.begin(), comments_.end(), range.begin);
-  return comment != comments_.end() && *comment < range.end;
-}
-
-std::string Editor::in_lines(const std::string& text) const {
-  return replaced(text, "\n", line_end_);
-}
 
 std::string Editor::line_of(std::uint32_t offset) const {
   return fmt::format("line {}", program_.source().position(offset).line);
@@ -117,105 +49,62 @@ void Editor::add(const std::string& title, std::string about, std::vector<Edit> 
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
-// Adds a change that replaces nothing; `text` describes what is new.
-void Editor::add_new(const std::string& text, std::string about, std::vector<Edit> edits) {
-  add("add " + text, std::move(about), std::move(edits));
-  changes_.back().added = harmless(text);
-}
-
-// If the program has a different function with the same name, the definition gets a new name,
-// NAME_2 or higher.
-void Editor::set(const std::string& head, const std::string& rest, const std::string& function,
-                 const std::string& definition) {
-  const std::vector<Range>& statements = program_.data().statements;
-  const std::string_view text = program_.source().text();
-  const auto count = static_cast<std::size_t>(1 + std::count(head.begin(), head.end(), ' '));
-  std::string written = fmt::format("{} {}", head, rest), defined = definition;
-  if (!definition.empty()) {
-    if (text.find(definition) != text.npos) {
-      defined.clear();
-    } else if (program_.find_function(function)) {  // a different function
-      std::string name = function;
-      for (int i = 2; program_.find_function(name); ++i) name = fmt::format("{}_{}", function, i);
-      written = replaced(written, function, name);
-      defined = replaced(definition, function, name);
-    }
-  }
-  const std::string with = defined.empty() ? "" : fmt::format(" and `{}`", one_line(defined));
-  std::vector<Edit> edits;
-  for (std::uint32_t s = 0; s < statements.size(); ++s) {
-    if (head_of(words_[s], count) != head) continue;
-    if (words_[s] == written) return;
-    if (has_comment(statements[s])) break;
-    if (!defined.empty()) edits.push_back({{first_, first_}, in_lines(defined)});
-    if (first_ == statements[s].begin && !edits.empty()) {
-      edits.back() = {statements[s], in_lines(defined) + written};
-    } else {
-      edits.push_back({statements[s], written});
-    }
-    add(fmt::format("in {} write `{}` for `{}`{}", line_of(statements[s].begin), written,
-                    statement_text(program_, {s + 1}), with),
-        head, std::move(edits));
+void Editor::set(const edit::Statement& statement, const edit::Function* function, ProcKind kind) {
+  auto setting = mapping_.set(statement, function, kind);
+  if (setting.edits.empty()) return;
+  const std::string written = setting.statement.str();
+  const std::string with =
+      setting.definition.empty() ? "" : fmt::format(" and `{}`", one_line(setting.definition));
+  if (setting.instead) {
+    const Origin origin{static_cast<std::uint32_t>(*setting.instead + 1)};
+    add(fmt::format("in {} write `{}` for `{}`{}", line_of(program_.range(origin).begin), written,
+                    statement_text(program_, origin), with),
+        statement.key(), std::move(setting.edits));
     return;
   }
-  const bool own_line = !text.empty() && statements.empty() && text.back() != '\n';
-  edits.push_back({{first_, first_},
-                   in_lines(fmt::format("{}{}{};\n", own_line ? "\n" : "", defined, written))});
-  add_new(fmt::format("`{};`{}", written, with), head, std::move(edits));
-}
-
-void Editor::rewrite(Origin origin, const std::string& text) {
-  Range range = program_.range(origin);
-  const std::string line = line_of(range.begin), before = statement_text(program_, origin);
-  if (text == words_of(program_, origin) || has_comment(range)) return;
-  if (text.empty()) {
-    add(fmt::format("in {} remove `{}`", line, before), before, {{with_its_line(range), ""}});
-  } else {
-    add(fmt::format("in {} write `{}` for `{}`", line, text, before), before, {{range, text}});
-  }
-}
-
-// Returns the range with its semicolon, and with the whole line if nothing else stands there.
-Range Editor::with_its_line(Range range) const {
-  const std::string_view text = program_.source().text();
-  if (text.substr(range.end, 1) == ";") ++range.end;
-  std::size_t begin = range.begin, end = range.end;
-  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
-  while (end < text.size() && (text[end] == ' ' || text[end] == '\t' || text[end] == '\r')) ++end;
-  const bool alone =
-      (begin == 0 || text[begin - 1] == '\n') && end < text.size() && text[end] == '\n';
-  if (!alone) return range;
-  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end + 1)};
+  const std::string added = fmt::format("`{};`{}", written, with);
+  add("add " + added, statement.key(), std::move(setting.edits));
+  changes_.back().added = harmless(added);
 }
 
 // Adds the single changes first, then their combination if there are at least two.
-void Editor::rewrite(const std::map<std::uint32_t, std::string>& texts) {
+void Editor::change(const edit::Mapping::Changes& changes) {
   const std::size_t first = changes_.size();
-  for (const auto& [statement, text] : texts) rewrite(Origin{statement}, text);
-  if (changes_.size() < first + 2) return;
-  Fix all;
+  edit::Mapping::Changes made;
+  for (const auto& [index, statement] : changes) {
+    const edit::Mapping::Item& item = mapping_.items()[index];
+    if (item.has_comment || (statement && statement == item.statement)) continue;
+    const std::string line = line_of(item.range.begin);
+    const std::string before =
+        statement_text(program_, Origin{static_cast<std::uint32_t>(index + 1)});
+    made.emplace(index, statement);
+    add(statement ? fmt::format("in {} write `{}` for `{}`", line, statement->str(), before)
+                  : fmt::format("in {} remove `{}`", line, before),
+        before, *mapping_.change({{index, statement}}));
+  }
+  if (made.size() < 2) return;
+  Fix all{"", *mapping_.change(made), false};
   std::string about;
   for (std::size_t i = first; i < changes_.size(); ++i) {
     all.title += (all.title.empty() ? "" : "; ") + changes_[i].fix.title;
     about += changes_[i].about;
-    all.edits.push_back(changes_[i].fix.edits.front());
   }
   changes_.push_back({std::move(about), std::move(all)});
-}
-
-void Editor::edit(Range range, const std::string& text) {
-  add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
-                  program_.source().text(range)),
-      fmt::format("{}", range.begin), {{range, text}});
 }
 
 void Editor::remove(MappingStatement statement) {
   std::set<std::uint32_t> done;
   for (const program::Row& row : program_.data().rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    if (done.insert(row.statement).second) rewrite({row.statement}, "");
+    if (done.insert(row.statement).second) remove(Origin{row.statement});
     if (done.size() == kRemoved) return;
   }
+}
+
+void Editor::edit(Range range, const std::string& text) {
+  add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
+                  program_.source().text(range)),
+      fmt::format("{}", range.begin), {{range, text}});
 }
 
 // ---------------------------------------------------------------------------------------- subjects
@@ -267,15 +156,14 @@ void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& ed
       dimensions = use.domain->dimensions();
     }
   }
-  const auto set = [&](const char* statement, std::string_view function) {
-    const std::string known = edit::name_for(function, kind);
-    editor.set(fmt::format("{} {}", statement, *name), known, known,
-               edit::definition(edit::named_function(function), kind, known));
+  const auto set = [&](MappingStatement statement, std::string_view name_of_function) {
+    const edit::Function function = edit::named_function(name_of_function);
+    editor.set({.kind = statement, .tasks = {*name}}, &function, kind);
   };
-  if (single) set("SingleTaskMap", edit::kSamePoint);
+  if (single) set(MappingStatement::kSingleTaskMap, edit::kSamePoint);
   if (dimensions == 0) return;
   for (const std::string& function : edit::common_index_functions(dimensions)) {
-    set("IndexTaskMap", function);
+    set(MappingStatement::kIndexTaskMap, function);
   }
 }
 
@@ -396,7 +284,7 @@ class Faster {
     if (!name || !now) return;
     for (ProcKind kind : kinds_of(subject_, task)) {
       if (kind != *now) {
-        editor_.set("Task " + *name, fmt::format("{}, {}", name_of(kind), name_of(*now)));
+        editor_.set({.tasks = {*name}, .processors = {kind, *now}});
       }
     }
   }
@@ -406,31 +294,19 @@ class Faster {
   void let_all_run_elsewhere() {
     for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
       if (!subject_.machine.has(kind)) continue;
-      std::map<std::uint32_t, std::string> texts;
+      edit::Mapping::Changes changes;
       for (const auto& [name, time] : weights_.tasks()) {
         const auto decision = subject_.program.task(record_.tasks[static_cast<std::size_t>(name)]);
         if (!decision || !decision->origin || decision->kinds.front() == kind) continue;
-        texts[decision->origin.statement] =
-            with_first(words_of(subject_.program, decision->origin), decision->kinds, kind);
+        edit::Statement statement = editor_.statement(decision->origin);
+        statement.processors = {kind};
+        for (ProcKind other : decision->kinds) {
+          if (other != kind) statement.processors.push_back(other);
+        }
+        changes[decision->origin.statement - 1] = std::move(statement);
       }
-      editor_.rewrite(texts);
+      editor_.change(changes);
     }
-  }
-
-  // Returns a Task statement with another kind first: "Task a, b OMP,GPU" becomes "Task a, b GPU,
-  // OMP".
-  static std::string with_first(const std::string& words, const std::vector<ProcKind>& kinds,
-                                ProcKind first) {
-    std::size_t end = words.size();  // end of the text before the kinds
-    for (std::size_t i = 0; i < kinds.size() && end != words.npos; ++i) {
-      const std::size_t word = words.find_last_not_of(", ", end == 0 ? 0 : end - 1);
-      end = word == words.npos ? word : words.find_last_of(", ", word);
-    }
-    std::string list(name_of(first));
-    for (ProcKind kind : kinds) {
-      if (kind != first) list += fmt::format(", {}", name_of(kind));
-    }
-    return fmt::format("{} {}", words.substr(0, end), list);
   }
 
   // Removes the statements that place a task, so that the default mapper places it.
@@ -438,7 +314,7 @@ class Faster {
     const std::string& name = subject_.app.tasks[number].name;
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
-      if (decision) editor_.rewrite(decision->origin, "");
+      if (decision) editor_.remove(decision->origin);
     }
   }
 
@@ -453,15 +329,15 @@ class Faster {
       const auto kind = kind_of(subject_, of);
       const auto decision = kind ? subject_.program.index_function(of.name, *kind) : std::nullopt;
       if (!decision || !done.insert(decision->function).second) continue;
-      std::map<std::uint32_t, std::string> texts;
+      edit::Mapping::Changes changes;
       for (const program::Row& row : subject_.program.data().rows) {
         const bool places = row.key.table == program::TableId::kIndexMap ||
                             row.key.table == program::TableId::kSingleMap;
         if (places && row.value == static_cast<std::int64_t>(decision->function)) {
-          texts[row.statement] = "";
+          changes[row.statement - 1] = std::nullopt;
         }
       }
-      if (texts.size() > 1) editor_.rewrite(texts);
+      if (changes.size() > 1) editor_.change(changes);
     }
   }
 
@@ -471,7 +347,7 @@ class Faster {
     const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
     if (!fastest) return;
     const app::Task& task = subject_.app.tasks[number];
-    std::map<std::uint32_t, std::string> texts;
+    edit::Mapping::Changes changes;
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
       const app::Names& given = subject_.uses[number].names.front()[r];
       const std::vector<std::string_view> names(given.begin(), given.end());
@@ -479,10 +355,11 @@ class Faster {
           subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);
       if (memories.empty() || memories.front().memory == *fastest) continue;
       const Origin origin = memories.front().origin;
-      texts[origin.statement] =
-          fmt::format("{} {}", head_of(words_of(subject_.program, origin), 4), name_of(*fastest));
+      edit::Statement statement = editor_.statement(origin);
+      statement.memories = {*fastest};
+      changes[origin.statement - 1] = std::move(statement);
     }
-    editor_.rewrite(texts);
+    editor_.change(changes);
   }
 
   // Proposes other memories for the region, and other processor kinds for tasks that use it.
@@ -509,8 +386,11 @@ class Faster {
     for (ProcKind kind : kinds) {
       for (MemKind memory : memories_of(subject_.machine, kind)) {
         if (memory == MemKind::kRdmem) continue;
-        editor_.set(fmt::format("Region * {} {}", *written, name_of(kind)),
-                    std::string(name_of(memory)));
+        editor_.set({.kind = MappingStatement::kRegion,
+                     .tasks = {"*"},
+                     .regions = {*written},
+                     .place = kind,
+                     .memories = {memory}});
       }
     }
   }
@@ -519,7 +399,7 @@ class Faster {
     const int top = subject_.app.top_level;
     if (top < 0 || subject_.machine.node_count() < 2 || subject_.program.replicates_any()) return;
     const auto name = syntax::written_name(subject_.app.tasks[static_cast<std::size_t>(top)].name);
-    if (name) editor_.set("ControlReplicate", *name);
+    if (name) editor_.set({.kind = MappingStatement::kControlReplicate, .tasks = {*name}});
   }
 
   void lay_out(std::uint32_t number) {
@@ -527,8 +407,15 @@ class Faster {
     const auto name = syntax::written_name(task.name);
     const auto kind = kind_of(subject_, task);
     if (!name || !kind) return;
-    for (const char* layout : {"SOA F_order", "SOA C_order", "AOS C_order"}) {
-      editor_.set(fmt::format("Layout {} * {}", *name, name_of(*kind)), layout);
+    constexpr auto kSoa = FieldOrder::kSoa, kAos = FieldOrder::kAos;
+    constexpr auto kFortran = DimensionOrder::kFortran, kC = DimensionOrder::kC;
+    for (const LayoutSpec& layout :
+         {LayoutSpec{kFortran, kSoa}, LayoutSpec{kC, kSoa}, LayoutSpec{kC, kAos}}) {
+      editor_.set({.kind = MappingStatement::kLayout,
+                   .tasks = {*name},
+                   .regions = {"*"},
+                   .place = *kind,
+                   .layout = edit::words_of(layout)});
     }
   }
 

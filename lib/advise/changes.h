@@ -4,13 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/data.h"
+#include "edit/mapping.h"
 #include "explain/explain_query.h"
 #include "groma/machine.h"
 #include "groma/profile.h"
@@ -26,54 +26,42 @@ struct Change {
   std::string added = {};
 };
 
-// Collects changes of a program. New text uses the program's own line ends. A statement with a
-// comment inside it is not changed.
+// Collects changes of a program. A statement with a comment inside it is not changed.
 class Editor {
  public:
-  explicit Editor(const Program& program);
+  explicit Editor(const Program& program) : program_(program), mapping_(program.source()) {}
 
-  // Writes the statement `head rest` in place of the first statement that begins with `head`, or
-  // adds it. `definition` is the function that the statement needs, named `function`; empty: none.
-  void set(const std::string& head, const std::string& rest, const std::string& function = {},
-           const std::string& definition = {});
-  // Replaces a statement by `text`; an empty `text` removes the statement.
-  void rewrite(Origin origin, const std::string& text);
+  // Return the statement of an origin. find() returns null if it is no mapping statement;
+  // statement() must not be asked for such an origin.
+  const edit::Statement* find(Origin origin) const {
+    const auto& found = mapping_.item(origin).statement;
+    return found ? &*found : nullptr;
+  }
+  const edit::Statement& statement(Origin origin) const { return *find(origin); }
+
+  // Writes the statement in place of the one that decides the same, or adds it. `function` (may be
+  // null) is the function that it binds, which is written for `kind` (edit::Mapping::set).
+  void set(const edit::Statement& statement, const edit::Function* function = nullptr,
+           ProcKind kind = ProcKind::kCpu);
   // Adds one change for each statement, and one change for all of them together.
-  void rewrite(const std::map<std::uint32_t, std::string>& texts);
-  // Replaces a range by `text`.
-  void edit(Range range, const std::string& text);
+  void change(const edit::Mapping::Changes& changes);
+  // Removes a statement.
+  void remove(Origin origin) { change({{origin.statement - 1, std::nullopt}}); }
   // Removes statements of the kind: one change for each of the first few.
   void remove(MappingStatement statement);
+  // Replaces a range by `text`.
+  void edit(Range range, const std::string& text);
 
   std::vector<Change> take() { return std::move(changes_); }
 
  private:
   void add(const std::string& title, std::string about, std::vector<Edit> edits);
-  void add_new(const std::string& text, std::string about, std::vector<Edit> edits);
   std::string line_of(std::uint32_t offset) const;
-  bool has_comment(Range range) const;
-  std::string in_lines(const std::string& text) const;
-  Range with_its_line(Range range) const;
 
   const Program& program_;
-  std::vector<std::string> words_;       // words of each statement
-  std::vector<std::uint32_t> comments_;  // offsets at which comments begin
-  std::uint32_t first_ = 0;              // offset at which statements are added
-  std::string line_end_ = "\n";
+  edit::Mapping mapping_;
   std::vector<Change> changes_;
 };
-
-// Returns the statement without comments and with at most one space between words.
-std::string words_of(const Program& program, Origin origin);
-// Returns the first `count` words.
-std::string head_of(std::string_view words, std::size_t count);
-
-// Returns edits of a text that have the effect of `first` followed by `second`. The ranges of
-// `second` refer to the text after `first`. Neither list has edits that overlap. Returns nullopt if
-// an edit of `second` crosses a border of text that `first` wrote, or if two edits of `second` lie
-// within the same such text.
-std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
-                                            const std::vector<Edit>& second);
 
 // The input for finding candidates.
 struct Subject {

@@ -215,7 +215,7 @@ class Adviser {
   // resulting text.
   Fix steps(const std::vector<Edit>& first, const std::vector<Edit>& second, std::string_view text,
             std::string title) const {
-    auto edits = inspect::join_edits(first, second);
+    auto edits = edit::join_edits(first, second);
     std::size_t applied = 0;
     if (!edits || apply_fixes(source(), {{"", *edits, false}}, &applied) != text) {
       return difference(source(), text, std::move(title));

@@ -1,23 +1,13 @@
 // mending_changes(): proposes changes that may make a refused mapping possible.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <string>
 
 #include "advise/changes.h"
-#include "explain/words.h"
 #include "guide/advice.h"
-#include "program/data.h"
 #include "syntax/lexer.h"
 
 namespace groma::inspect {
 namespace {
-
-template <typename Kind>
-std::string list_of(const std::vector<Kind>& kinds) {
-  std::string words;
-  for (Kind kind : kinds) words += fmt::format("{}{}", words.empty() ? "" : ", ", name_of(kind));
-  return words;
-}
 
 class Mending {
  public:
@@ -60,7 +50,7 @@ class Mending {
       default:
         if (refusal_.diagnostic.range || refusal_.diagnostic.id == DiagId::kBadShard) placement("");
     }
-    if (refusal_.origin) editor_.rewrite(refusal_.origin, "");
+    if (refusal_.origin) editor_.remove(refusal_.origin);
     return editor_.take();
   }
 
@@ -108,19 +98,19 @@ class Mending {
     if (of == nullptr) return;
     const auto decision = subject_.program.task(name);
     if (decision && decision->origin) {
-      std::string text = words_of(subject_.program, decision->origin);
+      edit::Statement statement = editor_.statement(decision->origin);
       for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
         const bool named = std::find(decision->kinds.begin(), decision->kinds.end(), kind) !=
                            decision->kinds.end();
-        if (!named && subject_.machine.has(kind)) text += fmt::format(", {}", name_of(kind));
+        if (!named && subject_.machine.has(kind)) statement.processors.push_back(kind);
       }
-      editor_.rewrite(decision->origin, text);
+      editor_.change({{decision->origin.statement - 1, std::move(statement)}});
     }
     const auto written = syntax::written_name(name);
     if (!written) return;
     const std::vector<ProcKind> can = kinds_of(subject_, *of);
-    if (!can.empty()) editor_.set("Task " + *written, list_of(can));
-    for (ProcKind kind : can) editor_.set("Task " + *written, std::string(name_of(kind)));
+    if (!can.empty()) editor_.set({.tasks = {*written}, .processors = can});
+    for (ProcKind kind : can) editor_.set({.tasks = {*written}, .processors = {kind}});
   }
 
   // Proposes lists of memories for the requirement, each with another memory first.
@@ -128,37 +118,37 @@ class Mending {
     const auto about = wanted();
     if (!about) return;
     const std::vector<MemKind> all = memories_of(subject_.machine, about->kind);
-    std::vector<std::string> heads;
+    std::vector<edit::Statement> places;
     if (refusal_.origin) {
-      const std::string words = words_of(subject_.program, refusal_.origin);
-      const std::string head = head_of(words, 4);  // Region TASK REGION KIND
-      if (is_region(refusal_.origin) && head.ends_with(name_of(about->kind))) heads.push_back(head);
+      const edit::Statement* blamed = editor_.find(refusal_.origin);
+      const bool is_region = blamed != nullptr && blamed->kind == MappingStatement::kRegion;
+      if (is_region && blamed->place == edit::Place(about->kind)) places.push_back(*blamed);
     }
-    heads.push_back(
-        fmt::format("Region {} {} {}", about->name, about->position, name_of(about->kind)));
-    for (const std::string& head : heads) {
+    places.push_back({.kind = MappingStatement::kRegion,
+                      .tasks = {about->name},
+                      .regions = {std::to_string(about->position)},
+                      .place = about->kind});
+    for (edit::Statement& statement : places) {
       for (MemKind first : all) {
         if (first == MemKind::kRdmem) continue;
-        std::vector<MemKind> list = {first};
+        statement.memories = {first};
         for (MemKind other : all) {
-          if (other != first && other != MemKind::kRdmem) list.push_back(other);
+          if (other != first && other != MemKind::kRdmem) statement.memories.push_back(other);
         }
-        editor_.set(head, list_of(list));
+        editor_.set(statement);
       }
     }
   }
 
-  bool is_region(Origin origin) const {
-    const std::vector<program::Row>& rows = subject_.program.data().rows;
-    return std::any_of(rows.begin(), rows.end(), [&](const program::Row& row) {
-      return row.statement == origin.statement && row.key.table == program::TableId::kRegion;
-    });
-  }
-
   void collect() {
     const auto written = syntax::written_name(argument(1));
-    if (written) editor_.set("CollectMemory", *written + " *");
-    editor_.set("CollectMemory", "* *");
+    edit::Statement all{.kind = MappingStatement::kCollectMemory, .tasks = {"*"}, .regions = {"*"}};
+    if (written) {
+      edit::Statement of_task = all;
+      of_task.tasks = {*written};
+      editor_.set(of_task);
+    }
+    editor_.set(all);
   }
 
   // Proposes the layouts that the task's variants demand.
@@ -175,9 +165,11 @@ class Mending {
         layout.exact = demand.exact;
         layout.align_op = demand.align_op;
         layout.align_bytes = demand.align_bytes;
-        editor_.set(
-            fmt::format("Layout {} {} {}", about->name, about->position, name_of(about->kind)),
-            layout_words(layout));
+        editor_.set({.kind = MappingStatement::kLayout,
+                     .tasks = {about->name},
+                     .regions = {std::to_string(about->position)},
+                     .place = about->kind,
+                     .layout = edit::words_of(layout)});
       }
     }
   }
@@ -209,7 +201,7 @@ class Mending {
   void forget(const std::string& name, ProcKind kind) {
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
-      if (decision) editor_.rewrite(decision->origin, "");
+      if (decision) editor_.remove(decision->origin);
     }
   }
 

@@ -162,10 +162,14 @@ std::string name_for(std::string_view name, ProcKind kind) {
   return text;
 }
 
+std::string definition(std::string_view name, std::string_view body) {
+  return fmt::format("def {}(Task task) {{\n{}}}\n", name, body);
+}
+
 std::string definition(const Function& function, ProcKind kind, std::string_view as) {
-  return fmt::format("{}{}def {}(Task task) {{\n  m = Machine({});\n{}}}\n",
-                     function.words.empty() ? "" : "# " + function.words,
-                     function.words.empty() ? "" : "\n", as, name_of(kind), function.body);
+  const std::string comment = function.words.empty() ? "" : fmt::format("# {}\n", function.words);
+  return comment +
+         definition(as, fmt::format("  m = Machine({});\n{}", name_of(kind), function.body));
 }
 
 Function named_function(std::string_view name) { return {std::string(name), body(name), {}}; }

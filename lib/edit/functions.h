@@ -20,6 +20,8 @@ struct Function {
 };
 // Returns the name of a function that is written for one processor kind.
 std::string name_for(std::string_view name, ProcKind kind);
+// Returns the text of a mapping function with this name and the lines of its body.
+std::string definition(std::string_view name, std::string_view body);
 // Returns the text of the function for one processor kind, under the name `as`, with its words as a
 // comment.
 std::string definition(const Function& function, ProcKind kind, std::string_view as);

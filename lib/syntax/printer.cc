@@ -166,8 +166,7 @@ class Printer {
       put(" ");
       put(spelling(constraint.word));
       if (constraint.word == ConstraintWord::kAlign) {
-        constexpr std::string_view kSigns[] = {"", "==", "!=", "<", "<=", ">", ">="};
-        put(kSigns[static_cast<std::size_t>(constraint.op)]);
+        put(spelling(constraint.op));
         put(std::to_string(constraint.bytes));
       }
     }
@@ -217,7 +216,8 @@ class Printer {
     put("TaskSteal");
     print_names(node.names);
     print_word<ProcKind>(node.proc, " ");
-    put(node.scope == StealScope::kSameNode ? " SAME_NODE" : " ANY_NODE");
+    put(" ");
+    put(spelling(node.scope));
     end_with_semicolon(statement);
   }
 
@@ -548,6 +548,15 @@ class Printer {
 };
 
 }  // namespace
+
+std::string_view spelling(StealScope scope) {
+  return scope == StealScope::kSameNode ? "SAME_NODE" : "ANY_NODE";
+}
+
+std::string_view spelling(AlignOp op) {
+  constexpr std::string_view kSigns[] = {"", "==", "!=", "<", "<=", ">", ">="};
+  return kSigns[static_cast<std::size_t>(op)];
+}
 
 std::string print(const Tree& tree) { return Printer(tree, true).program(); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "syntax/tree.h"
 
@@ -14,6 +15,10 @@ std::string print(const Tree& tree);
 
 // Returns the text of one expression, without comments.
 std::string print(const Tree& tree, ExprId id);
+
+// Return a scope and the sign of an alignment as statements have them. kNone has no sign.
+std::string_view spelling(StealScope scope);
+std::string_view spelling(AlignOp op);
 
 // Returns the tree as nested lists, such as `(task (foo) (GPU))`. Texts with the same meaning have
 // the same dump: parentheses that change nothing are left out.

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "advise/changes.h"
+#include "edit/mapping.h"
 
-namespace groma::inspect {
+namespace groma::edit {
 
 std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
                                             const std::vector<Edit>& second) {
@@ -49,4 +49,4 @@ std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
   return all;
 }
 
-}  // namespace groma::inspect
+}  // namespace groma::edit

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 
-#include "advise/changes.h"
 #include "base/random.h"
+#include "edit/mapping.h"
 
-namespace groma::inspect {
+namespace groma::edit {
 namespace {
 
 using Edits = std::vector<Edit>;
@@ -66,4 +66,4 @@ TEST(JoinEdits, AreTheEditsOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace groma::inspect
+}  // namespace groma::edit

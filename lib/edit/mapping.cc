@@ -1,0 +1,268 @@
+// Reads the items of a mapping, and makes the edits that change them.
+#include "edit/mapping.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "syntax/parser.h"
+
+namespace groma::edit {
+namespace {
+
+using syntax::StatementKind;
+
+struct KindOf {
+  StatementKind operator()(const syntax::AssignStatement&) const { return StatementKind::kAssign; }
+  StatementKind operator()(const syntax::PrintStatement&) const { return StatementKind::kPrint; }
+  StatementKind operator()(const syntax::ReturnStatement&) const { return StatementKind::kReturn; }
+  StatementKind operator()(const syntax::DefStatement&) const { return StatementKind::kDef; }
+  template <typename Node>  // a mapping statement, whose kind its value has
+  StatementKind operator()(const Node&) const {
+    return StatementKind::kTask;
+  }
+};
+
+std::string key_of(const syntax::Tree& tree, const syntax::Statement& statement) {
+  if (const auto* def = std::get_if<syntax::DefStatement>(&statement.node)) {
+    return key_of_definition(tree.table.text(def->name.id));
+  }
+  if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
+    return key_of_definition(tree.table.text(assign->target.id));
+  }
+  return std::string(syntax::spelling(std::visit(KindOf(), statement.node)));
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\a'; }
+
+// Returns the ranges of the words and signs of a text.
+std::vector<Range> words_in(const Source& text) {
+  Diagnostics ignored(text);
+  syntax::Lexer lexer(text, ignored, nullptr);
+  std::vector<Range> words;
+  for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
+       token = lexer.next()) {
+    words.push_back(token.range);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string key_of_definition(std::string_view name) { return fmt::format("def {}", name); }
+
+Mapping::Mapping(const Source& source) : source_(source) {
+  Diagnostics ignored(source);
+  syntax::Tree tree = syntax::parse(source, ignored, /*keep_comments=*/true);
+  comments_ = std::move(tree.comments);
+  if (source.text().find("\r\n") != std::string_view::npos) line_end_ = "\r\n";
+  std::uint32_t end = 0;
+  for (const syntax::Statement& statement : tree.statements) {
+    Item& item = items_.emplace_back();
+    item.range = statement.range;
+    item.end = std::max(statement.range.end, statement.end);
+    item.statement = statement_of(tree, statement);
+    item.kind = item.statement ? static_cast<StatementKind>(item.statement->kind)
+                               : std::visit(KindOf(), statement.node);
+    item.key = item.statement ? item.statement->key() : key_of(tree, statement);
+    item.has_comment = has_comment(item.range);
+    const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node);
+    item.implied = assign != nullptr && assign->implied;
+    item.is_separate = item.range.begin >= end;
+    end = std::max(end, item.end);
+  }
+}
+
+Keys Mapping::keys() const {
+  Keys keys;
+  for (const Item& item : items_) keys.insert(item.key);
+  return keys;
+}
+
+Keys Mapping::definitions() const {
+  Keys keys;
+  for (const Item& item : items_) {
+    if (item.kind == StatementKind::kDef || item.kind == StatementKind::kAssign) {
+      keys.insert(item.key);
+    }
+  }
+  return keys;
+}
+
+bool Mapping::has_comment(Range range) const {
+  const auto comment = std::lower_bound(
+      comments_.begin(), comments_.end(), range.begin,
+      [](const syntax::Comment& each, std::uint32_t begin) { return each.range.begin < begin; });
+  return comment != comments_.end() && comment->range.begin < range.end;
+}
+
+// Returns the beginning of the comments on the lines directly above `begin`, or `begin`.
+std::uint32_t Mapping::with_comments_above(std::uint32_t begin) const {
+  const std::string_view text = source_.text();
+  for (auto comment = comments_.rbegin(); comment != comments_.rend(); ++comment) {
+    if (comment->range.begin >= begin) continue;
+    const std::string_view between = source_.text({comment->range.end, begin});
+    const bool touches = comment->own_line &&
+                         std::count(between.begin(), between.end(), '\n') == 1 &&
+                         between.find_first_not_of(" \t\r\a\n") == text.npos;
+    if (!touches) break;
+    begin = comment->range.begin;
+  }
+  return begin;
+}
+
+std::uint32_t Mapping::begin_of(const Item& item) const {
+  return item.kind == StatementKind::kDef ? with_comments_above(item.range.begin)
+                                          : item.range.begin;
+}
+
+std::string Mapping::in_lines(std::string_view text) const {
+  std::string lines;
+  for (const char c : text) c == '\n' ? lines += line_end_ : lines += c;
+  return lines;
+}
+
+std::string Mapping::after(const std::vector<Edit>& edits) const {
+  std::size_t applied = 0;
+  return apply_fixes(source_, {{"", edits, true}}, &applied);
+}
+
+// -------------------------------------------------------------------------------------- changes
+
+// Returns the range to remove with items that stand there. If nothing else stands on their lines,
+// it is the whole lines; of the empty lines before and behind them, one is removed, too.
+Range Mapping::removed(Range range) const {
+  const std::string_view text = source_.text();
+  std::size_t begin = range.begin, end = range.end;
+  while (begin > 0 && is_blank(text[begin - 1])) --begin;
+  while (end < text.size() && is_blank(text[end])) ++end;
+  const bool begins_line = begin == 0 || text[begin - 1] == '\n';
+  const bool ends_line = end == text.size() || text[end] == '\n';
+  if (!ends_line) begin = range.begin;  // the spaces before the items now precede what follows
+  if (!begins_line && ends_line && end < text.size() && text[end - 1] == '\r') --end;
+  if (begins_line && ends_line) {
+    end = std::min(end + 1, text.size());
+    const auto after_empty_line = [&] {
+      const std::string_view before = text.substr(0, begin);
+      return before.empty() || before.ends_with("\n\n") || before.ends_with("\n\r\n");
+    };
+    const std::size_t next = std::min(text.find_first_not_of(" \t\r\a", end), text.size());
+    if (next == text.size()) {  // the text does not end with an empty line
+      while (begin > 0 && after_empty_line()) begin = text.rfind('\n', begin - 2) + 1;
+    } else if (after_empty_line() && text[next] == '\n') {
+      end = next + 1;
+    }
+  }
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+}
+
+// Returns the edit of the text between the words at the beginning and at the end that are equal.
+std::optional<Edit> Mapping::replace(const Item& item, const Statement& statement) const {
+  const Source before("", std::string(source_.text(item.range))), after("", statement.str());
+  const std::vector<Range> old_words = words_in(before), new_words = words_in(after);
+  const std::size_t most = std::min(old_words.size(), new_words.size());
+  const auto same = [&](std::size_t a, std::size_t b) {
+    return before.text(old_words[a]) == after.text(new_words[b]);
+  };
+  std::size_t first = 0, last = 0;  // the numbers of equal words
+  while (first < most && same(first, first)) ++first;
+  while (last < most - first && same(old_words.size() - 1 - last, new_words.size() - 1 - last)) {
+    ++last;
+  }
+  const auto between = [&](const std::vector<Range>& words) {
+    return Range{first == 0 ? words.front().begin : words[first - 1].end,
+                 last == 0 ? words.back().end : words[words.size() - last].begin};
+  };
+  Range range = between(old_words);
+  range = {range.begin + item.range.begin, range.end + item.range.begin};
+  if (has_comment(range)) return std::nullopt;
+  return Edit{range, std::string(after.text(between(new_words)))};
+}
+
+std::optional<std::vector<Edit>> Mapping::change(const Changes& changes) const {
+  std::vector<Edit> edits;
+  for (auto each = changes.begin(); each != changes.end(); ++each) {
+    const Item& item = items_[each->first];
+    if (each->second) {
+      auto edit = replace(item, *each->second);
+      if (!edit) return std::nullopt;
+      edits.push_back(std::move(*edit));
+      continue;
+    }
+    // Removed items with only white space between them are removed by one edit.
+    Range range{begin_of(item), item.end};
+    for (auto next = std::next(each); next != changes.end() && !next->second; each = next++) {
+      const Item& other = items_[next->first];
+      const std::uint32_t begin = begin_of(other);
+      if (begin < range.end) continue;  // within the item before it
+      const std::string_view between = source_.text({range.end, begin});
+      if (between.find_first_not_of(" \t\r\a\n") != between.npos) break;
+      range.end = other.end;
+    }
+    edits.push_back({removed(range), ""});
+  }
+  return edits;
+}
+
+std::string Mapping::without(const Keys& keys) const {
+  Changes changes;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].is_separate && keys.contains(items_[i].key)) changes[i] = std::nullopt;
+  }
+  return after(*change(changes));
+}
+
+std::string Mapping::without(std::size_t item) const {
+  return after(*change({{item, std::nullopt}}));
+}
+
+std::vector<Edit> Mapping::move_to_end(std::size_t item) const {
+  std::vector<Edit> edits = *change({{item, std::nullopt}});
+  const auto end = static_cast<std::uint32_t>(source_.text().size());
+  const bool ends_line = source_.text().ends_with('\n');
+  edits.push_back({{end, end},
+                   fmt::format("{}{};{}", ends_line ? "" : line_end_,
+                               source_.text(items_[item].range), line_end_)});
+  return edits;
+}
+
+Mapping::Setting Mapping::set(Statement statement, const Function* function, ProcKind kind) const {
+  Setting setting;
+  std::vector<Edit>& edits = setting.edits;
+  if (function != nullptr) {
+    const std::string name = name_for(function->name, kind);
+    statement.function = name;
+    const Keys taken = definitions();
+    if (source_.text().find(in_lines(definition(*function, kind, name))) == std::string::npos) {
+      for (int i = 2; taken.contains(key_of_definition(statement.function)); ++i) {
+        statement.function = fmt::format("{}_{}", name, i);
+      }
+      setting.definition = definition(*function, kind, statement.function);
+    }
+  }
+  const std::string_view text = source_.text();
+  const std::uint32_t first = items_.empty() ? static_cast<std::uint32_t>(text.size())
+                                             : with_comments_above(items_.front().range.begin);
+  const std::string key = statement.key();
+  const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& item) {
+    return item.is_separate && item.statement && item.key == key;
+  });
+  if (found != items_.end() && *found->statement == statement) return setting;
+  if (found != items_.end() && !found->has_comment) {
+    if (!setting.definition.empty()) {
+      edits.push_back({{first, first}, in_lines(setting.definition)});
+    }
+    edits.push_back(*replace(*found, statement));
+    setting.instead = static_cast<std::size_t>(found - items_.begin());
+  } else {
+    const bool unfinished = items_.empty() && !text.empty() && text.back() != '\n';
+    edits.push_back({{first, first},
+                     in_lines(fmt::format("{}{}{};\n", unfinished ? "\n" : "", setting.definition,
+                                          statement.str()))});
+  }
+  setting.statement = std::move(statement);
+  return setting;
+}
+
+}  // namespace groma::edit

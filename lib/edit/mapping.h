@@ -1,0 +1,109 @@
+// Mapping: the text of a mapping as a list of statements and functions that can be changed. The
+// text may have errors; what cannot be read stays as it is.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "edit/functions.h"
+#include "edit/statement.h"
+#include "groma/diagnostics.h"
+#include "groma/program.h"
+#include "groma/source.h"
+#include "syntax/lexer.h"
+
+namespace groma::edit {
+
+// Keys of statements (Statement::key()), and "def NAME" for functions and globals, which share one
+// name space.
+using Keys = std::set<std::string, std::less<>>;
+std::string key_of_definition(std::string_view name);
+
+// Immutable. All ranges are byte offsets in source(). Edits of one call never overlap; what they
+// write has the line ends of the text and the form that `groma format` gives it.
+class Mapping {
+ public:
+  // A statement, function or global of the text.
+  struct Item {
+    Range range;                         // without its `;`
+    std::uint32_t end = 0;               // after its `;`, if it has one
+    std::string key;                     // "Region stencil A GPU", "def block", "print"
+    std::optional<Statement> statement;  // nullopt: a function, a global or `print`
+    syntax::StatementKind kind = syntax::StatementKind::kTask;
+    bool has_comment = false;  // a comment stands inside the range
+    bool is_separate = true;  // false: it lies in an earlier item, as damaged functions may have it
+    bool implied = false;     // a global that only a damaged statement seems to define
+  };
+
+  explicit Mapping(const Source& source);
+  explicit Mapping(std::string_view text) : Mapping(Source("mapping", std::string(text))) {}
+
+  const Source& source() const { return source_; }
+  // Returns the items in the order of the text. The item with index i has the Origin i + 1.
+  const std::vector<Item>& items() const { return items_; }
+  const Item& item(Origin origin) const { return items_[origin.statement - 1]; }
+  // Returns the text of an item with its `;`.
+  std::string_view text(const Item& item) const {
+    return source_.text({item.range.begin, item.end});
+  }
+  Keys keys() const;
+  // Returns the keys of functions and globals.
+  Keys definitions() const;
+
+  // New statements by the index of the item that they replace. nullopt removes the item.
+  using Changes = std::map<std::size_t, std::optional<Statement>>;
+  // Returns the edits that make the changes. Only the words that differ are replaced, with the
+  // spaces around them. A removed item goes with its `;` and the spaces or the line that it would
+  // leave empty; a function goes with the comments directly above it. Returns nullopt if a comment
+  // stands between or beside the words that must be replaced.
+  std::optional<std::vector<Edit>> change(const Changes& changes) const;
+  // Returns the text without the items that have these keys, or without one item.
+  std::string without(const Keys& keys) const;
+  std::string without(std::size_t item) const;
+  // Returns the edits that move an item behind all others.
+  std::vector<Edit> move_to_end(std::size_t item) const;
+
+  // What set() does.
+  struct Setting {
+    std::vector<Edit> edits;             // empty: the mapping has the statement already
+    std::optional<std::size_t> instead;  // the item that the statement replaces
+    Statement statement;                 // the statement as it is written
+    std::string definition;              // the function that the edits define; empty: none
+  };
+  // Returns the edits that write the statement in place of the first item with its key. Without
+  // such an item, or if a comment stands inside that item, the statement is added before all
+  // others, because the first of two statements with the same key counts. `function` (may be null)
+  // is the mapping function that the statement binds; it is written for `kind`, unless the mapping
+  // has it already. If the mapping defines its name otherwise, it is named NAME_2 or higher.
+  Setting set(Statement statement, const Function* function = nullptr,
+              ProcKind kind = ProcKind::kCpu) const;
+
+ private:
+  std::optional<Edit> replace(const Item& item, const Statement& statement) const;
+  Range removed(Range range) const;
+  bool has_comment(Range range) const;
+  std::uint32_t with_comments_above(std::uint32_t begin) const;
+  std::uint32_t begin_of(const Item& item) const;  // with a function's comments
+  std::string in_lines(std::string_view text) const;
+  std::string after(const std::vector<Edit>& edits) const;
+
+  Source source_;
+  std::vector<Item> items_;
+  std::vector<syntax::Comment> comments_;
+  std::string line_end_ = "\n";
+};
+
+// Returns edits of a text that have the effect of `first` followed by `second`. The ranges of
+// `second` refer to the text after `first`. Neither list has edits that overlap. Returns nullopt if
+// an edit of `second` crosses a border of text that `first` wrote, or if two edits of `second` lie
+// within the same such text.
+std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
+                                            const std::vector<Edit>& second);
+
+}  // namespace groma::edit

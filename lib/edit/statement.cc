@@ -1,0 +1,219 @@
+// Writes statements from their parts, and reads the parts of parsed statements.
+#include "edit/statement.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "syntax/lexer.h"
+#include "syntax/printer.h"
+#include "syntax/token.h"
+
+namespace groma::edit {
+namespace {
+
+using syntax::ConstraintWord;
+
+// Appends the items, each spelled by `spell`, with `separator` between them.
+template <typename Item, typename Spell>
+std::string joined(const std::vector<Item>& items, std::string_view separator, const Spell& spell) {
+  std::string text;
+  for (const Item& item : items) {
+    if (!text.empty()) text += separator;
+    text += spell(item);
+  }
+  return text;
+}
+
+std::string_view as_written(const std::string& name) { return name; }
+
+// Returns the one spelling of a name by which keys are compared. A position is no name.
+std::string in_key(const std::string& name) {
+  if (name.find_first_not_of("0123456789") == name.npos) return name;
+  const bool is_quoted = name.starts_with('"');
+  return syntax::written_name(is_quoted ? syntax::string_value(name) : name).value_or(name);
+}
+
+// Returns the text up to what the statement decides, with names spelled by `spell`.
+template <typename Spell>
+std::string head(const Statement& of, const Spell& spell) {
+  std::string text(syntax::spelling(static_cast<syntax::StatementKind>(of.kind)));
+  const auto add = [&text](std::string_view words) {
+    if (!words.empty()) text.append(" ").append(words);
+  };
+  add(joined(of.tasks, ", ", spell));
+  add(joined(of.regions, ", ", spell));
+  if (const auto* kind = std::get_if<ProcKind>(&of.place)) {
+    add(name_of(*kind));
+  } else if (const auto* memory = std::get_if<MemKind>(&of.place)) {
+    add(name_of(*memory));
+  } else if (of.kind == MappingStatement::kRegion || of.kind == MappingStatement::kLayout) {
+    add("*");
+  }
+  return text;
+}
+
+// Reads the parts of one parsed statement.
+struct Reader {
+  const syntax::Tree& tree;
+
+  std::string name(NameId id, Range range) const {
+    const std::string text(tree.table.text(id));
+    return tree.source.text(range).starts_with('"') ? syntax::quoted(text) : text;
+  }
+  std::vector<std::string> names(syntax::List list) const {
+    std::vector<std::string> all;
+    for (const syntax::Name& one : tree.names_of(list)) all.push_back(name(one.id, one.range));
+    return all;
+  }
+  std::vector<std::string> which(syntax::List list) const {
+    std::vector<std::string> all;
+    for (const syntax::Which& one : syntax::Tree::slice(tree.which, list)) {
+      all.push_back(one.is_position ? std::to_string(one.value) : name(one.value, one.range));
+    }
+    return all;
+  }
+  template <typename Kind>
+  std::vector<Kind> kinds(syntax::List list) const {
+    std::vector<Kind> all;
+    for (const syntax::KindWord& word : syntax::Tree::slice(tree.words, list)) {
+      all.push_back(static_cast<Kind>(word.value));
+    }
+    return all;
+  }
+  static Place place(const syntax::Place& place) {
+    if (place.kind == syntax::Place::Kind::kProc) return static_cast<ProcKind>(place.word.value);
+    if (place.kind == syntax::Place::Kind::kMem) return static_cast<MemKind>(place.word.value);
+    return {};
+  }
+  static Place place(const std::optional<syntax::KindWord>& word) {
+    return word ? Place(static_cast<ProcKind>(word->value)) : Place();
+  }
+
+  using Made = std::optional<Statement>;
+  Made operator()(const syntax::TaskStatement& s) const {
+    return Statement{.tasks = names(s.names), .processors = kinds<ProcKind>(s.procs)};
+  }
+  Made operator()(const syntax::RegionStatement& s) const {
+    return Statement{.kind = MappingStatement::kRegion,
+                     .tasks = names(s.names),
+                     .regions = which(s.which),
+                     .place = place(s.place),
+                     .memories = kinds<MemKind>(s.memories)};
+  }
+  Made operator()(const syntax::LayoutStatement& s) const {
+    LayoutWords words;
+    for (const auto& each : syntax::Tree::slice(tree.constraints, s.constraints)) {
+      words.push_back({each.word, each.op, each.bytes});
+    }
+    return Statement{.kind = MappingStatement::kLayout,
+                     .tasks = names(s.names),
+                     .regions = which(s.which),
+                     .place = place(s.place),
+                     .layout = std::move(words)};
+  }
+  Made operator()(const syntax::InstanceLimitStatement& s) const {
+    return Statement{.kind = MappingStatement::kInstanceLimit,
+                     .tasks = names(s.names),
+                     .place = place(s.proc),
+                     .limit = s.limit,
+                     .scope = s.scope};
+  }
+  Made operator()(const syntax::CollectMemoryStatement& s) const {
+    return Statement{.kind = MappingStatement::kCollectMemory,
+                     .tasks = names(s.names),
+                     .regions = which(s.which)};
+  }
+  Made operator()(const syntax::TaskMapStatement& s) const {
+    const auto kind = s.index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap;
+    return Statement{.kind = kind,
+                     .tasks = names(s.names),
+                     .place = place(s.proc),
+                     .function = std::string(tree.table.text(s.function.id))};
+  }
+  Made operator()(const syntax::ControlReplicateStatement& s) const {
+    return Statement{.kind = MappingStatement::kControlReplicate, .tasks = names(s.names)};
+  }
+  Made operator()(const syntax::TaskStealStatement& s) const {
+    return Statement{.kind = MappingStatement::kTaskSteal,
+                     .tasks = names(s.names),
+                     .place = place(s.proc),
+                     .steal = s.scope};
+  }
+  Made operator()(const syntax::AssignStatement&) const { return std::nullopt; }
+  Made operator()(const syntax::PrintStatement&) const { return std::nullopt; }
+  Made operator()(const syntax::ReturnStatement&) const { return std::nullopt; }
+  Made operator()(const syntax::DefStatement&) const { return std::nullopt; }
+};
+
+}  // namespace
+
+LayoutWords words_of(const LayoutSpec& layout) {
+  LayoutWords words = {
+      {layout.fields == FieldOrder::kAos ? ConstraintWord::kAos : ConstraintWord::kSoa},
+      {layout.dimensions == DimensionOrder::kC ? ConstraintWord::kCOrder
+                                               : ConstraintWord::kFOrder}};
+  if (layout.compact) words.push_back({ConstraintWord::kCompact});
+  if (layout.exact) words.push_back({ConstraintWord::kExact});
+  if (layout.align_op != AlignOp::kNone) {
+    words.push_back({ConstraintWord::kAlign, layout.align_op, layout.align_bytes});
+  }
+  return words;
+}
+
+std::string str(const LayoutWords& words) {
+  return joined(words, " ", [](const LayoutWord& each) {
+    std::string text(syntax::spelling(each.word));
+    if (each.word != ConstraintWord::kAlign) return text;
+    return fmt::format("{}{}{}", text, syntax::spelling(each.op), each.bytes);
+  });
+}
+
+std::string str(const std::vector<ProcKind>& kinds) {
+  return joined(kinds, ", ", [](ProcKind kind) { return name_of(kind); });
+}
+std::string str(const std::vector<MemKind>& kinds) {
+  return joined(kinds, ", ", [](MemKind kind) { return name_of(kind); });
+}
+
+std::string Statement::key() const { return head(*this, in_key); }
+
+std::string Statement::str() const {
+  std::string text = head(*this, as_written);
+  const auto add = [&text](std::string_view words) {
+    if (!words.empty()) text.append(" ").append(words);
+  };
+  switch (kind) {
+    case MappingStatement::kTask:
+      add(edit::str(processors));
+      break;
+    case MappingStatement::kRegion:
+      add(edit::str(memories));
+      break;
+    case MappingStatement::kLayout:
+      add(edit::str(layout));
+      break;
+    case MappingStatement::kInstanceLimit:
+      add(std::to_string(limit));
+      add(syntax::spelling(scope));
+      break;
+    case MappingStatement::kIndexTaskMap:
+    case MappingStatement::kSingleTaskMap:
+      add(function);
+      break;
+    case MappingStatement::kTaskSteal:
+      add(syntax::spelling(steal));
+      break;
+    case MappingStatement::kCollectMemory:
+    case MappingStatement::kControlReplicate:
+      break;
+  }
+  return text;
+}
+
+std::optional<Statement> statement_of(const syntax::Tree& tree,
+                                      const syntax::Statement& statement) {
+  return std::visit(Reader{tree}, statement.node);
+}
+
+}  // namespace groma::edit

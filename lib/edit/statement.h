@@ -1,0 +1,65 @@
+// Statement: one statement of a mapping as typed parts. Every text of a statement that the library
+// writes is made here, in the form that `groma format` gives it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "groma/kinds.h"
+#include "groma/program.h"
+#include "syntax/tree.h"
+
+namespace groma::edit {
+
+// A word of a Layout statement, such as "SOA" or "Align==64". Only kAlign uses `op` and `bytes`.
+struct LayoutWord {
+  syntax::ConstraintWord word = syntax::ConstraintWord::kSoa;
+  AlignOp op = AlignOp::kNone;
+  std::int64_t bytes = 0;
+  friend bool operator==(const LayoutWord&, const LayoutWord&) = default;
+};
+using LayoutWords = std::vector<LayoutWord>;
+// Returns the words that state every property of a layout.
+LayoutWords words_of(const LayoutSpec& layout);
+// Returns the words as a statement has them: "AOS C_order Align==128".
+std::string str(const LayoutWords& words);
+
+// Return the kinds as a statement lists them: "GPU, CPU".
+std::string str(const std::vector<ProcKind>& kinds);
+std::string str(const std::vector<MemKind>& kinds);
+
+// The place to which a statement is limited. Without a kind it is `*` in Region and Layout, and
+// nothing is written in the other statements.
+using Place = std::variant<std::monostate, ProcKind, MemKind>;
+
+// A value. `kind` decides which members count. Names are spelled as programs write them
+// (syntax::written_name) or are `*`; a region may also be a position, such as "0".
+struct Statement {
+  MappingStatement kind = MappingStatement::kTask;
+  std::vector<std::string> tasks = {};    // all kinds; empty if IndexTaskMap binds a kind
+  std::vector<std::string> regions = {};  // Region, Layout, CollectMemory
+  Place place = {};  // Region, Layout; a ProcKind in InstanceLimit, IndexTaskMap, TaskSteal, ...
+  // What the statement decides.
+  std::vector<ProcKind> processors = {};  // Task
+  std::vector<MemKind> memories = {};     // Region
+  LayoutWords layout = {};                // Layout
+  std::int64_t limit = 0;                 // InstanceLimit
+  LimitScope scope = LimitScope::kProcessor;
+  std::string function = {};                 // IndexTaskMap, SingleTaskMap
+  StealScope steal = StealScope::kSameNode;  // TaskSteal
+
+  // Returns the text without `;`.
+  std::string str() const;
+  // Returns the part of the text that says what the statement is about: "Region * A GPU". If two
+  // statements have the same key, the first one counts. The spelling of names does not matter.
+  std::string key() const;
+  friend bool operator==(const Statement&, const Statement&) = default;
+};
+
+// Returns a parsed statement; nullopt if it is a function, a global, `print` or `return`.
+std::optional<Statement> statement_of(const syntax::Tree& tree, const syntax::Statement& statement);
+
+}  // namespace groma::edit
