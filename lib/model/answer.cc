@@ -9,9 +9,11 @@
 #include <map>
 #include <set>
 
+#include "edit/mapping.h"
 #include "model/edits.h"
-#include "space/statements.h"
+#include "search/lines.h"
 #include "syntax/lexer.h"
+#include "syntax/parser.h"
 
 namespace groma::tuning {
 namespace {
@@ -98,6 +100,32 @@ struct Piece {
   std::optional<std::string> instead;  // replaces the segment's text
   std::string added;  // statements to put before the segment's text, where they take precedence
 };
+
+// Returns true if the text has an IndexTaskMap or SingleTaskMap statement.
+bool maps_tasks(const edit::Mapping& mapping) {
+  return std::any_of(mapping.items().begin(), mapping.items().end(), [](const auto& item) {
+    return item.kind == syntax::StatementKind::kIndexTaskMap ||
+           item.kind == syntax::StatementKind::kSingleTaskMap;
+  });
+}
+
+// Returns the first error in a text, its source line and its first help as one line; "" if there is
+// none.
+std::string mistake_in(std::string_view text) {
+  Diagnostics diags(Source("reply", std::string(text)));
+  syntax::parse(diags.source(), diags);
+  for (const Diagnostic& diagnostic : diags.sorted()) {
+    if (diagnostic.severity != Severity::kError) continue;
+    const Source& source = diags.source();
+    const std::string_view line =
+        diagnostic.range ? source.text(source.line_at(diagnostic.range->begin)) : "";
+    return fmt::format("{} in `{}`{}", one_line(diagnostic.message, 160), one_line(line, 100),
+                       diagnostic.helps.empty()
+                           ? std::string()
+                           : fmt::format(" ({})", one_line(diagnostic.helps.front(), 100)));
+  }
+  return "";
+}
 
 class Reader {
  public:
@@ -221,8 +249,9 @@ class Reader {
         if (!label.empty()) damaged_.emplace(label);
         continue;
       }
-      if (keys_of(part.text).empty()) continue;  // only comments
-      const bool helps = label == "single" && part.name == "index" && !has_index_map(part.text);
+      const edit::Mapping statements(part.text);
+      if (statements.items().empty()) continue;  // only comments
+      const bool helps = label == "single" && part.name == "index" && !maps_tasks(statements);
       if (label.empty() || part.name == label || helps) {
         replace(helps ? label : std::string_view(part.name), part.text);
       } else {
@@ -254,7 +283,7 @@ class Reader {
   void replace(std::string_view segment, const std::string& text) {
     std::optional<std::string>& instead = pieces_[std::string(segment)].instead;
     if (instead) {
-      const Keys before = keys_of(*instead), now = keys_of(text);
+      const edit::Keys before = edit::Mapping(*instead).keys(), now = edit::Mapping(text).keys();
       const bool again = std::any_of(now.begin(), now.end(),
                                      [&](const std::string& key) { return before.contains(key); });
       if (!again) {
@@ -333,7 +362,7 @@ class Reader {
     for (const std::string& segment : damaged_) pieces_.erase(segment);
     if (pieces_.empty()) return refuse(without_fences);
     Segments result = base_;
-    Keys defined;
+    edit::Keys defined;
     for (const Segment& segment : base_.all()) {
       const auto found = pieces_.find(segment.name);
       std::string text = segment.text;
@@ -341,10 +370,14 @@ class Reader {
       if (found != pieces_.end()) {
         const Piece& piece = found->second;
         if (piece.instead) text = *piece.instead;
-        if (!piece.added.empty()) text = piece.added + without(text, keys_of(piece.added));
-        if (form_.is_mapping) text = without(text, defined);
+        if (!piece.added.empty()) {
+          text = piece.added + edit::Mapping(text).without(edit::Mapping(piece.added).keys());
+        }
+        if (form_.is_mapping) text = edit::Mapping(text).without(defined);
       }
-      if (form_.is_mapping && found != pieces_.end()) defined.merge(keys_of(text, true));
+      if (form_.is_mapping && found != pieces_.end()) {
+        defined.merge(edit::Mapping(text).definitions());
+      }
       if (const auto error = result.set(segment.name, std::move(text))) {
         note(error->message);
         if (pieces_.size() == 1) return refuse(without_fences);
@@ -354,7 +387,7 @@ class Reader {
     for (const Segment& segment : base_.all()) {
       if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
       const std::string text = result.find(segment.name)->text;
-      static_cast<void>(result.set(segment.name, without(text, defined)));
+      static_cast<void>(result.set(segment.name, edit::Mapping(text).without(defined)));
     }
     answer_.segments = std::move(result);
   }

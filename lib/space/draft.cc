@@ -16,8 +16,8 @@
 #include "groma/index_map.h"
 #include "groma/program.h"
 #include "space/factorisations.h"
-#include "space/statements.h"
 #include "syntax/lexer.h"
+#include "syntax/printer.h"
 
 namespace groma::tuning {
 namespace {
@@ -25,12 +25,24 @@ namespace {
 constexpr std::array kPreferred = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSysmem,
                                   MemKind::kSockmem};
-constexpr std::array kLayouts = {"", "C_order SOA", "F_order SOA", "C_order AOS", "F_order AOS"};
 constexpr std::array kLimits = {0, 1, 2, 4};
-constexpr std::array kSteals = {"", "SAME_NODE", "ANY_NODE"};
+constexpr std::array<std::optional<StealScope>, 3> kSteals = {std::nullopt, StealScope::kSameNode,
+                                                              StealScope::kAnyNode};
 constexpr std::size_t kMostFunctions = 24;   // functions that moves() tries for each task
 constexpr std::size_t kMostCompared = 4096;  // points that are compared to tell functions apart
 constexpr double kLeast = 0.01;              // weight of a change that the facts do not mention
+
+// Returns the layouts that are tried: none, then every order of dimensions and fields.
+std::vector<edit::LayoutWords> layouts() {
+  using syntax::ConstraintWord;
+  std::vector<edit::LayoutWords> all = {{}};
+  for (const ConstraintWord fields : {ConstraintWord::kSoa, ConstraintWord::kAos}) {
+    for (const ConstraintWord order : {ConstraintWord::kCOrder, ConstraintWord::kFOrder}) {
+      all.push_back({{order}, {fields}});
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -91,7 +103,7 @@ std::string Drafts::Argument::words_of(const std::string& task) const {
 Draft Drafts::untaken(const std::string& text) const {
   auto base = std::make_shared<Base>();
   base->text = text;
-  base->functions = keys_of(text, true);
+  base->functions = edit::Mapping(text).definitions();
   Diagnostics ignored(Source("mapping", text));
   base->program = compile(ignored.source(), ignored);
   Draft draft;
@@ -176,62 +188,70 @@ std::size_t header_bytes(std::string_view text) {
 // Writes the decisions as statements, with each function once, before the statements of the base.
 std::string Drafts::text_of(const Draft& draft) const {
   std::string kinds, data, limits, functions, maps;
-  std::map<std::string, std::string> users;  // tasks that use a function, by the function's name
+  // The tasks that use a function, by the function's name.
+  std::map<std::string, std::vector<std::string>> users;
   std::set<ProcKind> same_point;
+  const auto line = [](const edit::Statement& statement) { return statement.str() + ";\n"; };
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     const Draft::Task& said = draft.tasks[t];
     const ProcKind kind = kind_of(draft, t);
-    const std::string_view kind_name = name_of(kind);
     if (said.kind) {
-      kinds += fmt::format("Task {} {}", task.written, kind_name);
+      edit::Statement statement{.tasks = {task.written}, .processors = {kind}};
       for (const ProcKind other : task.kinds) {
-        if (other != kind) kinds += fmt::format(", {}", name_of(other));
+        if (other != kind) statement.processors.push_back(other);
       }
-      kinds += ";\n";
+      kinds += line(statement);
     }
     for (std::size_t a = 0; a < said.arguments.size(); ++a) {
-      const std::string what =
-          fmt::format("{} {} {}", task.written, task.arguments[a].position, kind_name);
       const Draft::Argument& argument = said.arguments[a];
-      if (!argument.memories.empty()) {
-        std::string names;
-        for (const MemKind memory : argument.memories) {
-          names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(memory));
-        }
-        data += fmt::format("Region {} {};\n", what, names);
-      }
-      if (!argument.layout.empty()) data += fmt::format("Layout {} {};\n", what, argument.layout);
-      if (argument.collect) {
-        data += fmt::format("CollectMemory {} {};\n", task.written, task.arguments[a].position);
-      }
+      edit::Statement statement{.tasks = {task.written},
+                                .regions = {std::to_string(task.arguments[a].position)},
+                                .place = kind,
+                                .memories = argument.memories,
+                                .layout = argument.layout};
+      const auto add = [&](bool is_decided, MappingStatement of) {
+        statement.kind = of;
+        if (is_decided) data += line(statement);
+      };
+      add(!argument.memories.empty(), MappingStatement::kRegion);
+      add(!argument.layout.empty(), MappingStatement::kLayout);
+      statement.place = {};
+      add(argument.collect, MappingStatement::kCollectMemory);
     }
-    if (said.limit > 0) limits += fmt::format("InstanceLimit {} {};\n", task.written, said.limit);
-    if (!said.steal.empty()) {
-      limits += fmt::format("TaskSteal {} {} {};\n", task.written, kind_name, said.steal);
+    if (said.limit > 0) {
+      limits += line(
+          {.kind = MappingStatement::kInstanceLimit, .tasks = {task.written}, .limit = said.limit});
+    }
+    if (said.steal) {
+      limits += line({.kind = MappingStatement::kTaskSteal,
+                      .tasks = {task.written},
+                      .place = kind,
+                      .steal = *said.steal});
     }
     if (said.placement) {
       const std::string name = free_name(*draft.base, edit::name_for(said.placement->name, kind));
-      std::string& names = users[name];
-      if (names.empty()) {
-        functions += "\n" + edit::definition(*said.placement, kind, name);
-      }
-      names += (names.empty() ? "" : ", ") + task.written;
+      std::vector<std::string>& names = users[name];
+      if (names.empty()) functions += "\n" + edit::definition(*said.placement, kind, name);
+      names.push_back(task.written);
     }
     if (said.same_point) {
       const std::string name = free_name(*draft.base, edit::name_for(edit::kSamePoint, kind));
       if (same_point.insert(kind).second) {
         functions += "\n" + edit::definition(edit::named_function(edit::kSamePoint), kind, name);
       }
-      maps += fmt::format("SingleTaskMap {} {};\n", task.written, name);
+      maps += line(
+          {.kind = MappingStatement::kSingleTaskMap, .tasks = {task.written}, .function = name});
     }
   }
   for (const auto& [function, tasks] : users) {
-    maps += fmt::format("IndexTaskMap {} {};\n", tasks, function);
+    maps += line({.kind = MappingStatement::kIndexTaskMap, .tasks = tasks, .function = function});
   }
   if (!maps.empty()) maps.insert(0, "\n");
   std::string text = kinds + data + limits + functions + maps;
-  if (draft.replicate) text += fmt::format("ControlReplicate {};\n", top_level_);
+  if (draft.replicate) {
+    text += line({.kind = MappingStatement::kControlReplicate, .tasks = {top_level_}});
+  }
   if (text.starts_with('\n')) text.erase(0, 1);
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
   // The first of two statements with the same key counts, so the new statements stand before the
@@ -242,11 +262,11 @@ std::string Drafts::text_of(const Draft& draft) const {
   if (header > 0) made += made.ends_with('\n') ? "\n" : "\n\n";
   std::string_view rest = base.substr(header);
   rest.remove_prefix(std::min(rest.find_first_not_of("\r\n"), rest.size()));
-  return made + text + "\n" + without(rest, keys_of(text));
+  return made + text + "\n" + edit::Mapping(rest).without(edit::Mapping(text).keys());
 }
 
 std::string Drafts::free_name(const Base& base, std::string name) {
-  while (base.functions.contains("def " + name)) name += '_';
+  while (base.functions.contains(edit::key_of_definition(name))) name += '_';
   return name;
 }
 
@@ -481,12 +501,14 @@ class Drafts::Collector {
       add(Move::What::kSchedule, std::move(draft),
           fmt::format("{} limited to {}", task.name, limit), 0);
     }
-    for (const char* steal : kSteals) {
+    for (const std::optional<StealScope>& steal : kSteals) {
       if (steal == from_.tasks[t].steal) continue;
       Draft draft = from_;
       draft.tasks[t].steal = steal;
       add(Move::What::kSchedule, std::move(draft),
-          fmt::format("{} stolen {}", task.name, *steal == 0 ? otherwise() : steal), 0);
+          fmt::format("{} stolen {}", task.name,
+                      steal ? std::string(syntax::spelling(*steal)) : otherwise()),
+          0);
     }
   }
 
@@ -594,11 +616,12 @@ class Drafts::Collector {
     }
   }
   void lay_out(const Arguments& arguments, const std::string& what, double weight) {
-    for (const char* layout : kLayouts) {
+    for (const edit::LayoutWords& layout : layouts()) {
       Draft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
       add(Move::What::kLayout, std::move(draft),
-          fmt::format("{} laid out {}", what, *layout == 0 ? otherwise() : layout), weight);
+          fmt::format("{} laid out {}", what, layout.empty() ? otherwise() : edit::str(layout)),
+          weight);
     }
   }
 

@@ -10,14 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "edit/functions.h"
+#include "edit/mapping.h"
 #include "groma/geometry.h"
 #include "groma/guide.h"
 #include "groma/kinds.h"
 #include "groma/machine.h"
 #include "groma/program.h"
 #include "groma/workload.h"
-#include "space/statements.h"
 
 namespace groma::tuning {
 
@@ -25,7 +24,7 @@ namespace groma::tuning {
 struct Base {
   std::string text;
   std::vector<ProcKind> kinds;  // processor kind on which each task runs
-  Keys functions;               // "def NAME" for each function and global
+  edit::Keys functions;         // of the functions and globals
   Program program;
 };
 
@@ -33,7 +32,7 @@ struct Base {
 struct Draft {
   struct Argument {
     std::vector<MemKind> memories;  // in the order of preference; empty: undecided
-    std::string layout;             // "F_order AOS"; empty: undecided
+    edit::LayoutWords layout;       // empty: undecided
     bool collect = false;
     friend bool operator==(const Argument&, const Argument&) = default;
   };
@@ -42,7 +41,7 @@ struct Draft {
     std::shared_ptr<const edit::Function> placement;  // null: undecided
     bool same_point = false;
     int limit = 0;
-    std::string steal;  // "SAME_NODE"; empty: undecided
+    std::optional<StealScope> steal;  // nullopt: undecided
     std::vector<Argument> arguments;
     friend bool operator==(const Task&, const Task&) = default;
   };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "app/data.h"
 #include "base/random.h"
 #include "edit/functions.h"
+#include "edit/statement.h"
 #include "explain/explain_query.h"
 #include "explain/words.h"
 #include "syntax/lexer.h"
@@ -20,13 +22,21 @@
 namespace groma {
 namespace {
 
-// The statements at the beginning of every mapping, from the mappers printed in the paper (A4, A6,
-// A7).
-constexpr std::string_view kBeginning =
-    "Task * GPU, OMP, CPU;\n"
-    "Region * * GPU FBMEM;\n"
-    "Region * * * SOCKMEM, SYSMEM;\n";
-constexpr ProcKind kBeginningKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
+constexpr std::array kBeginningKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
+
+// Returns the statements at the beginning of every mapping, from the mappers printed in the paper
+// (A4, A6, A7).
+std::string beginning() {
+  const edit::Statement kinds{.tasks = {"*"},
+                              .processors = {kBeginningKinds.begin(), kBeginningKinds.end()}};
+  edit::Statement region{
+      .kind = MappingStatement::kRegion, .tasks = {"*"}, .regions = {"*"}, .place = ProcKind::kGpu};
+  region.memories = {MemKind::kFbmem};
+  std::string text = fmt::format("{};\n{};\n", kinds.str(), region.str());
+  region.place = {};
+  region.memories = {MemKind::kSockmem, MemKind::kSysmem};
+  return text + region.str() + ";\n";
+}
 
 // Returns every list of distinct elements of `kinds`, in every order, shortest lists first.
 std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) {
@@ -40,13 +50,6 @@ std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) 
     }
   }
   return lists;
-}
-
-std::string list_words(const std::vector<ProcKind>& kinds) {
-  std::string words;
-  for (ProcKind kind : kinds)
-    words += fmt::format("{}{}", words.empty() ? "" : ", ", name_of(kind));
-  return words;
 }
 
 std::vector<ProcKind> kinds_of(const Machine& machine) {
@@ -105,35 +108,36 @@ class SearchSpace::Maker {
   void make(SpaceGrain grain) {
     space_.kind_lists_ = lists_of(kinds_);
     std::vector<std::string> lists;
-    for (const std::vector<ProcKind>& list : space_.kind_lists_) lists.push_back(list_words(list));
+    for (const std::vector<ProcKind>& list : space_.kind_lists_) lists.push_back(edit::str(list));
     for_each_task([&](std::uint32_t t, const std::string& name) {
       space_.tasks_[t].decision = static_cast<std::uint32_t>(space_.decisions_.size());
-      add(MappingStatement::kTask, t, "Task " + name, lists);
+      add({.tasks = {name}}, t, lists);
     });
     add_regions(grain);
     add_layouts(grain);
     for_each_task([&](std::uint32_t t, const std::string& name) {
-      add(MappingStatement::kInstanceLimit, t, "InstanceLimit " + name, {"", "1", "2", "4", "8"});
+      add({.kind = MappingStatement::kInstanceLimit, .tasks = {name}}, t, {"", "1", "2", "4", "8"});
     });
     for_each_task([&](std::uint32_t t, const std::string& name) { add_functions(t, name); });
     for_each_task([&](std::uint32_t t, const std::string& name) {
-      add(MappingStatement::kCollectMemory, t, "CollectMemory " + name, {"", "*"});
+      add({.kind = MappingStatement::kCollectMemory, .tasks = {name}}, t, {"", "*"});
     });
-    add(MappingStatement::kControlReplicate, kNoTask, "ControlReplicate", {"", "*"});
+    add({.kind = MappingStatement::kControlReplicate}, kNoTask, {"", "*"});
     for (ProcKind kind : kinds_) {
-      add(MappingStatement::kTaskSteal, kNoTask, fmt::format("TaskSteal * {}", name_of(kind)),
-          {"", "SAME_NODE", "ANY_NODE"})
-          .kind = kind;
+      add({.kind = MappingStatement::kTaskSteal, .tasks = {"*"}, .place = kind}, kNoTask,
+          {"", "SAME_NODE", "ANY_NODE"});
     }
   }
 
  private:
   static constexpr std::uint32_t kNoTask = 0xFFFFFFFF;
 
-  Decision& add(MappingStatement statement, std::uint32_t task, std::string head,
+  // Adds a decision about what a statement says. The statement only has the parts that come first.
+  Decision& add(const edit::Statement& about, std::uint32_t task,
                 std::vector<std::string> options) {
     Decision& made =
-        space_.decisions_.emplace_back(Decision{statement, std::move(head), std::move(options)});
+        space_.decisions_.emplace_back(Decision{about.kind, about.key(), std::move(options)});
+    if (const auto* kind = std::get_if<ProcKind>(&about.place)) made.kind = *kind;
     if (task != kNoTask) made.task = static_cast<std::int32_t>(numbers_[task]);
     space_.task_of_.push_back(task);
     return made;
@@ -143,54 +147,58 @@ class SearchSpace::Maker {
   void for_each_task(const Visit& visit) {
     for (std::uint32_t t = 0; t < space_.tasks_.size(); ++t) visit(t, space_.tasks_[t].name);
   }
-  // Calls visit(task, "task position") for each requirement that gets an instance.
+  // Calls visit(task, its name, position) for each requirement that gets an instance.
   template <typename Visit>
   void for_each_argument(const Visit& visit) {
     for_each_task([&](std::uint32_t t, const std::string& name) {
       const std::vector<app::Requirement>& all = app_.tasks[numbers_[t]].requirements;
       for (std::size_t r = 0; r < all.size(); ++r) {
-        if (is_mapped(all[r])) visit(t, fmt::format("{} {}", name, r));
+        if (is_mapped(all[r])) visit(t, name, std::to_string(r));
       }
     });
   }
 
   // Adds Region decisions by argument or by name, as the grain says.
   void add_regions(SpaceGrain grain) {
-    const auto add_kinds = [&](std::uint32_t task, const std::string& which,
-                               const std::string& region) {
+    const auto add_kinds = [&](std::uint32_t task, const std::string& name,
+                               const std::string& which, const std::string& region) {
       for (ProcKind kind : kinds_) {
-        Decision& made = add(MappingStatement::kRegion, task,
-                             fmt::format("Region {} {}", which, name_of(kind)), memories_);
-        made.region = region;
-        made.kind = kind;
+        add({.kind = MappingStatement::kRegion, .tasks = {name}, .regions = {which}, .place = kind},
+            task, memories_)
+            .region = region;
       }
     };
     if (grain == SpaceGrain::kArguments) {
-      for_each_argument(
-          [&](std::uint32_t task, const std::string& which) { add_kinds(task, which, ""); });
+      for_each_argument([&](std::uint32_t task, const std::string& name, const std::string& which) {
+        add_kinds(task, name, which, "");
+      });
     } else {
-      for (const auto& [name, text] : region_names()) add_kinds(kNoTask, "* " + text, name);
+      for (const auto& [name, text] : region_names()) add_kinds(kNoTask, "*", text, name);
     }
   }
 
   // Adds Layout decisions: by argument if the grain says so, then those for all tasks.
   void add_layouts(SpaceGrain grain) {
+    edit::Statement about{.kind = MappingStatement::kLayout};
     if (grain == SpaceGrain::kArguments) {
-      for_each_argument([&](std::uint32_t task, const std::string& which) {
+      for_each_argument([&](std::uint32_t task, const std::string& name, const std::string& which) {
         for (ProcKind kind : kinds_) {
-          const std::string head = fmt::format("Layout {} {}", which, name_of(kind));
+          about.tasks = {name};
+          about.regions = {which};
+          about.place = kind;
           for (const auto& options : {kOrders, kDimensions, kAlignments}) {
-            add(MappingStatement::kLayout, task, head, options).kind = kind;
+            add(about, task, options);
           }
         }
       });
     }
-    const std::string head = "Layout * * *";
-    add(MappingStatement::kLayout, kNoTask, head, {"SOA", "AOS"});
-    add(MappingStatement::kLayout, kNoTask, head, {"C_order", "F_order"});
-    add(MappingStatement::kLayout, kNoTask, head, {"", "Compact"});
-    add(MappingStatement::kLayout, kNoTask, head, {"", "Exact"});
-    add(MappingStatement::kLayout, kNoTask, head, kAlignments);
+    about.tasks = about.regions = {"*"};
+    about.place = {};
+    add(about, kNoTask, {"SOA", "AOS"});
+    add(about, kNoTask, {"C_order", "F_order"});
+    add(about, kNoTask, {"", "Compact"});
+    add(about, kNoTask, {"", "Exact"});
+    add(about, kNoTask, kAlignments);
   }
 
   // Adds the decisions about mapping functions of one task.
@@ -207,10 +215,10 @@ class SearchSpace::Maker {
     if (dimensions > 0) {
       std::vector<std::string> options = edit::index_functions(dimensions);
       options.insert(options.begin(), "");
-      add(MappingStatement::kIndexTaskMap, t, "IndexTaskMap " + name, std::move(options));
+      add({.kind = MappingStatement::kIndexTaskMap, .tasks = {name}}, t, std::move(options));
     }
     if (single) {
-      add(MappingStatement::kSingleTaskMap, t, "SingleTaskMap " + name,
+      add({.kind = MappingStatement::kSingleTaskMap, .tasks = {name}}, t,
           {"", std::string(edit::kSamePoint)});
     }
   }
@@ -263,7 +271,7 @@ ProcKind SearchSpace::kind_of(const Task& task, const Choice& choice) const {
 
 // Writes the statements, then the functions that they use, then the maps, then the rest.
 std::string SearchSpace::text_of(const Choice& choice) const {
-  std::string statements(kBeginning), maps, rest;
+  std::string statements = beginning(), maps, rest;
   std::map<std::string, std::string> functions;  // by name, so that each function is written once
   for (std::size_t d = 0; d < decisions_.size();) {
     const Decision& first = decisions_[d];

@@ -8,11 +8,11 @@
 #include <unordered_map>
 
 #include "base/names.h"
+#include "edit/mapping.h"
 #include "groma/tune.h"
 #include "groma/version.h"
 #include "guide/detail.h"
 #include "search/recent.h"
-#include "space/statements.h"
 #include "tune/channel.h"
 #include "tune/estimates.h"
 #include "tune/parallel.h"
@@ -411,19 +411,19 @@ void Search::tidy() {
   const bool free = problem_.is_mapping() && evaluator_.simulated() && !options_.compare;
   if (!regular || !free || !outcome_.best || record_.failed() || record_.replaying()) return;
   std::set<std::string, std::less<>> given;
-  for (const tuning::Stretch each : tuning::statements_in(problem_.start)) {
-    given.insert(problem_.start.substr(each.begin, each.end - each.begin));
-  }
+  const edit::Mapping start(problem_.start);
+  for (const edit::Mapping::Item& item : start.items()) given.emplace(start.text(item));
   const auto end = Clock::now() + kLongestTidying;
   std::string& text = outcome_.best->proposal.text;
   Evaluation& best = outcome_.best->evaluation;
   const bool risky = evaluator_.may_fail(text);
-  const std::vector<tuning::Stretch> statements = tuning::statements_in(text);
-  for (auto each = statements.rbegin(); each != statements.rend(); ++each) {
+  for (std::size_t number = edit::Mapping(text).items().size(); number-- > 0;) {
     if (progress_.interrupted() || Clock::now() > end) break;
-    std::string statement = text.substr(each->begin, each->end - each->begin);
-    if (given.contains(statement)) continue;
-    EvaluationRequest request{tuning::without(text, *each)};
+    const edit::Mapping mapping(text);
+    const edit::Mapping::Item& item = mapping.items()[number];
+    std::string statement(mapping.text(item));
+    if (!item.is_separate || given.contains(statement)) continue;
+    EvaluationRequest request{mapping.without(number)};
     if (evaluator_.check(request.text, GuideDetail::kNone)) continue;
     if (!risky && evaluator_.may_fail(request.text)) continue;
     request.stop = [this] { return progress_.interrupted(); };

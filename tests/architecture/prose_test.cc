@@ -33,9 +33,7 @@ const std::vector<ForeignText> kForeign = {
     {"lib/llm/check.cc", "Task * GPU;", "a language model's answer, in the mapping language"},
     {"lib/syntax/printer.cc", ", ", "mapping language"},
     {"lib/model/answer.cc", "Machine", "a language model's answer, in the mapping language"},
-    {"lib/space/draft.cc", "def ", "mapping language"},
     {"lib/propose/marks.cc", "groma: one of", "the marks in a user's file"},
-    {"lib/space/statements.cc", "def ", "mapping language"},
     // Single texts.
     {"lib/guide/guide.cc", "}: ", "Realm's logger"},
     {"lib/guide/rules.cc", R"(\\ )", "RE2, which quotes a space so"},

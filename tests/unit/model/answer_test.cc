@@ -123,7 +123,7 @@ const Read kRead[] = {
      "single=def g(Task task) { return m[*task.parent.processor(m)]; }\nSingleTaskMap io g;\n"},
     {"what is defined anew is not there twice",
      "```single\ndef f(Task task) { return m[0, 0]; }\nSingleTaskMap io f;\n```",
-     "index=m = Machine(GPU);\n\nIndexTaskMap work f;\n"
+     "index=m = Machine(GPU);\nIndexTaskMap work f;\n"
      "single=def f(Task task) { return m[0, 0]; }\nSingleTaskMap io f;\n"},
     {"the paper's colon",
      "```index\ndef f(Task task):\n  return Machine(GPU)[0, 0]\n"
