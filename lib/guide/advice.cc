@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 
+#include "edit/mapping.h"
 #include "groma/harmless.h"
 #include "profile/words.h"
 #include "program/data.h"
@@ -133,88 +133,102 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
 
 // Returns a fix that moves the statement behind its function. Returns nothing if the statement is
 // already behind it.
-std::optional<Fix> moved_behind(const Program& program, const program::Row& row) {
-  const Range statement = program.range({row.statement});
+std::optional<Fix> moved_behind(const Program& program, const edit::Mapping& mapping,
+                                const program::Row& row) {
   if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
     return std::nullopt;
   }
   const Range function = program.function_range(static_cast<FunctionId>(row.value));
-  if (function.begin < statement.begin) return std::nullopt;
-  const Source& source = program.source();
-  const std::string_view text = source.text();
-  const auto end = static_cast<std::uint32_t>(text.size());
-  Range whole = statement;
-  if (text.substr(whole.end, 1) == ";") ++whole.end;
-  const std::string moved =
-      fmt::format("{}{};\n", text.ends_with('\n') ? "" : "\n", source.text(statement));
-  return Fix{"move it behind its function", {{whole, ""}, {{end, end}, moved}}, true};
+  if (function.begin < program.range({row.statement}).begin) return std::nullopt;
+  return Fix{"move it behind its function", mapping.move_to_end(row.statement - 1), true};
 }
+
+// Returns a fix that writes `statement` for the row's statement. Returns nothing if it would lose a
+// comment.
+std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::Row& row,
+                             edit::Statement statement, std::string title, bool sure) {
+  auto edits = mapping.change({{row.statement - 1, std::move(statement)}});
+  if (!edits) return std::nullopt;
+  return Fix{std::move(title), *std::move(edits), sure};
+}
+
+// Returns a fix that replaces `from` by `to` in `words` of `statement`, a copy of the row's
+// statement. Returns nothing if the words do not have `from` or have `to` already.
+template <typename Word, typename Spell>
+std::optional<Fix> replaced(const edit::Mapping& mapping, const program::Row& row,
+                            edit::Statement statement, std::vector<Word> edit::Statement::*words,
+                            const Word& from, const Word& to, const Spell& spell, bool sure) {
+  std::vector<Word>& all = statement.*words;
+  const auto at = std::find(all.begin(), all.end(), from);
+  if (at == all.end() || std::find(all.begin(), all.end(), to) != all.end()) return std::nullopt;
+  *at = to;
+  return rewritten(mapping, row, std::move(statement),
+                   fmt::format("write `{}` for `{}`", spell(to), spell(from)), sure);
+}
+
+std::string word(const edit::LayoutWord& layout) { return edit::str({layout}); }
 
 // Returns the Layout statement with the other order of dimensions. The order is F_order if the
 // statement names none.
-std::optional<Fix> reordered(const Program& program, const program::Row& row) {
-  const Range range = program.range({row.statement});
-  const std::string_view text = program.source().text(range);
-  const bool is_c = program.data().layouts[static_cast<std::size_t>(row.value)].layout.dimensions ==
-                    DimensionOrder::kC;
-  const std::string_view from = is_c ? "C_order" : "F_order", to = is_c ? "F_order" : "C_order";
-  const std::size_t at = text.rfind(from);
-  if (at == std::string_view::npos) {
-    return Fix{fmt::format("add `{}`, without which it is {}", to, from),
-               {{{range.end, range.end}, fmt::format(" {}", to)}},
-               false};
+std::optional<Fix> reordered(const edit::Mapping& mapping, const program::Row& row,
+                             const edit::Statement& statement) {
+  const edit::LayoutWord c{syntax::ConstraintWord::kCOrder}, f{syntax::ConstraintWord::kFOrder};
+  const auto is_order = [&](const edit::LayoutWord& each) { return each == c || each == f; };
+  edit::Statement other = statement;
+  // The last of the orders that a statement names counts.
+  const auto last = std::find_if(other.layout.rbegin(), other.layout.rend(), is_order);
+  if (last == other.layout.rend()) {
+    other.layout.push_back(c);
+    return rewritten(mapping, row, std::move(other),
+                     fmt::format("add `{}`, without which it is {}", word(c), word(f)), false);
   }
-  const auto begin = static_cast<std::uint32_t>(range.begin + at);
-  return Fix{fmt::format("write `{}` for `{}`", to, from),
-             {{{begin, begin + static_cast<std::uint32_t>(from.size())}, std::string(to)}},
-             false};
+  const edit::LayoutWord from = *last, to = from == c ? f : c;
+  *last = to;
+  return rewritten(mapping, row, std::move(other),
+                   fmt::format("write `{}` for `{}`", word(to), word(from)), false);
 }
 
 // Returns a fix for the statement that the rule blames, or nothing if the rule knows no correction.
-std::optional<Fix> mended(const Program& program, const Rule& rule, const program::Row& row) {
-  const Range range = program.range({row.statement});
-  const std::string_view text = program.source().text(range);
-  const auto replace = [&](std::string_view from, std::string_view to) -> std::optional<Fix> {
-    const std::size_t at = text.find(from);
-    if (at == std::string_view::npos || text.find(to) != std::string_view::npos)
-      return std::nullopt;
-    const auto begin = static_cast<std::uint32_t>(range.begin + at);
-    return Fix{fmt::format("write `{}` for `{}`", to, from),
-               {{{begin, begin + static_cast<std::uint32_t>(from.size())}, std::string(to)}},
-               true};
+std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, const Rule& rule,
+                          const program::Row& row) {
+  const edit::Statement& statement = *mapping.item({row.statement}).statement;
+  const auto in_memories = [&](MemKind from, MemKind to) {
+    return replaced(
+        mapping, row, statement, &edit::Statement::memories, from, to,
+        [](MemKind kind) { return name_of(kind); }, true);
   };
   switch (rule.mend) {
     case Mend::kNone:
       return std::nullopt;
-    case Mend::kRemove: {
-      Range whole = range;
-      if (program.source().text().substr(whole.end, 1) == ";") ++whole.end;
-      return Fix{fmt::format("remove `{}`", text_of(program, range)), {{whole, ""}}, true};
-    }
+    case Mend::kRemove:
+      return Fix{fmt::format("remove `{}`", text_of(program, program.range({row.statement}))),
+                 *mapping.change({{row.statement - 1, std::nullopt}}), true};
     case Mend::kSoa:
-      return replace("AOS", "SOA");
+      return replaced(mapping, row, statement, &edit::Statement::layout,
+                      {syntax::ConstraintWord::kAos}, {syntax::ConstraintWord::kSoa}, word, true);
     case Mend::kOrder:
-      return reordered(program, row);
+      return reordered(mapping, row, statement);
     case Mend::kWrap:
       return wrapped(program, row.value);
     case Mend::kBehind:
-      return moved_behind(program, row);
-    case Mend::kMemory: {  // in `Region task region KIND MEMORY, ...`
-      if (row.key.place == program::place_key(ProcKind::kGpu)) {
-        if (auto fix = replace("SYSMEM", "FBMEM")) return fix;
-        return replace("SOCKMEM", "ZCMEM");
+      return moved_behind(program, mapping, row);
+    case Mend::kMemory:
+      if (statement.place == edit::Place(ProcKind::kGpu)) {
+        if (auto fix = in_memories(MemKind::kSysmem, MemKind::kFbmem)) return fix;
+        return in_memories(MemKind::kSockmem, MemKind::kZcmem);
       }
-      if (row.key.place == program::place_key(ProcKind::kCpu) ||
-          row.key.place == program::place_key(ProcKind::kOmp)) {
-        return replace("FBMEM", "SYSMEM");
+      if (statement.place == edit::Place(ProcKind::kCpu) ||
+          statement.place == edit::Place(ProcKind::kOmp)) {
+        return in_memories(MemKind::kFbmem, MemKind::kSysmem);
       }
       return std::nullopt;
-    }
     case Mend::kFallback: {
-      const std::span kinds(row.kinds.data(), row.kind_count);
-      const auto cpu = static_cast<std::uint8_t>(ProcKind::kCpu);
-      if (std::find(kinds.begin(), kinds.end(), cpu) != kinds.end()) return std::nullopt;
-      return Fix{"let the task fall back to CPUs", {{{range.end, range.end}, ",CPU"}}, false};
+      edit::Statement with = statement;
+      const auto& kinds = with.processors;
+      if (with.kind != MappingStatement::kTask) return std::nullopt;
+      if (std::find(kinds.begin(), kinds.end(), ProcKind::kCpu) != kinds.end()) return std::nullopt;
+      with.processors.push_back(ProcKind::kCpu);
+      return rewritten(mapping, row, std::move(with), "let the task fall back to CPUs", false);
     }
   }
   return std::nullopt;
@@ -310,6 +324,17 @@ std::string way_of(const ProfileFacts::Cause& cause) {
                      cause.other_node ? " on another node" : "");
 }
 
+// Returns a statement about a region in all tasks.
+std::string about(const std::string& region, MappingStatement kind, edit::Place place,
+                  std::vector<MemKind> memories) {
+  return edit::Statement{.kind = kind,
+                         .tasks = {"*"},
+                         .regions = {region},
+                         .place = place,
+                         .memories = std::move(memories)}
+      .str();
+}
+
 // Returns a sentence about how to avoid or shorten the copy.
 std::string cure_of_copy(const ProfileFacts::Cause& cause) {
   const std::string& region = cause.region;
@@ -322,16 +347,16 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
   if (cause.same_memory) {
     return fmt::format(
         "copies within one memory are from one layout or shape to another: give all tasks that use "
-        "`{0}` one layout (`Layout * {0} * ...`), and points pieces of one shape",
-        region);
+        "`{0}` one layout (`{1} ...`), and points pieces of one shape",
+        region, about(region, MappingStatement::kLayout, {}, {}));
   }
   if (between(cause, "SYSMEM", "FBMEM") || between(cause, "SOCKMEM", "FBMEM")) {
     return fmt::format(
         "let all tasks that use `{0}` run on GPUs where they have variants for them, and keep it "
-        "in FBMEM. `Region * {0} GPU ZCMEM` would avoid these copies too, at a price: GPUs then "
+        "in FBMEM. `{1}` would avoid these copies too, at a price: GPUs then "
         "reach `{0}` over the bus at each access, so it pays for data that they touch little, and "
         "only while ZCMEM has room",
-        region);
+        region, about(region, MappingStatement::kRegion, ProcKind::kGpu, {MemKind::kZcmem}));
   }
   if (between(cause, "ZCMEM", "FBMEM")) {
     return fmt::format(
@@ -386,12 +411,13 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
     add_sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
                              kind.empty() ? "" : fmt::format(" on {}", kind)),
                  &feedback->explain);
-    if (has_gpus && !kind.empty() && kind != "GPU") {
-      add_sentence(
-          fmt::format("`Task {0} GPU,{1}` moves `{0}` to GPUs, where the machine has some and the "
-                      "task a variant for them",
-                      cause.task, kind),
-          &feedback->suggest);
+    const auto ran_on = find_proc_kind(kind);
+    if (has_gpus && ran_on && *ran_on != ProcKind::kGpu) {
+      const edit::Statement moves{.tasks = {cause.task}, .processors = {ProcKind::kGpu, *ran_on}};
+      add_sentence(fmt::format("`{}` moves `{}` to GPUs, where the machine has some and the task a "
+                               "variant for them",
+                               moves.str(), cause.task),
+                   &feedback->suggest);
     }
   } else if (cause.doing == "start") {
     add_sentence(fmt::format("{} of the time `{}` is ready and no processor begins with it: is the "
@@ -418,6 +444,7 @@ bool has_any(const Program& program, const std::vector<MappingStatement>& statem
 }
 
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
+  const edit::Mapping mapping(program.source());
   bool any = false;
   for (const MappingStatement statement : rule.statements) {
     std::vector<program::Row> rows = suspects(program, statement, groups);
@@ -425,7 +452,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     any = true;
     std::vector<program::Row> mendable;
     for (const program::Row& row : rows) {
-      if (mended(program, rule, row)) mendable.push_back(row);
+      if (mended(program, mapping, rule, row)) mendable.push_back(row);
     }
     if (mendable.size() == 1) rows = mendable;  // the other statements do not cause this failure
     // All statements are already in the right place.
@@ -434,7 +461,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
         "in {} {} {}", harmless(program.source().name()),
         rows.size() == 1 ? "change" : "one of these is to blame:", places_of(program, rows));
     if (rows.size() == 1) {
-      if (auto fix = mended(program, rule, rows.front())) {
+      if (auto fix = mended(program, mapping, rule, rows.front())) {
         text += fmt::format(": {}", fix->title);
         feedback->fixes.push_back(std::move(*fix));
       }
@@ -449,8 +476,13 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
         return statement != MappingStatement::kInstanceLimit;
       });
   if (!any && lacks) {
-    const std::string_view which =
-        rule.mend == Mend::kOrder ? "`Layout * * * C_order`, without which it is F_order" : "one";
+    const edit::Statement order{.kind = MappingStatement::kLayout,
+                                .tasks = {"*"},
+                                .regions = {"*"},
+                                .layout = {{syntax::ConstraintWord::kCOrder}}};
+    const std::string which = rule.mend == Mend::kOrder
+                                  ? fmt::format("`{}`, without which it is F_order", order.str())
+                                  : "one";
     add_sentence(fmt::format("no statement of {} decides it, the default mapper does: add {}",
                              harmless(program.source().name()), which),
                  &feedback->suggest);

@@ -201,7 +201,7 @@ TEST(Faster, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
   for (const GuideLimits& limits : {none, few}) {
     const Feedback feedback = run.feedback(limits);
     EXPECT_THAT(feedback.fixes, IsEmpty());
-    EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task distribute_charge GPU,CPU` moves")));
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task distribute_charge GPU, CPU` moves")));
   }
   EXPECT_THAT(run.feedback(few).explain, Contains(HasSubstr("No change was tried: the run has ")));
   EXPECT_THAT(run.feedback(none).explain, Not(Contains(HasSubstr("No change was tried"))));

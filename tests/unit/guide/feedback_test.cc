@@ -162,6 +162,9 @@ TEST(Paper, BlasWantsTheOtherOrder) {
       {"Layout * * * AOS;\n",
        "change line 1 (`Layout * * * AOS`): add `C_order`, without which it is F_order",
        "Layout * * * AOS C_order;\n"},
+      // A region whose name begins with the word.
+      {"Task * GPU;\nLayout * F_orders * SOA;\n", "add `C_order`, without which it is F_order",
+       "Task * GPU;\nLayout * F_orders * SOA C_order;\n"},
       {"Task * GPU;\n", "the default mapper does: add `Layout * * * C_order`", nullptr},
   };
   for (const auto& [text, advice, mended] : kCases) {
@@ -191,7 +194,7 @@ TEST(Paper, FunctionsComeBeforeTheirStatements) {
                           "line 3: move it behind its function."));
   std::size_t applied = 0;
   EXPECT_EQ(apply_fixes(late.source(), feedback.fixes, &applied),
-            "Task * GPU;\n\n" + function + "IndexTaskMap work f;\n");
+            "Task * GPU;\n" + function + "IndexTaskMap work f;\n");
   const Program early = program_of(function + "IndexTaskMap work f;\n");
   EXPECT_THAT(guided_of(log, early).suggest, SizeIs(1));
 }
@@ -855,7 +858,7 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
   EXPECT_THAT(feedback.suggest,
               Contains(testing::AllOf(HasSubstr("`Region * rp_shared GPU ZCMEM` would avoid"),
                                       HasSubstr("at a price"), HasSubstr("has room"))));
-  EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU,CPU`")));
+  EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU, CPU`")));
   EXPECT_THAT(feedback.explain, Contains("Only 1 of 4 CPU processors ran anything."));
   ProfileFacts once = *facts;  // no function spreads what runs once
   once.by_task.front().runs = 1;
