@@ -8,6 +8,8 @@
 #include <set>
 #include <variant>
 
+#include "edit/functions.h"
+#include "edit/statement.h"
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
 #include "groma/proposers.h"
@@ -217,19 +219,24 @@ class Looking : public Proposer {
 struct Freedom {
   std::vector<std::string> tasks;
   std::vector<ProcKind> kinds;
-  std::vector<std::string> regions, layouts;
+  std::vector<std::string> regions;
+  std::vector<edit::LayoutWords> layouts;
 };
+using Word = syntax::ConstraintWord;
 const std::map<std::string, Freedom> kFreedoms = {
     {"circuit",
      {{"calculate_new_currents", "distribute_charge", "update_voltages"},
       {ProcKind::kGpu, ProcKind::kCpu},
       {"rp_private", "rp_shared", "rp_ghost", "rp_wires", "rp_times"},
-      {"SOA", "AOS"}}},
+      {edit::LayoutWords{{Word::kSoa}}, edit::LayoutWords{{Word::kAos}}}}},
     {"cosma",
      {{"task_4"},
       {ProcKind::kGpu},
       {"A_tiles", "B_tiles", "C_tiles"},
-      {"SOA C_order", "SOA F_order", "AOS C_order", "AOS F_order"}}}};
+      {edit::LayoutWords{{Word::kSoa}, {Word::kCOrder}},
+       edit::LayoutWords{{Word::kSoa}, {Word::kFOrder}},
+       edit::LayoutWords{{Word::kAos}, {Word::kCOrder}},
+       edit::LayoutWords{{Word::kAos}, {Word::kFOrder}}}}}};
 
 // What `m`, the processors of the task's kind, `flat`, all of them in a line, and `i`, the point's
 // number in the order of rows, make of a point.
@@ -261,13 +268,19 @@ constexpr std::string_view kNumber =
     "                           : (p[0] * s[1] + p[1]) * s[2] + p[2];\n"
     "}\n";
 
+std::string line(const edit::Statement& statement) { return statement.str() + ";\n"; }
+
 std::string map_statements(std::string_view body) {
   std::string text(kNumber);
-  for (const char* kind : {"GPU", "CPU"}) {
-    text += fmt::format(
-        "def on_{0}(Task task) {{\n  m = Machine({0});\n  flat = m.merge(0, 1);\n"
-        "  i = number(task.ipoint, task.ispace);\n{1}}}\nIndexTaskMap {0} on_{0};\n",
-        kind, body);
+  for (const ProcKind kind : {ProcKind::kGpu, ProcKind::kCpu}) {
+    const std::string name = fmt::format("on_{}", name_of(kind));
+    const edit::Function function{
+        "",
+        fmt::format("  flat = m.merge(0, 1);\n  i = number(task.ipoint, task.ispace);\n{}", body),
+        ""};
+    const edit::Statement map{
+        .kind = MappingStatement::kIndexTaskMap, .place = kind, .function = name};
+    text += edit::definition(function, kind, name) + line(map);
   }
   return text;
 }
@@ -307,18 +320,29 @@ void for_each_mapping(const Machine& machine, const std::string& app, const Visi
   if (found == kFreedoms.end()) fail("circuit and cosma can be enumerated, not " + app);
   const Freedom& free = found->second;
   for (const auto& kinds : choices(free.tasks.size(), free.kinds)) {
-    std::string tasks = "Task * GPU, OMP, CPU;\n";
+    std::string tasks =
+        line({.tasks = {"*"}, .processors = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}});
     for (std::size_t t = 0; t < kinds.size(); ++t) {
-      tasks += fmt::format("Task {} {};\n", free.tasks[t], name_of(kinds[t]));
+      tasks += line({.tasks = {free.tasks[t]}, .processors = {kinds[t]}});
     }
+    const auto region = [](const std::string& name, edit::Place place, MemKind memory) {
+      return line({.kind = MappingStatement::kRegion,
+                   .tasks = {"*"},
+                   .regions = {name},
+                   .place = place,
+                   .memories = {memory}});
+    };
     for (const auto& memories : choices(free.regions.size(), memories_of(machine, kinds))) {
-      std::string regions = "Region * * GPU FBMEM;\nRegion * * CPU SYSMEM;\n";
+      std::string regions = region("*", ProcKind::kGpu, MemKind::kFbmem) +
+                            region("*", ProcKind::kCpu, MemKind::kSysmem);
       for (std::size_t r = 0; r < memories.size(); ++r) {
-        regions += fmt::format("Region * {} * {};\n", free.regions[r], name_of(memories[r]));
+        regions += region(free.regions[r], {}, memories[r]);
       }
-      for (const std::string& layout : free.layouts) {
+      for (const edit::LayoutWords& words : free.layouts) {
+        const edit::Statement layout{
+            .kind = MappingStatement::kLayout, .tasks = {"*"}, .regions = {"*"}, .layout = words};
         for (const auto& [name, body] : kMaps) {
-          visit(fmt::format("# {}\n{}{}Layout * * * {};\n{}", name, tasks, regions, layout,
+          visit(fmt::format("# {}\n{}{}{}{}", name, tasks, regions, line(layout),
                             map_statements(body)));
         }
       }

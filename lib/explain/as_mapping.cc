@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "edit/functions.h"
+#include "edit/statement.h"
 #include "evaluate/processors.h"
 #include "explain/by_node.h"
 #include "explain/explain_query.h"
@@ -65,6 +67,8 @@ class DefaultProgram {
   }
 
  private:
+  static std::string line(const edit::Statement& statement) { return statement.str() + ";\n"; }
+
   // Writes the statements about one task: kinds, data, launches and replication.
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
@@ -83,12 +87,13 @@ class DefaultProgram {
       return;
     }
     const ProcKind kind = options->initial.kind;
-    std::string kinds;
+    edit::Statement kinds{.tasks = {*name}};
     for (ProcKind each : mapper::rank_kinds(0)) {
-      if (mapper::best_variant(views.view(first), each) == nullptr) continue;
-      kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", name_of(each));
+      if (mapper::best_variant(views.view(first), each) != nullptr) {
+        kinds.processors.push_back(each);
+      }
     }
-    tasks_ += fmt::format("Task {} {};\n", *name, kinds);
+    tasks_ += line(kinds);
     add_requirements(number, *name, kind);
     add_launches(task, uses, *name, kind);
     if (static_cast<int>(number) == app_.top_level) add_replication(task, *name, views, kind);
@@ -165,15 +170,20 @@ class DefaultProgram {
     if (!mapped) return comment("nothing is mapped.");
     if (wish->candidate_count == 0) return comment("no memory that its processor can address.");
     const InstanceWish& only = wish->candidates().front();
-    regions_ +=
-        fmt::format("Region {} {} {} {};\n", name, region, name_of(kind), name_of(only.memory));
+    edit::Statement statement{.kind = MappingStatement::kRegion,
+                              .tasks = {name},
+                              .regions = {region},
+                              .place = kind,
+                              .memories = {only.memory},
+                              .layout = edit::words_of(only.layout)};
+    regions_ += line(statement);
     if (only.layout.exact) {  // a statement with `Exact` would also exclude neighbours
       layouts_ += fmt::format("# {} {}: {}, which its variant demands.\n", harmless(task.name),
                               harmless(region), layout_words(only.layout));
       return;
     }
-    layouts_ += fmt::format("Layout {} {} {} {};\n", name, region, name_of(kind),
-                            layout_words(only.layout));
+    statement.kind = MappingStatement::kLayout;
+    layouts_ += line(statement);
   }
 
   // Returns the requirement's name if no other requirement of the task has that name in any launch;
@@ -232,7 +242,7 @@ class DefaultProgram {
         task.variants.begin(), task.variants.end(),
         [kind](const app::Variant& variant) { return variant.replicable && variant.kind == kind; });
     if (!options || !options->replicate || !can) return;
-    rest_ += fmt::format("ControlReplicate {};\n", name);
+    rest_ += line({.kind = MappingStatement::kControlReplicate, .tasks = {name}});
     replicates_ = true;
   }
 
@@ -244,10 +254,9 @@ class DefaultProgram {
   // from e * b / n to e * (b + 1) / n, so x is in the last block with e * b < (x + 1) * n.
   static std::string block_function(ProcKind kind, int dimensions) {
     std::string text = fmt::format(
-        "\ndef {}(Task task) {{\n"
         "  e = task.ispace;\n"
         "  parts = all_{}.greedy_split(0, e).size;\n",
-        function_name(kind, dimensions), name_of(kind));
+        name_of(kind));
     std::string number;
     for (int d = dimensions - 1; d >= 0; --d) {
       text += fmt::format(
@@ -258,7 +267,8 @@ class DefaultProgram {
                : d + 2 == dimensions ? fmt::format("b{0} + n{0} * {1}", d, number)
                                      : fmt::format("b{0} + n{0} * ({1})", d, number);
     }
-    return text + fmt::format("  return all_{}[{}];\n}}\n", name_of(kind), number);
+    text += fmt::format("  return all_{}[{}];\n", name_of(kind), number);
+    return "\n" + edit::definition(function_name(kind, dimensions), text);
   }
 
   // Writes the block functions, and binds them to tasks.
@@ -283,7 +293,8 @@ class DefaultProgram {
         function = fmt::format("blocks_{}_all", name_of(kind));
         if (choosers_.insert(kind).second) text += chooser(kind, function);
       }
-      maps_ += fmt::format("IndexTaskMap {} {};\n", name, function);
+      maps_ +=
+          line({.kind = MappingStatement::kIndexTaskMap, .tasks = {name}, .function = function});
     }
     return text;
   }
@@ -298,7 +309,7 @@ class DefaultProgram {
       value += last ? fmt::format("{}(task)", function_name(kind, d))
                     : fmt::format("task.ispace.len == {} ? {}(task) : ", d, function_name(kind, d));
     }
-    return fmt::format("\ndef {}(Task task) {{\n  return {};\n}}\n", function, value);
+    return "\n" + edit::definition(function, fmt::format("  return {};\n", value));
   }
 
   struct Bound {

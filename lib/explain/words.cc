@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "edit/statement.h"
 #include "profile/words.h"
 #include "program/data.h"
 #include "syntax/lexer.h"
@@ -27,18 +28,7 @@ std::string statement_line(const Program& program, Origin origin) {
                      statement_text(program, origin));
 }
 
-std::string layout_words(const LayoutSpec& layout) {
-  constexpr std::string_view kOperators[] = {"", "==", "!=", "<", "<=", ">", ">="};
-  std::string text = layout.fields == FieldOrder::kAos ? "AOS" : "SOA";
-  text += layout.dimensions == DimensionOrder::kC ? " C_order" : " F_order";
-  if (layout.compact) text += " Compact";
-  if (layout.exact) text += " Exact";
-  if (layout.align_op != AlignOp::kNone) {
-    text += fmt::format(" Align{}{}", kOperators[static_cast<std::size_t>(layout.align_op)],
-                        layout.align_bytes);
-  }
-  return text;
-}
+std::string layout_words(const LayoutSpec& layout) { return edit::str(edit::words_of(layout)); }
 
 std::string count(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
