@@ -7,10 +7,10 @@
 #include <variant>
 
 #include "base/random.h"
+#include "edit/segment_marks.h"
 #include "groma/segments.h"
 #include "propose/proposers.h"
 #include "search/recent.h"
-#include "space/segment_marks.h"
 
 namespace groma::tuning {
 namespace {
@@ -213,7 +213,7 @@ class Marks : public Proposer {
 
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
   const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
-  if (has_segment_mark(source.text())) {
+  if (edit::has_segment_mark(source.text())) {
     if (const auto segments = Segments::of_marked(source); !segments) return segments.error();
   }
   auto text = read_marks(problem.start);

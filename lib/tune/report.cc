@@ -8,12 +8,12 @@
 #include <cmath>
 #include <utility>
 
+#include "edit/segment_marks.h"
 #include "groma/diff.h"
 #include "groma/evaluate.h"
 #include "groma/harmless.h"
 #include "groma/line_edits.h"
 #include "groma/system.h"
-#include "space/segment_marks.h"
 #include "tune/journal.h"
 #include "tune/recorded.h"
 
@@ -232,7 +232,7 @@ void add_changed(const std::string& from, const std::string& to, Report& out) {
     }
     before = edit.sign;
     if (edit.sign != '+') ++line;
-    const SegmentMark mark = segment_mark(edit.line);
+    const edit::SegmentMark mark = edit::segment_mark(edit.line);
     if (mark.begin) segment = harmless(mark.name);
     if (mark.end) segment.clear();
   }

@@ -9,9 +9,8 @@
 #include <cctype>
 #include <utility>
 
-#include "groma/diagnostics.h"
-#include "space/segment_marks.h"
-#include "syntax/parser.h"
+#include "edit/mapping.h"
+#include "edit/segment_marks.h"
 #include "syntax/token.h"
 
 namespace groma {
@@ -62,31 +61,6 @@ std::size_t segment_of(StatementKind kind) {
   }
   return kOther;
 }
-
-struct KindOfNode {
-  StatementKind operator()(const syntax::TaskStatement&) const { return StatementKind::kTask; }
-  StatementKind operator()(const syntax::RegionStatement&) const { return StatementKind::kRegion; }
-  StatementKind operator()(const syntax::LayoutStatement&) const { return StatementKind::kLayout; }
-  StatementKind operator()(const syntax::InstanceLimitStatement&) const {
-    return StatementKind::kInstanceLimit;
-  }
-  StatementKind operator()(const syntax::CollectMemoryStatement&) const {
-    return StatementKind::kCollectMemory;
-  }
-  StatementKind operator()(const syntax::TaskMapStatement& map) const {
-    return map.index ? StatementKind::kIndexTaskMap : StatementKind::kSingleTaskMap;
-  }
-  StatementKind operator()(const syntax::ControlReplicateStatement&) const {
-    return StatementKind::kControlReplicate;
-  }
-  StatementKind operator()(const syntax::TaskStealStatement&) const {
-    return StatementKind::kTaskSteal;
-  }
-  StatementKind operator()(const syntax::AssignStatement&) const { return StatementKind::kAssign; }
-  StatementKind operator()(const syntax::PrintStatement&) const { return StatementKind::kPrint; }
-  StatementKind operator()(const syntax::ReturnStatement&) const { return StatementKind::kReturn; }
-  StatementKind operator()(const syntax::DefStatement&) const { return StatementKind::kDef; }
-};
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
@@ -155,16 +129,13 @@ void add_broken(std::string_view text, std::size_t begin, std::size_t end,
 std::vector<Stretch> stretches_of(const Source& program) {
   const std::string_view text = program.text();
   std::vector<Stretch> found;
-  Diagnostics ignored(program);
-  const syntax::Tree tree = syntax::parse(program, ignored);
   std::size_t end = 0;
-  for (const syntax::Statement& statement : tree.statements) {
-    const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node);
-    if ((assign != nullptr && assign->implied) || statement.range.begin < end) continue;
-    add_broken(text, end, statement.range.begin, found);
-    end = std::max(statement.range.end, statement.end);
-    found.push_back(
-        {statement.range.begin, end, segment_of(std::visit(KindOfNode(), statement.node))});
+  const edit::Mapping mapping(program);
+  for (const edit::Mapping::Item& item : mapping.items()) {
+    if (item.implied || item.range.begin < end) continue;
+    add_broken(text, end, item.range.begin, found);
+    end = item.end;
+    found.push_back({item.range.begin, end, segment_of(item.kind)});
   }
   add_broken(text, end, text.size(), found);
   return found;
@@ -209,7 +180,7 @@ bool in_name(char c) {
 
 }  // namespace
 
-namespace tuning {
+namespace edit {
 
 // Reads the name and the description behind `groma: begin`, up to the end of the comment.
 SegmentMark segment_mark(std::string_view line) {
@@ -241,7 +212,7 @@ bool has_segment_mark(std::string_view text) {
   return false;
 }
 
-}  // namespace tuning
+}  // namespace edit
 
 // Each statement goes to the segment of its kind, with the comments above it. A text that is too
 // long goes to `other`.
@@ -298,7 +269,7 @@ Result<Segments> Segments::of_marked(const Source& source) {
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size(); ++line) {
     const std::size_t next = line_end(text, at, text.size());
-    const tuning::SegmentMark mark = tuning::segment_mark(text.substr(at, next - at));
+    const edit::SegmentMark mark = edit::segment_mark(text.substr(at, next - at));
     if (mark.begin && mark.end) return failure(line, "a segment cannot begin and end on one line");
     if (mark.begin) {
       const std::string name(mark.name);
@@ -352,7 +323,7 @@ std::optional<Error> Segments::set(std::string_view name, std::string text) {
   }
   if (between_.empty()) {
     text = as_lines(text);
-  } else if (tuning::has_segment_mark(text)) {
+  } else if (edit::has_segment_mark(text)) {
     return Error{Error::Code::kMalformed,
                  fmt::format("the text for segment `{}` has a mark in it", name),
                  "leave out the lines with `groma: begin` and `groma: end`"};

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace groma::tuning {
+namespace groma::edit {
 
 // A line with `groma: begin NAME` or `groma: end`.
 struct SegmentMark {
@@ -15,4 +15,4 @@ SegmentMark segment_mark(std::string_view line);
 // Returns true if some line holds a mark.
 bool has_segment_mark(std::string_view text);
 
-}  // namespace groma::tuning
+}  // namespace groma::edit
