@@ -5,87 +5,12 @@
 #include <map>
 #include <set>
 
+#include "architecture/tokens.h"
+
 namespace groma::architecture {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Token {
-  enum class Kind { kWord, kString, kSign } kind;
-  std::string text;  // a string without its quotes; escapes stay as written
-};
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// Splits C++ code into words, strings and signs. Comments, character literals and lines of the
-// preprocessor are left out. Adjacent strings become one.
-class Tokens {
- public:
-  explicit Tokens(std::string_view code) : code_(code) {
-    while (at_ < code_.size()) next();
-  }
-
-  const std::vector<Token>& all() const { return all_; }
-
- private:
-  bool at(std::string_view text) const { return code_.substr(at_).starts_with(text); }
-  void skip_behind(std::string_view end) {
-    at_ = std::min(code_.find(end, at_), code_.size() - end.size()) + end.size();
-  }
-  void add(Token::Kind kind, std::string_view text) {
-    if (kind == Token::Kind::kString && !all_.empty() && all_.back().kind == kind) {
-      all_.back().text += text;
-    } else {
-      all_.push_back({kind, std::string(text)});
-    }
-  }
-
-  void next() {
-    const char c = code_[at_];
-    if (std::isspace(static_cast<unsigned char>(c)) != 0) {
-      ++at_;
-    } else if (at("//") || c == '#') {
-      skip_behind("\n");
-    } else if (at("/*")) {
-      skip_behind("*/");
-    } else if (at("R\"")) {
-      raw_string();
-    } else if (c == '"' || c == '\'') {
-      quoted(c);
-    } else if (is_word(c)) {
-      // A digit separator, as in 1'000, is not the beginning of a character literal.
-      const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0;
-      std::size_t end = at_;
-      while (end < code_.size() && (is_word(code_[end]) || (number && code_[end] == '\''))) ++end;
-      add(Token::Kind::kWord, code_.substr(at_, end - at_));
-      at_ = end;
-    } else {
-      const std::size_t length = at("==") || at("!=") ? 2 : 1;
-      add(Token::Kind::kSign, code_.substr(at_, length));
-      at_ += length;
-    }
-  }
-
-  void quoted(char quote) {
-    const std::size_t begin = ++at_;
-    while (at_ < code_.size() && code_[at_] != quote) at_ += code_[at_] == '\\' ? 2U : 1U;
-    if (quote == '"') add(Token::Kind::kString, code_.substr(begin, at_ - begin));
-    ++at_;
-  }
-
-  void raw_string() {
-    const std::size_t open = std::min(code_.find('(', at_), code_.size() - 1);
-    const std::string close = ")" + std::string(code_.substr(at_ + 2, open - at_ - 2)) + "\"";
-    at_ = open + 1;
-    const std::size_t begin = at_;
-    skip_behind(close);
-    add(Token::Kind::kString, code_.substr(begin, at_ - close.size() - begin));
-  }
-
-  std::string_view code_;
-  std::size_t at_ = 0;
-  std::vector<Token> all_;
-};
 
 // Returns true for the name of a constant: `kMapped`.
 bool is_constant(const Token& token) {
@@ -110,8 +35,7 @@ std::vector<std::string> literals_sought(std::string_view code) {
   using Kind = Token::Kind;
   static const std::set<std::string, std::less<>> kSearches = {"starts_with", "ends_with", "find",
                                                                "rfind", "contains"};
-  const Tokens tokens(code);
-  const std::vector<Token>& all = tokens.all();
+  const std::vector<Token> all = tokens_of(code);
   std::map<std::string, std::string> constants;
   for (std::size_t i = 0; i + 2 < all.size(); ++i) {
     const bool defines = is_constant(all[i]) && all[i + 1].text == "=";
