@@ -68,7 +68,7 @@ struct ResultsDifference {
   std::string expected;   // empty: there is no such line without the mapping
   std::string got;        // empty: the line is missing
   bool is_nan = false;    // a number became NaN
-  bool is_order = false;  // both lines are printed, but a sorted list no longer is
+  bool is_order = false;  // both lines are printed, but lines of numbers are in another order
 };
 
 // What is left out of a comparison since the references differ there.
@@ -91,6 +91,8 @@ class Results {
   // from run to run.
   void add_reference(std::string_view out, std::string_view err);
   bool has_reference() const;
+  // Returns false if the references print nothing that can be compared, such as only their times.
+  bool has_results() const;
   // Returns what is left out of comparisons because the references differ there.
   UnsteadyResults unsteady() const;
   // Returns the options in one line, which differs for different options. It serves as a cache key.

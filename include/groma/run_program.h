@@ -81,15 +81,16 @@ struct ProgramResult {
   double seconds = 0;  // wall-clock time from the program's start to its end
   Feedback feedback;   // the meaning of its output
   // With ProgramRun::results: whether the program printed the same as without the mapping.
-  // kUnknown: it does not run without one. kTooLong: its output is too long to compare. kKnown: it
-  // has run well under the mapping in the last 7 days (ProgramRun::checked_file). kLaunched: a
-  // launcher started this process.
+  // kUnknown: it does not run without one. kTooLong: its output is too long to compare. kNothing:
+  // it prints nothing that can be compared. kKnown: it has run well under the mapping in the last 7
+  // days (ProgramRun::checked_file). kLaunched: a launcher started this process.
   enum class Same : std::uint8_t {
     kNotCompared,
     kSame,
     kDifferent,
     kUnknown,
     kTooLong,
+    kNothing,
     kKnown,
     kLaunched
   };

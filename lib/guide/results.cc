@@ -27,8 +27,6 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 20;
 constexpr std::size_t kMaxShownBytes = 160;
-// By chance, so many lines are sorted once in 20,000 times.
-constexpr std::size_t kLeastSortedLines = 8;
 constexpr std::size_t kMaxCandidates = 64;  // lines among which the most similar one is searched
 
 // The output that a line was printed to.
@@ -96,23 +94,23 @@ double largest(const Groups& groups) {
   return most;
 }
 
-// Calls `use(i)` for each line whose position within the group is a result. Such lines contain a
-// single number each, follow each other and are sorted.
-template <typename Use>
-void for_each_sorted(const Group& group, const Use& use) {
-  const std::vector<PrintedLine>& lines = group.lines;
-  const auto continues = [&](std::size_t i, bool down) {
-    const PrintedNumber &a = lines[i - 1].numbers.front(), &b = lines[i].numbers.front();
-    return lines[i].position == lines[i - 1].position + 1 &&
-           (down ? a.value >= b.value : a.value <= b.value);
+// Returns true if the order of the lines is a result: they hold numbers and nothing else, as a
+// printed vector or matrix does. Several numbers of which the first is an integer may be of a task
+// that says which one it is, and tasks print when they run.
+bool is_ordered(const Group& group) {
+  if (group.stream != Stream::kOut || group.lines.empty() || group.columns.empty()) return false;
+  const auto may_name_a_task = [](const PrintedLine& line) {
+    return line.numbers.size() > 1 && line.numbers.front().kind != PrintedNumber::Kind::kReal;
   };
-  for (const bool down : {false, true}) {
-    for (std::size_t begin = 0, end = 1; begin < lines.size(); begin = end++) {
-      while (end < lines.size() && continues(end, down)) ++end;
-      if (end - begin < kLeastSortedLines) continue;
-      for (std::size_t i = begin; i < end; ++i) use(i);
-    }
-  }
+  return group.lines.front().text.find_first_not_of("0123456789.eE+-,;[] \t") ==
+             std::string_view::npos &&
+         !std::all_of(group.lines.begin(), group.lines.end(), may_name_a_task);
+}
+
+// Returns true if the program says something with the line: a text, or a number that counts.
+bool is_result(const PrintedLine& line) {
+  const auto counts = [](const PrintedNumber& number) { return number.role == Role::kCounts; };
+  return line.numbers.empty() || std::any_of(line.numbers.begin(), line.numbers.end(), counts);
 }
 
 }  // namespace
@@ -272,8 +270,8 @@ class Results::Search {
       note(&line, unmatched.got.empty() ? nullptr : &most_alike(matcher, line, got, unmatched.got));
     } else if (!unmatched.got.empty() && !expected.may_have_more()) {
       note(nullptr, &got[unmatched.got.front()]);
-    } else if (!expected.may_have_more() && !expected.any_order && is_bare(expected)) {
-      compare_order(matcher, expected, got);
+    } else if (!expected.may_have_more() && !expected.any_order && is_ordered(expected)) {
+      if (!found_) note(&expected.lines[same], &got[same], true);
     }
   }
 
@@ -287,21 +285,6 @@ class Results::Search {
   }
 
  private:
-  // Returns true if each line of the group is one number and nothing else.
-  static bool is_bare(const Group& group) {
-    return !group.lines.empty() && group.columns.size() == 1 &&
-           group.lines.front().text.find_first_not_of("0123456789.eE+- ") == std::string_view::npos;
-  }
-
-  void compare_order(const LineMatcher& matcher, const Group& expected,
-                     const std::vector<PrintedLine>& got) {
-    for_each_sorted(expected, [&](std::size_t i) {
-      if (matcher.equal(expected.lines[i], got[i])) return;
-      note(&expected.lines[i], &got[i]);
-      found_->is_order = true;
-    });
-  }
-
   // Returns the line that contains NaN, or else the line with the most expected numbers.
   static const PrintedLine& most_alike(const LineMatcher& matcher, const PrintedLine& expected,
                                        const std::vector<PrintedLine>& lines,
@@ -325,7 +308,7 @@ class Results::Search {
 
   // Keeps the more important difference: NaN first, then a different number, then a missing or
   // extra line.
-  void note(const PrintedLine* expected, const PrintedLine* got) {
+  void note(const PrintedLine* expected, const PrintedLine* got, bool is_order = false) {
     const bool nan =
         got != nullptr && has_nan(*got) && (expected == nullptr || !has_nan(*expected));
     const bool both = expected != nullptr && got != nullptr;
@@ -334,7 +317,7 @@ class Results::Search {
     const auto shown = [](const PrintedLine* line) {
       return line == nullptr ? "" : harmless(line->text, kMaxShownBytes);
     };
-    found_ = {shown(expected), shown(got), nan, false};
+    found_ = {shown(expected), shown(got), nan, is_order};
   }
 
   const State& state_;
@@ -414,6 +397,14 @@ bool Results::fits(std::string_view out, std::string_view err) {
 
 bool Results::has_reference() const { return state_->references > 0; }
 
+bool Results::has_results() const {
+  return std::any_of(state_->reference.begin(), state_->reference.end(), [](const auto& each) {
+    const Group& group = each.second;
+    return group.stream != Stream::kOverwritten &&
+           std::any_of(group.lines.begin(), group.lines.end(), is_result);
+  });
+}
+
 UnsteadyResults Results::unsteady() const {
   UnsteadyResults all;
   for (const auto& [skeleton, group] : state_->reference) {
@@ -459,7 +450,7 @@ std::string to_text(const ResultsDifference& difference) {
                        difference.got);
   }
   return fmt::format("it prints `{}` instead of `{}`{}", difference.got, difference.expected,
-                     difference.is_order ? " in a sorted list of numbers" : "");
+                     difference.is_order ? ", the same lines of numbers in another order" : "");
 }
 
 }  // namespace groma

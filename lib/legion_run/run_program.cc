@@ -324,6 +324,7 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
     if (!ended_well(*without)) return cannot(Same::kUnknown);
     if (!inspect::is_comparable(*without)) return cannot(Same::kTooLong);
   }
+  if (!difference && !run.results->has_results()) return cannot(Same::kNothing);
   result.unsteady = run.results->unsteady();
   result.same_results = difference ? Same::kDifferent : Same::kSame;
   return difference ? to_text(*difference) : "";
@@ -467,6 +468,8 @@ std::string_view reason(ProgramResult::Same same) {
       return "fails";
     case Same::kTooLong:
       return "too_long";
+    case Same::kNothing:
+      return "nothing";
     case Same::kKnown:
       return "known";
     case Same::kLaunched:
@@ -489,6 +492,9 @@ std::string_view comparison_words(ProgramResult::Same same) {
       return "; without it the program fails";
     case Same::kTooLong:
       return "; it prints too much to be compared with what it prints without it";
+    case Same::kNothing:
+      return "; whether its results are right is not known, since it prints none but times: use "
+             "`--check-command`";
     case Same::kKnown:
       return "; not compared with a run without it, since the program ran well under it in the "
              "last 7 days (`--checks always` compares)";

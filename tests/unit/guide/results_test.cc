@@ -137,19 +137,34 @@ TEST(Results, WhatVariesIsLeftOutOfTheOrder) {
             "");
 }
 
-TEST(Results, ASortedListStaysSorted) {
-  const std::string sorted = "n\n1.5\n2.5\n2.5\n3.5\n4.5\n5.5\n6.5\n7.5\n";
-  const std::string wrong = "n\n2.5\n1.5\n2.5\n3.5\n4.5\n5.5\n6.5\n7.5\n";
-  EXPECT_EQ(compare({sorted}, sorted), "");
-  EXPECT_EQ(compare({sorted}, wrong),
-            "it prints `2.5` instead of `1.5` in a sorted list of numbers");
-  EXPECT_EQ(compare({sorted, wrong}, wrong), "");  // tasks print them
-  EXPECT_EQ(compare({sorted, wrong}, sorted), "");
-  // Lines with words are of tasks, perhaps; so are a few numbers.
-  EXPECT_EQ(compare({"1.5\n2.5\n3.5\n"}, "2.5\n1.5\n3.5\n"), "");
+TEST(Results, LinesOfNumbersKeepTheirOrder) {
+  const std::string list = "n\n1.5\n2.5\n0.5\n", wrong = "n\n2.5\n1.5\n0.5\n";
+  EXPECT_EQ(compare({list}, list), "");
+  EXPECT_EQ(compare({list}, wrong),
+            "it prints `2.5` instead of `1.5`, the same lines of numbers in another order");
+  EXPECT_EQ(compare({list, wrong}, wrong), "");  // tasks print them
+  EXPECT_EQ(compare({list, wrong}, list), "");
   Results results = make();
-  results.add_reference("", sorted);
+  results.add_reference("", list);
   EXPECT_FALSE(results.compare("", wrong));
+}
+
+TEST(Results, ATransposedMatrixIsAnother) {
+  EXPECT_THAT(compare({"1\n2\n3\n4\n5\n6\n"}, "1\n4\n2\n5\n3\n6\n"), HasSubstr("another order"));
+  EXPECT_THAT(compare({"[1.5 2]\n[2.5 3]\n"}, "[2.5 3]\n[1.5 2]\n"), HasSubstr("another order"));
+  EXPECT_EQ(compare({"1 0.5\n2 0.25\n"}, "2 0.25\n1 0.5\n"), "");  // perhaps of tasks 1 and 2
+}
+
+TEST(Results, TimesAreNothingToCompare) {
+  const auto has_results = [](std::string_view out) {
+    Results results = make();
+    results.add_reference(out, "");
+    return results.has_results();
+  };
+  EXPECT_FALSE(has_results(""));
+  EXPECT_FALSE(has_results("ELAPSED TIME = 0.5 s\n"));
+  EXPECT_TRUE(has_results("ELAPSED TIME = 0.5 s\nSUCCESS\n"));
+  EXPECT_TRUE(has_results("sum 2.5\n"));
 }
 
 TEST(Results, LinesThatAreOverwrittenDoNotCount) {
