@@ -857,6 +857,12 @@ int run(TuneArguments arguments) {
   if (unbounded && !json) {
     print_error("groma: there is no bound: Ctrl-C ends the search, and leaves the best so far\n");
   }
+  if (!arguments.file.empty() && arguments.program.same.empty() &&
+      arguments.command.check_command.empty() && !json) {
+    print_error(
+        "groma: nothing checks whether what the command prints is right: `--same RE` names lines "
+        "that must stay, `--check-command` judges a text\n");
+  }
   Display display(evaluator, std::move(subject->notes), json);
   Best best;
   options.on_event = [&](const groma::TuneEvent& event) {
@@ -945,7 +951,8 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   command
       .add_option("--checks", arguments->program.checks,
                   "Whether what the program prints is compared with what it prints without the "
-                  "mapping (--verify), or under the first one (--command)")
+                  "mapping (--verify), or under the first one (--command; with --file or "
+                  "--metric-json only the lines of --same)")
       ->check(CLI::IsMember({"first", "never"}))
       ->capture_default_str()
       ->group(kGroup);

@@ -9,8 +9,10 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <vector>
 
+#include "base/characters.h"
 #include "groma/llm.h"
 #include "llm/json.h"
 #include "llm/sse.h"
@@ -262,14 +264,71 @@ std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want
   return spans;
 }
 
-// Returns all places of the key and of its parts that `want` asks for.
-std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want,
-                           std::size_t from = 0, std::size_t* open = nullptr) {
+// Returns all places of the key and of its parts that `want` asks for, without hidden characters
+// between their letters.
+std::vector<Span> plain_spans_of(std::string_view text, const KeyForms& key, Want want,
+                                 std::size_t from, std::size_t* open) {
   std::vector<Span> spans = spans_of_key(text, key.text(), want, from, open);
   if (want == Want::kWhole || !key.has_parts()) return spans;
   spans = joined(spans, spans_of_parts(text, key, true, from, open));
   // Search again without escapes: `%aB` may be an escaped letter or letters of the key.
   return joined(spans, spans_of_parts(text, key, false, from, open));
+}
+
+// Returns the length of the hidden character at the beginning of `text`, plain or as JSON writes it
+// (`\u200b`); 0: there is none. A character of which the text has only the beginning counts as
+// hidden. Blanks are not hidden.
+std::size_t hidden_length(std::string_view text) {
+  const auto is_between = [](char32_t code) {
+    return is_hidden(code) && code != '\t' && code != '\n' && code != '\r';
+  };
+  const Character character = first_character(text);
+  if (character.length > 0 && character.code != '\\') {
+    return is_between(character.code) ? character.length : 0;
+  }
+  if (character.length == 0) {
+    const auto lead = static_cast<unsigned char>(text.front());
+    const std::size_t length = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    return text.size() < length ? text.size() : 0;
+  }
+  text = text.substr(0, kMostBackslashes + 5);
+  const std::size_t next = text.find_first_not_of('\\');
+  if (next == text.npos || text[next] != 'u' || text.size() - next < 5) return 0;
+  unsigned code = 0;
+  const char* const first = text.data() + next + 1;
+  return std::from_chars(first, first + 4, code, 16).ptr == first + 4 && is_between(code) ? next + 5
+                                                                                          : 0;
+}
+
+// Returns all places of the key and of its parts that `want` asks for. Hidden characters may stand
+// between the letters.
+std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want,
+                           std::size_t from = 0, std::size_t* open = nullptr) {
+  std::vector<Span> spans = plain_spans_of(text, key, want, from, open);
+  std::string visible;
+  std::vector<std::size_t> places;  // the offset in `text` of each byte of `visible`
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t hidden = hidden_length(text.substr(at));
+    if (hidden > 0 && visible.size() == at) {  // the first one
+      places.resize(at);
+      std::iota(places.begin(), places.end(), std::size_t{0});
+    }
+    at += hidden;
+    if (hidden > 0) continue;
+    if (visible.size() < at) places.push_back(at);
+    visible += text[at++];
+  }
+  if (visible.size() == text.size()) return spans;
+  const auto begin = static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), from) -
+                                              places.begin());
+  std::size_t visible_open = visible.size();
+  std::vector<Span> more =
+      plain_spans_of(visible, key, want, begin, open == nullptr ? nullptr : &visible_open);
+  for (Span& span : more) span = {places[span.begin], places[span.end - 1] + 1};
+  if (open != nullptr && visible_open < visible.size()) {
+    *open = std::min(*open, places[visible_open]);
+  }
+  return joined(spans, more);
 }
 
 // Returns the text with "[key]" in place of each span.

@@ -117,6 +117,16 @@ TEST(Text, KeysAreTakenOut) {
   EXPECT_EQ(without_whole_key("secre secret", "secret"), "secre [key]");
 }
 
+// A server may put characters that nobody sees between the letters, or send UTF-16.
+TEST(Text, KeysWithHiddenCharactersAreTakenOut) {
+  EXPECT_EQ(redacted("a s\u00ADe\u200Bc\u00ADr\u00ADe\u00ADt b", "secret"), "a [key] b");
+  EXPECT_EQ(redacted(R"(a s\u00ade\u200Bcret, \\u200bsec\\u0000ret)", "secret"),
+            R"(a [key], \\u200b[key])");
+  EXPECT_EQ(redacted(std::string("s\0e\0c\0r\0e\0t\0", 12), "secret"), std::string("[key]\0", 6));
+  EXPECT_EQ(redacted("abc\u200Bd/EF\u200BGH-1\u200B", "sk-abcd/EFGH-1234%56"), "[key]\u200B");
+  EXPECT_EQ(redacted("a sec\nret, \u00E9\u00AD", "secret"), "a sec\nret, \u00E9\u00AD");
+}
+
 TEST(Text, PartsOfKeysAreTakenOut) {
   const std::string key = "sk-abcd/EFGH-1234%56";
   EXPECT_EQ(redacted("ends in ...EFGH-1234%56.", key), "ends in ...[key].");
@@ -212,7 +222,8 @@ TEST(Text, KeysAreTakenOutWhileTheyCome) {
   for (const std::string text :
        {"a sk-ab/SECRET b", "sk-ab/SECRETsk-ab/SECRET", "x sk-ab/SE, sk-a y", "task-ab is no key",
         R"(\u0073k-ab\/SECRET %73k-ab%2FSECRET \\\\s)", "sk-ask-ab/SECRET", "the end sk-ab/S",
-        "task-ab", "100% \\ %7", R"(\n \nsk-ab\n)", "sk-ab/SECRE\xC3\xA9"}) {
+        "task-ab", "100% \\ %7", R"(\n \nsk-ab\n)", "sk-ab/SECRE\xC3\xA9",
+        "s\u00ADk-ab/\u200BSECRE\u200BT, sk-ab\u200B \u00E9", R"(sk\u00ad-ab/SEC\\u200bRET)"}) {
     for (std::size_t piece = 1; piece <= text.size(); ++piece) {
       LiveRedactor redactor(key);
       std::string shown;
