@@ -254,7 +254,8 @@ void Engine::start_copy(CopyRun& copy) {
   const auto index = uses_[copy.fetch.op].copy;
   copy.ready = now_;
   if (route == nullptr) {
-    return refuse(RunStatus::kExecuteError, {no_route(from, to)}, "no dma path between memories");
+    refuse(RunStatus::kExecuteError, {no_route(from, to)}, "no dma path between memories");
+    return;
   }
   if (record_) copy.record = static_cast<std::int64_t>(record_->events.size());
   const RunTime duration = to_time(with_noise(

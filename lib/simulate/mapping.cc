@@ -141,15 +141,19 @@ bool Mapping::accepts(std::vector<Refusal> refusals, const TaskView& task, const
 }
 
 // Ends the run. Only the first call counts.
-void Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
-  if (over_) return;
+bool Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
+  if (over_) return false;
   // A mapper that was stopped refuses answers that it would otherwise give, so ask the budget
   // first.
-  if (budget_.ask()) return end_by_budget();
+  if (budget_.ask()) {
+    end_by_budget();
+    return false;
+  }
   over_ = true;
   result_.status = status;
   result_.refusals = std::move(refusals);
   result_.raw = std::move(raw);
+  return true;
 }
 
 // Ends the run with the diagnostic `cannot-run`. Always returns false.
@@ -651,9 +655,11 @@ bool Mapping::use_instance(TaskRun& run, const TaskView& view, const Requirement
 // point, if it is found among the first pieces; `pieces_to_look_at_` limits this search for the
 // whole run.
 void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position) {
-  refuse(RunStatus::kExecuteError,
-         {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
-         "index space launch with interfering requirements");
+  const bool refused =
+      refuse(RunStatus::kExecuteError,
+             {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
+             "index space launch with interfering requirements");
+  if (!refused) return;
   const std::vector<app::Requirement>& requirements = data_.tasks[run.task].requirements;
   const auto clashes = [&](const TaskRun& other, std::uint32_t r) {
     return app::interfere(where_of(run, position).privilege, where_of(run, r).privilege) &&

@@ -222,8 +222,9 @@ class Mapping : public MapperRuntime {
   bool fail_of_memory(std::string_view task);
   // Counts work. Returns false if a limit has ended the run.
   bool spend(std::int64_t units);
-  // Ends the run with these refusals, or, if the budget is exceeded, for that reason.
-  void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
+  // Ends the run with these refusals, or, if the budget is exceeded, for that reason. Returns true
+  // if the refusals are now those of the run.
+  bool refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   // Ends the run with an error. Returns false. `place`: the faulty part of the application.
   bool fail(std::string_view task, const std::string& why, std::string_view place = {},
             RunStatus status = RunStatus::kExecuteError);

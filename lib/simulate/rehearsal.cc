@@ -468,8 +468,12 @@ class Rehearsal final : public Mapping {
   // Returns whether the last refusal is independent of instances that may or may not exist.
   bool knows_instances() const {
     if (budget_.exceeded()) return false;
-    return result_.refusals.front().diagnostic.id != DiagId::kBadInstance ||
+    return !refused_for(DiagId::kBadInstance) ||
            (certain_ && !store_.guessed() && !store_.keeps_eager());
+  }
+  // Returns whether this is the reason of the last refusal.
+  bool refused_for(DiagId id) const {
+    return !result_.refusals.empty() && result_.refusals.front().diagnostic.id == id;
   }
 
   // Notes the rehearsal as incomplete if a task launches another on data that it does not hold
@@ -530,7 +534,7 @@ class Rehearsal final : public Mapping {
         collect(run.launch, &run);
         return false;
       }
-      const bool no_room = result_.refusals.front().diagnostic.id == DiagId::kOutOfMemory;
+      const bool no_room = refused_for(DiagId::kOutOfMemory);
       if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, places, r)) {
         over_ = false;  // judge_memories() decides later
         run.instances.push_back(kVirtual);

@@ -205,6 +205,16 @@ Application many_futures() {
   return finished(app, {loop(1'000, body)});
 }
 
+// Points of a launch write the same data, in so many parts that a check ends within one point.
+Application points_in_conflict() {
+  AppBuilder app = named("points_in_conflict");
+  app.region("r", {4'000, 4'000}).field("v", 8);
+  app.pieces("p", {1'000}, {"i"}, {"i * i % 2003", "i * i * i % 2003"},
+             {"i % 1999 + 1", "i * 31 % 1999 + 1"});
+  app.task("w").variant(cpu().leaf()).writes("p");
+  return finished(app, {launch("w").over({1'000})});
+}
+
 // Phases that are over at once, of a long name.
 Application many_phases() {
   AppBuilder app = named("many_phases");
@@ -233,6 +243,7 @@ std::vector<HostileApp> hostile_apps() {
           {pieces_by_long_formulas()},
           {tasks_that_launch()},
           {many_futures()},
+          {points_in_conflict()},
           {many_phases()}};
 }
 

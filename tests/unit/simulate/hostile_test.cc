@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "groma/app_builder.h"
 #include "groma/evaluate.h"
 #include "groma/program_mapper.h"
 #include "simulate/rehearsal.h"
@@ -439,6 +440,39 @@ TEST(HostileApplications, AreNotCheckedToTheEnd) {
     EXPECT_FALSE(result.incomplete.empty() && result.findings.empty());
     EXPECT_LT(cpu_seconds() - begin, 2 * kPromptly);
   }
+}
+
+// Two points of a launch write the same 50,000 parts, so that most of the time is spent within the
+// call that finds the conflict.
+TEST(HostileApplications, StopAtEachMoment) {
+  AppBuilder app("conflict");
+  app.region("r", {50'000}).field("v", 8).partition("parts", {50'000});
+  app.pieces("all", {2}, {"i"}, {0}, {50'000});
+  app.task("write").variant(cpu().leaf()).writes("all");
+  app.task("main").variant(cpu().inner()).body({launch("write").over({2})});
+  const HostileApp conflict = {app.top_level("main").done()};
+  const Hostile hostile(conflict, {});
+  ASSERT_TRUE(hostile.workload);
+  std::size_t questions = 0, stopped = 0;
+  for (bool over = false; !over;) {
+    ++questions;
+    SCOPED_TRACE(questions);
+    std::size_t asked = 0;
+    const auto stop = [&] { return ++asked >= questions; };
+    const RunResult run =
+        simulate(*hostile.workload, hostile.machine, hostile.mappers(), {.stop = stop});
+    over = run.status != RunStatus::kStopped;
+    stopped += over ? 0 : 1;
+    ASSERT_EQ(run.refusals.size(), over ? 1U : 0U);
+    if (over) {
+      EXPECT_EQ(run.refusals.front().diagnostic.id, DiagId::kInterferingPoints);
+    }
+    asked = 0;
+    const sim::RehearsalResult check =
+        sim::rehearse(*hostile.workload, hostile.machine, hostile.mappers(), {.stop = stop});
+    EXPECT_EQ(check.findings.empty(), !check.incomplete.empty());
+  }
+  EXPECT_GT(stopped, 5U);
 }
 
 TEST(HostileApplications, SayWhyTheyAreNotCheckedToTheEnd) {
