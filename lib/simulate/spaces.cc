@@ -10,6 +10,7 @@
 
 #include "app/pieces.h"
 #include "base/point_text.h"
+#include "base/quantities.h"
 #include "base/saturating.h"
 #include "mapper/demands.h"
 #include "simulate/bytes.h"
@@ -184,7 +185,7 @@ std::uint64_t RegionSpace::group_of(std::uint32_t field) const {
 }
 
 std::string too_little_memory(std::int64_t max_bytes) {
-  return fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes);
+  return fmt::format("more than {} of memory is needed to simulate it", bytes_words(max_bytes));
 }
 
 // Builds the pieces, then the cells, then the field groups. Stops at the first step that fails.

@@ -102,7 +102,7 @@ TEST_F(HostileApplications, EndARunWithItsTime) {
     EXPECT_EQ(outcome.exit_code, 1) << each.name;
     EXPECT_THAT(outcome.err, HasSubstr("[cannot-run]")) << each.name;
     EXPECT_THAT(outcome.err, AnyOf(HasSubstr("it takes longer than `--time` allows"),
-                                   HasSubstr("bytes of memory are needed to simulate it"),
+                                   HasSubstr("of memory is needed to simulate it"),
                                    HasSubstr("requirements 0 and 1 of")))
         << each.name;
   }
@@ -186,7 +186,7 @@ TEST_F(HostileApplications, AProgramThatLeavesAPipeIsNotWaitedFor) {
 
 TEST_F(HostileApplications, AreToldWhatMemoryTheyMayHave) {
   const std::string app = file("millions_of_parts").app;
-  const std::string needs = "more than 67108864 bytes of memory are needed to simulate it";
+  const std::string needs = "more than 64.0 MiB of memory is needed to simulate it";
   const Outcome run = run_soon("groma run --app " + app + " --memory 64");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, HasSubstr("cannot be run: " + needs + " [cannot-run]"));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quantities.h"
 #include "support/run_generator.h"
 
 namespace groma::testing {
@@ -715,7 +716,7 @@ TEST(Ends, RequirementsOfOneTaskInEachOthersWay) {
 std::string why(const Application& app, SimulateOptions options = {}) {
   const RunResult result = run(app, machine_of(2), std::move(options));
   const bool limit = result.raw.ends_with("tasks are launched") ||
-                     result.raw.ends_with("bytes of memory are needed to simulate it");
+                     result.raw.ends_with("of memory is needed to simulate it");
   EXPECT_EQ(result.status, limit ? RunStatus::kTooLarge : RunStatus::kExecuteError);
   EXPECT_EQ(ids_of(result), "[cannot-run]");
   return result.raw;
@@ -751,7 +752,7 @@ TEST(BadInput, WhatTakesTooMuchMemory) {
     SimulateOptions options;
     options.max_bytes = bytes;
     EXPECT_EQ(why(app, options),
-              fmt::format("more than {} bytes of memory are needed to simulate it", bytes));
+              fmt::format("more than {} of memory is needed to simulate it", bytes_words(bytes)));
   };
   const auto fits = [](const Application& app, std::int64_t bytes) {
     SimulateOptions options;

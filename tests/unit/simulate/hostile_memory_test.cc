@@ -97,8 +97,7 @@ TEST(HostileApplications, TakeNoMoreMemoryThanARunMayHave) {
       ++too_large;
       const Diagnostic& diagnostic = result.refusals.front().diagnostic;
       EXPECT_EQ(diagnostic.id, DiagId::kCannotRun);
-      EXPECT_NE(diagnostic.message.find("more than 134217728 bytes of memory are needed"),
-                std::string::npos)
+      EXPECT_NE(diagnostic.message.find("more than 128 MiB of memory is needed"), std::string::npos)
           << diagnostic.message;
       EXPECT_EQ(diagnostic.helps.size(), 1U);
     });

@@ -490,7 +490,7 @@ TEST(HostileApplications, SayWhyTheyAreNotCheckedToTheEnd) {
             "its tasks use more parts of its regions than are looked at");
   EXPECT_EQ(why("pieces_by_long_formulas", kEnough), "its partitions have too many pieces");
   EXPECT_EQ(why("millions_of_parts", std::int64_t{1} << 27),
-            "more than 134217728 bytes of memory are needed to simulate it");
+            "more than 128 MiB of memory is needed to simulate it");
 }
 
 }  // namespace
