@@ -63,9 +63,11 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
     for (const app::Task& task : data.tasks) record_->tasks.push_back(task.name);
     for (const app::Region& region : data.regions) record_->regions.push_back(region.name);
     record_->phase_names = data.phases;
+    record_->processors.reserve(processors_.size());
     for (const Processor& p : processors_) {
       record_->processors.push_back({std::string(name_of(p.kind)), p.node, p.index});
     }
+    record_->memories.reserve(memories_.size());
     for (std::size_t m = 0; m < memories_.size(); ++m) {
       const auto number = static_cast<std::int32_t>(m);
       const Memory& memory = memories_[number];

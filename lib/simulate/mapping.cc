@@ -21,6 +21,34 @@ namespace {
 // How many regions a message about a full memory lists.
 constexpr std::size_t kShownRegions = 4;
 
+// Bytes of a run for each node, processor and memory of its machine: the sum over the arrays of
+// Mapping, Memories, Store, Links, Engine and RunRecord that have an entry for each.
+constexpr std::int64_t kNodeBytes = 128, kProcessorBytes = 160, kMemoryBytes = 208;
+
+// What a machine, or one of its nodes, has.
+struct Counts {
+  std::int64_t processors = 0, memories = 0;
+};
+
+Counts counts_of(const NodeType& node) {
+  Counts counts;
+  for (const ProcessorGroup& group : node.processors) counts.processors += group.count;
+  for (const MemoryGroup& group : node.memories) counts.memories += group.count;
+  return counts;
+}
+
+// Counts each type of node once, since there may be a million nodes.
+Counts counts_of(const Machine& machine) {
+  std::vector<Counts> by_type;
+  for (const NodeType& type : machine.node_types()) by_type.push_back(counts_of(type));
+  Counts all;
+  for (const std::uint32_t type : machine.nodes()) {
+    all.processors += by_type[type].processors;
+    all.memories += by_type[type].memories;
+  }
+  return all;
+}
+
 // Returns " from (1, 1)" for a launch that does not begin at 0, else nothing.
 std::string corner_text(const Point& lower) {
   const bool at_zero = lower == Point::zeros(lower.dimensions());
@@ -28,6 +56,24 @@ std::string corner_text(const Point& lower) {
 }
 
 }  // namespace
+
+std::int64_t machine_bytes(const Machine& machine) {
+  const Counts counts = counts_of(machine);
+  return machine.node_count() * kNodeBytes + counts.processors * kProcessorBytes +
+         counts.memories * kMemoryBytes;
+}
+
+std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes) {
+  const Counts counts = counts_of(machine);
+  if (std::max(counts.processors, counts.memories) > INT32_MAX) {
+    return fmt::format("its machine has more than {} processors or memories", INT32_MAX);
+  }
+  const std::int64_t needs = saturating_add(bytes, machine_bytes(machine));
+  if (needs <= max_bytes) return "";
+  return fmt::format("{} of memory is needed to simulate it on {} node{}, and {} is allowed",
+                     bytes_words(needs), machine.node_count(), machine.node_count() == 1 ? "" : "s",
+                     bytes_words(max_bytes));
+}
 
 // Resets the fields that the next user of this object does not set itself.
 void TaskRun::clear() {
@@ -53,7 +99,7 @@ Mapping::Mapping(const app::Data& data, const Spaces& spaces,
       machine_(std::move(machine)),
       make_(make),
       max_bytes_(max_bytes),
-      space_bytes_(spaces.bytes()),
+      given_bytes_(spaces.bytes() + machine_bytes(*machine_)),
       memories_(*machine_),
       budget_([this] { return stops() || bytes() > max_bytes_; }),
       store_(data, spaces, memories_, ops_, max_bytes, budget_),
@@ -65,6 +111,7 @@ Mapping::Mapping(const app::Data& data, const Spaces& spaces,
     given_.erase(given);
   };
   first_processor_.resize(static_cast<std::size_t>(machine_->node_count()));
+  processors_.reserve(static_cast<std::size_t>(counts_of(*machine_).processors));
   for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
       const auto kind = static_cast<ProcKind>(k);
@@ -188,7 +235,7 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
 
 // Returns about how many bytes of memory the mapping state uses.
 std::int64_t Mapping::bytes() const {
-  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) + shape_bytes_;
+  return given_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) + shape_bytes_;
 }
 
 // Returns false, and ends the run, if the budget is exceeded or if `more` bytes would exceed the

@@ -32,6 +32,15 @@ inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;
 // Unfinished tasks that launch; bounds their memory.
 inline constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;
 
+// Returns about how many bytes a run needs for its machine, whatever is run there: for each node,
+// processor and memory, with their places in the record of the run.
+std::int64_t machine_bytes(const Machine& machine);
+
+// Returns why a run that needs `bytes` for its application cannot have this machine, or an empty
+// string: the run would need more than `max_bytes`, or the machine has too many processors or
+// memories to number them. Ask before a Mapping is made, which takes the memory.
+std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes);
+
 struct Context;
 
 // The moment since when only the runtime delayed a launching task: the end (or start) of an event.
@@ -235,7 +244,7 @@ class Mapping : public MapperRuntime {
   const Spaces& spaces_;
   std::shared_ptr<const Machine> machine_;
   const MapperFactory& make_;
-  std::int64_t max_bytes_, space_bytes_;
+  std::int64_t max_bytes_, given_bytes_;  // given_bytes_: of the application and the machine
   Memories memories_;
   Ops ops_;
   Budget budget_;

@@ -965,6 +965,8 @@ RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const M
     return {{{one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why), {}}}, {}};
   }
   if (workload.data().top_level < 0) return {{}, "it has no top-level task, so it cannot be run"};
+  std::string too_large = why_too_large(*machine, spaces->bytes(), options.max_bytes);
+  if (!too_large.empty()) return {{}, std::move(too_large)};
   // If only the top-level task launches tasks, usually everything is certain, and the wants do not
   // matter.
   const app::Data& data = workload.data();

@@ -16,9 +16,13 @@ RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> mach
   Budget budget(options.stop);
   sim::SpacesFailure failure;
   const auto spaces = sim::Spaces::make(workload.data(), options.max_bytes, budget, failure);
+  if (spaces) {
+    failure.why = sim::why_too_large(*machine, spaces->bytes(), options.max_bytes);
+    if (!failure.why.empty()) failure.status = RunStatus::kTooLarge;
+  }
   const bool bad_noise = !(options.noise >= 0 && options.noise < 1);
   if (bad_noise) failure = {RunStatus::kExecuteError, "the noise is not a fraction below 1"};
-  if (!spaces || bad_noise) {
+  if (!spaces || !failure.why.empty()) {
     RunResult result;
     result.status = failure.status;
     if (failure.status == RunStatus::kStopped) return result;

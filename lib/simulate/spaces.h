@@ -135,7 +135,7 @@ struct SpacesFailure {
 // Returns the message for a run, or a part of a run, that needs more memory than allowed.
 std::string too_little_memory(std::int64_t max_bytes);
 inline constexpr std::string_view kHelpWithMemory =
-    "fewer pieces, fields or points need less; `--memory` allows more";
+    "a smaller machine, fewer pieces, fields or points need less; `--memory` allows more";
 
 class Spaces {
  public:

@@ -190,8 +190,9 @@ TEST_F(HostileApplications, AreToldWhatMemoryTheyMayHave) {
   const Outcome run = run_soon("groma run --app " + app + " --memory 64");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, HasSubstr("cannot be run: " + needs + " [cannot-run]"));
-  EXPECT_THAT(run.err, HasSubstr("help: fewer pieces, fields or points need less; `--memory` "
-                                 "allows more\n"));
+  EXPECT_THAT(run.err,
+              HasSubstr("help: a smaller machine, fewer pieces, fields or points need less; "
+                        "`--memory` allows more\n"));
   const Outcome check =
       run_soon("echo 'Task * CPU;' | groma check - --machine p100x4 --memory 64 --app " + app);
   EXPECT_EQ(check.exit_code, 0);

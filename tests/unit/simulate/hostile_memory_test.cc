@@ -9,9 +9,13 @@
 #include <ctime>
 #include <new>
 
+#include "base/quantities.h"
+#include "groma/app_builder.h"
 #include "groma/evaluate.h"
+#include "groma/mapper.h"
 #include "groma/program_mapper.h"
 #include "groma/simulate.h"
+#include "simulate/mapping.h"
 #include "simulate/rehearsal.h"
 #include "support/hostile_apps.h"
 
@@ -109,6 +113,56 @@ TEST(HostileApplications, TakeNoMoreMemoryThanARunMayHave) {
     EXPECT_LT(check, kMostBytes);
   }
   EXPECT_GT(too_large, 5);
+}
+
+// A million processors take the memory that is counted for them. If that is more than allowed,
+// nothing is made for them.
+TEST(LargeMachines, TakeNoMoreMemoryThanIsCounted) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("nodes=16384,gpu=32,cpu=32"));
+  AppBuilder app("small");
+  app.task("t").variant(cpu().leaf());
+  app.task("main").variant(cpu().inner()).body({launch("t")});
+  const auto workload = Workload::make(app.top_level("main").done());
+  ASSERT_TRUE(workload);
+  const MapperFactory mappers = [&](const Processor& local) {
+    return std::make_unique<DefaultMapper>(MapperSite{.machine = machine, .local = local});
+  };
+  RunResult result;
+  sim::RehearsalResult check;
+  const auto run_within = [&](std::int64_t bytes) {
+    result = RunResult();
+    return peak_of([&] {
+      result = simulate(*workload, machine, mappers, {.record = true, .max_bytes = bytes});
+    });
+  };
+  const auto check_within = [&](std::int64_t bytes) {
+    return peak_of(
+        [&] { check = sim::rehearse(*workload, machine, mappers, {.max_bytes = bytes}); });
+  };
+  const std::int64_t counted = sim::machine_bytes(*machine);
+  const std::int64_t enough = counted + (1 << 20);
+  const std::int64_t taken = run_within(enough);
+  EXPECT_TRUE(result.ok()) << result.raw;
+  EXPECT_LT(taken, enough);
+  EXPECT_GT(taken, counted / 2);
+  EXPECT_LT(check_within(enough), enough);
+  EXPECT_EQ(check.incomplete, "");
+
+  constexpr std::int64_t kNothing = 1 << 20;
+  const std::string why =
+      bytes_words(counted) +
+      " of memory is needed to simulate it on 16384 nodes, and 128 MiB is allowed";
+  EXPECT_LT(run_within(kMaxBytes), kNothing);
+  EXPECT_EQ(result.status, RunStatus::kTooLarge);
+  EXPECT_EQ(result.raw, why);
+  EXPECT_LT(check_within(kMaxBytes), kNothing);
+  EXPECT_EQ(check.incomplete, why);
+}
+
+TEST(LargeMachines, HaveNoMoreProcessorsThanCanBeNumbered) {
+  const Machine machine = *make_machine("nodes=1048576,cpu=2048");
+  EXPECT_EQ(sim::why_too_large(machine, 0, INT64_MAX),
+            "its machine has more than 2147483647 processors or memories");
 }
 
 }  // namespace
