@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -145,6 +146,12 @@ int main(int argc, char** argv) {
     const bool asked = app.exit(error, out, err) == 0;  // help or the version was requested
     driver::print_error(err.str());
     return asked ? driver::print(out.str()) : driver::kWrongUsage;
+  } catch (const std::bad_alloc&) {
+    driver::print_error(
+        "groma: this computer has too little memory for that\n"
+        "help: a smaller machine or a smaller problem needs less; `--memory` limits what a "
+        "simulated run may take\n");
+    return driver::kWrongInput;
   }
   return exit_code;
 }

@@ -138,6 +138,25 @@ TEST_F(HostileApplications, AreCheckedAndExplainedInBoundedTime) {
   }
 }
 
+// A machine of 33 million processors is refused, or the command says that the computer has too
+// little memory for it.
+TEST_F(HostileApplications, EndOnMachinesThatAreTooLarge) {
+  const std::string mapping = folder_.write("any.mapper", "Task * GPU, CPU;\n");
+  const std::string on = mapping + " --app circuit --machine nodes=262144,gpu=64,cpu=64 ";
+  const std::string needs =
+      "GiB of memory is needed to simulate it on 262144 nodes, and 2.00 GiB is allowed";
+  const Outcome run = run_soon("groma run " + on);
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr(needs + " [cannot-run]"));
+  const Outcome check = run_soon("groma check " + on);
+  EXPECT_EQ(check.exit_code, 0);
+  EXPECT_THAT(check.out, HasSubstr(needs + " [check-incomplete]"));
+  if (GROMA_SANITIZED) return;  // which take more address space
+  const Outcome allowed = run_soon("ulimit -v 1000000; groma run " + on + " --memory 1000000");
+  EXPECT_EQ(allowed.exit_code, 1);
+  EXPECT_THAT(allowed.err, HasSubstr("groma: this computer has too little memory for that\nhelp:"));
+}
+
 TEST_F(HostileApplications, EndASearchWithItsTime) {
   for (const File& each : some()) {
     const std::string found = folder_.path() + "/found_" + each.name;
