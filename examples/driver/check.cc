@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include "commands.h"
 #include "console.h"
@@ -21,6 +23,7 @@ struct Options {
   std::string machine, app;
   groma::CheckOptions check;
   groma::LayoutOverrides override_layouts;
+  std::optional<double> time;
   bool fix = false;
   bool json = false;
 };
@@ -61,14 +64,16 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
 }
 
 // Checks all files together with the machine and the application. Returns the exit code.
-int run(const Options& options) {
+int run(Options options) {
+  const Deadline deadline(options.time.value_or(HUGE_VAL));
+  options.check.stop = [&] { return deadline.over(); };
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.machine, options.app});
   check_standard_input(inputs);
   std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
   std::optional<groma::Diagnostics> unread;
   const auto with = read_inputs(options.machine, options.app, &unread,
-                                {.override_layouts = options.override_layouts});
+                                {options.check.stop, options.override_layouts});
   if (!with) {
     print_painted(options.json ? groma::to_json({&*unread}) : render(*unread, color_on_stdout()));
     return kWrongInput;
@@ -123,6 +128,10 @@ void add_check(CLI::App& app, int* exit_code) {
                  "would fail when it runs there");
   add_memory_option(*command, &options->check.max_bytes,
                     "MiB of memory that looking for what would fail may take");
+  command
+      ->add_option("--time", options->time,
+                   "At most so many seconds by the clock, then what is known")
+      ->check(is_above_0);
   command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
   add_override_layouts_flag(*command, &options->override_layouts);
   add_json_flag(*command, &options->json);

@@ -138,6 +138,14 @@ TEST_F(HostileApplications, AreCheckedAndExplainedInBoundedTime) {
   }
 }
 
+TEST_F(HostileApplications, EndACheckWithItsTime) {
+  const File& large = file("one_large_launch");
+  const Outcome outcome = run_soon("groma check " + large.mapping + " --app " + large.app +
+                                   " --machine p100x4 --time 0.3");
+  EXPECT_THAT(outcome.out, AnyOf(HasSubstr("was checked: it was stopped [check-incomplete]"),
+                                 HasSubstr("reading it takes longer than `--time` allows")));
+}
+
 // A machine of 33 million processors is refused, or the command says that the computer has too
 // little memory for it.
 TEST_F(HostileApplications, EndOnMachinesThatAreTooLarge) {
