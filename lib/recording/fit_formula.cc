@@ -188,6 +188,52 @@ std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_
   return std::nullopt;
 }
 
+// Fits two linear functions, one below a value of one variable and the other from that value on.
+// The formula is the larger or the smaller of the two if that is right, otherwise a choice.
+std::optional<Formula> bent(const Samples& samples, const std::vector<std::size_t>& all) {
+  for (std::size_t v = 0; v < samples.names.size(); ++v) {
+    const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
+    std::vector<std::size_t> order = all;
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return x(a) < x(b); });
+    std::vector<std::size_t> begins;  // of the samples with one value of the variable
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i == 0 || x(order[i]) != x(order[i - 1])) begins.push_back(i);
+    }
+    const auto line_of = [&](std::size_t begin, std::size_t end) -> std::optional<Formula> {
+      const auto part = std::span(order).subspan(begin, end - begin);
+      const auto found = linear(samples, part);
+      if (!found) return std::nullopt;
+      Formula line = text(*found, samples.names);
+      if (!fits(line, samples, part)) return std::nullopt;
+      return line;
+    };
+    // The largest number of values for which the first function is right. It is searched from
+    // below, because it is small if there are no two such functions.
+    std::size_t least = 1, most = 2;
+    while (most < begins.size() && line_of(0, begins[most])) {
+      least = most;
+      most *= 2;
+    }
+    most = std::min(most, begins.size());
+    while (least + 1 < most) {
+      const std::size_t middle = (least + most) / 2;
+      (line_of(0, begins[middle]) ? least : most) = middle;
+    }
+    if (least >= begins.size()) continue;
+    const auto first = line_of(0, begins[least]);
+    const auto second = line_of(begins[least], order.size());
+    if (!first || !second) continue;
+    for (const char* const larger : {"max", "min"}) {
+      Formula formula = fmt::format("{}({}, {})", larger, first->text(), second->text());
+      if (fits(formula, samples, all)) return formula;
+    }
+    Formula formula = fmt::format("({} < {} ? {} : {})", samples.names[v], x(order[begins[least]]),
+                                  first->text(), second->text());
+    if (fits(formula, samples, all)) return formula;
+  }
+  return std::nullopt;
+}
+
 // Splits the samples in halves along the first variable that differs, until each part is linear.
 // Uses at most `steps` steps.
 std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part,
@@ -393,6 +439,7 @@ std::optional<Formula> fit_formula(const Samples& given, std::span<const std::in
   if (samples.names.size() * samples.count() <= kMostDigitSteps) {
     if (auto formula = digit(samples, tried, all)) return formula;
   }
+  if (auto formula = bent(samples, all)) return formula;
   if (samples.count() > kMostChoices) return std::nullopt;
   std::size_t steps = kMostSteps;
   const auto words = choice(samples, all, steps);

@@ -29,8 +29,9 @@ struct Samples {
 
 // Returns a formula over the names that is right at every sample. The candidates come in this
 // order: a constant, a linear formula, a linear formula modulo one of the `periods`, one of the
-// `guesses`, a variable divided and wrapped, and a choice between linear formulas. Returns nullopt
-// if no candidate is right and short enough, or if samples contradict each other.
+// `guesses`, a variable divided and wrapped, the larger or the smaller of two linear formulas, and
+// a choice between linear formulas. Returns nullopt if no candidate is right and short enough, or
+// if samples contradict each other.
 std::optional<Formula> fit_formula(const Samples& samples,
                                    std::span<const std::int64_t> periods = {},
                                    std::span<const Formula> guesses = {});

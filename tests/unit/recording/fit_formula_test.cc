@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -36,6 +37,22 @@ TEST(FitFormula, WhatAPersonWouldWrite) {
   EXPECT_EQ(fitted(grid(8, 1, [](auto i, auto) { return i / 2; })), "i / 2");
   EXPECT_EQ(fitted(grid(8, 1, [](auto i, auto) { return i / 2 % 2; }), {2}), "(i / 2) % 2");
   EXPECT_EQ(fitted(grid(12, 1, [](auto i, auto) { return i % 4 * 5 - 2; })), "5 * (i % 4) - 2");
+}
+
+// The bounds of the diagonals of a square. There are more of them than a choice could tell apart.
+TEST(FitFormula, TheLargerOrTheSmallerOfTwo) {
+  for (const std::int64_t edge : {3, 4, 9, 1000}) {
+    const std::string last = std::to_string(edge - 1);
+    const int diagonals = static_cast<int>(2 * edge - 1);
+    EXPECT_EQ(fitted(grid(diagonals, 1,
+                          [&](auto i, auto) { return std::max<std::int64_t>(0, i - edge + 1); })),
+              "max(0, i - " + last + ")");
+    EXPECT_EQ(fitted(grid(diagonals, 1,
+                          [&](auto i, auto) { return std::min<std::int64_t>(i, edge - 1); })),
+              "min(i, " + last + ")");
+  }
+  EXPECT_EQ(fitted(grid(9, 4, [](auto i, auto j) { return j - std::max<std::int64_t>(0, i - 3); })),
+            "min(j, j + 3 - i)");
 }
 
 TEST(FitFormula, AChoiceWhereNothingElseIsRight) {
