@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
 
 #include "recording/recorded_data.h"
 
@@ -15,6 +16,12 @@ namespace {
 
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 constexpr std::size_t kMostStatements = 60'000;
+// Statements that the body of a task may have more, so that turns of a loop for which no formula is
+// right are described one by one.
+constexpr std::size_t kMostUnrolled = 512;
+// How often a formula is fitted again, and with how many of the runs for which it was wrong.
+constexpr std::size_t kMostRefits = 8;
+constexpr std::size_t kMostCompared = std::size_t{1} << 24;  // points that a formula is tried on
 // Limit for kinds of runs of a task that differ in their launches.
 constexpr std::size_t kMostKinds = 64;
 
@@ -216,8 +223,50 @@ std::optional<RecordedBodies::Which> RecordedBodies::tell_apart(
   return which;
 }
 
+// Describes the kind with its loops. If a formula is not right for all turns of a loop, describes
+// each turn of that loop by launches of its own, provided that this gives fewer wrong values.
 void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body) {
+  const std::set<std::string> used = used_;
+  const std::size_t notes = notes_.size(), shapes = launch_shapes_.size();
+  Tree turns = tree;
+  body = described(kind, turns);
+  std::size_t wrong = wrong_, size = size_of(tree);
+  while (wrong > 0) {
+    bool has_loop = false;
+    Tree next = unrolled(turns, wrong_launches_, has_loop);
+    const std::size_t more = size_of(next) - size;
+    if (!has_loop || size_of(next) - size_of(tree) > kMostUnrolled ||
+        statements_ + more > kMostStatements) {
+      break;
+    }
+    turns = std::move(next);
+    const std::set<std::string> used_before = std::exchange(used_, used);
+    const std::size_t notes_before = notes_.size(), shapes_before = launch_shapes_.size();
+    std::vector<AppStatement> better = described(kind, turns);
+    const auto drop = [](auto& list, std::size_t from, std::size_t to) {
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(from),
+                 list.begin() + static_cast<std::ptrdiff_t>(to));
+    };
+    if (wrong_ >= wrong) {
+      drop(notes_, notes_before, notes_.size());
+      drop(launch_shapes_, shapes_before, launch_shapes_.size());
+      used_ = used_before;
+      continue;
+    }
+    drop(notes_, notes, notes_before);
+    drop(launch_shapes_, shapes, shapes_before);
+    wrong = wrong_;
+    body = std::move(better);
+    statements_ += size_of(turns) - size;
+    size = size_of(turns);
+  }
+}
+
+// Describes the kind by the statements of the tree, which gives its launches in their order.
+std::vector<AppStatement> RecordedBodies::described(const Kind& kind, const Tree& tree) {
   runs_.clear();
+  wrong_ = 0;
+  wrong_launches_.clear();
   arguments_ = kind.contexts.front()->given.size();
   for (const Events::Context* context : kind.contexts) {
     std::vector<std::uint32_t> launches;
@@ -226,7 +275,32 @@ void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<Ap
     std::vector<std::int64_t> counters;
     run(tree, launches, next, counters, context->given);
   }
-  body = statements(tree, 0);
+  return statements(tree, 0);
+}
+
+// Returns the tree with the turns of the innermost loops around these launches one after the other.
+// Sets `has_loop` if there is such a loop.
+RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
+                                              const std::set<const Repeat*>& launches,
+                                              bool& has_loop) {
+  Tree made;
+  for (const Repeat& each : tree) {
+    Repeat copy = each;
+    copy.body = unrolled(each.body, launches, has_loop);
+    const bool is_around =
+        std::any_of(each.body.begin(), each.body.end(),
+                    [&](const Repeat& inner) { return launches.contains(&inner); });
+    if (!is_around) {
+      made.push_back(std::move(copy));
+      continue;
+    }
+    has_loop = true;
+    // The caller does not use a longer tree, so it need not be complete.
+    for (std::uint32_t i = 0; i < std::min<std::uint32_t>(each.count, 2 * kMostUnrolled); ++i) {
+      made.insert(made.end(), copy.body.begin(), copy.body.end());
+    }
+  }
+  return made;
 }
 
 void RecordedBodies::run(const Tree& tree, const std::vector<std::uint32_t>& launches,
@@ -254,7 +328,9 @@ std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size
   std::vector<AppStatement> made;
   for (const Repeat& each : tree) {
     if (each.body.empty()) {
+      const std::size_t wrong = wrong_;
       made.push_back({launch(runs_.at(&each))});
+      if (wrong_ > wrong) wrong_launches_.insert(&each);
       continue;
     }
     AppLoop loop;
@@ -305,13 +381,11 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
   const std::size_t dimensions = shape.dimensions;
   const std::vector<std::string> index = coordinate_names(dimensions);
   const Point size = extents_of(events_.launches[runs.launches.front()], dimensions);
-  const auto volume =
-      static_cast<std::size_t>(Rect{Point::zeros(size.dimensions()), size}.volume());
   // Position in the numbers: those of one colour, then the tables.
   std::size_t next = 2 * dimensions;
-  std::size_t table = next;
+  Table table{next};
   for (const Events::Requirement& from : shape.requirements) {
-    table += events_.given_colors(from, dimensions);
+    table.begin += events_.given_colors(from, dimensions);
   }
   std::vector<AppData> all;
   for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
@@ -347,12 +421,13 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     } else if (from.how == Events::How::kMapped) {
       std::vector<std::string> with_point = names;
       with_point.insert(with_point.end(), index.begin(), index.end());
+      table.colors = extents.size();
       for (std::size_t d = 0; d < extents.size(); ++d) {
         std::vector<std::int64_t> periods = {extents[d]};
         periods.insert(periods.end(), size.coordinates().begin(), size.coordinates().end());
-        to.color.push_back(mapped(runs, table, d, extents.size(), periods, with_point, what));
+        to.color.push_back(mapped(runs, table, d, periods, with_point, what));
       }
-      table += extents.size() * volume;
+      table.before += extents.size();
     }
     const bool is_point =
         to.color.size() == dimensions &&
@@ -428,60 +503,106 @@ Formula RecordedBodies::number(const Runs& runs, std::size_t position,
   if (!formula || !is_right(*formula, all)) {
     std::vector<Formula> near = near_formulas(chosen, periods);
     if (formula) near.push_back(*std::move(formula));
-    formula = nearest(near, all, what, "launches");
+    std::size_t most = 0;
+    for (const Formula& each : near) {
+      const std::size_t right = right_at(each, all);
+      if (right <= most && &each != &near.front()) continue;
+      most = right;
+      formula = each;
+    }
+    note_nearest(*formula, what, most, all.count(), "launches");
   }
   use(*formula);
   return *formula;
 }
 
-Formula RecordedBodies::nearest(const std::vector<Formula>& near, const Samples& all,
-                                const std::string& what, const char* of) {
-  const Formula* best = &near.front();
-  std::size_t most = 0;
-  for (const Formula& each : near) {
-    const std::size_t right = right_at(each, all);
-    if (right <= most) continue;
-    most = right;
-    best = &each;
-  }
+void RecordedBodies::note_nearest(const Formula& formula, const std::string& what,
+                                  std::size_t right, std::size_t all, const char* of) {
   notes_.push_back(fmt::format("{} follows no rule that was found: `{}` is right for {} of {} {}",
-                               what, best->text(), most, all.count(), of));
-  return *best;
+                               what, formula.text(), right, all, of));
+  wrong_ += all - right;
 }
 
-Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t coordinate,
-                               std::size_t colors, std::span<const std::int64_t> periods,
-                               std::vector<std::string> names, const std::string& what) {
+void RecordedBodies::add_points(const Runs& runs, std::uint32_t run, const Table& table,
+                                std::size_t coordinate, Samples& samples) const {
+  const Events::Launch& launch = events_.launches[runs.launches[run]];
+  const std::size_t dimensions = events_.shapes[launch.shape].dimensions;
+  const std::size_t width = samples.names.size() - dimensions;
+  const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
+                    extents_of(launch, dimensions)};
+  const auto volume = static_cast<std::size_t>(domain.volume());
+  if (volume == 0) return;
+  const auto begin = runs.at.begin() + static_cast<std::ptrdiff_t>(run * width);
+  std::vector<std::int64_t> at(begin, begin + static_cast<std::ptrdiff_t>(width));
+  at.resize(width + dimensions);
+  Point point = domain.lower;
+  std::size_t number = table.begin + table.before * volume + coordinate;
+  for (std::size_t p = 0; p < volume; ++p, number += table.colors) {
+    for (std::size_t d = 0; d < dimensions; ++d) at[width + d] = point[static_cast<int>(d)];
+    if (launch.numbers[number] != kNoNumber) samples.add(at, launch.numbers[number]);
+    next_point(domain, &point);
+  }
+}
+
+RecordedBodies::Score RecordedBodies::score_of(const Formula& formula, const Runs& runs,
+                                               const Table& table, std::size_t coordinate,
+                                               const std::vector<std::string>& names) const {
+  Score score;
+  // The runs do not differ, so one stands for all.
+  const std::size_t last = all_same(runs.launches) && arguments_ == 0 ? 1 : runs.launches.size();
+  for (std::uint32_t i = 0; i < last && score.all < kMostCompared; ++i) {
+    Samples samples{names, {}, {}};
+    add_points(runs, i, table, coordinate, samples);
+    const std::size_t right = right_at(formula, samples);
+    if (right < samples.count() && score.wrong.size() < kMostRefits) score.wrong.push_back(i);
+    score.right += right;
+    score.all += samples.count();
+  }
+  return score;
+}
+
+Formula RecordedBodies::mapped(const Runs& runs, const Table& table, std::size_t coordinate,
+                               std::span<const std::int64_t> periods,
+                               const std::vector<std::string>& names, const std::string& what) {
   const std::size_t dimensions =
       events_.shapes[events_.launches[runs.launches.front()].shape].dimensions;
-  const std::size_t width = names.size() - dimensions;
-  const Events::Launch& first = events_.launches[runs.launches.front()];
-  const auto volume = static_cast<std::size_t>(
-      Rect{Point::zeros(static_cast<int>(dimensions)), extents_of(first, dimensions)}.volume());
-  Samples samples{std::move(names), {}, {}};
-  for (const std::uint32_t i : chosen_runs(runs, volume)) {
-    const Events::Launch& launch = events_.launches[runs.launches[i]];
-    const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
-                      extents_of(launch, dimensions)};
-    // `begin` does not belong to this domain.
-    if (domain.volume() != static_cast<std::int64_t>(volume)) continue;
-    std::vector<std::int64_t> at(runs.at.begin() + static_cast<std::ptrdiff_t>(i * width),
-                                 runs.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
-    at.resize(width + dimensions);
-    Point point = domain.lower;
-    std::size_t number = begin + coordinate;
-    for (std::size_t p = 0; p < volume; ++p, number += colors) {
-      for (std::size_t d = 0; d < dimensions; ++d) at[width + d] = point[static_cast<int>(d)];
-      if (launch.numbers[number] != kNoNumber && samples.count() < 4 * kMostSamples) {
-        samples.add(at, launch.numbers[number]);
-      }
-      next_point(domain, &point);
-    }
+  std::size_t largest = 0;
+  for (const std::uint32_t launch : runs.launches) {
+    const Point size = extents_of(events_.launches[launch], dimensions);
+    const auto volume = Rect{Point::zeros(size.dimensions()), size}.volume();
+    largest = std::max(largest, static_cast<std::size_t>(volume));
   }
-  auto formula = fit_formula(samples, periods);
-  if (!formula) formula = nearest(near_formulas(samples, periods), samples, what, "points");
-  use(*formula);
-  return *formula;
+  Samples samples{names, {}, {}};
+  const auto add = [&](std::uint32_t run) {
+    if (samples.count() < 4 * kMostSamples) add_points(runs, run, table, coordinate, samples);
+  };
+  for (const std::uint32_t run : chosen_runs(runs, largest)) add(run);
+  // A formula of some runs may be wrong for the others, which then become samples too.
+  std::vector<Formula> tried;
+  for (std::size_t refits = 0; refits < kMostRefits; ++refits) {
+    auto formula = fit_formula(samples, periods);
+    if (!formula) break;
+    const Score score = score_of(*formula, runs, table, coordinate, names);
+    if (score.right == score.all) {
+      use(*formula);
+      return *formula;
+    }
+    tried.push_back(*std::move(formula));
+    for (const std::uint32_t run : score.wrong) add(run);
+  }
+  std::vector<Formula> near = near_formulas(samples, periods);
+  near.insert(near.end(), tried.begin(), tried.end());
+  Formula best = near.front();
+  Score most;
+  for (const Formula& each : near) {
+    Score score = score_of(each, runs, table, coordinate, names);
+    if (score.right <= most.right && most.all > 0) continue;
+    most = std::move(score);
+    best = each;
+  }
+  note_nearest(best, what, most.right, most.all, "points");
+  use(best);
+  return best;
 }
 
 // ---- Arguments

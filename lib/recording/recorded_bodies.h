@@ -58,6 +58,8 @@ class RecordedBodies {
   // Returns nullopt if runs of different kinds had the same arguments.
   std::optional<Which> tell_apart(std::uint32_t task, const std::vector<Kind>& kinds) const;
   void add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body);
+  std::vector<AppStatement> described(const Kind& kind, const Tree& tree);
+  static Tree unrolled(const Tree& tree, const std::set<const Repeat*>& launches, bool& has_loop);
   void run(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
            std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& given);
   std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
@@ -67,13 +69,32 @@ class RecordedBodies {
   // Returns the number at that position of each launch, as a formula of the counters and arguments.
   Formula number(const Runs& runs, std::size_t position, const std::vector<std::string>& names,
                  std::span<const std::int64_t> periods, const std::string& what);
+  // Where a launch has the colours of the points of one requirement. Each launch has its own number
+  // of points.
+  struct Table {
+    std::size_t begin = 0;   // position of the first table of the launch
+    std::size_t before = 0;  // numbers for each point in the tables before this one
+    std::size_t colors = 0;  // numbers for each point in this table
+  };
   // Returns one coordinate of the colour of each point of a requirement, as a formula.
-  Formula mapped(const Runs& runs, std::size_t begin, std::size_t coordinate, std::size_t colors,
-                 std::span<const std::int64_t> periods, std::vector<std::string> names,
+  Formula mapped(const Runs& runs, const Table& table, std::size_t coordinate,
+                 std::span<const std::int64_t> periods, const std::vector<std::string>& names,
                  const std::string& what);
-  // Returns the candidate that is right for the most samples, and adds a note about it.
-  Formula nearest(const std::vector<Formula>& near, const Samples& all, const std::string& what,
-                  const char* of);
+  // Adds the points of a run to the samples: its counters and arguments, its point, and the
+  // coordinate of the colour. Points that were not seen are left out.
+  void add_points(const Runs& runs, std::uint32_t run, const Table& table, std::size_t coordinate,
+                  Samples& samples) const;
+  // What a formula is worth.
+  struct Score {
+    std::size_t right = 0, all = 0;    // points
+    std::vector<std::uint32_t> wrong;  // the first runs with a point at which it is wrong
+  };
+  // Compares a formula with all points of all runs.
+  Score score_of(const Formula& formula, const Runs& runs, const Table& table,
+                 std::size_t coordinate, const std::vector<std::string>& names) const;
+  // Adds a note about a formula that is not always right.
+  void note_nearest(const Formula& formula, const std::string& what, std::size_t right,
+                    std::size_t all, const char* of);
   std::vector<std::uint32_t> chosen_runs(const Runs& runs, std::size_t samples_each) const;
   void use(const Formula& formula);
   bool uses(const std::string& name) const { return used_.contains(name); }
@@ -85,6 +106,10 @@ class RecordedBodies {
   std::map<const Repeat*, Runs> runs_;
   std::set<std::string> used_;  // names in formulas of the body
   std::size_t arguments_ = 0;   // arguments of the current task
+  // Of the current description: values for which formulas are wrong, and the launches that have
+  // such formulas.
+  std::size_t wrong_ = 0;
+  std::set<const Repeat*> wrong_launches_;
   std::size_t statements_ = 0;  // over all bodies
   // By task: the parts of its arguments that its body needs, as positions (Events::layout_of).
   struct Needs {

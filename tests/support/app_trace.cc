@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -17,7 +18,14 @@ namespace {
 using app::Events;
 using app::Where;
 
-// Makes events of visits: a launch begins with a new statement, or with its first point again.
+// Returns true if `point` comes after `before` in row-major order.
+bool is_after(const Point& point, const Point& before) {
+  const auto a = before.coordinates(), b = point.coordinates();
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+// Makes events of visits: a launch begins with a new statement, or with a point that does not come
+// after the point before.
 class Seer {
  public:
   explicit Seer(const app::Data& data) : data_(data) {
@@ -94,7 +102,7 @@ class Seer {
       for (const Point& color : visit.parent->colors) add(color);
     }
     if (open.last != visit.launch || !visit.launch->is_index ||
-        open.visits.front().point == visit.point) {
+        !is_after(visit.point, open.visits.back().point)) {
       end_launch(open);
     }
     open.last = visit.launch;

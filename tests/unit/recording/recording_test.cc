@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "app/data.h"
@@ -80,6 +82,81 @@ TEST(Recording, LoopsHaveTheirCounter) {
   EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
   const auto& body = again.recording.app.find("main")->body;
   ASSERT_EQ(body.size(), 1U);
+}
+
+// An anti-diagonal of tiles after the other, each a launch over its own domain. All launches count,
+// not only those that are as large as the first. The table of a requirement follows the tables of
+// the requirements before it, whose sizes differ too.
+TEST(Recording, WavefrontsHaveAFormulaForAllLaunches) {
+  for (const int tiles : {2, 4, 9, 40}) {
+    const std::string edge = std::to_string(tiles), last = std::to_string(tiles - 1);
+    AppBuilder app("wave");
+    app.region("matrix", {360, 360}).field("score", 8).partition("tiles", {edge, edge});
+    app.region("weights", {360, 360}).field("w", 8).partition("blocks", {edge, edge});
+    app.task("work").variant(cpu().leaf()).reads("weights").writes("matrix");
+    AppStatement wave = launch("work")
+                            .over({"min(d, " + last + ") - max(0, d - " + last + ") + 1"}, {"i"})
+                            .on("blocks", {"(i + d) % " + edge, "d - i"})
+                            .on("tiles", {"i", "d - i"});
+    std::get<AppLaunch>(wave.node).lower = {"max(0, d - " + last + ")"};
+    app.task("main").variant(cpu()).body({loop(2 * tiles - 1, {wave}, "d")});
+    const Again again = record(app.top_level("main").done());
+    EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data())) << tiles;
+    EXPECT_THAT(again.recording.notes, Not(Contains(HasSubstr("no rule")))) << tiles;
+    const auto& body = again.recording.app.find("main")->body;
+    ASSERT_EQ(body.size(), 1U);
+    const auto& loop_of = std::get<AppLoop>(body.at(0).node);
+    const auto& launch_of = std::get<AppLaunch>(loop_of.body.at(0).node);
+    EXPECT_EQ(launch_of.data.at(1).color, (Formulas{"i", "t - i"})) << tiles;
+  }
+}
+
+// No formula of the loop's counter gives all these tiles, so each turn of the loop is a launch of
+// its own. The rest of the outer loop stays a loop.
+TEST(Recording, TurnsOfALoopThatFollowNoRuleAreLaunchesOfTheirOwn) {
+  constexpr std::int64_t kTurns = 100, kTiles = 64;
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}, {"other", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{kTiles}}, kTiles, {{"v", 8}}}};
+  app::Events::Partition partition{"tiles", 0, -1, {Point{0}, Point{kTiles}}, {}};
+  for (std::int64_t c = 0; c < kTiles; ++c) {
+    partition.pieces.push_back({Point{c}, {Point{c}, Point{1}}, 1});
+  }
+  events.partitions = {partition};
+  using How = app::Events::How;
+  events.shapes = {{1, 1, {{How::kMapped, 0, 0, Privilege::kReadWrite, {}, {0}}}},
+                   {2, 0, {{How::kWhole, 0, -1, Privilege::kReadOnly, {}, {0}}}}};
+  events.contexts = {{0, -1, {}, 1, {}}};
+  events.launches = {{1, {}}};
+  std::mt19937 random(5);
+  for (std::int64_t turn = 0; turn < kTurns; ++turn) {
+    const auto points = static_cast<std::int64_t>(random() % 20) + 1;
+    app::Events::Launch launch{0, {0, points}};
+    std::vector<std::int64_t> tiles(kTiles);
+    std::iota(tiles.begin(), tiles.end(), 0);
+    std::shuffle(tiles.begin(), tiles.end(), random);
+    launch.numbers.insert(launch.numbers.end(), tiles.begin(), tiles.begin() + points);
+    events.contexts[0].launches.push_back({static_cast<std::uint32_t>(events.launches.size())});
+    events.launches.push_back(std::move(launch));
+  }
+  for (int i = 0; i < 50; ++i) events.contexts[0].launches.push_back({0});
+  const auto recorded = recorded_application(app::text_of(events), "shuffled");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes, Not(Contains(HasSubstr("no rule"))));
+  const auto workload = Workload::make(recorded->app);
+  ASSERT_TRUE(workload.ok()) << workload.error().message;
+  EXPECT_EQ(recorded->app.find("main")->body.size(), kTurns + 1U);
+  std::vector<std::string> expected;
+  for (const app::Events::Launch& launch : events.launches) {
+    for (std::size_t p = 0; p + 2 < launch.numbers.size(); ++p) {
+      expected.push_back("work (" + std::to_string(p) + "), read-write x 8 bytes of (1) at (" +
+                         std::to_string(launch.numbers[p + 2]) + ")");
+    }
+  }
+  std::vector<std::string> trace = test::trace_of(workload->data());
+  trace.resize(expected.size());
+  EXPECT_EQ(trace, expected);
 }
 
 // Two fields that change places, and a region with other names for them: each launch says its own.
