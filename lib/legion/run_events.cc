@@ -34,7 +34,8 @@ constexpr std::size_t kMostCosts = 65'536;    // measured costs of the runtime
 // Percentile of the measured times that counts as the runtime's own cost. Times that other work
 // delays lie above it.
 constexpr std::size_t kUndisturbed = 10;
-constexpr std::int64_t kMostPoints = 1 << 16;  // points of a launch with projection functors
+constexpr std::size_t kMostLaunchBoxes = 1024;  // boxes of a launch over a domain with holes
+constexpr std::int64_t kMostPoints = 1 << 16;   // points of a launch with projection functors
 constexpr const char* kProgramsBefore = "Legion programs that ended before the last";
 
 std::vector<std::int64_t> list(const Point& point) {
@@ -390,6 +391,18 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   return to;
 }
 
+void RunEvents::find_boxes(const Legion::Domain& domain, Launched& launch) {
+  for_each_box(domain, [&](const Rect& box) {
+    if (launch.boxes.size() <= kMostLaunchBoxes) launch.boxes.push_back(box);
+  });
+  if (launch.boxes.size() > kMostLaunchBoxes) {
+    launch.boxes.clear();
+    return other("launches over domains with too many holes, each over the box around its points");
+  }
+  launch.points = static_cast<std::int64_t>(domain.get_volume());
+  other("launches over domains with holes, each as one launch for each box of its domain");
+}
+
 void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   // All shards of a replicated task make the same launches; only the first counts.
@@ -407,8 +420,9 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
     if (!app::can_be_kept(launch.domain) || launch.domain.volume() > app::kMaxEventPoints) {
       return other("launches over domains with too large numbers");
     }
-    if (static_cast<std::size_t>(launch.domain.volume()) != task.index_domain.get_volume()) {
-      other("launches over domains with holes, as boxes");
+    launch.points = launch.domain.volume();
+    if (static_cast<std::size_t>(launch.points) != task.index_domain.get_volume()) {
+      find_boxes(task.index_domain, launch);
     }
     launch.shape.dimensions = static_cast<std::uint32_t>(launch.domain.dimensions());
     launch.numbers = list(launch.domain.lower);
@@ -527,18 +541,22 @@ void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
 }
 
 void RunEvents::keep(Key key, const Legion::Task& task, Launched launch) {
-  ++launched_;
-  if (launch.projected.empty()) {
-    return add_launch(key, number_of(std::move(launch)));
-  }
+  launched_ += std::max<std::size_t>(1, launch.boxes.size());
+  if (launch.projected.empty()) return add_launches(key, numbers_of(launch));
   Events alone;
   alone.shapes = {launch.shape};
   std::string words = app::text_of(alone);
   if (task.args != nullptr) {
     words.append(static_cast<const char*>(task.args), std::min(task.arglen, kMostArgumentBytes));
   }
-  std::shared_ptr<Alike>& alike = alike_[{std::move(words), launch.numbers}];
-  const std::int64_t points = launch.domain.volume();
+  std::vector<std::int64_t> numbers = launch.numbers;
+  for (const Rect& box : launch.boxes) {
+    for (const Point& corner : {box.lower, box.extents}) {
+      numbers.insert(numbers.end(), corner.coordinates().begin(), corner.coordinates().end());
+    }
+  }
+  std::shared_ptr<Alike>& alike = alike_[{std::move(words), std::move(numbers)}];
+  const std::int64_t points = launch.points;
   if (alike == nullptr) alike = std::make_shared<Alike>(Alike{std::move(launch), {}, 0});
   alike->used = launched_;
   pending_[key] = {alike, points, {}};
@@ -546,8 +564,10 @@ void RunEvents::keep(Key key, const Legion::Task& task, Launched launch) {
   forget_old();
 }
 
-void RunEvents::add_launch(const Key& key, std::optional<std::uint32_t> number) {
-  if (number) contexts_[key.first].launches.emplace_back(key.second, *number);
+void RunEvents::add_launches(const Key& key, const std::vector<std::uint32_t>& numbers) {
+  for (const std::uint32_t number : numbers) {
+    contexts_[key.first].launches.emplace_back(key.second, number);
+  }
 }
 
 void RunEvents::forget_old() {
@@ -568,8 +588,8 @@ void RunEvents::finish(const Key& key) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
   const Pending& pending = found->second;
-  const bool replayed = pending.places.empty() && pending.alike->seen;
-  add_launch(key, replayed ? pending.alike->seen : number_of(pending));
+  const bool replayed = pending.places.empty() && !pending.alike->seen.empty();
+  add_launches(key, replayed ? pending.alike->seen : numbers_of(pending));
   pending_.erase(found);
 }
 
@@ -606,42 +626,68 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
     if (places[i]) pending.places[i][index_in(domain, at)] = *places[i];
   }
   if (--pending.unseen > 0) return;
-  alike.seen = number_of(pending);
-  add_launch(key, alike.seen);
+  alike.seen = numbers_of(pending);
+  add_launches(key, alike.seen);
   pending_.erase(found);
 }
 
+std::vector<std::uint32_t> RunEvents::numbers_of(const Launched& launch) {
+  return numbers_of(Pending{std::make_shared<Alike>(Alike{launch, {}, 0}), 0, {}});
+}
+
 // Tables come last in the numbers, because domains and therefore table sizes may differ.
-std::optional<std::uint32_t> RunEvents::number_of(const Pending& pending) {
-  Launched launch = pending.alike->launch;
+std::vector<std::uint32_t> RunEvents::numbers_of(const Pending& pending) {
+  const Launched& launch = pending.alike->launch;
+  Events::Shape shape = launch.shape;
+  std::vector<const Place*> seen;  // for each projected requirement: a place that was seen, or null
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
-    Events::Requirement& of = launch.shape.requirements[launch.projected[i]];
+    Events::Requirement& of = shape.requirements[launch.projected[i]];
     of.how = Events::How::kWhole;
+    seen.push_back(nullptr);
     if (i >= pending.places.size()) {
       count("projections of launches that were not seen");
       continue;
     }
     const std::vector<Place>& places = pending.places[i];
-    const auto seen = std::find_if(places.begin(), places.end(),
-                                   [](const Place& place) { return place.region != kUnseen; });
-    if (seen == places.end() || seen->partition < 0) continue;
+    const auto first = std::find_if(places.begin(), places.end(),
+                                    [](const Place& place) { return place.region != kUnseen; });
+    if (first == places.end() || first->partition < 0) continue;
     of.how = Events::How::kMapped;
-    of.partition = seen->partition;
-    of.region = seen->region;
-    for (const Place& place : places) {
-      const bool like = place.partition == seen->partition && place.region == seen->region;
-      if (!like && place.region != kUnseen) count("pieces that are of another partition");
-      for (std::size_t d = 0; d < seen->colors.size(); ++d) {
-        launch.numbers.push_back(like ? place.colors[d] : app::kNoNumber);
-      }
-    }
+    of.partition = first->partition;
+    of.region = first->region;
+    seen.back() = &*first;
   }
-  return number_of(std::move(launch));
+  const auto dimensions = static_cast<std::size_t>(launch.domain.dimensions());
+  std::vector<Rect> boxes = launch.boxes;
+  if (boxes.empty()) boxes.push_back(launch.domain);
+  std::vector<std::uint32_t> made;
+  for (const Rect& box : boxes) {
+    std::vector<std::int64_t> numbers = launch.numbers;
+    for (std::size_t d = 0; d < shape.dimensions; ++d) {
+      numbers[d] = box.lower[static_cast<int>(d)];
+      numbers[dimensions + d] = box.extents[static_cast<int>(d)];
+    }
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      if (seen[i] == nullptr || box.volume() == 0) continue;
+      Point point = box.lower;
+      do {
+        const Place& place = pending.places[i][index_in(launch.domain, point)];
+        const bool like = place.partition == seen[i]->partition && place.region == seen[i]->region;
+        if (!like && place.region != kUnseen) count("pieces that are of another partition");
+        for (std::size_t d = 0; d < seen[i]->colors.size(); ++d) {
+          numbers.push_back(like ? place.colors[d] : app::kNoNumber);
+        }
+      } while (next_point(box, &point));
+    }
+    if (const auto number = number_of(shape, std::move(numbers))) made.push_back(*number);
+  }
+  return made;
 }
 
-std::optional<std::uint32_t> RunEvents::number_of(Launched launch) {
+std::optional<std::uint32_t> RunEvents::number_of(Events::Shape of,
+                                                  std::vector<std::int64_t> numbers) {
   Events alone;
-  alone.shapes.push_back(std::move(launch.shape));
+  alone.shapes.push_back(std::move(of));
   const std::string words = app::text_of(alone);
   auto shape = shapes_.find(words);
   if (shape == shapes_.end()) {
@@ -654,9 +700,9 @@ std::optional<std::uint32_t> RunEvents::number_of(Launched launch) {
     events_.shapes.push_back(std::move(alone.shapes[0]));
   }
   const auto [number, is_new] = launches_.try_emplace(
-      {shape->second, launch.numbers}, static_cast<std::uint32_t>(events_.launches.size()));
+      {shape->second, numbers}, static_cast<std::uint32_t>(events_.launches.size()));
   if (!is_new) return number->second;
-  if (numbers_ + launch.numbers.size() > app::kMaxEventNumbers) {
+  if (numbers_ + numbers.size() > app::kMaxEventNumbers) {
     launches_.erase(number);
     // Another launch of this shape represents it.
     for (std::size_t i = events_.launches.size(); i-- > 0;) {
@@ -667,8 +713,8 @@ std::optional<std::uint32_t> RunEvents::number_of(Launched launch) {
     count("launches with numbers after those that are kept");
     return std::nullopt;
   }
-  numbers_ += launch.numbers.size();
-  events_.launches.push_back({shape->second, std::move(launch.numbers)});
+  numbers_ += numbers.size();
+  events_.launches.push_back({shape->second, std::move(numbers)});
   return number->second;
 }
 

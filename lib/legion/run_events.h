@@ -105,7 +105,9 @@ class RunEvents {
   struct Launched {
     app::Events::Shape shape;
     std::vector<std::int64_t> numbers;
-    Rect domain;
+    Rect domain;                         // the box around the points
+    std::vector<Rect> boxes;             // if the domain has holes: all its boxes; otherwise empty
+    std::int64_t points = 1;             // number of points
     std::vector<std::size_t> projected;  // requirements whose regions a projection functor decides
   };
   // Launches that are equal (including their arguments) except for the regions that functors gave
@@ -113,8 +115,9 @@ class RunEvents {
   // stands for these.
   struct Alike {
     Launched launch;
-    std::optional<std::uint32_t> seen;  // the last launch of which all points were mapped
-    std::uint64_t used = 0;             // when a launch of this kind was last made
+    // The last launch of which all points were mapped, as numbers_of() returns it.
+    std::vector<std::uint32_t> seen;
+    std::uint64_t used = 0;  // when a launch of this kind was last made
   };
   struct Pending {
     std::shared_ptr<Alike> alike;
@@ -150,14 +153,20 @@ class RunEvents {
                                                          MapperContext context,
                                                          const Legion::Task& task,
                                                          std::size_t position, Launched& launch);
+  // Describes a domain with holes by its boxes, or by the box around its points if it has too many.
+  void find_boxes(const Legion::Domain& domain, Launched& launch);
   // Returns the task's context with its pieces, or nothing if there are too many tasks.
   std::optional<Open> open_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                               const Legion::Task& task);
   // The caller holds mutex_.
   void keep(Key key, const Legion::Task& task, Launched launch);
-  std::optional<std::uint32_t> number_of(Launched launch);
-  std::optional<std::uint32_t> number_of(const Pending& pending);
-  void add_launch(const Key& key, std::optional<std::uint32_t> number);
+  // These return the numbers of the launches that describe the launch: one, or one for each box of
+  // a domain with holes. Launches beyond the limits are left out.
+  std::vector<std::uint32_t> numbers_of(const Launched& launch);
+  std::vector<std::uint32_t> numbers_of(const Pending& pending);
+  std::optional<std::uint32_t> number_of(app::Events::Shape shape,
+                                         std::vector<std::int64_t> numbers);
+  void add_launches(const Key& key, const std::vector<std::uint32_t>& numbers);
   void add_top_level(const Legion::Task& task, std::uint32_t number);
   // finish() completes a pending launch; forget_old() drops the oldest ones. No mapper sees the
   // points of a launch that a trace replays, so such launches are dropped after a while.

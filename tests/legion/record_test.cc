@@ -170,6 +170,43 @@ TEST_F(Record, PartitionsOfSubregions) {
               Not(HasSubstr("warning")));
 }
 
+// The domains of the launches differ, the first has one point. Over domains with holes, each tile
+// is a launch of its own. In both descriptions each tile is written once.
+TEST_F(Record, Wavefronts) {
+  for (const bool sparse : {false, true}) {
+    const Outcome outcome =
+        record(std::string(GROMA_RECORDED) + (sparse ? " sparse" : " wave") + " -ll:cpu 2");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("no rule")));
+    const char* const in_boxes =
+        "groma: not described: launches over domains with holes, each as one launch for each box "
+        "of "
+        "its domain (5)\n";
+    EXPECT_EQ(outcome.err.find(in_boxes) != outcome.err.npos, sparse) << outcome.err;
+    std::vector<std::string> expected;
+    for (int diagonal = 0; diagonal < 7; ++diagonal) {
+      for (int i = std::max(0, diagonal - 3); i <= std::min(diagonal, 3); ++i) {
+        const std::string j = std::to_string(diagonal - i);
+        expected.push_back("work (" + std::to_string(i) + (sparse ? ", " + j : "") +
+                           "), read-write matrix 8 bytes of (4, 4) at (" + std::to_string(4 * i) +
+                           ", " + std::to_string(4 * (diagonal - i)) + ")");
+      }
+    }
+    std::vector<std::string> trace = trace_of(Workload::make(recorded())->data());
+    // The points of a launch run in any order, so do the launches of its boxes.
+    EXPECT_THAT(trace, testing::UnorderedElementsAreArray(expected));
+    const std::string mapping =
+        folder_.write("my.mapper",
+                      "m = Machine(CPU);\ndef any(Task task) { return m[0, task.ipoint[0] % 2]; }\n"
+                      "IndexTaskMap work any;\n");
+    for (const std::string& command : {"check " + mapping, "run " + mapping}) {
+      const Outcome accepted =
+          run("groma " + command + " --machine nodes=1,gpu=0,cpu=2,omp=0 --app " + out());
+      EXPECT_EQ(accepted.exit_code, 0) << accepted.out << accepted.err;
+    }
+  }
+}
+
 // What each run launches stands there, by its piece and by the launch that it is of.
 TEST_F(Record, RunsThatLaunchSomethingElse) {
   const Outcome outcome = record(GROMA_RECORDED " kinds -ll:cpu 2");

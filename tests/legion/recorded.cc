@@ -1,7 +1,7 @@
 // A Legion program with what is not usual, to be recorded:
 //
 //   recorded [many N | unnamed | waits | computes | beyond | subregions | kinds | shards |
-//             predicates] [FLAGS]
+//             predicates | wave | sparse] [FLAGS]
 //
 // Projection functors that turn round by an argument of the launch's, colours that begin at 3, a
 // partition of pieces, one with holes, single launches in a loop, tasks that launch, a must epoch,
@@ -11,9 +11,12 @@
 // tasks, and in more ways, than are kept, over a domain and on a region that are too large. With
 // `subregions` the pieces of a partition are cut by partitions of one name and by ones of several.
 // With `kinds` the runs of one task launch different things. With `shards` the top-level task can
-// be replicated. With `predicates` every second launch has a predicate that is false.
+// be replicated. With `predicates` every second launch has a predicate that is false. With `wave`
+// one diagonal of tiles after the other is launched, by a projection functor; with `sparse` over
+// domains with holes.
 #include <legion.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -40,7 +43,7 @@ enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles, kTogethe
 constexpr Legion::TaskID kMore = 1000;  // and those after it
 constexpr int kTasks = 4100, kRegions = 17;
 constexpr Legion::FieldID kX = 10, kY = 11;
-constexpr Legion::ProjectionID kNext = 5;
+constexpr Legion::ProjectionID kNext = 5, kDiagonal = 6;
 constexpr int kPieces = 4;
 std::string mode;
 int count = 0;
@@ -60,6 +63,21 @@ class Next final : public Legion::ProjectionFunctor {
     (void)index;
     (void)point;
     return above;
+  }
+  bool is_functional() const override { return false; }
+  bool is_exclusive() const override { return true; }
+  unsigned get_depth() const override { return 0; }
+};
+
+// The tile of a point of a diagonal, whose number is the launch's argument.
+class Diagonal final : public Legion::ProjectionFunctor {
+ public:
+  using Legion::ProjectionFunctor::project;
+  LogicalRegion project(const Legion::Mappable* mappable, unsigned, LogicalPartition above,
+                        const DomainPoint& point) override {
+    const int diagonal = *static_cast<const int*>(mappable->as_task()->args);
+    const Point<2> tile(point[0], diagonal - point[0]);
+    return runtime->get_logical_subregion_by_color(above, DomainPoint(tile));
   }
   bool is_functional() const override { return false; }
   bool is_exclusive() const override { return true; }
@@ -261,10 +279,42 @@ void predicates(Context context, Runtime* runtime) {
   }
 }
 
+// Launches the diagonals of a square of tiles. The first and the last one have one tile each.
+void wave(Context context, Runtime* runtime) {
+  const auto square = [&](int edge) {
+    return runtime->create_index_space(context,
+                                       Rect<2>(Point<2>(0, 0), Point<2>(edge - 1, edge - 1)));
+  };
+  const auto fields = runtime->create_field_space(context);
+  runtime->create_field_allocator(context, fields).allocate_field(sizeof(double), kX);
+  const auto space = square(16);
+  const LogicalRegion matrix = runtime->create_logical_region(context, space, fields);
+  name(runtime, matrix, "matrix");
+  const auto cut = runtime->create_partition_by_blockify(context, space, Point<2>(4, 4));
+  const auto tiles = runtime->get_logical_partition(context, matrix, cut);
+  name(runtime, tiles, "tiles");
+  for (int diagonal = 0; diagonal < 2 * kPieces - 1; ++diagonal) {
+    const int first = std::max(0, diagonal - kPieces + 1), last = std::min(diagonal, kPieces - 1);
+    Domain domain = Rect<1>(first, last);
+    if (mode == "sparse") {
+      std::vector<DomainPoint> points;
+      for (int i = first; i <= last; ++i) points.emplace_back(Point<2>(i, diagonal - i));
+      domain =
+          runtime->get_index_space_domain(context, runtime->create_index_space(context, points));
+    }
+    IndexTaskLauncher work(kWork, domain, UntypedBuffer(&diagonal, sizeof diagonal),
+                           Legion::ArgumentMap());
+    work.add_region_requirement(
+        on(tiles, matrix, LEGION_READ_WRITE, mode == "sparse" ? 0 : kDiagonal));
+    runtime->execute_index_space(context, work);
+  }
+}
+
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context context,
          Runtime* runtime) {
   if (mode == "predicates") return predicates(context, runtime);
   if (mode == "subregions") return subregions(context, runtime);
+  if (mode == "wave" || mode == "sparse") return wave(context, runtime);
   if (mode == "kinds") return kinds(context, runtime);
   if (mode == "shards") return shards(context, runtime);
   if (mode == "waits" || mode == "computes") return wait_or_compute(context, runtime);
@@ -392,6 +442,7 @@ int main(int argc, char** argv) {
                  true);
   }
   Runtime::preregister_projection_functor(kNext, new Next());
+  Runtime::preregister_projection_functor(kDiagonal, new Diagonal());
   Runtime::set_top_level_task_id(kTop);
   return Runtime::start(argc, argv);
 }
