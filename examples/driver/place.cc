@@ -94,17 +94,28 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
     static_cast<void>(groma::explain(bound, workload, task, diags));  // reports the reason
     return fail(diags, json);
   }
+  std::optional<std::string> parent;  // of a launch of the task as a single task
   for (const groma::ExplainedTask& each : explained->tasks) {
     for (const groma::ExplainedLaunch& launch : each.launches) {
+      if (!launch.is_index && launch.depth > 0) parent = launch.parent;
       if (!launch.domain) continue;
       query.domain = *launch.domain;
       if (!query.from) query.from = each.kind.kind;
       return std::nullopt;
     }
   }
-  return refuse(fmt::format("`{}` has no index launch of `{}` whose domain it says",
-                            workload.name(), query.task),
-                "name one: --domain 8x4; of a single task: --parent NODE,PROCESSOR");
+  if (parent) {
+    const std::string launching =
+        parent->empty() ? "the top-level task" : fmt::format("`{}`", *parent);
+    return refuse(fmt::format("`{}` launches `{}` only as a single task, which has no domain",
+                              workload.name(), query.task),
+                  fmt::format("name the node and the processor where {} runs, which launches "
+                              "`{}`: --parent 0,0",
+                              launching, query.task));
+  }
+  return refuse(fmt::format("`{}` does not say over which domain `{}` is launched", workload.name(),
+                            query.task),
+                "name the domain, such as --domain 8x4, instead of --app");
 }
 
 // Finds the processor of every point and prints the result. Returns the exit code.

@@ -464,6 +464,20 @@ TEST(Place, SingleTasksStandBesideTheirParent) {
             1);
 }
 
+// An application does not say where the task runs that launches a single task.
+TEST(Place, ASingleTaskOfAnApplicationNeedsItsParent) {
+  const std::string mapping =
+      "m = Machine(CPU);\ndef f(Task t) { return m[0, 0]; }\nSingleTaskMap init_wires f;\n";
+  const std::string ask = "groma place - --app circuit --task init_wires";
+  const Outcome outcome = run(ask, mapping);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err,
+            "groma: `circuit` launches `init_wires` only as a single task, which has no domain\n"
+            "help: name the node and the processor where `init_piece` runs, which launches "
+            "`init_wires`: --parent 0,0\n");
+  EXPECT_EQ(run(ask + " --parent 0,0", mapping).exit_code, 0);
+}
+
 TEST(Place, LowerCornersShiftNothing) {
   const std::string ask =
       "groma place - --machine nodes=2,gpu=2 --task work --domain 4x2 --json --lower ";
