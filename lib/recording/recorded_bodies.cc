@@ -54,6 +54,12 @@ const AppRegion& region_of(const Application& app, std::string of) {
   return app.regions.front();
 }
 
+// Returns the formula `name` - `number`.
+Formula less(const std::string& name, std::int64_t number) {
+  if (number == 0) return name;
+  return number > 0 ? fmt::format("{} - {}", name, number) : fmt::format("{} + {}", name, -number);
+}
+
 std::int64_t constant_of(const Formula& formula) { return std::stoll(formula.text()); }
 
 std::size_t size_of(const std::vector<Repeat>& tree) {
@@ -228,6 +234,7 @@ std::optional<RecordedBodies::Which> RecordedBodies::tell_apart(
 void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body) {
   const std::set<std::string> used = used_;
   const std::size_t notes = notes_.size(), shapes = launch_shapes_.size();
+  const std::size_t partitions = app_.partitions.size();
   Tree turns = tree;
   body = described(kind, turns);
   std::size_t wrong = wrong_, size = size_of(tree);
@@ -242,6 +249,7 @@ void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<Ap
     turns = std::move(next);
     const std::set<std::string> used_before = std::exchange(used_, used);
     const std::size_t notes_before = notes_.size(), shapes_before = launch_shapes_.size();
+    const std::size_t partitions_before = app_.partitions.size();
     std::vector<AppStatement> better = described(kind, turns);
     const auto drop = [](auto& list, std::size_t from, std::size_t to) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(from),
@@ -250,11 +258,13 @@ void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<Ap
     if (wrong_ >= wrong) {
       drop(notes_, notes_before, notes_.size());
       drop(launch_shapes_, shapes_before, launch_shapes_.size());
+      drop(app_.partitions, partitions_before, app_.partitions.size());
       used_ = used_before;
       continue;
     }
     drop(notes_, notes, notes_before);
     drop(launch_shapes_, shapes, shapes_before);
+    drop(app_.partitions, partitions, partitions_before);
     wrong = wrong_;
     body = std::move(better);
     statements_ += size_of(turns) - size;
@@ -414,18 +424,31 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
       for (std::size_t d = 0; d < dimensions; ++d) {
         const int own = lower.dimensions() - static_cast<int>(dimensions - d);
         const std::int64_t shift = own >= 0 ? lower[own] : 0;
-        to.color.emplace_back(shift == 0  ? index[d]
-                              : shift > 0 ? fmt::format("{} - {}", index[d], shift)
-                                          : fmt::format("{} + {}", index[d], -shift));
+        to.color.push_back(less(index[d], shift));
       }
     } else if (from.how == Events::How::kMapped) {
       std::vector<std::string> with_point = names;
       with_point.insert(with_point.end(), index.begin(), index.end());
       table.colors = extents.size();
+      const std::size_t notes = notes_.size(), wrong = wrong_;
       for (std::size_t d = 0; d < extents.size(); ++d) {
         std::vector<std::int64_t> periods = {extents[d]};
         periods.insert(periods.end(), size.coordinates().begin(), size.coordinates().end());
         to.color.push_back(mapped(runs, table, d, periods, with_point, what));
+      }
+      const auto listed =
+          wrong_ > wrong ? add_listed(shape, runs, from, table) : std::optional<std::size_t>();
+      if (listed) {
+        // The list takes the place of the formulas.
+        notes_.resize(notes);
+        wrong_ = wrong;
+        to.of = app_.partitions[*listed].name;
+        to.color.clear();
+        for (std::size_t d = 0; d < dimensions; ++d) {
+          to.color.push_back(less(index[d], events_.launches[runs.launches.front()].numbers[d]));
+        }
+        notes_.push_back(
+            fmt::format("{} follows no rule that was found: the pieces are listed by point", what));
       }
       table.before += extents.size();
     }
@@ -445,6 +468,65 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     for (const Formula& formula : each.color) use(formula);
   }
   return all;
+}
+
+std::optional<std::size_t> RecordedBodies::add_listed(const Events::Shape& shape, const Runs& runs,
+                                                      const Events::Requirement& from,
+                                                      const Table& table) {
+  // A launched task that launches something may depend on the colours of its own pieces.
+  if (!all_same(runs.launches) || contexts_.contains(shape.task)) return std::nullopt;
+  const Events::Launch& launch = events_.launches[runs.launches.front()];
+  const Events::Partition& recorded = events_.partitions[static_cast<std::size_t>(from.partition)];
+  const AppPartition& cut = app_.partitions[static_cast<std::size_t>(from.partition)];
+  const Rect& bounds = events_.regions[recorded.region].bounds;
+  std::map<std::vector<std::int64_t>, const Events::Piece*> pieces;
+  for (const Events::Piece& piece : recorded.pieces) {
+    const auto color = piece.color.coordinates();
+    pieces.emplace(std::vector(color.begin(), color.end()), &piece);
+  }
+  std::size_t room = kMaxAppBoxes;
+  std::set<std::string> names;
+  for (const AppPartition& each : app_.partitions) {
+    room -= std::min(room, each.boxes.size());
+    names.insert(each.name);
+  }
+  for (const AppRegion& each : app_.regions) names.insert(each.name);
+  if (app_.partitions.size() >= kMaxAppRegions) return std::nullopt;
+
+  AppPartition made;
+  const std::string base = fmt::format("{}_of_{}", cut.name, app_.tasks[shape.task].name)
+                               .substr(0, kMaxAppNameBytes / 2);
+  made.name = base;
+  for (int next = 2; names.contains(made.name); ++next)
+    made.name = fmt::format("{}_{}", base, next);
+  made.unnamed = true;
+  made.aliases = cut.aliases;
+  if (!cut.unnamed) made.aliases.push_back(cut.name);
+  made.of = app_.regions[from.region].name;
+  const Rect domain{Point::zeros(static_cast<int>(shape.dimensions)),
+                    extents_of(launch, shape.dimensions)};
+  for (const std::int64_t extent : domain.extents.coordinates()) made.colors.emplace_back(extent);
+  auto number = launch.numbers.begin() +
+                static_cast<std::ptrdiff_t>(
+                    table.begin + table.before * static_cast<std::size_t>(domain.volume()));
+  Point point = domain.lower;
+  do {
+    const std::vector<std::int64_t> color(number,
+                                          number + static_cast<std::ptrdiff_t>(table.colors));
+    number += static_cast<std::ptrdiff_t>(table.colors);
+    const auto piece = pieces.find(color);
+    if (piece == pieces.end()) return std::nullopt;  // also if the point was not seen
+    for (const Rect& box : boxes_of(*piece->second, bounds)) {
+      if (made.boxes.size() == room) return std::nullopt;
+      AppBox& to = made.boxes.emplace_back();
+      to.color.assign(point.coordinates().begin(), point.coordinates().end());
+      to.lower.assign(box.lower.coordinates().begin(), box.lower.coordinates().end());
+      to.extents.assign(box.extents.coordinates().begin(), box.extents.coordinates().end());
+    }
+  } while (next_point(domain, &point));
+  if (made.boxes.empty()) return std::nullopt;
+  app_.partitions.push_back(std::move(made));
+  return app_.partitions.size() - 1;
 }
 
 // ---- Formulas

@@ -76,6 +76,11 @@ class RecordedBodies {
     std::size_t before = 0;  // numbers for each point in the tables before this one
     std::size_t colors = 0;  // numbers for each point in this table
   };
+  // Adds a partition that lists the pieces that the points of a launch have, and returns its
+  // number. Returns nullopt if the launches differ, if pieces of points were not seen, or if an
+  // application may not have so many boxes.
+  std::optional<std::size_t> add_listed(const Events::Shape& shape, const Runs& runs,
+                                        const Events::Requirement& from, const Table& table);
   // Returns one coordinate of the colour of each point of a requirement, as a formula.
   Formula mapped(const Runs& runs, const Table& table, std::size_t coordinate,
                  std::span<const std::int64_t> periods, const std::vector<std::string>& names,

@@ -33,20 +33,6 @@ bool has_holes(const Events::Piece& piece) {
   return piece.points > 0 && piece.points < piece.bounds.volume();
 }
 
-// Returns the boxes of a piece, relative to the region's lower corner. `region` is the region's
-// bounds.
-std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
-  if (piece.boxes.empty()) {
-    const Rect box = box_of(piece, region);
-    return box.volume() == 0 ? std::vector<Rect>() : std::vector<Rect>{box};
-  }
-  std::vector<Rect> boxes = piece.boxes;
-  for (Rect& box : boxes) {
-    for (int d = 0; d < box.dimensions(); ++d) box.lower[d] -= region.lower[d];
-  }
-  return boxes;
-}
-
 // Returns true if both have the same points and neither has two boxes that overlap. Returns false
 // if the steps are used up.
 bool same(const Cut& a, const Cut& b, Steps& steps) {
@@ -141,6 +127,18 @@ std::string words_of(const std::vector<Formula>& formulas) {
 }
 
 }  // namespace
+
+std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
+  if (piece.boxes.empty()) {
+    const Rect box = box_of(piece, region);
+    return box.volume() == 0 ? std::vector<Rect>() : std::vector<Rect>{box};
+  }
+  std::vector<Rect> boxes = piece.boxes;
+  for (Rect& box : boxes) {
+    for (int d = 0; d < box.dimensions(); ++d) box.lower[d] -= region.lower[d];
+  }
+  return boxes;
+}
 
 std::vector<std::string> coordinate_names(std::size_t dimensions) {
   if (dimensions <= 3) {

@@ -16,6 +16,10 @@ namespace groma::app {
 // more than three.
 std::vector<std::string> coordinate_names(std::size_t dimensions);
 
+// Returns the boxes of a piece, relative to the region's lower corner. `region` is the region's
+// bounds.
+std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region);
+
 // Adds the regions and partitions of `events` to an application, in their order.
 class RecordedData {
  public:

@@ -19,6 +19,7 @@
 namespace groma {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -157,6 +158,50 @@ TEST(Recording, TurnsOfALoopThatFollowNoRuleAreLaunchesOfTheirOwn) {
   std::vector<std::string> trace = test::trace_of(workload->data());
   trace.resize(expected.size());
   EXPECT_EQ(trace, expected);
+}
+
+// A permutation of so many tiles that no formula holds it. Each point writes its tile, so a formula
+// that is only nearly right would make points seem to share tiles. A mapping knows the list of the
+// pieces by the name of the program's partition.
+TEST(Recording, PiecesOfPointsThatFollowNoRuleAreListed) {
+  constexpr std::int64_t kTiles = 600, kFirst = 7;
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{10}, Point{2 * kTiles}}, 2 * kTiles, {{"v", 8}}}};
+  app::Events::Partition partition{"tiles", 0, -1, {Point{0}, Point{kTiles}}, {}};
+  for (std::int64_t c = 0; c < kTiles; ++c) {
+    partition.pieces.push_back({Point{c}, {Point{10 + 2 * c}, Point{2}}, 2});
+  }
+  events.partitions = {partition};
+  events.shapes = {{1, 1, {{app::Events::How::kMapped, 0, 0, Privilege::kReadWrite, {}, {0}}}}};
+  std::vector<std::int64_t> tiles(kTiles);
+  std::iota(tiles.begin(), tiles.end(), 0);
+  std::shuffle(tiles.begin(), tiles.end(), std::mt19937(5));
+  events.launches = {{0, {kFirst, kTiles}}};
+  auto& numbers = events.launches[0].numbers;
+  numbers.insert(numbers.end(), tiles.begin(), tiles.end());
+  events.contexts = {{0, -1, {}, 1, {{0}, {0}, {0}}}};
+  const auto recorded = recorded_application(app::text_of(events), "shuffled");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes,
+              AllOf(Not(Contains(HasSubstr("is right for"))),
+                    Contains("which piece of `tiles` a launch of `work` has follows no rule that "
+                             "was found: the pieces are listed by point")));
+  ASSERT_EQ(recorded->app.partitions.size(), 2U);
+  EXPECT_EQ(recorded->app.partitions[1].aliases, std::vector<std::string>{"tiles"});
+  EXPECT_TRUE(recorded->app.partitions[1].unnamed);
+  const auto workload = Workload::make(recorded->app);
+  ASSERT_TRUE(workload.ok()) << workload.error().message;
+  std::vector<std::string> expected;
+  for (int turn = 0; turn < 3; ++turn) {
+    for (std::int64_t p = 0; p < kTiles; ++p) {
+      expected.push_back("work (" + std::to_string(kFirst + p) +
+                         "), read-write x 8 bytes of (2) at (" +
+                         std::to_string(2 * tiles[static_cast<std::size_t>(p)]) + ")");
+    }
+  }
+  EXPECT_EQ(test::trace_of(workload->data()), expected);
 }
 
 // Two fields that change places, and a region with other names for them: each launch says its own.
