@@ -857,12 +857,6 @@ int run(TuneArguments arguments) {
   if (unbounded && !json) {
     print_error("groma: there is no bound: Ctrl-C ends the search, and leaves the best so far\n");
   }
-  if (!arguments.file.empty() && arguments.program.same.empty() &&
-      arguments.command.check_command.empty() && !json) {
-    print_error(
-        "groma: nothing checks whether what the command prints is right: `--same RE` names lines "
-        "that must stay, `--check-command` judges a text\n");
-  }
   Display display(evaluator, std::move(subject->notes), json);
   Best best;
   options.on_event = [&](const groma::TuneEvent& event) {
@@ -892,6 +886,15 @@ int run(TuneArguments arguments) {
                             subject->command ? " --trust" : "", more));
   }
   if (!display.fine()) return kWrongInput;
+  const bool is_other =
+      outcome->best && outcome->start && outcome->best->number != outcome->start->number;
+  const bool is_checked =
+      !arguments.program.same.empty() || !arguments.command.check_command.empty();
+  if (is_other && !arguments.file.empty() && !is_checked && !json) {
+    print_error(
+        "groma: nothing checked whether what the command prints is right: `--same RE` names lines "
+        "that must stay, `--check-command` judges a text\n");
+  }
   const int code = exit_code_of(*outcome);
   if (arguments.on == "legion" && outcome->best && !outcome->spent_before && code == kFine &&
       !deadline.over()) {
