@@ -35,18 +35,38 @@ std::string file_of(const std::string& path) {
   return fmt::format("({} {} {})", fs::weakly_canonical(path, code).string(), bytes, time);
 }
 
-// Returns a hash of the folder and of the environment variables that affect a program.
+// docs/legion.md lists these names.
+constexpr std::array kIgnoredVariables = std::to_array<std::string_view>(
+    {// The shell.
+     "_", "HISTCONTROL", "HISTFILE", "HISTFILESIZE", "HISTSIZE", "MAIL", "OLDPWD", "PROMPT_COMMAND",
+     "PS1", "PS2", "PWD", "SHLVL",
+     // The terminal.
+     "CLICOLOR", "COLORTERM", "COLUMNS", "ITERM_*", "KITTY_*", "LESSCLOSE", "LESSOPEN", "LINES",
+     "LSCOLORS", "LS_COLORS", "STY", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
+     "TERM_SESSION_ID", "TMUX", "TMUX_PANE", "VSCODE_*", "VTE_VERSION", "WINDOW", "WINDOWID",
+     // The login session.
+     "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION", "DISPLAY", "GNOME_*", "GPG_AGENT_INFO",
+     "GPG_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "SESSION_MANAGER", "SSH_*", "SYSTEMD_EXEC_PID",
+     "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP", "XDG_RUNTIME_DIR", "XDG_SEAT",
+     "XDG_SESSION_*", "XDG_VTNR",
+     // The program does not get this one.
+     "GROMA_API_KEY"});
+
+// Returns true if the environment variable cannot change what a program computes.
+bool is_ignored(std::string_view name) {
+  return std::any_of(kIgnoredVariables.begin(), kIgnoredVariables.end(),
+                     [&](std::string_view pattern) {
+                       if (!pattern.ends_with('*')) return name == pattern;
+                       return name.starts_with(pattern.substr(0, pattern.size() - 1));
+                     });
+}
+
+// Returns a hash of the folder and of the environment variables that may affect a program.
 std::string surroundings() {
-  static constexpr std::array<std::string_view, 8> kPrefixes = {
-      "LD_",     "PYTHON", "LEGION_",   "REALM_",
-      "LEGATE_", "OMP_",   "OPENBLAS_", "CUDA_VISIBLE_DEVICES="};
   std::vector<std::string_view> variables;
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view variable(*at);
-    if (std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                    [&](std::string_view prefix) { return variable.starts_with(prefix); })) {
-      variables.push_back(variable);
-    }
+    if (!is_ignored(variable.substr(0, variable.find('=')))) variables.push_back(variable);
   }
   std::sort(variables.begin(), variables.end());
   std::error_code code;
@@ -69,6 +89,8 @@ void for_each_line(std::string_view text, const Use& use) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> ignored_variables() { return kIgnoredVariables; }
 
 std::int64_t Checked::days_since_1970() {
   using Days = std::chrono::duration<std::int64_t, std::ratio<86'400>>;

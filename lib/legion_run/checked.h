@@ -4,19 +4,25 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "groma/program.h"
 #include "groma/run_program.h"
 
 namespace groma::inspect {
 
+// Environment variables of the terminal, the shell and the login session, which do not change what
+// a program computes. A name that ends with `*` stands for all variables that begin so.
+std::span<const std::string_view> ignored_variables();
+
 class Checked {
  public:
   // Two runs are of the same program if these are equal:
   // - the words of the command
   // - the folder
-  // - the environment variables that Legion, Python and the dynamic loader read
+  // - the environment variables, except those of ignored_variables()
   // - the files named by the words (`FILE` and `--input=FILE`), by size and modification time
   //
   // Files that these files read are not known, so an entry expires after a week. `compares`: the

@@ -1,9 +1,12 @@
 #include "legion_run/checked.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "groma/diagnostics.h"
 #include "groma/system.h"
@@ -55,6 +58,37 @@ TEST_F(CheckedTest, TellsProgramsApart) {
   run_.override_layouts.tasks.clear();
   mapping_ = program("Task * GPU;\n");
   EXPECT_FALSE(on(100).known());
+}
+
+// A program may read any variable.
+TEST_F(CheckedTest, VariablesCount) {
+  on(100).remember();
+  for (const char* name : {"PAIRS", "XDG_CONFIG_HOME", "LC_ALL", "SSHX", "GROMA_API_KEYS"}) {
+    SCOPED_TRACE(name);
+    ASSERT_EQ(std::getenv(name), nullptr);
+    setenv(name, "1", 1);
+    EXPECT_FALSE(on(100).known());
+    unsetenv(name);
+    EXPECT_TRUE(on(100).known());
+  }
+}
+
+TEST_F(CheckedTest, VariablesOfTheTerminalDoNotCount) {
+  const auto docs = read_file(GROMA_SOURCE_DIR "/docs/legion.md", 1 << 20);
+  ASSERT_TRUE(docs);
+  on(100).remember();
+  for (const std::string_view pattern : ignored_variables()) {
+    SCOPED_TRACE(pattern);
+    EXPECT_NE(docs->find(fmt::format("`{}`", pattern)), docs->npos) << "not in docs/legion.md";
+    std::string name(pattern);
+    if (name.back() == '*') name.back() = 'X';
+    const char* const value = std::getenv(name.c_str());
+    const std::optional<std::string> before =
+        value ? std::optional<std::string>(value) : std::nullopt;
+    setenv(name.c_str(), "another", 1);
+    EXPECT_TRUE(on(100).known());
+    before ? setenv(name.c_str(), before->c_str(), 1) : unsetenv(name.c_str());
+  }
 }
 
 TEST_F(CheckedTest, FilesAmongTheWordsCount) {
