@@ -338,9 +338,12 @@ class Composer {
       if (finding.match.count > 1) text += fmt::format(" (Said {} times.)", finding.match.count);
       add_sentence(std::move(text), &feedback_.explain);
     }
+    const std::vector<PossibleCause> causes = causes_of(rule);
+    explain_causes(causes, finding.groups);
     explain_place(finding);
     explain_follow(finding);
     add_advice(rule.advice, finding.groups);
+    for (const PossibleCause& cause : causes) add_suggestion(filled(cause.change, finding.groups));
     // A crash tells less than Legion's checks. If the checks passed, no statement is blamed.
     const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
     if (cleared || context_.maps_itself) return;
@@ -348,6 +351,39 @@ class Composer {
       for (const std::string& change : rule.change) add_suggestion(filled(change, finding.groups));
     }
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
+  }
+
+  // Returns the rule's causes that this run can have, the most likely ones first. If the mapping is
+  // known, its own statements come first and faults of mappers in C++ last.
+  std::vector<PossibleCause> causes_of(const Rule& rule) const {
+    std::vector<PossibleCause> causes;
+    for (const PossibleCause& cause : rule.causes) {
+      if (cause.checked && context_.checks.empty()) continue;
+      if (!cause.statements.empty()) {
+        if (context_.maps_itself) continue;
+        if (context_.program != nullptr && !has_any(*context_.program, cause.statements)) continue;
+      }
+      causes.push_back(cause);
+    }
+    if (context_.program == nullptr && !context_.maps_itself) return causes;
+    std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) {
+      const auto rank = [](const PossibleCause& cause) {
+        return cause.mapper ? 2 : cause.statements.empty() ? 1 : 0;
+      };
+      return rank(a) < rank(b);
+    });
+    return causes;
+  }
+
+  void explain_causes(const std::vector<PossibleCause>& causes, const Groups& groups) {
+    std::string all;
+    for (const PossibleCause& cause : causes) {
+      all += fmt::format("{}{}", all.empty() ? "" : "; ", filled(cause.text, groups));
+    }
+    if (all.empty()) return;
+    add_sentence(fmt::format("Under Legion, {} may be the cause: {}",
+                             causes.size() == 1 ? "this" : "one of these", all),
+                 &feedback_.explain);
   }
 
   // Adds the rule's advice. What does not suit the run is left out.
@@ -466,6 +502,7 @@ class Composer {
     if (!may_hang || hang == rules_.rules.end()) return;
     add_sentence(fmt::format("if the run had to be stopped: {}", filled(hang->meaning, {})),
                  &feedback_.explain);
+    explain_causes(causes_of(*hang), {});
     add_advice(hang->advice, {});
   }
 

@@ -219,6 +219,41 @@ class RuleReader {
     return all;
   }
 
+  // Reads `possible_causes`, which only a silent rule may have.
+  std::vector<PossibleCause> read_causes(const Json& json, Role role) {
+    constexpr std::string_view kCauseKeys[] = {"text", "statement", "mapper", "checked", "change"};
+    std::vector<PossibleCause> all;
+    if (!json.contains("possible_causes")) return all;
+    if (role != Role::kSilent) fail("`possible_causes` is for a `silent` rule");
+    for (const Json& item : json["possible_causes"]) {
+      if (!json["possible_causes"].is_array() || !item.is_object()) {
+        fail("`possible_causes` is not a list of objects");
+        return all;
+      }
+      for (const auto& [key, value] : item.items()) {
+        if (std::find(std::begin(kCauseKeys), std::end(kCauseKeys), key) == std::end(kCauseKeys)) {
+          fail(fmt::format("`possible_causes` has no key `{}`", key));
+        }
+      }
+      PossibleCause cause{harmless(text(item, "text")), statements_in(item), truth(item, "mapper"),
+                          truth(item, "checked"), harmless(text(item, "change"))};
+      if (cause.text.empty()) fail("a possible cause has no `text`");
+      if (!cause.change.empty() && cause.statements.empty()) {
+        fail("a possible cause with a `change` needs a `statement`");
+      }
+      all.push_back(std::move(cause));
+    }
+    return all;
+  }
+
+  std::vector<MappingStatement> statements_in(const Json& json) {
+    std::vector<MappingStatement> all;
+    for (const std::string& name : texts(json, "statement")) {
+      all.push_back(choice(kStatements, name, "statement"));
+    }
+    return all;
+  }
+
   template <typename Table>
   auto choice(const Table& table, const std::string& name, const char* key)
       -> std::decay_t<decltype(table[0].second)> {
@@ -232,7 +267,7 @@ class RuleReader {
         "id",     "role",      "hook",    "pattern",  "diagnostic",       "meaning",
         "advice", "example",   "literal", "follow",   "statement",        "mend",
         "exit",   "timed_out", "unit",    "scale",    "higher_is_better", "says",
-        "change", "lacks",     "cause",   "by_groma", "shortage"};
+        "change", "lacks",     "cause",   "by_groma", "shortage",         "possible_causes"};
     Rule rule;
     id_ = rule.id = text(json, "id");
     if (rule.id.empty()) return fail("a rule has no `id`");
@@ -258,9 +293,8 @@ class RuleReader {
     rule.by_groma = truth(json, "by_groma") || !rule.diagnostic.empty();
     rule.shortage = truth(json, "shortage");
     if (!rule.diagnostic.empty() && rule.follow.empty()) rule.follow = {"note: ", "help: "};
-    for (const std::string& name : texts(json, "statement")) {
-      rule.statements.push_back(choice(kStatements, name, "statement"));
-    }
+    rule.statements = statements_in(json);
+    rule.causes = read_causes(json, rule.role);
     if (json.contains("mend")) rule.mend = choice(kMends, text(json, "mend"), "mend");
     read_numbers(json, &rule);
     read_pattern(json, &rule);
@@ -333,6 +367,10 @@ class RuleReader {
       check_groups(advice.text, known);
     }
     for (const std::string& change : rule.change) check_groups(change, groups);
+    for (const PossibleCause& cause : rule.causes) {
+      check_groups(cause.text, groups);
+      check_groups(cause.change, groups);
+    }
   }
 
   void check_groups(std::string_view text, const std::set<std::string, std::less<>>& groups) {

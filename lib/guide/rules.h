@@ -61,6 +61,16 @@ struct Advice {
   bool to_gpu = false;     // left out if the machine has no GPU or all tasks prefer GPUs
 };
 
+// What may have ended a run that left no message.
+struct PossibleCause {
+  std::string text;  // a clause: "the code of a task waits for ever"
+  // Only a mapping that has one of these statements can be the cause. Empty: any run.
+  std::vector<MappingStatement> statements;
+  bool mapper = false;   // a fault in the code of a mapper in C++
+  bool checked = false;  // Legion's checks find it; left out if they were on
+  std::string change;    // how to change the statements
+};
+
 struct Rule {
   std::string id, hook;
   Role role = Role::kError;
@@ -83,6 +93,7 @@ struct Rule {
   Mend mend = Mend::kNone;
   std::vector<std::int64_t> exit_codes;  // kSilent; empty without a timeout: any code except 0
   bool timed_out = false;                // kSilent
+  std::vector<PossibleCause> causes;     // kSilent
   std::string unit;                      // kMetric; empty: the group `unit` has the unit
   double scale = 1;                      // kMetric: factor for the group `value`
   bool higher_is_better = false;         // kMetric

@@ -203,7 +203,8 @@ TEST(Paper, OutputWithoutAnEndMayBeThatOfAHang) {
   const Feedback feedback = guided("step 1 of 10\nstep 2 of 10\n");
   EXPECT_EQ(feedback.status, Feedback::Status::kUnknown);
   EXPECT_THAT(feedback.explain,
-              ElementsAre(testing::StartsWith("If the run had to be stopped: the run is slower")));
+              ElementsAre(testing::StartsWith("If the run had to be stopped: the run is slower"),
+                          HasSubstr("may be the cause: ")));
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("-lg:safe_mapper")));
   // Who knows how it ended does not wonder.
   GuideContext context;
@@ -211,9 +212,9 @@ TEST(Paper, OutputWithoutAnEndMayBeThatOfAHang) {
   EXPECT_THAT(guided("step 1 of 10\n", context).explain, IsEmpty());
   context.exit_code.reset();
   context.timed_out = true;
-  EXPECT_THAT(
-      guided("step 1 of 10\n", context).explain,
-      ElementsAre(testing::StartsWith("The run is slower than the time that it was given")));
+  EXPECT_THAT(guided("step 1 of 10\n", context).explain,
+              ElementsAre(testing::StartsWith("The run is slower than the time that it was given"),
+                          HasSubstr("may be the cause: ")));
   EXPECT_THAT(guided("ELAPSED TIME = 3.0 s\n").explain, IsEmpty());
 }
 
@@ -392,6 +393,56 @@ TEST(Endings, WhatIsNotInTheMappingNeedNotBeLeftOut) {
     const bool has = testing::Matches(without)(guided("", context).suggest);
     EXPECT_EQ(has, said) << text;
   }
+}
+
+// The causes that the mapping can have come first, and those that it cannot have are left out.
+TEST(Endings, WithoutTextNameCausesThatTheMappingCanHave) {
+  const struct {
+    const char* mapping;
+    int code;
+    const char *first, *second, *not_said;
+  } kCases[] = {
+      {"ControlReplicate top;\n", 124, "ControlReplicate runs all shards",
+       "the code of a task waits", "InstanceLimit"},
+      {"TaskSteal top CPU SAME_NODE;\n", 124, "TaskSteal moves", "the code of a task waits",
+       "ControlReplicate"},
+      {"Task * CPU;\n", 124, "the code of a task waits", "no background worker", "InstanceLimit"},
+      {"Layout * * * C_order;\n", 139, "a Layout statement", "the code of a task reads",
+       "function"},
+      {"Task * CPU;\n", 139, "the code of a task reads", "slice_task", "Layout"},
+      {"Task * CPU;\n", 134, "a task, or a library", "map_task", "Layout"},
+  };
+  for (const auto& [mapping, code, first, second, not_said] : kCases) {
+    SCOPED_TRACE(mapping);
+    Diagnostics diags(Source("a.mapper", mapping));
+    const Program program = compile(diags.source(), diags);
+    ASSERT_FALSE(diags.has_errors());
+    GuideContext context;
+    context.exit_code = code;
+    context.timed_out = code == 124;
+    context.program = &program;
+    const Feedback feedback = guided("", context);
+    ASSERT_EQ(feedback.explain.size(), 2U);
+    const std::string& causes = feedback.explain[1];
+    EXPECT_LT(causes.find(first), causes.find(second)) << causes;
+    EXPECT_NE(causes.find(second), causes.npos) << causes;
+    for (const std::string& each : feedback.explain) EXPECT_THAT(each, Not(HasSubstr(not_said)));
+    for (const std::string& each : feedback.suggest) EXPECT_THAT(each, Not(HasSubstr(not_said)));
+  }
+}
+
+// What Legion's checks find is not the cause of a run that they let pass.
+TEST(Endings, WithoutTextAndUnderChecksAreTheTasksOwn) {
+  Diagnostics diags(Source("a.mapper", "Task * CPU;\n"));
+  const Program program = compile(diags.source(), diags);
+  GuideContext context;
+  context.exit_code = 134;
+  context.program = &program;
+  context.checks = "";
+  EXPECT_THAT(guided("", context).explain,
+              ElementsAre(HasSubstr("The run aborted"),
+                          "Under Legion, this may be the cause: a task, or a library that it "
+                          "calls, ends the program."));
 }
 
 TEST(Legion, SaysWhichFlagGivesWhatItLacks) {
