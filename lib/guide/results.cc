@@ -107,9 +107,12 @@ bool is_ordered(const Group& group) {
          !std::all_of(group.lines.begin(), group.lines.end(), may_name_a_task);
 }
 
-// Returns true if the program says something with the line: a text, or a number that counts.
+// Returns true if the program says something with the line: a text, or a number that is not a time
+// or a place.
 bool is_result(const PrintedLine& line) {
-  const auto counts = [](const PrintedNumber& number) { return number.role == Role::kCounts; };
+  const auto counts = [](const PrintedNumber& number) {
+    return number.role == Role::kCounts || number.role == Role::kUnsteady;
+  };
   return line.numbers.empty() || std::any_of(line.numbers.begin(), line.numbers.end(), counts);
 }
 
