@@ -333,6 +333,11 @@ class Composer {
       return;
     }
     const Rule& rule = *finding.rule;
+    if (!rule.meaning_after_failure.empty() && has_other_failure(rule)) {
+      add_sentence(filled(rule.meaning_after_failure, finding.groups), &feedback_.explain);
+      add_suggestion(filled(rule.advice_after_failure, finding.groups));
+      return;
+    }
     if (!rule.meaning.empty()) {
       std::string text = sentence(filled(rule.meaning, finding.groups));
       if (finding.match.count > 1) text += fmt::format(" (Said {} times.)", finding.match.count);
@@ -351,6 +356,14 @@ class Composer {
       for (const std::string& change : rule.change) add_suggestion(filled(change, finding.groups));
     }
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
+  }
+
+  // Returns true if a finding of another rule says how the run failed.
+  bool has_other_failure(const Rule& rule) const {
+    return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
+      return finding.rule != &rule &&
+             (finding.role == Role::kError || finding.role == Role::kGeneral);
+    });
   }
 
   // Returns the rule's causes that this run can have, the most likely ones first. If the mapping is

@@ -264,10 +264,11 @@ class RuleReader {
 
   void read_rule(const Json& json) {
     constexpr std::string_view kKeys[] = {
-        "id",     "role",      "hook",    "pattern",  "diagnostic",       "meaning",
-        "advice", "example",   "literal", "follow",   "statement",        "mend",
-        "exit",   "timed_out", "unit",    "scale",    "higher_is_better", "says",
-        "change", "lacks",     "cause",   "by_groma", "shortage",         "possible_causes"};
+        "id",           "role",      "hook",    "pattern",  "diagnostic",       "meaning",
+        "advice",       "example",   "literal", "follow",   "statement",        "mend",
+        "exit",         "timed_out", "unit",    "scale",    "higher_is_better", "says",
+        "change",       "lacks",     "cause",   "by_groma", "shortage",         "possible_causes",
+        "after_failure"};
     Rule rule;
     id_ = rule.id = text(json, "id");
     if (rule.id.empty()) return fail("a rule has no `id`");
@@ -281,6 +282,7 @@ class RuleReader {
     rule.hook = text(json, "hook");
     rule.meaning = harmless(text(json, "meaning"));
     rule.advice = read_advice(json);
+    read_after_failure(json, &rule);
     for (const std::string& change : texts(json, "change")) rule.change.push_back(harmless(change));
     rule.example = text(json, "example");
     rule.follow = texts(json, "follow");
@@ -300,6 +302,20 @@ class RuleReader {
     read_pattern(json, &rule);
     if (own_ && !error_) check_texts(rule);
     if (!error_) set_->rules.push_back(std::move(rule));
+  }
+
+  void read_after_failure(const Json& json, Rule* rule) {
+    if (!json.contains("after_failure")) return;
+    const Json& texts = json["after_failure"];
+    if (!texts.is_object()) return fail("`after_failure` is not an object");
+    for (const auto& [key, value] : texts.items()) {
+      if (key != "meaning" && key != "advice") {
+        return fail(fmt::format("`after_failure` has no key `{}`", key));
+      }
+    }
+    rule->meaning_after_failure = harmless(text(texts, "meaning"));
+    rule->advice_after_failure = harmless(text(texts, "advice"));
+    if (rule->meaning_after_failure.empty()) fail("`after_failure` has no `meaning`");
   }
 
   void read_numbers(const Json& json, Rule* rule) {
@@ -367,6 +383,8 @@ class RuleReader {
       check_groups(advice.text, known);
     }
     for (const std::string& change : rule.change) check_groups(change, groups);
+    check_groups(rule.meaning_after_failure, groups);
+    check_groups(rule.advice_after_failure, groups);
     for (const PossibleCause& cause : rule.causes) {
       check_groups(cause.text, groups);
       check_groups(cause.change, groups);

@@ -77,6 +77,8 @@ struct Rule {
   std::string pattern;  // RE2 syntax; empty for kSilent
   std::string meaning;  // may contain groups of the pattern: {task}
   std::vector<Advice> advice;
+  // Said instead of `meaning` and `advice` if the output says how the run failed; empty: not.
+  std::string meaning_after_failure, advice_after_failure;
   std::vector<std::string> change;    // how to change one of `statements`; may contain groups
   std::string example;                // a line that the pattern matches
   std::vector<std::string> literals;  // every match contains at least one of these

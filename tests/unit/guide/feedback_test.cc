@@ -48,6 +48,26 @@ TEST(Feedback, APythonExceptionIsTheCause) {
   EXPECT_THAT(feedback.explain.at(1), HasSubstr("Nothing was mapped"));
 }
 
+// Legion itself said why it ended, so neither a launcher nor static linking is to blame.
+TEST(Feedback, ALegionThatAbortsBeforeItIsMapped) {
+  const std::string no_legion =
+      "groma: no Legion: the program started no Legion that could be taken over; signal 6 ended "
+      "it\n";
+  for (const bool maps_itself : {false, true}) {
+    GuideContext context;
+    context.exit_code = 134;
+    context.checks = "";
+    context.maps_itself = maps_itself;
+    const Feedback feedback = guided(
+        "[0 - 7f]    0.000000 {5}{legion}: LEGION API USAGE EXCEPTION: something new\n" + no_legion,
+        context);
+    EXPECT_THAT(feedback.explain, ElementsAre("Legion says: something new.",
+                                              HasSubstr("ended before Groma took over")));
+    EXPECT_THAT(feedback.suggest, ElementsAre(HasSubstr("Correct what the message names")));
+  }
+  EXPECT_THAT(guided(no_legion, {.exit_code = 134}).suggest, Contains(HasSubstr("statically")));
+}
+
 // It is not an error of the text, which was compiled before the program ran.
 TEST(Feedback, ARefusalInARunIsNoCompileError) {
   const Feedback feedback = guided(
