@@ -138,9 +138,16 @@ Result<CommandOutcome> run_command(const Command& command) {
   GROMA_CHECK(!command.words.empty());
   const auto failure = [&command](int code) {
     const bool unknown = code == ENOENT || code == ENOTDIR;
+    const std::string& word = command.words[0];
+    const std::string in_folder = "./" + word;
+    std::string help;
+    if (code == EACCES) {
+      help = "it is a folder, or not marked as a program: chmod +x";
+    } else if (unknown && word.find('/') == word.npos && find_program(in_folder)) {
+      help = fmt::format("the folder of `{0}` is not in PATH: write `{0}`", in_folder);
+    }
     return Error{unknown ? Error::Code::kUnknown : Error::Code::kUnreadable,
-                 fmt::format("cannot run `{}`: {}", command.words[0], std::strerror(code)),
-                 code == EACCES ? "it is a folder, or not marked as a program: chmod +x" : ""};
+                 fmt::format("cannot run `{}`: {}", word, std::strerror(code)), std::move(help)};
   };
   struct sigaction on_end {};
   sigaction(SIGCHLD, nullptr, &on_end);

@@ -234,6 +234,24 @@ TEST(Command, HasTheFolderAndTheEnvironmentThatItIsGiven) {
   EXPECT_EQ(run(command).out.text, "/\n,kept,new\n");
 }
 
+// A shell does not look for a program in the present folder either.
+TEST(Command, ThatStandsInThisFolderNeedsItsFolder) {
+  namespace fs = std::filesystem;
+  const auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const fs::path before = fs::current_path();
+  fs::current_path(folder->path());
+  fs::create_symlink("/bin/sh", "a-program-in-this-folder");
+  Command command;
+  command.words = {"a-program-in-this-folder"};
+  const auto refused = run_command(command);
+  fs::current_path(before);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().help,
+            "the folder of `./a-program-in-this-folder` is not in PATH: write "
+            "`./a-program-in-this-folder`");
+}
+
 TEST(Command, SaysWhyItCannotBeStarted) {
   Command command;
   command.words = {"no-such-program-here"};
@@ -242,6 +260,7 @@ TEST(Command, SaysWhyItCannotBeStarted) {
   EXPECT_EQ(unknown.error().code, Error::Code::kUnknown);
   EXPECT_EQ(unknown.error().message,
             "cannot run `no-such-program-here`: No such file or directory");
+  EXPECT_EQ(unknown.error().help, "");
   command = shell("true");
   command.folder = "/no/such/folder";
   EXPECT_FALSE(run_command(command).ok());
