@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "groma/spelling.h"
 
 namespace groma {
 
@@ -17,9 +21,13 @@ std::optional<Error> override_layouts(const LayoutOverrides& overrides, Applicat
   for (const std::string& name : overrides.tasks) {
     const auto has_name = [&](const AppTask& task) { return task.name == name; };
     if (name == "*" || std::any_of(app.tasks.begin(), app.tasks.end(), has_name)) continue;
+    std::vector<std::string_view> tasks;
+    for (const AppTask& task : app.tasks) tasks.push_back(task.name);
+    const auto near = near_names(name, tasks);
     return Error{Error::Code::kUnknown,
                  fmt::format("`--override-layouts={}`: the application `{}` has no such task", name,
-                             app.name)};
+                             app.name),
+                 near.empty() ? "" : fmt::format("did you mean {}?", join_names(near))};
   }
   for (AppTask& task : app.tasks) {
     if (!overrides.has(task.name)) continue;

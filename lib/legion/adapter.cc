@@ -85,8 +85,9 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   if (of_program == nullptr) return;
   if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
   const bool is_alone = mapper.machine().node_count() == 1;
-  groma::mapper::log_unknown_names(of_program->program(), names_, *log(),
-                                   is_alone ? "" : " in the first process");
+  const std::string_view where = is_alone ? "" : " in the first process";
+  groma::mapper::log_unknown_names(of_program->program(), names_, *log(), where);
+  groma::mapper::log_unknown_overrides(options.override_layouts, names_, *log(), where);
 }
 
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,

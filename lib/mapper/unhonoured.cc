@@ -41,6 +41,12 @@ std::string_view lacking(const Program& program, const Row& row, const Capabilit
   }
 }
 
+// Returns "; did you mean ...?", or nothing if no candidate is similar to the name.
+std::string meant(std::string_view name, const std::vector<std::string_view>& candidates) {
+  const auto near = near_names(name, candidates);
+  return near.empty() ? std::string() : "; did you mean " + join_names(near) + "?";
+}
+
 }  // namespace
 
 // Logs a warning for each statement that has no effect.
@@ -92,10 +98,6 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     all[at->second].lines.insert(
         program.source().position(program.range({row.statement}).begin).line);
   };
-  const auto meant = [](std::string_view name, const std::vector<std::string_view>& candidates) {
-    const auto near = near_names(name, candidates);
-    return near.empty() ? std::string() : "; did you mean " + join_names(near) + "?";
-  };
   for (const Row& row : program.data().rows) {
     const std::string_view name = program.data().names.text(row.key.task);
     const auto task = run.tasks.find(name);
@@ -129,6 +131,19 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
                           fmt::join(std::next(one.lines.begin()), one.lines.end(), ", "));
     log.log(LogLevel::kWarning, fmt::format("{}:{}: {}{}{}{}", program.source().name(),
                                             *one.lines.begin(), one.what, where, also, one.after));
+  }
+}
+
+// Logs a warning for each overridden task that did not run, with similar names of the run.
+void log_unknown_overrides(const LayoutOverrides& overrides, const NamesOfRun& run, LogSink& log,
+                           std::string_view where) {
+  std::vector<std::string_view> tasks;
+  for (const auto& [task, count] : run.tasks) tasks.push_back(task);
+  for (const std::string& name : overrides.tasks) {
+    if (name == "*" || run.tasks.contains(name)) continue;
+    log.log(LogLevel::kWarning,
+            fmt::format("--override-layouts={0}: no task `{0}` was launched{1}{2}", name, where,
+                        meant(name, tasks)));
   }
 }
 

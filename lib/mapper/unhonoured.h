@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "groma/layout_overrides.h"
 #include "groma/log.h"
 #include "groma/mapper_runtime.h"
 #include "groma/program.h"
@@ -35,6 +36,10 @@ struct NamesOfRun {
 // process") ends the claim of each line; `run` is then what was seen there.
 void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log,
                        std::string_view where = "");
+
+// Logs a line for each task of `--override-layouts` that the run did not launch.
+void log_unknown_overrides(const LayoutOverrides& overrides, const NamesOfRun& run, LogSink& log,
+                           std::string_view where = "");
 
 // Returns true if the program has an InstanceLimit statement.
 bool limits_any(const Program& program);

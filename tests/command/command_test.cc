@@ -314,6 +314,9 @@ TEST(Check, LayoutsOfSingleTasksAreOverridden) {
   const Outcome unknown = run(check + " --override-layouts=c", "");
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.out + unknown.err, HasSubstr("`--override-layouts=c`: the application `"));
+  const Outcome misspelt =
+      run("groma check - --app circuit --override-layouts=distribute_charg", "");
+  EXPECT_THAT(misspelt.out + misspelt.err, HasSubstr("did you mean `distribute_charge`?"));
   // A search that goes on has it as it was begun.
   const std::string found = folder.path() + "/found";
   const Outcome begun =

@@ -178,6 +178,14 @@ class Demanding : public Run {
   }
 };
 
+TEST_F(Demanding, AnOverrideForATaskThatDoesNotRunIsReported) {
+  EXPECT_THAT(demanding("Task * CPU;\n", "--override-layouts=rowz").err,
+              HasSubstr("--override-layouts=rowz: no task `rowz` was launched; did you mean "
+                        "`rows`?"));
+  EXPECT_THAT(demanding("Task * CPU;\n", "--override-layouts=rows").err,
+              Not(HasSubstr("was launched")));
+}
+
 TEST_F(Demanding, ALayoutAgainstItsMapperIsAnError) {
   const std::string text = "Layout columns 0 CPU C_order AOS;\n";
   const Outcome outcome = demanding(text);
