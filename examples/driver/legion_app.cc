@@ -104,7 +104,7 @@ groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) 
   return groma::machine_from_json(Json{{"nodes", {node}}}.dump(), "legion");
 }
 
-groma::Result<std::string> legion_program(const std::string& app) {
+groma::Result<std::string> legion_program(const std::string& app, const std::string& for_others) {
   using Code = groma::Error::Code;
   const auto library = own_library();
   if (!library) return library.error();
@@ -113,8 +113,7 @@ groma::Result<std::string> legion_program(const std::string& app) {
   std::error_code code;
   if (groma::find_benchmark(name) == nullptr || !fs::is_regular_file(programs / name, code)) {
     return groma::Error{Code::kUnknown, fmt::format("`{}` is not there as a Legion program", name),
-                        fmt::format("there is {}; `groma run --map FILE -- PROGRAM` takes any",
-                                    names_in(programs))};
+                        fmt::format("there is {}; {}", names_in(programs), for_others)};
   }
   return (programs / name).string();
 }

@@ -32,8 +32,9 @@ void check_flags(const std::string& app, const groma::Workload& workload,
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags);
 
 // Returns the path of the application's program. Fails if the application is not a benchmark, if
-// the benchmark was not written for Legion, or if this build does not include Legion.
-groma::Result<std::string> legion_program(const std::string& app);
+// the benchmark was not written for Legion, or if this build does not include Legion. Then
+// `for_others` ends the help: it says what to do with any other program.
+groma::Result<std::string> legion_program(const std::string& app, const std::string& for_others);
 // Returns the program's command-line arguments for these parameters, such as `-n 512`.
 std::vector<std::string> parameters_of(const groma::Workload& workload);
 

@@ -150,7 +150,7 @@ int run(Options options) {
 // Runs and measures the Legion program of the benchmark.
 int run_on_legion(Options options) {
   check_standard_input({options.file, options.app});
-  const auto program = legion_program(options.app);
+  const auto program = legion_program(options.app, "`groma run --map FILE -- PROGRAM` takes any");
   if (!program) return refuse(program.error());
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs("", for_this_computer(options.app), &diags);

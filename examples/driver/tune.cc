@@ -720,6 +720,17 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
   return print(text) == kFine && winner != nullptr ? kFine : kWrongInput;
 }
 
+// Returns how to tune a Legion program that does not come with Groma.
+std::string for_other_programs(const std::string& app) {
+  const std::string recorded = app.ends_with(".json") ? visible(app) : "APP.json";
+  return fmt::format(
+      "any other program: `groma tune --app {0} --machine M --verify -- PROGRAM ARGS` simulates "
+      "the "
+      "mappings and then runs the best ones; `groma tune --app {0} --command 'groma run --map "
+      "{{file}} -- PROGRAM ARGS'` runs each one (`groma record` writes {0})",
+      recorded);
+}
+
 // After a search on Legion: measures the start and the best mapping beside the program without a
 // mapping, for each application. Returns the exit code.
 int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
@@ -734,7 +745,7 @@ int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOut
     add(fmt::format("step {}", best.number), best);
   }
   for (std::size_t i = 0; i < arguments.apps.size(); ++i) {
-    const auto program = legion_program(arguments.apps[i]);
+    const auto program = legion_program(arguments.apps[i], for_other_programs(arguments.apps[i]));
     if (!program) return refuse_search(program.error(), arguments.json);
     VerifyOptions options = verify_options(arguments, subject);
     options.program.words = {*program};
@@ -765,7 +776,7 @@ int run(TuneArguments arguments) {
     arguments.flags = with_cpus(arguments.flags);
     arguments.machine.clear();
     for (std::string& app : arguments.apps) {
-      if (const auto program = legion_program(app); !program) {
+      if (const auto program = legion_program(app, for_other_programs(app)); !program) {
         return refuse_search(program.error(), json);
       }
       app = for_this_computer(app);

@@ -120,6 +120,8 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
   expect("tune --on legion --app cannon:n=64 -- -ll:csize", 2, "`-ll:csize` takes a number");
   expect("run --app cannon --checks never", 2, "--checks");
   expect("tune --on legion --app pennant", 1, "`pennant` is not there as a Legion program");
+  expect("tune --on legion --app wave.json", 1,
+         "`groma tune --app wave.json --machine M --verify -- PROGRAM ARGS`");
   expect("tune --on legion --app cannon --machine local", 2, "--machine");
 }
 
