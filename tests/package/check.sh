@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs Groma, and uses it from outside the tree in every way that we promise: find_package with all
-# components and with one, from a prefix that was moved; pkg-config; each header alone; the example of
-# embedding on its own; add_subdirectory; and find_package again with shared libraries.
+# components and with one, from a prefix that was moved; pkg-config, also for a Legion program; each
+# header alone; the example of embedding on its own; add_subdirectory; and find_package again with shared
+# libraries.
 #
 #   bash tests/package/check.sh BUILD [all]
 #
@@ -85,6 +86,22 @@ check_run() {
   grep -q '^moved: 0 0 0 0$' log
 }
 
+# The same Legion program as in docs/legion.md, "Linked", without CMake. Only for the package of PyPI.
+check_legion_by_pkg_config() {
+  local prefix=$1 legion realm
+  legion=$(sed -n 's/^Legion_LIBRARY:FILEPATH=//p' "$build/CMakeCache.txt")
+  realm=$(sed -n 's/^Legion_REALM_LIBRARY:FILEPATH=//p' "$build/CMakeCache.txt")
+  [ -f "$legion" ] && [ -f "$prefix/lib/pkgconfig/groma-legion.pc" ] || return 0
+  say "groma-legion by pkg-config"
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -isystem "${legion%/lib64/*}/include/legate/deps" consumer/use_legion.cc \
+    $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs groma-legion) "$legion" "$realm" \
+    -Wl,-rpath,"${legion%/*}" -Wl,--allow-shlib-undefined -o legion_by_pkg_config
+  echo 'Task missing CPU;' >my.mapper
+  LD_LIBRARY_PATH=$prefix/lib/groma/no_driver quietly ./legion_by_pkg_config -ll:cpu 1 -logfile stderr
+  grep -q 'no task .missing. was launched' log
+}
+
 install_moved "$build" static
 consume find_package -DCMAKE_PREFIX_PATH="$work/static"
 consume find_core_without_hwloc -DCMAKE_PREFIX_PATH="$work/static" -DGROMA_WANTED=core \
@@ -92,6 +109,7 @@ consume find_core_without_hwloc -DCMAKE_PREFIX_PATH="$work/static" -DGROMA_WANTE
 check_headers "$work/static"
 check_pkg_config "$work/static"
 check_run "$work/static"
+check_legion_by_pkg_config "$work/static"
 say "examples/embed on its own"
 quietly cmake -S embed -B embed-build -G Ninja -DCMAKE_PREFIX_PATH="$work/static"
 quietly cmake --build embed-build
