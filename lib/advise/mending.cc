@@ -159,6 +159,8 @@ class Mending {
       if (variant.kind != about->kind) continue;
       for (const LayoutDemand& demand : variant.demands) {
         if (demand.requirement != about->position) continue;
+        // No statement says that fields have no gaps between them (variant_layouts.h).
+        if (demand.source == DemandSource::kMapper && demand.align_op == AlignOp::kLe) continue;
         LayoutSpec layout;
         if (demand.fields) layout.fields = *demand.fields;
         if (demand.dimensions) layout.dimensions = *demand.dimensions;

@@ -97,7 +97,12 @@ void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position) {
   LayoutSpec layout;
   for (const LayoutDemand& demand : variant.demands) {
-    if (demand.requirement == position) add_demand(demand, &layout);
+    if (demand.requirement != position) continue;
+    LayoutDemand one = demand;
+    // The program's mapper asks for fields without gaps (variant_layouts.h).
+    const bool no_gaps = one.source == DemandSource::kMapper && one.align_op == AlignOp::kLe;
+    if (no_gaps) one.align_op = AlignOp::kNone;
+    add_demand(one, &layout);
   }
   return layout;
 }

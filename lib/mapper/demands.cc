@@ -97,7 +97,8 @@ std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const Lay
     found.push_back({LayoutPart::kOrder, fields_text(*demand.fields), fields_text(layout.fields)});
   }
   if (demand.not_exact && layout.exact) {
-    found.push_back({LayoutPart::kOther, "an instance of more than the region", "Exact"});
+    found.push_back(
+        {LayoutPart::kOther, "an instance that also covers points outside the region", "Exact"});
   }
   if (demand.memory && *demand.memory != memory) {
     found.push_back(

@@ -166,10 +166,13 @@ void check_layout(Checker& check, const TaskView& task, std::size_t i, const Var
                   const InstanceWish& wish) {
   for (const mapper::RefusedLayout& one : refused_by_any(task, i, variant, wish)) {
     const bool by_mapper = one.by == DemandSource::kMapper;
-    Diagnostic& diagnostic =
-        check.refuse(by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused,
-                     wish.layout_origin, i, task.name, one.wants, one.says);
+    const bool opposite = !by_mapper && one.is_of_dimensions &&
+                          mapper::variants_demand_opposite_orders(task, i, variant.kind, true);
+    Diagnostic& diagnostic = check.refuse(
+        by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused, wish.layout_origin, i,
+        task.name, opposite ? one.wants + mapper::kAndTheOpposite : one.wants, one.says);
     if (by_mapper) mapper::add_cure(diagnostic);
+    if (opposite) mapper::add_opposite_orders_cure(diagnostic);
     check.set_cause(cause_of(one.part));
   }
 }

@@ -1,6 +1,7 @@
 #include "mapper/variant_layouts.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace groma::mapper {
@@ -18,6 +19,50 @@ OtherVariants other_variants(const TaskView& task, const VariantView& wanted) {
   return others;
 }
 
+std::vector<LayoutConflict> find_mapper_conflicts(LayoutDemand demand, const LayoutSpec& layout,
+                                                  MemKind memory, int dimensions) {
+  const bool equal = demand.align_op == AlignOp::kEq;
+  const bool no_gaps = demand.align_op == AlignOp::kLe;
+  if (equal) demand.align_op = AlignOp::kGe;  // a larger power of two is a multiple
+  // A demand has an order of fields only if the instance has several fields.
+  constexpr std::size_t kSeveral = 2;
+  std::vector<LayoutConflict> found = find_conflicts(demand, layout, memory, dimensions, kSeveral);
+  for (LayoutConflict& conflict : found) {
+    if (conflict.part != LayoutPart::kAlignment) continue;
+    if (equal) conflict.wants = "Align==" + std::to_string(demand.align_bytes);
+    if (no_gaps) conflict.wants = "fields without gaps between them";
+  }
+  return found;
+}
+
+bool variants_demand_opposite_orders(const TaskView& task, std::size_t i, ProcKind kind,
+                                     bool recorded) {
+  std::optional<DimensionOrder> seen;
+  for (const VariantView& variant : task.variants) {
+    if (variant.kind != kind || (recorded && !variant.chosen_by_mapper)) continue;
+    for (const LayoutDemand& demand : variant.demands) {
+      const bool names_order =
+          demand.requirement == i && demand.dimensions && demand.source == DemandSource::kVariant;
+      if (!names_order) continue;
+      if (seen && seen != demand.dimensions) return true;
+      seen = demand.dimensions;
+    }
+  }
+  return false;
+}
+
+void add_opposite_orders_cure(Diagnostic& diagnostic) {
+  diagnostic.help(
+      "leave the order out of the `Layout` statement; each launch then gets the order that its "
+      "variant wants");
+}
+
+void add_alignment_cure(Diagnostic& diagnostic) {
+  diagnostic.help(
+      "name another memory in the `Region` statement, or a smaller alignment in the `Layout` "
+      "statement if this statement asks for the alignment");
+}
+
 std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
                                            const VariantView& variant, const InstanceWish& wish,
                                            bool only_named) {
@@ -27,11 +72,20 @@ std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
     if (demand.requirement != i) continue;
     // The program's mapper may ask for different layouts at different times. What the statement
     // does not name follows each of them.
-    const bool part = only_named || demand.source == DemandSource::kMapper;
-    for (LayoutConflict& conflict :
-         find_conflicts(part ? named_part(demand, wish.layout_named) : demand, wish.layout,
-                        wish.memory, requirement.region_dimensions, requirement.fields.size())) {
-      refused.push_back({std::move(conflict), demand.source});
+    const bool by_mapper = demand.source == DemandSource::kMapper;
+    const LayoutDemand part =
+        only_named || by_mapper ? named_part(demand, wish.layout_named) : demand;
+    std::vector<LayoutConflict> conflicts =
+        by_mapper
+            ? find_mapper_conflicts(part, wish.layout, wish.memory, requirement.region_dimensions)
+            : find_conflicts(part, wish.layout, wish.memory, requirement.region_dimensions,
+                             requirement.fields.size());
+    // A conflict of the dimensions comes first.
+    bool is_of_dimensions = part.dimensions && *part.dimensions != wish.layout.dimensions &&
+                            requirement.region_dimensions > 1;
+    for (LayoutConflict& conflict : conflicts) {
+      refused.push_back(
+          {std::move(conflict), demand.source, std::exchange(is_of_dimensions, false)});
     }
   }
   return refused;

@@ -237,20 +237,44 @@ TEST(Validate, LayoutsThatTheProgramsMapperAsksFor) {
     candidate.layout_named = named;
     return text_of(validate(wish, task.view(), two_nodes()));
   };
-  const LayoutSpec all{.dimensions = DimensionOrder::kC,
-                       .exact = true,
-                       .align_op = AlignOp::kEq,
-                       .align_bytes = 128};
+  const LayoutSpec all{
+      .dimensions = DimensionOrder::kC, .exact = true, .align_op = AlignOp::kEq, .align_bytes = 32};
   EXPECT_THAT(refused(all, {}), IsEmpty());
   EXPECT_THAT(refused(all, {.dimensions = true}),
               ElementsAre("region 0 of `t`: the program's own mapper asks for F_order, the mapping "
                           "says C_order [layout-demanded]"));
-  EXPECT_THAT(refused(all, {.exact = true}),
-              ElementsAre("region 0 of `t`: the program's own mapper asks for an instance of more "
-                          "than the region, the mapping says Exact [layout-demanded]"));
+  EXPECT_THAT(
+      refused(all, {.exact = true}),
+      ElementsAre(
+          "region 0 of `t`: the program's own mapper asks for an instance that "
+          "also covers points outside the region, the mapping says Exact [layout-demanded]"));
   EXPECT_THAT(refused(all, {.alignment = true}),
               ElementsAre("region 0 of `t`: the program's own mapper asks for Align==64, the "
-                          "mapping says Align==128 [layout-demanded]"));
+                          "mapping says Align==32 [layout-demanded]"));
+  LayoutSpec multiple = all;
+  multiple.align_bytes = 128;
+  EXPECT_THAT(refused(multiple, {.alignment = true}), IsEmpty());
+}
+
+// An upper bound of the alignment stands for fields without gaps between them.
+TEST(Validate, GapsBetweenTheFieldsOfAMapperThatAsksForNone) {
+  LayoutDemand demand;
+  demand.source = DemandSource::kMapper;
+  demand.align_op = AlignOp::kLe;
+  demand.align_bytes = 1;
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"}).region_dimensions = 2;
+  task.variants[0].demands = {&demand, 1};
+  TaskWish wish = good_wish(task);
+  InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
+  candidate.layout = {.align_op = AlignOp::kEq, .align_bytes = 64};
+  candidate.layout_origin = Origin{1};
+  candidate.layout_named = {.alignment = true};
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("region 0 of `t`: the program's own mapper asks for fields without gaps "
+                          "between them, the mapping says Align==64 [layout-demanded]"));
+  candidate.layout = {};
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())), IsEmpty());
 }
 
 // Layouts of a task with two variants of a kind, which demand C order and Fortran order.
@@ -287,8 +311,13 @@ TEST(Validate, LayoutsOfSeveralVariantsOfOneKind) {
   EXPECT_THAT(refused_by_two(kC, true, false), IsEmpty());
   EXPECT_THAT(refused_by_two(kFortran, true, false), wants_c);
   EXPECT_THAT(refused_by_two(kFortran, false, true), IsEmpty());
-  EXPECT_THAT(refused_by_two(kC, true, true), wants_fortran);
-  EXPECT_THAT(refused_by_two(kFortran, true, true), wants_c);
+  // No order is right for both.
+  EXPECT_THAT(refused_by_two(kC, true, true),
+              ElementsAre("region 0 of `t`: its variant wants F_order (and another of its variants "
+                          "the opposite), the mapping says C_order [layout-refused]"));
+  EXPECT_THAT(refused_by_two(kFortran, true, true),
+              ElementsAre("region 0 of `t`: its variant wants C_order (and another of its variants "
+                          "the opposite), the mapping says F_order [layout-refused]"));
   // It is not known which one it will choose.
   EXPECT_THAT(refused_by_two(kC, false, false, true), IsEmpty());
   EXPECT_THAT(refused_by_two(kFortran, false, false, true), IsEmpty());
