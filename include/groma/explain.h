@@ -103,6 +103,9 @@ struct ExplainedMemory {
   Decided layout_decided;  // by 0: the layout that the variant demands, or SOA F_order
   // True if no statement decides the layout but the program's own mapper does.
   bool demanded_by_mapper = false;
+  // If no statement decides the layout: the other layouts that launches get, because the program's
+  // own mapper chooses other variants for them.
+  std::vector<LayoutSpec> other_layouts = {};
 };
 
 // The decisions about one region argument of a task.

@@ -19,6 +19,7 @@
 #include "groma/validate.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
+#include "mapper/variant_layouts.h"
 #include "program/data.h"
 
 namespace groma {
@@ -50,6 +51,21 @@ bool has_own_demand(const VariantView* variant, std::uint32_t position) {
     return demand.source == DemandSource::kMapper && demand.requirement == position;
   };
   return std::any_of(variant->demands.begin(), variant->demands.end(), is_own);
+}
+
+// Returns the layouts other than `layout` that a requirement has in launches for which the
+// program's own mapper chooses another variant than `variant`.
+std::vector<LayoutSpec> other_layouts(const TaskView& task, const VariantView& variant,
+                                      std::uint32_t position, const LayoutSpec& layout) {
+  std::vector<LayoutSpec> found;
+  const mapper::OtherVariants others = mapper::other_variants(task, variant);
+  if (!others.all_run) return found;
+  for (const VariantView* other : others.variants) {
+    const LayoutSpec demanded = mapper::demanded_layout(*other, position);
+    const bool known = std::find(found.begin(), found.end(), demanded) != found.end();
+    if (!known && !(demanded == layout)) found.push_back(demanded);
+  }
+  return found;
 }
 
 class Explainer {
@@ -493,6 +509,9 @@ class Explainer {
         memory.layout_decided = decided(query, candidate.layout_origin);
         memory.demanded_by_mapper =
             !candidate.layout_origin && has_own_demand(variant, explained.position);
+        if (!candidate.layout_origin && variant != nullptr) {
+          memory.other_layouts = other_layouts(view, *variant, explained.position, memory.layout);
+        }
       }
       explained.memories.push_back(std::move(memory));
     }

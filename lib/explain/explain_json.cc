@@ -136,6 +136,9 @@ class Writer {
     if (laid_out) {
       json["layout"] = decision(layout_words(memory.layout), memory.layout_decided);
       if (memory.demanded_by_mapper) json["layout"]["demanded_by_mapper"] = true;
+      for (const LayoutSpec& other : memory.other_layouts) {
+        json["layout"]["other_layouts"].push_back(layout_words(other));
+      }
     }
     return json;
   }

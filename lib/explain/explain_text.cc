@@ -159,6 +159,9 @@ class Writer {
     if (is_virtual) return;
     const Decided& layout = memory.layout_decided;
     line(3, fmt::format("layout {}", layout_words(memory.layout)));
+    for (const LayoutSpec& other : memory.other_layouts) {
+      dim_line(4, fmt::format("or {}, for launches that run another variant", layout_words(other)));
+    }
     if (memory.demanded_by_mapper) {
       dim_line(4, "by the program's own mapper");
       return beaten(4, layout.beaten);

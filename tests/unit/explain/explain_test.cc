@@ -157,6 +157,23 @@ TEST(Explain, ALayoutThatTheProgramsMapperDemands) {
               HasSubstr(R"("over":[],"demanded_by_mapper":true)"));
 }
 
+TEST(Explain, TheLayoutsOfAllVariantsThatRun) {
+  constexpr std::string_view kOpposite = R"({"top_level": "main", "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU"}], "body": [{"launch": "work"}]},
+    {"name": "work", "variants": [
+       {"kind": "GPU", "chosen_by_mapper": true, "demands": [
+          {"requirement": 0, "dimension_order": "C_order"}]},
+       {"kind": "GPU", "chosen_by_mapper": true, "demands": [
+          {"requirement": 0, "dimension_order": "F_order"}]}],
+     "requirements": [{"names": ["x"], "privilege": "read-write", "dimensions": 2}]}]})";
+  const Explained e = explained("", {}, "p100x4", kOpposite);
+  EXPECT_THAT(draw(*e.result, e.bound.program()),
+              HasSubstr("layout SOA F_order\n        or SOA C_order, for launches that run another "
+                        "variant\n"));
+  EXPECT_THAT(to_json(*e.result, e.bound.program(), e.diags),
+              HasSubstr(R"("other_layouts":["SOA C_order"])"));
+}
+
 TEST(Explain, MemoriesInOrderAndWhyNotTheFirst) {
   const Explained e = explained(
       "Region work tiles GPU SOCKMEM, ZCMEM\n"
