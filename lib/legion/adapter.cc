@@ -11,6 +11,7 @@
 #include "groma/program_mapper.h"
 #include "mapper/default_policy.h"
 #include "mapper/unhonoured.h"
+#include "mapper/variant_layouts.h"
 
 namespace groma::legion {
 
@@ -129,9 +130,17 @@ void Adapter::fail(std::size_t position, std::string_view name, const Requiremen
         one_diagnostic(DiagId::kBadInstance, position, name, wish.instance, why.text),
         wish.instance_origin, mapper_.get());
   }
+  fail(position, name, why, decided_first(wish));
+}
+
+void Adapter::fail(std::size_t position, std::string_view name, const NoInstance& why,
+                   Origin origin) const {
   const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
-  registration_->fail(one_diagnostic(id, position, name, why.text), decided_first(wish),
-                      mapper_.get());
+  Diagnostic diagnostic = one_diagnostic(id, position, name, why.text);
+  if (why.unaligned && !why.no_room) {
+    groma::mapper::add_alignment_cure(diagnostic);
+  }
+  registration_->fail(diagnostic, origin, mapper_.get());
 }
 
 void Registration::note_stealable(Legion::TaskID task) {

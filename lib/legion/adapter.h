@@ -231,6 +231,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   // Reports a requirement that got no instance, and ends the process.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
                          const NoInstance& why) const;
+  [[noreturn]] void fail(std::size_t position, std::string_view name, const NoInstance& why,
+                         Origin origin) const;
 
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "base/one_diagnostic.h"
@@ -14,6 +15,7 @@
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/demands.h"
+#include "mapper/variant_layouts.h"
 
 namespace groma::legion {
 
@@ -74,6 +76,18 @@ struct LayoutChanges {
   bool any() const { return order || compact || exact || alignment; }
 };
 
+// Returns the least alignment of a field that is right for the statement's layout and for the
+// request. A multiple of an alignment that the request asks for is right, too.
+std::size_t joined_alignment(Legion::FieldID field, const LayoutSpec& layout,
+                             const Legion::LayoutConstraintSet& set) {
+  Legion::LayoutConstraintSet asked;
+  for (Legion::AlignmentConstraint one : set.alignment_constraints) {
+    if (one.eqk == LEGION_EQ_EK) one.eqk = LEGION_GE_EK;
+    asked.alignment_constraints.push_back(one);
+  }
+  return alignment_of(field, layout, {&asked});
+}
+
 // Applies the statement's layout to the request `asked` and returns what changed.
 LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked) {
   LayoutChanges changes;
@@ -101,7 +115,7 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
   if (changes.exact) set.specialized_constraint.exact = asked.tight = true;
   if (said.layout.align_op == AlignOp::kNone) return changes;
   for (const Legion::FieldID field : fields) {
-    const std::size_t bytes = alignment_of(field, said.layout, {&set});
+    const std::size_t bytes = joined_alignment(field, said.layout, set);
     auto& all = set.alignment_constraints;
     const auto same = [&](const Legion::AlignmentConstraint& one) { return one.fid == field; };
     const auto old = std::find_if(all.begin(), all.end(), same);
@@ -113,15 +127,39 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
   return changes;
 }
 
-// Returns why a task of the program may not work with the changes (besides the demands of
-// demand_of_mapper), or null if it does. If the program's own code chose the layout, the task may
-// compute addresses from it.
-const char* why_not_changed(const LayoutChanges& changes, const AskedInstance& asked) {
-  if (!asked.by_program) return nullptr;
-  if (changes.compact) return "an instance with room for every point";
-  if (changes.exact) return "an instance of more than the region";
-  const bool one_field = asked.constraints.field_constraint.get_field_set().size() == 1;
-  return changes.alignment && !one_field ? "fields without gaps between them" : nullptr;
+// Returns the part of the request that the changes contradict (besides the demands of
+// demand_of_mapper), or nothing. If the program's own code chose the layout, the task may compute
+// addresses from it. `asked` is the request before the changes. The task uses `fields` fields of
+// the instance in `regions`.
+std::optional<groma::mapper::LayoutConflict> why_not_changed(
+    const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
+    std::size_t fields, const std::vector<Legion::LogicalRegion>& regions) {
+  using groma::mapper::LayoutPart;
+  const UnnamedOrder unnamed = demanded_unnamed_order(asked);
+  if (unnamed.dimensions && said.named.dimensions) {
+    return {{LayoutPart::kOrder, "another order of dimensions",
+             said.layout.dimensions == DimensionOrder::kC ? "C_order" : "F_order"}};
+  }
+  if (unnamed.fields && said.named.fields) {
+    return {{LayoutPart::kOrder, "fields between the dimensions",
+             said.layout.fields == FieldOrder::kAos ? "AOS" : "SOA"}};
+  }
+  if (changes.alignment && demands_no_gaps(asked, fields)) {
+    for (const LayoutDemand& demand : demands_of(asked, fields, regions)) {
+      if (demand.align_op != AlignOp::kLe) continue;
+      auto gaps = groma::mapper::find_mapper_conflicts(demand, said.layout, MemKind::kSysmem, 1);
+      if (!gaps.empty()) return std::move(gaps.front());
+    }
+  }
+  if (!asked.by_program) return {};
+  if (changes.compact) {
+    return {{LayoutPart::kOther, "an instance with room for every point", "Compact"}};
+  }
+  if (changes.exact && (!asked.seen || asks_for_more(asked, regions))) {
+    return {
+        {LayoutPart::kOther, "an instance that also covers points outside the region", "Exact"}};
+  }
+  return {};
 }
 
 }  // namespace
@@ -463,8 +501,10 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
   const Legion::Memory here = group.instance.get_location();
   std::vector<MemoryCandidate> memories;
   std::vector<Legion::LogicalRegion> regions;
+  std::set<Legion::FieldID> fields;
   bool reduces = false;
   for (const auto& [i, k] : group.places) {
+    fields.insert(task.regions[i].privilege_fields.begin(), task.regions[i].privilege_fields.end());
     reduces = reduces || view.requirements[i].privilege == Privilege::kReduce;
     const Legion::LogicalRegion region = task.regions[i].region;
     if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
@@ -529,13 +569,11 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       check_layout(context, task, view, variant, group, asked, *said, candidate.memory);
       StatedLayout stated{said->layout, said->named};
       instances_.simplify(context, regions, stated.layout);
+      const AskedInstance before = asked;
       changes = restate(stated, regions.front().get_dim(), asked);
-      if (const char* wants = why_not_changed(changes, asked);
-          wants != nullptr && !registration_->options.override_layouts.has(view.name)) {
-        refuse_layout(DiagId::kLayoutDemanded, first, view.name, wants,
-                      changes.compact ? "Compact"
-                      : changes.exact ? "Exact"
-                                      : "Align",
+      const auto conflict = why_not_changed(changes, *said, before, fields.size(), regions);
+      if (conflict && !registration_->options.override_layouts.has(view.name)) {
+        refuse_layout(DiagId::kLayoutDemanded, first, view.name, conflict->wants, conflict->says,
                       *said);
       }
       if (said->layout.exact) asked.regions = regions;
@@ -569,9 +607,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
     std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
     return put(made, group, output);
   }
-  registration_->fail(one_diagnostic(why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory, first,
-                                     view.name, why.text),
-                      memories.front().origin, mapper_.get());
+  fail(first, view.name, why, memories.front().origin);
 }
 
 void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
@@ -592,10 +628,20 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
     groma::mapper::add_demand(demand, &demanded);
     const LayoutSpec layout = groma::mapper::join_layouts({said.layout, said.named}, demanded);
     const auto conflicts =
-        groma::mapper::find_conflicts(demand, layout, memory, dimensions, fields);
+        id == DiagId::kLayoutDemanded
+            ? groma::mapper::find_mapper_conflicts(demand, layout, memory, dimensions)
+            : groma::mapper::find_conflicts(demand, layout, memory, dimensions, fields);
     if (conflicts.empty()) return;
-    refuse_layout(id, demand.requirement, view.name, conflicts.front().wants,
-                  conflicts.front().says, said);
+    const groma::mapper::LayoutConflict& first = conflicts.front();
+    const bool opposite = id == DiagId::kLayoutRefused && demand.dimensions &&
+                          *demand.dimensions != layout.dimensions &&
+                          groma::mapper::variants_demand_opposite_orders(view, demand.requirement,
+                                                                         variant.kind, false);
+    Diagnostic diagnostic = one_diagnostic(
+        id, demand.requirement, view.name,
+        opposite ? first.wants + groma::mapper::kAndTheOpposite : first.wants, first.says);
+    if (opposite) groma::mapper::add_opposite_orders_cure(diagnostic);
+    registration_->fail(diagnostic, said.origin, mapper_.get());
   };
   for (const auto& [i, k] : group.places) {
     for (const Legion::LayoutConstraintSet* set : demands(context, task, variant.id, i)) {
@@ -605,6 +651,9 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
   if (registration_->options.override_layouts.has(view.name)) return;
   LayoutDemand demand = asked.demand;
   demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
+  std::vector<Legion::LogicalRegion> regions;
+  for (const auto& [i, k] : group.places) regions.push_back(task.regions[i].region);
+  demand.not_exact = demand.not_exact && (!asked.seen || asks_for_more(asked, regions));
   check_demand(demand, DiagId::kLayoutDemanded);
 }
 

@@ -1,6 +1,7 @@
 // Stores, evicts and finds the requests with which a program's mappers had instances made.
 #include "legion/asked_instances.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "legion/layouts.h"
@@ -21,12 +22,84 @@ bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
          (b.exact || !a.exact) && aligned;
 }
 
+// Returns true if Legion's DefaultMapper fills in this order by itself: Fortran order, then the
+// fields.
+bool is_default_order(const Legion::OrderingConstraint& order) {
+  std::vector<Legion::DimensionKind> dimensions = order.ordering;
+  if (order.contiguous) return false;
+  if (!dimensions.empty() && dimensions.back() == LEGION_DIM_F) dimensions.pop_back();
+  return std::is_sorted(dimensions.begin(), dimensions.end()) &&
+         std::find(dimensions.begin(), dimensions.end(), LEGION_DIM_F) == dimensions.end();
+}
+
 }  // namespace
 
-AskedInstances::Call::Call(AskedInstances& instances, MapperContext context)
+bool demands_no_gaps(const AskedInstance& asked, std::size_t fields) {
+  const Legion::LayoutConstraintSet& set = asked.constraints;
+  if (fields < 2 || set.field_constraint.get_field_set().size() < 2) return false;
+  return asked.by_program || set.field_constraint.contiguous || set.ordering_constraint.contiguous;
+}
+
+UnnamedOrder demanded_unnamed_order(const AskedInstance& asked) {
+  std::vector<Legion::DimensionKind> order = asked.constraints.ordering_constraint.ordering;
+  UnnamedOrder unnamed;
+  if (order.empty() || !has_demand(asked)) return unnamed;
+  const bool last = order.back() == LEGION_DIM_F, first = order.front() == LEGION_DIM_F;
+  const bool has_fields = std::erase(order, LEGION_DIM_F) > 0;
+  const bool several = asked.constraints.field_constraint.get_field_set().size() > 1;
+  unnamed.fields = has_fields && several && !last && !first;
+  unnamed.dimensions = order.size() > 1 && !std::is_sorted(order.begin(), order.end()) &&
+                       !std::is_sorted(order.rbegin(), order.rend());
+  return unnamed;
+}
+
+std::vector<LayoutDemand> demands_of(const AskedInstance& asked, std::size_t fields,
+                                     const std::vector<Legion::LogicalRegion>& regions) {
+  std::vector<LayoutDemand> all = {asked.demand};
+  all.front().not_exact = asked.demand.not_exact && asks_for_more(asked, regions);
+  LayoutDemand one;
+  one.source = DemandSource::kMapper;
+  const UnnamedOrder unnamed = demanded_unnamed_order(asked);
+  for (const auto order : {DimensionOrder::kC, DimensionOrder::kFortran}) {
+    one.dimensions = order;
+    if (unnamed.dimensions) all.push_back(one);
+  }
+  one.dimensions.reset();
+  for (const auto order : {FieldOrder::kAos, FieldOrder::kSoa}) {
+    one.fields = order;
+    if (unnamed.fields) all.push_back(one);
+  }
+  one.fields.reset();
+  if (demands_no_gaps(asked, fields)) {
+    one.align_op = AlignOp::kLe;
+    one.align_bytes = 1;
+    for (const Legion::AlignmentConstraint& bound : asked.constraints.alignment_constraints) {
+      one.align_bytes = std::max(one.align_bytes, static_cast<std::int64_t>(bound.alignment));
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+bool has_demand(const AskedInstance& asked) {
+  LayoutDemand nothing;
+  nothing.source = asked.demand.source;
+  nothing.requirement = asked.demand.requirement;
+  return asked.by_program || !(asked.demand == nothing);
+}
+
+bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::LogicalRegion>& regions) {
+  return std::any_of(asked.regions.begin(), asked.regions.end(), [&](const auto& region) {
+    return std::find(regions.begin(), regions.end(), region) == regions.end();
+  });
+}
+
+AskedInstances::Call::Call(AskedInstances& instances, MapperContext context, bool own_order)
     : instances_(instances), context_(context), is_first_([&] {
         const std::lock_guard lock(instances.mutex_);
-        return instances.calls_.try_emplace(context).second;
+        const auto [call, is_new] = instances.calls_.try_emplace(context);
+        call->second.own_order |= own_order;
+        return is_new;
       }()) {}
 
 AskedInstances::Call::~Call() {
@@ -42,25 +115,26 @@ void AskedInstances::note_found(MapperContext context,
   if (call == calls_.end()) return;
   LayoutDemand nothing;
   nothing.source = DemandSource::kMapper;
-  call->second.try_emplace(instance, nothing);
+  call->second.got.try_emplace(instance, Got{nothing});
 }
 
 // Stores a request. The stored request stays if it came from the program's own code and the new
 // request demands no more.
 void AskedInstances::note(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
                           AskedInstance asked) {
-  auto noted = std::make_shared<const AskedInstance>(std::move(asked));
   const std::lock_guard lock(mutex_);
+  const auto found = asked_.find(instance);
+  auto noted = std::make_shared<const AskedInstance>(std::move(asked));
   const auto call = calls_.find(context);
   if (call != calls_.end()) {
-    const auto [at, is_new] = call->second.try_emplace(instance, noted->demand);
+    Got& got = call->second.got.try_emplace(instance, Got{noted->demand}).first->second;
     if (noted->by_program) {
-      at->second.reset();
-    } else if (at->second) {
-      at->second = noted->demand;
+      got.by_default.reset();
+      got.regions = noted->regions;
+    } else if (got.by_default) {
+      got.by_default = noted->demand;
     }
   }
-  const auto found = asked_.find(instance);
   if (found == asked_.end()) {
     if (asked_.size() >= kMaxAsked) {
       asked_.erase(oldest_.front());
@@ -84,12 +158,23 @@ std::shared_ptr<const AskedInstance> AskedInstances::find(
   if (found == asked_.end()) return nullptr;
   const auto call = calls_.find(context);
   if (!found->second->by_program || call == calls_.end()) return found->second;
-  const auto at = call->second.find(instance);
-  if (at == call->second.end() || !at->second) return found->second;
-  auto by_default = std::make_shared<AskedInstance>(*found->second);
-  by_default->by_program = false;
-  by_default->demand = *at->second;
-  return by_default;
+  const auto at = call->second.got.find(instance);
+  if (at == call->second.got.end()) return found->second;
+  auto here = std::make_shared<AskedInstance>(*found->second);
+  if (at->second.by_default) {
+    here->by_program = false;
+    here->demand = *at->second.by_default;
+    if (here->demand.align_op == AlignOp::kNone) here->constraints.alignment_constraints.clear();
+  } else if (!at->second.regions.empty()) {
+    here->regions = at->second.regions;
+  }
+  return here;
+}
+
+bool AskedInstances::has_own_order(MapperContext context) const {
+  const std::lock_guard lock(mutex_);
+  const auto call = calls_.find(context);
+  return call != calls_.end() && call->second.own_order;
 }
 
 void AskedInstances::clear() {
@@ -114,8 +199,11 @@ LayoutDemand demand_of_mapper(const AskedInstance& asked) {
   if (fields.size() == 1) demand.fields.reset();
   demand.not_exact = asked.by_program && !demand.exact;
   if (asked.by_program) return demand;
-  if (demand.dimensions == DimensionOrder::kFortran) demand.dimensions.reset();
-  if (demand.fields == FieldOrder::kSoa) demand.fields.reset();
+  // A policy hook of the program may have chosen the order. Then all of the order is a demand.
+  if (!asked.own_order && is_default_order(asked.constraints.ordering_constraint)) {
+    demand.dimensions.reset();
+    demand.fields.reset();
+  }
   demand.exact = false;
   return demand;
 }

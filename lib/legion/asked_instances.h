@@ -25,6 +25,7 @@ struct AskedInstance {
   bool by_program = false;  // the program's own code asked, not Legion's DefaultMapper
   bool seen = true;         // false: nobody observed who asked for it and how
   bool by_groma = false;    // an adapter made it in place of the program's choice
+  bool own_order = false;   // the program's code may have chosen an order that is DefaultMapper's
   // What the program's mapper demands of the layout of requirement 0. A statement may have changed
   // the rest of `constraints` since.
   LayoutDemand demand;
@@ -35,6 +36,27 @@ struct AskedInstance {
 // not a demand.
 LayoutDemand demand_of_mapper(const AskedInstance& asked);
 
+// Returns true if the tasks may rely on fields without gaps between them: the program's own code
+// asked for several fields, or for contiguous ones. `fields`: number of fields that the task uses.
+bool demands_no_gaps(const AskedInstance& asked, std::size_t fields);
+// Returns true if the program's own code asked for an order that no Layout statement can name:
+// dimensions in neither Fortran nor C order (`dimensions`), or fields between dimensions
+// (`fields`).
+struct UnnamedOrder {
+  bool dimensions = false, fields = false;
+};
+UnnamedOrder demanded_unnamed_order(const AskedInstance& asked);
+// Returns everything that the request demands as LayoutDemands, which a recording can hold, for a
+// task that uses `fields` fields of the instance in these regions. An upper bound of the alignment
+// stands for fields without gaps. Two demands for both orders stand for an order that no statement
+// can name.
+std::vector<LayoutDemand> demands_of(const AskedInstance& asked, std::size_t fields,
+                                     const std::vector<Legion::LogicalRegion>& regions);
+// Returns true if the program's mapper demands any part of the layout.
+bool has_demand(const AskedInstance& asked);
+// Returns true if the request is for an instance that covers more than these regions.
+bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::LogicalRegion>& regions);
+
 // One object for a process. Thread-safe. A limit bounds the number of entries: beyond it, each new
 // entry evicts the oldest.
 class AskedInstances {
@@ -42,10 +64,11 @@ class AskedInstances {
   using MapperContext = Legion::Mapping::MapperContext;
 
   // Marks a call of `map_task`. While the object lives, requests of its context are kept apart from
-  // other requests. A second object for the same context does nothing.
+  // other requests. A second object for the same context does nothing. `own_order`: see
+  // AskedInstance.
   class Call {
    public:
-    Call(AskedInstances& instances, MapperContext context);
+    Call(AskedInstances& instances, MapperContext context, bool own_order = false);
     ~Call();
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -67,18 +90,28 @@ class AskedInstances {
   // Returns null if no request for the instance was observed.
   std::shared_ptr<const AskedInstance> find(
       MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const;
+  // Returns the `own_order` of the call in progress.
+  bool has_own_order(MapperContext context) const;
   // Returns true if the request for an unknown instance may have been evicted.
   bool has_forgotten() const;
   // Removes all instances. Call this before the runtime ends.
   void clear();
 
  private:
-  // Instances that one call requested or found, with DefaultMapper's demand for each. No demand:
-  // the program's own code asked.
-  using Found = std::map<Legion::Mapping::PhysicalInstance, std::optional<LayoutDemand>>;
+  // How one call got an instance.
+  struct Got {
+    // DefaultMapper's demand. None: the program's own code asked.
+    std::optional<LayoutDemand> by_default;
+    // The regions of the latest request of the program's own code.
+    std::vector<Legion::LogicalRegion> regions = {};
+  };
+  struct CallState {
+    bool own_order = false;
+    std::map<Legion::Mapping::PhysicalInstance, Got> got;
+  };
 
   mutable std::mutex mutex_;
-  std::map<MapperContext, Found> calls_;  // calls in progress
+  std::map<MapperContext, CallState> calls_;  // calls in progress
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const AskedInstance>> asked_;
   std::deque<Legion::Mapping::PhysicalInstance> oldest_;  // the keys of asked_, oldest first
   bool has_forgotten_ = false;

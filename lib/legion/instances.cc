@@ -40,6 +40,7 @@ std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& 
 void NoInstance::add(MemKind memory, const NoInstance& here) {
   text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name_of(memory), here.text);
   no_room |= here.no_room;
+  unaligned |= here.unaligned;
 }
 
 // Returns the fields that an instance needs: all fields of the region, or those of the requirement.
@@ -286,7 +287,7 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
     const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
     const bool exact = set.specialized_constraint.is_exact();
     if (std::string none = unaddressable(set, memory); !none.empty()) {
-      why = {std::move(none), true};
+      why = {std::move(none), false, true};
       break;
     }
     PhysicalInstance result;
@@ -314,7 +315,7 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
 NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& asked,
                                     Legion::Memory memory, PhysicalInstance& made) const {
   if (std::string none = unaddressable(asked.constraints, memory); !none.empty()) {
-    return {std::move(none), true};
+    return {std::move(none), false, true};
   }
   std::size_t bytes = 0;
   bool created = true;

@@ -32,7 +32,8 @@ struct RequirementOf {
 // Why a requirement got no instance.
 struct NoInstance {
   std::string text;  // for each memory: "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)"
-  bool no_room = false;  // a suitable memory is too full
+  bool no_room = false;    // a suitable memory is too full
+  bool unaligned = false;  // a memory cannot keep the alignment
 
   // Appends the reason why `memory` was not usable.
   void add(MemKind memory, const NoInstance& here);

@@ -85,6 +85,7 @@ class Overlay final : public Above {
       : Above(own),
         adapter_(std::move(adapter)),
         mentions_(std::move(mentions)),
+        own_order_(chooses_layouts(*own)),
         name_(std::string("groma over ") + own->get_mapper_name()) {
     if (is_concurrent(*own)) turns_ = std::make_unique<Turns>(own->runtime, *adapter_);
   }
@@ -143,7 +144,7 @@ class Overlay final : public Above {
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
-    const AskedInstances::Call call(adapter_->asked_instances(), context);
+    const AskedInstances::Call call(adapter_->asked_instances(), context, own_order_);
     mapper->map_task(context, task, input, output);
     bool counted = is_scheduled(task);
     if (statements(task).any() && !output.abort_mapping) {
@@ -355,6 +356,7 @@ class Overlay final : public Above {
 
   std::unique_ptr<Adapter> adapter_;
   std::shared_ptr<const Mentions> mentions_;
+  const bool own_order_;
   std::string name_;
   std::unique_ptr<Turns> turns_;  // set above a concurrent mapper
 
@@ -474,6 +476,40 @@ bool asks_by_default(const LegionMapper& own) {
   const char* const name = typeid(own).name();
   return std::strcmp(name, typeid(Legion::Mapping::DefaultMapper).name()) == 0 ||
          std::strcmp(name, typeid(Adapter).name()) == 0;
+}
+
+namespace {
+
+// Legion's DefaultMapper's table of virtual functions.
+extern "C" const char kDefaultMapperTable[] __asm__("_ZTVN6Legion7Mapping13DefaultMapperE");
+
+// Returns the address of the function that a virtual call of `hook` runs for an object with this
+// table of virtual functions. A pointer to a virtual member function holds one more than the offset
+// in the table (Itanium C++ ABI).
+template <typename Hook>
+void* function_in(const char* table, Hook hook) {
+  std::ptrdiff_t offset = 0;
+  std::memcpy(&offset, &hook, sizeof offset);
+  void* function = nullptr;
+  std::memcpy(&function, table + offset - 1, sizeof function);
+  return function;
+}
+
+}  // namespace
+
+bool chooses_layouts(const LegionMapper& own) {
+  using Legion::Mapping::DefaultMapper;
+  const auto* const derived = dynamic_cast<const DefaultMapper*>(&own);
+  if (derived == nullptr || asks_by_default(own)) return false;
+  // Two words come before the functions of a table.
+  const char* const base = kDefaultMapperTable + 2 * sizeof(void*);
+  const char* table = nullptr;
+  std::memcpy(&table, static_cast<const void*>(derived), sizeof table);
+  const auto overrides = [&](auto hook) {
+    return function_in(table, hook) != function_in(base, hook);
+  };
+  return overrides(&DefaultMapper::default_policy_select_constraints) ||
+         overrides(&DefaultMapper::default_policy_select_layout_constraints);
 }
 
 std::unique_ptr<LegionMapper> make_overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,

@@ -43,6 +43,10 @@ bool is_concurrent(const Legion::Mapping::Mapper& own);
 // seen.
 bool asks_by_default(const Legion::Mapping::Mapper& own);
 
+// Returns true if `own` is derived from Legion's DefaultMapper and overrides a hook in which it can
+// choose the layouts that DefaultMapper requests.
+bool chooses_layouts(const Legion::Mapping::Mapper& own);
+
 // Returns the `own` of a mapper that make_overlay() made, or null for any other mapper.
 Legion::Mapping::Mapper* own_of(Legion::Mapping::Mapper* mapper);
 

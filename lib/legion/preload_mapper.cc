@@ -176,9 +176,12 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   }
   if (all.log != nullptr) mapper = make_logged(mapper, all.log).release();
   if (all.measures != nullptr) mapper = make_profiler(mapper, all.measures).release();
-  if (all.events != nullptr)
+  if (all.events != nullptr) {
+    const bool own_order = is_programs_own && chooses_layouts(*own);
     mapper =
-        make_recorder(mapper, all.events, is_programs_own, demands ? all.asked : nullptr).release();
+        make_recorder(mapper, all.events, is_programs_own, demands ? all.asked : nullptr, own_order)
+            .release();
+  }
   return mapper;
 }
 
@@ -198,8 +201,10 @@ void called(std::int64_t nanoseconds) {
   if (takeover().events != nullptr) takeover().events->called(nanoseconds);
 }
 
-void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
-           const InstanceCall& call, bool by_program) {
+// Returns the request as AskedInstances stores it.
+AskedInstance noted_of(const Legion::Mapping::MapperRuntime& runtime,
+                       Legion::Mapping::MapperContext context, const InstanceCall& call,
+                       bool by_program) {
   AskedInstance noted;
   noted.constraints = call.constraints != nullptr
                           ? *call.constraints
@@ -208,14 +213,21 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   if (noted.constraints.ordering_constraint.ordering.empty()) {
     noted.constraints.ordering_constraint =
         runtime.find_layout_constraints(context, call.result.get_layout_id()).ordering_constraint;
+    noted.constraints.ordering_constraint.contiguous = false;
   }
   noted.regions = call.regions;
   noted.priority = call.priority;
   noted.tight = call.tight;
   noted.fresh = call.fresh;
   noted.by_program = by_program;
+  noted.own_order = takeover().asked->has_own_order(context);
   noted.demand = demand_of_mapper(noted);
-  takeover().asked->note(context, call.result, std::move(noted));
+  return noted;
+}
+
+void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
+           const InstanceCall& call, bool by_program) {
+  takeover().asked->note(context, call.result, noted_of(runtime, context, call, by_program));
 }
 
 void found(Legion::Mapping::MapperContext context,

@@ -4,8 +4,10 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "legion/above.h"
 
@@ -18,11 +20,12 @@ namespace measurements = Legion::Mapping::ProfilingMeasurements;
 class Recorder final : public Above {
  public:
   Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events, bool is_programs_own,
-           std::shared_ptr<AskedInstances> instances)
+           std::shared_ptr<AskedInstances> instances, bool own_order)
       : Above(own),
         events_(std::move(events)),
         is_programs_own_(is_programs_own),
-        instances_(std::move(instances)) {
+        instances_(std::move(instances)),
+        own_order_(own_order) {
     events_->enter();
   }
   ~Recorder() override { events_->leave(); }
@@ -43,7 +46,7 @@ class Recorder final : public Above {
     events_->mapped(mapper->runtime, context, task);
     events_->came(task);
     std::optional<AskedInstances::Call> call;
-    if (instances_ != nullptr) call.emplace(*instances_, context);
+    if (instances_ != nullptr) call.emplace(*instances_, context, own_order_);
     times.begin_own();
     mapper->map_task(context, task, input, output);
     times.end_own();
@@ -106,13 +109,25 @@ class Recorder final : public Above {
 
  private:
   void note_demands(MapperContext context, const Legion::Task& task, const MapTaskOutput& output) {
+    std::map<Legion::Mapping::PhysicalInstance, std::vector<std::size_t>> places;
     for (std::size_t i = 0; i < output.chosen_instances.size(); ++i) {
-      for (const Legion::Mapping::PhysicalInstance& instance : output.chosen_instances[i]) {
-        const auto asked = instances_->find(context, instance);
-        if (asked == nullptr) continue;
-        LayoutDemand demand = asked->demand;
-        demand.requirement = static_cast<std::uint32_t>(i);
-        events_->demanded(task, output.chosen_variant, demand);
+      for (const auto& instance : output.chosen_instances[i]) places[instance].push_back(i);
+    }
+    for (const auto& [instance, requirements] : places) {
+      const auto asked = instances_->find(context, instance);
+      if (asked == nullptr) continue;
+      std::set<Legion::FieldID> fields;
+      std::vector<Legion::LogicalRegion> regions;
+      for (const std::size_t i : requirements) {
+        const Legion::RegionRequirement& one = task.regions[i];
+        fields.insert(one.privilege_fields.begin(), one.privilege_fields.end());
+        regions.push_back(one.region);
+      }
+      for (const std::size_t i : requirements) {
+        for (LayoutDemand demand : demands_of(*asked, fields.size(), regions)) {
+          demand.requirement = static_cast<std::uint32_t>(i);
+          events_->demanded(task, output.chosen_variant, demand);
+        }
       }
     }
   }
@@ -133,6 +148,7 @@ class Recorder final : public Above {
   std::shared_ptr<RunEvents> events_;
   const bool is_programs_own_;
   std::shared_ptr<AskedInstances> instances_;
+  const bool own_order_;
   std::mutex mutex_;
   // Number of reports that came, for tasks whose reports the program's mapper requested.
   std::map<Legion::UniqueID, unsigned> asked_;
@@ -142,8 +158,9 @@ class Recorder final : public Above {
 
 std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
                                             bool is_programs_own,
-                                            std::shared_ptr<AskedInstances> asked) {
-  return std::make_unique<Recorder>(own, std::move(events), is_programs_own, std::move(asked));
+                                            std::shared_ptr<AskedInstances> asked, bool own_order) {
+  return std::make_unique<Recorder>(own, std::move(events), is_programs_own, std::move(asked),
+                                    own_order);
 }
 
 LegionMapper* own_of_recorder(LegionMapper* mapper) {

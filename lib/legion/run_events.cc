@@ -19,7 +19,7 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
-constexpr std::ptrdiff_t kMaxDemands = 4;    // different demands of one requirement
+constexpr std::ptrdiff_t kMaxDemands = 8;    // different demands of one requirement
 constexpr std::size_t kMostTimes = 1024;     // run times kept for a task on a processor kind
 constexpr std::size_t kMostPlaces = 65'536;  // places in the cache
 // Argument bytes that are compared between launches.

@@ -5,6 +5,7 @@
 //                                       program's mapper (groma::legion::wrapper); says of each
 //                                       whether the numbers are those without a mapping
 //   demanding draw SEED                 prints the mapping of that seed
+//   demanding hooked [FLAGS]            as plain, with a mapper that only overrides a policy hook
 //
 // A step's task computes an address as a library call would, from a pointer and what its program's
 // mapper always chose: an order of dimensions or fields, an alignment, a tight instance, one
@@ -49,7 +50,9 @@ enum : Legion::TaskID {
   kTop = 1,
   kRows,     // C order
   kColumns,  // Fortran order of a tight instance
-  kAligned,  // 64 bytes
+  kBetween,  // the fields between the dimensions
+  kAligned,  // 128 bytes
+  kSpread,   // relies on nothing; what it writes, `packed` overwrites
   kPacked,   // AOS
   kPair,     // two requirements in one instance
   kEither,   // one of two variants of a kind
@@ -63,10 +66,13 @@ enum : Legion::TaskID {
   kPeek,     // reads one point of it, which the mapper finds in that instance
   kAgain,    // reads all of it from that instance, for which the mapper does not ask again
   kGlance,   // relies on nothing; DefaultMapper finds the instance that was made for `rows`
+  kHooked,   // C order, SOA, by a policy hook
+  kListed,   // SOA, by a policy hook that says what DefaultMapper would say
 };
-constexpr std::array<const char*, kGlance + 1> kNames = {
-    "",     "top",    "rows", "columns", "aligned", "packed", "pair", "either", "pooled",
-    "meet", "branch", "grow", "total",   "read",    "whole",  "peek", "again",  "glance"};
+constexpr std::array<const char*, kListed + 1> kNames = {
+    "",      "top",    "rows",   "columns", "between", "aligned", "spread", "packed",
+    "pair",  "either", "pooled", "meet",    "branch",  "grow",    "total",  "read",
+    "whole", "peek",   "again",  "glance",  "hooked",  "listed"};
 constexpr Legion::FieldID kFirst = 10, kSecond = 11;
 constexpr Legion::ReductionOpID kSum = 1;
 constexpr int kPieces = 4;
@@ -111,11 +117,30 @@ void columns(const Task* task, const PhysicalRegions& regions, Context, Runtime*
   }
 }
 
-// As an aligned store of 64 bytes would, which ignores the address's last bits.
+// Each row is that of the first field, then that of the second field.
+void between(const Task* task, const PhysicalRegions& regions, Context, Runtime* runtime) {
+  double* const to = first_of<2>(regions[0], kFirst, runtime);
+  for (std::int64_t i = 0; i < kHeight / kPieces * kWidth; ++i) {
+    const std::int64_t row = i / kWidth, column = i % kWidth;
+    to[2 * row * kWidth + column] = static_cast<double>(number(task) * 500 + i);
+    to[(2 * row + 1) * kWidth + column] = static_cast<double>(-i);
+  }
+}
+
+// As an aligned store of 128 bytes would, which ignores the address's last bits.
 void aligned(const Task* task, const PhysicalRegions& regions, Context, Runtime* runtime) {
   double* const first = first_of<1>(regions[0], kFirst, runtime);
-  auto* const to = reinterpret_cast<double*>(reinterpret_cast<std::uintptr_t>(first) & ~63ULL);
+  auto* const to = reinterpret_cast<double*>(reinterpret_cast<std::uintptr_t>(first) & ~127ULL);
   for (int i = 0; i < 8; ++i) to[i] = static_cast<double>(number(task) + i);
+}
+
+void spread(const Task*, const PhysicalRegions& regions, Context, Runtime* runtime) {
+  const Rect<1> rect =
+      runtime->get_index_space_domain(regions[0].get_logical_region().get_index_space());
+  for (const Legion::FieldID field : {kFirst, kSecond}) {
+    const Legion::FieldAccessor<LEGION_READ_WRITE, double, 1> data(regions[0], field);
+    for (Legion::PointInRectIterator<1> at(rect); at(); ++at) data[*at] = 7;
+  }
 }
 
 void packed(const Task* task, const PhysicalRegions& regions, Context, Runtime* runtime) {
@@ -182,6 +207,24 @@ void branch(const Task* task, const PhysicalRegions& regions, Context context, R
 void grow(const Task*, const PhysicalRegions& regions, Context, Runtime* runtime) {
   double* const to = first_of<1>(regions[0], kFirst, runtime);
   for (int i = 0; i < 10; ++i) to[i] += 0.5 + i;
+}
+
+void hooked(const Task* task, const PhysicalRegions& regions, Context, Runtime* runtime) {
+  const Rect<2> rect =
+      runtime->get_index_space_domain(regions[0].get_logical_region().get_index_space());
+  const Legion::FieldAccessor<LEGION_READ_WRITE, double, 2, Legion::coord_t,
+                              Realm::AffineAccessor<double, 2, Legion::coord_t>>
+      data(regions[0], kFirst);
+  for (Legion::coord_t row = rect.lo[0]; row <= rect.hi[0]; ++row) {
+    double* const to = data.ptr(Point<2>(row, rect.lo[1]));
+    for (std::int64_t c = 0; c < kWidth; ++c) {
+      to[c] = static_cast<double>(number(task) * 100 + row * c);
+    }
+  }
+}
+void listed(const Task* task, const PhysicalRegions& regions, Context, Runtime* runtime) {
+  double* const to = first_of<1>(regions[0], kFirst, runtime);
+  for (int i = 0; i < 10; ++i) to[i] = static_cast<double>(number(task) * 20 + i);
 }
 
 class Sum {
@@ -257,7 +300,9 @@ class DemandingMapper final : public DefaultMapper {
       case kColumns:
         return map(context, task, {LEGION_DIM_X, LEGION_DIM_Y, LEGION_DIM_F}, 0, output);
       case kAligned:
-        return map(context, task, {LEGION_DIM_X, LEGION_DIM_F}, 64, output);
+        return map(context, task, {LEGION_DIM_X, LEGION_DIM_F}, 128, output);
+      case kBetween:
+        return map(context, task, {LEGION_DIM_Y, LEGION_DIM_F, LEGION_DIM_X}, 0, output);
       case kPacked:
         return map(context, task, {LEGION_DIM_F, LEGION_DIM_X}, 0, output);
       case kPair:
@@ -332,6 +377,22 @@ class DemandingMapper final : public DefaultMapper {
   std::map<LogicalRegion, PhysicalInstance> kept_;
 };
 
+// Chooses the order of all data in a policy hook of DefaultMapper.
+class HookingMapper final : public DefaultMapper {
+ public:
+  using DefaultMapper::DefaultMapper;
+
+  void default_policy_select_constraints(MapperContext context,
+                                         Legion::LayoutConstraintSet& constraints,
+                                         Legion::Memory memory,
+                                         const Legion::RegionRequirement& requirement) override {
+    DefaultMapper::default_policy_select_constraints(context, constraints, memory, requirement);
+    std::vector<Legion::DimensionKind> order = {LEGION_DIM_X, LEGION_DIM_F};
+    if (requirement.region.get_dim() == 2) order = {LEGION_DIM_Y, LEGION_DIM_X, LEGION_DIM_F};
+    constraints.add_constraint(Legion::OrderingConstraint(order, false));
+  }
+};
+
 // ---- The program
 
 struct Data {
@@ -396,8 +457,14 @@ class Steps {
     add("rows", read_all(data_.grid, {kFirst}));
     launch(kColumns, data_.grid, data_.grid_pieces, {{kSecond}});
     add("columns", read_all(data_.grid, {kSecond}));
+    launch(kBetween, data_.grid, data_.grid_pieces, {{kFirst, kSecond}});
+    add("between", read_all(data_.grid, {kFirst, kSecond}));
     launch(kAligned, data_.line, data_.line_pieces, {{kFirst}});
+    const LogicalRegion first = runtime_->get_logical_subregion_by_color(
+        context_, data_.line_pieces, Legion::DomainPoint(0));
+    add("glance", read(kGlance, first, data_.line, {kFirst}));
     add("aligned", read_all(data_.line, {kFirst, kSecond}));
+    launch(kSpread, data_.line, data_.line_pieces, {{kFirst, kSecond}});
     launch(kPacked, data_.line, data_.line_pieces, {{kFirst, kSecond}});
     add("packed", read_all(data_.line, {kFirst, kSecond}));
     launch(kPair, data_.line, data_.line_pieces, {{kFirst}, {kSecond}});
@@ -415,6 +482,15 @@ class Steps {
     add("again", read(kAgain, data_.kept, data_.kept, {kFirst}));
     futures("pooled", kPooled, kPieces, false);
     futures("meet", kMeet, 2, true);
+    return std::move(lines_);
+  }
+
+  // The same of the tasks that rely on HookingMapper.
+  std::vector<std::string> run_hooked() {
+    launch(kHooked, data_.grid, data_.grid_pieces, {{kFirst, kSecond}});
+    add("hooked", read_all(data_.grid, {kFirst, kSecond}));
+    launch(kListed, data_.line, data_.line_pieces, {{kFirst, kSecond}});
+    add("listed", read_all(data_.line, {kFirst, kSecond}));
     return std::move(lines_);
   }
 
@@ -487,9 +563,11 @@ class Steps {
 };
 
 std::uint64_t first_seed = 1, last_seed = 0;  // of `wrapped`
+bool is_hooked = false;                       // mode `hooked`
 
 void top(const Task*, const PhysicalRegions&, Context context, Runtime* runtime) {
-  const std::vector<std::string> own = Steps(context, runtime, 0).run();
+  Steps steps(context, runtime, 0);
+  const std::vector<std::string> own = is_hooked ? steps.run_hooked() : steps.run();
   if (last_seed == 0) {
     for (const std::string& line : own) std::printf("%s\n", line.c_str());
   }
@@ -519,7 +597,10 @@ groma::legion::Wrap wrap_of(std::uint64_t seed) {
 
 void register_mappers(Legion::Machine machine, Runtime* runtime, const std::set<Processor>& local) {
   Legion::Mapping::MapperRuntime* const mapping = runtime->get_mapper_runtime();
-  const auto own = [&](Processor p) { return new DemandingMapper(mapping, machine, p, "own"); };
+  const auto own = [&](Processor p) -> DefaultMapper* {
+    if (is_hooked) return new HookingMapper(mapping, machine, p, "own");
+    return new DemandingMapper(mapping, machine, p, "own");
+  };
   for (const Processor p : local) runtime->replace_default_mapper(own(p), p);
   static std::vector<groma::legion::Wrap> wraps;  // which outlive the runtime
   for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
@@ -561,12 +642,17 @@ int main(int argc, char** argv) {
     first_seed = std::strtoull(argv[2], nullptr, 10);
     last_seed = std::strtoull(argv[3], nullptr, 10);
   }
+  is_hooked = mode == "hooked";
   Runtime::set_top_level_task_id(kTop);
   Runtime::register_reduction_op<Sum>(kSum);
   add<top>(kTop, false);
   add<rows>(kRows);
   add<columns>(kColumns);
+  add<between>(kBetween);
   add<aligned>(kAligned);
+  add<spread>(kSpread);
+  add<hooked>(kHooked);
+  add<listed>(kListed);
   add<packed>(kPacked);
   add<pair>(kPair);
   add<even>(kEither);

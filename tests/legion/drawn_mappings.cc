@@ -88,8 +88,9 @@ std::string draw_mapping(std::uint64_t seed) {
 namespace {
 
 std::string task_of_demanding(Dice& dice) {
-  return dice.one({"*", "rows", "columns", "aligned", "packed", "pair", "either", "pooled", "meet",
-                   "branch", "grow", "total", "read", "whole", "peek", "again"});
+  return dice.one({"*", "rows", "columns", "between", "aligned", "spread", "packed", "pair",
+                   "either", "pooled", "meet", "branch", "grow", "total", "read", "whole", "peek",
+                   "again"});
 }
 std::string region_of_demanding(Dice& dice) {
   return dice.one({"*", "*", "grid", "line", "grid_pieces", "line_pieces", "0", "1"});

@@ -172,9 +172,23 @@ INSTANTIATE_TEST_SUITE_P(All, Wrapped, testing::Values("own", "shared", "beside"
 
 class Demanding : public Run {
  protected:
-  Outcome demanding(const std::string& text, const std::string& options = "") const {
+  Outcome demanding(const std::string& text, const std::string& options = "",
+                    const std::string& mode = "plain") const {
     return run("groma run --map " + write("my.mapper", text) + " " + options +
-               " -- " GROMA_DEMANDING " plain -ll:cpu 2 -ll:rsize 64 -ll:nsize 64");
+               " -- " GROMA_DEMANDING " " + mode + " -ll:cpu 2 -ll:rsize 64 -ll:nsize 64");
+  }
+  // Records the program and returns the recording's file.
+  std::string recorded(const std::string& mode = "plain") const {
+    const std::string app = folder_.path() + "/" + mode + ".json";
+    const Outcome outcome = run("groma record --out " + app + " -- " GROMA_DEMANDING " " + mode +
+                                " -ll:cpu 2 -ll:rsize 64 -ll:nsize 64");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return app;
+  }
+  std::string checked(const std::string& text, const std::string& app) const {
+    return run("groma check " + write("my.mapper", text) + " --app " + app +
+               " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=64,rdmem=64")
+        .out;
   }
 };
 
@@ -242,6 +256,65 @@ TEST_F(Demanding, WhatItsMapperDemandsIsRecorded) {
   const Outcome glanced = demanding(glance, "--checks always");
   EXPECT_EQ(glanced.exit_code, 0) << glanced.err;
   EXPECT_THAT(checked("Layout packed 0 CPU SOA;\n"), HasSubstr("[layout-demanded]"));
+}
+
+// A policy hook chooses the order of the dimensions and of the fields.
+TEST_F(Demanding, AnOrderOfAPolicyHookIsADemand) {
+  const std::string app = recorded("hooked");
+  for (const auto& [text, wants] : {std::pair("Layout hooked 0 CPU AOS;\n", "asks for SOA"),
+                                    std::pair("Layout hooked 0 CPU F_order;\n", "asks for C_order"),
+                                    std::pair("Layout listed 0 CPU AOS;\n", "asks for SOA")}) {
+    const Outcome outcome = demanding(text, "--checks always", "hooked");
+    EXPECT_EQ(outcome.exit_code, 1) << text;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(wants), HasSubstr("[layout-demanded]"))) << text;
+    EXPECT_THAT(checked(text, app), AllOf(HasSubstr(wants), HasSubstr("[layout-demanded]")));
+  }
+  const std::string harmless = "Layout hooked 0 CPU C_order SOA Align==64;\n";
+  EXPECT_THAT(checked(harmless, app), Not(HasSubstr("[layout-demanded]")));
+  EXPECT_EQ(demanding(harmless, "--checks always", "hooked").exit_code, 0);
+}
+
+TEST_F(Demanding, AnOrderThatNoStatementNamesIsADemand) {
+  const std::string app = recorded();
+  for (const std::string order : {"SOA", "AOS"}) {
+    const std::string text = "Layout between 0 CPU " + order + ";\n";
+    const Outcome outcome = demanding(text, "--checks always");
+    EXPECT_EQ(outcome.exit_code, 1) << order;
+    EXPECT_THAT(outcome.err, HasSubstr("asks for fields between the dimensions, the mapping says " +
+                                       order + " [layout-demanded]"));
+    EXPECT_THAT(checked(text, app), HasSubstr("[layout-demanded]"));
+  }
+}
+
+// A check refuses what a run refuses, and nothing else.
+TEST_F(Demanding, AnAlignmentMayLeaveNoGapsBetweenFields) {
+  const std::string app = recorded();
+  const std::string gaps = "Layout packed 0 CPU Align==64;\n";
+  const std::string refusal =
+      "asks for fields without gaps between them, the mapping says Align==64 [layout-demanded]";
+  EXPECT_THAT(demanding(gaps).err, HasSubstr(refusal));
+  EXPECT_THAT(checked(gaps, app), HasSubstr(refusal));
+  // A multiple of the demanded 128, and tasks that use a single field.
+  for (const char* text : {"Layout aligned 0 CPU Align==512;\n", "Layout rows 0 CPU Align==64;\n",
+                           "Layout peek 0 CPU Exact;\n"}) {
+    EXPECT_THAT(checked(text, app), Not(HasSubstr("[layout-demanded]"))) << text;
+    const Outcome outcome = demanding(text, "--checks always");
+    EXPECT_EQ(outcome.exit_code, 0) << text << outcome.err;
+  }
+  const std::string less = "Layout aligned 0 CPU Align==64;\n";
+  EXPECT_THAT(demanding(less).err, HasSubstr("asks for Align==128, the mapping says Align==64"));
+  EXPECT_THAT(checked(less, app), HasSubstr("asks for Align==128, the mapping says Align==64"));
+}
+
+// RDMEM keeps no alignment of 128. DefaultMapper finds the instance of `aligned` for `glance`.
+TEST_F(Demanding, AnAlignmentOfAnotherTaskIsNoDemand) {
+  const Outcome found = demanding("Region glance * CPU RDMEM;\n", "--checks always");
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  const Outcome refused = demanding("Region aligned * CPU RDMEM;\n");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("128 is needed) [no-memory]"),
+                                 HasSubstr("help: name another memory in the `Region` statement"),
+                                 Not(HasSubstr("more room"))));
 }
 
 TEST_F(Demanding, WhatCannotBeChangedSafelyStaysAndIsToldOnce) {
