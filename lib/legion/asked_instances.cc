@@ -2,6 +2,7 @@
 #include "legion/asked_instances.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "legion/layouts.h"
@@ -30,6 +31,26 @@ bool is_default_order(const Legion::OrderingConstraint& order) {
   if (!dimensions.empty() && dimensions.back() == LEGION_DIM_F) dimensions.pop_back();
   return std::is_sorted(dimensions.begin(), dimensions.end()) &&
          std::find(dimensions.begin(), dimensions.end(), LEGION_DIM_F) == dimensions.end();
+}
+
+// Returns the alignment of a field in bytes; 1: none.
+std::size_t alignment_in(const Legion::LayoutConstraintSet& set, Legion::FieldID field) {
+  std::size_t bytes = 1;
+  for (const Legion::AlignmentConstraint& one : set.alignment_constraints) {
+    const bool is_lower_bound = one.eqk == LEGION_EQ_EK || one.eqk == LEGION_GE_EK;
+    if (one.fid == field && is_lower_bound) bytes = std::max(bytes, one.alignment);
+  }
+  return bytes;
+}
+
+// Returns true if `made` orders the dimensions of `asked`, and the fields, as `asked` does.
+bool same_order(const Legion::OrderingConstraint& asked, const Legion::OrderingConstraint& made) {
+  const auto& wanted = asked.ordering;
+  std::vector<Legion::DimensionKind> order = made.ordering;
+  std::erase_if(order, [&](Legion::DimensionKind one) {
+    return std::find(wanted.begin(), wanted.end(), one) == wanted.end();
+  });
+  return order == wanted;
 }
 
 }  // namespace
@@ -94,6 +115,55 @@ bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::Logical
   });
 }
 
+bool has_layout_of(const Legion::LayoutConstraintSet& asked,
+                   const Legion::LayoutConstraintSet& made, bool as_new) {
+  const std::vector<Legion::FieldID>& fields = asked.field_constraint.get_field_set();
+  for (const Legion::FieldID field : fields) {
+    if (alignment_in(made, field) % alignment_in(asked, field) != 0) return false;
+  }
+  for (const Legion::OffsetConstraint& offset : asked.offset_constraints) {
+    const auto same = [&](const Legion::OffsetConstraint& one) {
+      return one.fid == offset.fid && one.offset == offset.offset;
+    };
+    const auto& all = made.offset_constraints;
+    if (std::none_of(all.begin(), all.end(), same)) return false;
+  }
+  if (!as_new) return true;
+  if (made.specialized_constraint.is_compact() && !asked.specialized_constraint.is_compact()) {
+    return false;
+  }
+  if (!same_order(asked.ordering_constraint, made.ordering_constraint)) return false;
+  const auto& order = made.ordering_constraint.ordering;
+  const bool separate = !order.empty() && order.back() == LEGION_DIM_F;
+  if (fields.size() == 1 && separate) return true;  // other fields of the instance do not matter
+  const std::vector<Legion::FieldID>& all = made.field_constraint.get_field_set();
+  return std::set(fields.begin(), fields.end()) == std::set(all.begin(), all.end()) &&
+         std::all_of(fields.begin(), fields.end(), [&](Legion::FieldID field) {
+           return alignment_in(made, field) == alignment_in(asked, field);
+         });
+}
+
+bool take_another(const Legion::Mapping::MapperRuntime& runtime,
+                  Legion::Mapping::MapperContext context, const InstanceQuery& query,
+                  const std::function<bool(const Legion::Mapping::PhysicalInstance&)>& suits,
+                  Legion::Mapping::PhysicalInstance& found, bool& made, std::size_t* bytes) {
+  made = false;
+  if (query.acquire) runtime.release_instance(context, found);
+  found = Legion::Mapping::PhysicalInstance();
+  std::vector<Legion::Mapping::PhysicalInstance> all;
+  runtime.find_physical_instances(context, query.memory, query.constraints, query.regions, all,
+                                  false, query.tight);
+  for (const Legion::Mapping::PhysicalInstance& one : all) {
+    if (!suits(one) || (query.acquire && !runtime.acquire_instance(context, one))) continue;
+    found = one;
+    return true;
+  }
+  if (!query.may_make) return false;
+  made = runtime.create_physical_instance(context, query.memory, query.constraints, query.regions,
+                                          found, query.acquire, query.priority, query.tight, bytes);
+  return made;
+}
+
 AskedInstances::Call::Call(AskedInstances& instances, MapperContext context, bool own_order)
     : instances_(instances), context_(context), is_first_([&] {
         const std::lock_guard lock(instances.mutex_);
@@ -124,6 +194,7 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
                           AskedInstance asked) {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
+  if (found != asked_.end() && !asked.fresh) asked.by_groma |= found->second->by_groma;
   auto noted = std::make_shared<const AskedInstance>(std::move(asked));
   const auto call = calls_.find(context);
   if (call != calls_.end()) {
@@ -148,7 +219,13 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
   // A request that finds an instance may demand less than the request that made it.
   std::shared_ptr<const AskedInstance>& known = found->second;
   const bool less = known->by_program && (!noted->by_program || asks_no_more(*noted, *known));
-  if (noted->fresh || !less) known = std::move(noted);
+  if (noted->fresh || !less) {
+    known = std::move(noted);
+  } else if (noted->by_groma && !known->by_groma) {
+    auto made = std::make_shared<AskedInstance>(*known);
+    made->by_groma = true;
+    known = std::move(made);
+  }
 }
 
 std::shared_ptr<const AskedInstance> AskedInstances::find(
@@ -169,6 +246,12 @@ std::shared_ptr<const AskedInstance> AskedInstances::find(
     here->regions = at->second.regions;
   }
   return here;
+}
+
+bool AskedInstances::is_by_groma(const Legion::Mapping::PhysicalInstance& instance) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = asked_.find(instance);
+  return found != asked_.end() && found->second->by_groma;
 }
 
 bool AskedInstances::has_own_order(MapperContext context) const {

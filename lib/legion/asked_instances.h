@@ -5,6 +5,7 @@
 #include <legion.h>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,6 +58,31 @@ bool has_demand(const AskedInstance& asked);
 // Returns true if the request is for an instance that covers more than these regions.
 bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::LogicalRegion>& regions);
 
+// Returns true if an instance that was made with `made` has the alignments and offsets of the
+// request `asked`. Legion does not compare them when it looks for an instance. `as_new`: the layout
+// has to be the same as that of a new instance. Then the order, the gaps between the fields and the
+// stride between points are compared, too.
+bool has_layout_of(const Legion::LayoutConstraintSet& asked,
+                   const Legion::LayoutConstraintSet& made, bool as_new);
+
+// The arguments of a request for an instance, for take_another().
+struct InstanceQuery {
+  Legion::Memory memory;
+  const Legion::LayoutConstraintSet& constraints;
+  const std::vector<Legion::LogicalRegion>& regions;
+  int priority = 0;
+  bool tight = false;
+  bool acquire = true;
+  bool may_make = true;  // false: only an existing instance is wanted
+};
+// Replaces the instance `found`, which Legion found for the request and which does not suit. Takes
+// another existing instance that suits, otherwise makes one. Releases the old instance if it was
+// acquired. Returns false if there is no instance; `bytes` is then the size that a new one needs.
+bool take_another(const Legion::Mapping::MapperRuntime& runtime,
+                  Legion::Mapping::MapperContext context, const InstanceQuery& query,
+                  const std::function<bool(const Legion::Mapping::PhysicalInstance&)>& suits,
+                  Legion::Mapping::PhysicalInstance& found, bool& made, std::size_t* bytes);
+
 // One object for a process. Thread-safe. A limit bounds the number of entries: beyond it, each new
 // entry evicts the oldest.
 class AskedInstances {
@@ -90,6 +116,8 @@ class AskedInstances {
   // Returns null if no request for the instance was observed.
   std::shared_ptr<const AskedInstance> find(
       MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const;
+  // Returns true if an adapter made the instance in place of the program's choice.
+  bool is_by_groma(const Legion::Mapping::PhysicalInstance& instance) const;
   // Returns the `own_order` of the call in progress.
   bool has_own_order(MapperContext context) const;
   // Returns true if the request for an unknown instance may have been evicted.

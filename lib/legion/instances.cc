@@ -326,7 +326,17 @@ NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& 
           : runtime_->find_or_create_physical_instance(context, memory, asked.constraints,
                                                        asked.regions, made, created, true,
                                                        asked.priority, asked.tight, &bytes);
-  if (done) return {};
+  const auto suits = [&](const PhysicalInstance& one) {
+    return has_layout_of(asked.constraints,
+                         runtime_->find_layout_constraints(context, one.get_layout_id()),
+                         has_demand(asked));
+  };
+  if (done && (created || suits(made))) return {};
+  if (done && take_another(*runtime_, context,
+                           {memory, asked.constraints, asked.regions, asked.priority, asked.tight},
+                           suits, made, created, &bytes)) {
+    return {};
+  }
   LayoutSpec layout;
   layout.fields = demand_of(0, asked.constraints).fields.value_or(layout.fields);
   return {no_room(memory, bytes, layout, alignment_of(asked.constraints)), true};

@@ -165,6 +165,42 @@ void note_asked(const Legion::Mapping::MapperRuntime& runtime,
   noted(runtime, context, call, from != file_of(reinterpret_cast<void*>(legions)));
 }
 
+// Replaces the instance `call.result` that Legion found for a mapper, if it does not suit. Then
+// returns false if there is no instance, otherwise true. See PreloadMapper::suits.
+template <class Function>
+bool keep_or_replace(const Legion::Mapping::MapperRuntime& runtime,
+                     Legion::Mapping::MapperContext context,
+                     const groma::legion::InstanceCall& call, Legion::Memory memory, bool acquire,
+                     bool may_make, Legion::Mapping::PhysicalInstance& result, bool& made,
+                     std::size_t* bytes, Function* legions, void* caller) {
+  static const auto suits = is_wanted() ? library().suits : decltype(PreloadMapper::suits)(nullptr);
+  if (suits == nullptr) return true;
+  void* const from = file_of(caller);
+  if (from == file_of(reinterpret_cast<void*>(suits))) return true;
+  const bool by_program = from != file_of(reinterpret_cast<void*>(legions));
+  if (suits(runtime, context, call, by_program)) return true;
+  return library().replace(runtime, context, call, by_program, memory, acquire, may_make, result,
+                           made, bytes);
+}
+
+// Removes the instances from `before` on that do not suit the request. See PreloadMapper::suits.
+template <class Function>
+void remove_unsuitable(const Legion::Mapping::MapperRuntime& runtime,
+                       Legion::Mapping::MapperContext context,
+                       const Legion::LayoutConstraintSet* constraints,
+                       Legion::LayoutConstraintID layout,
+                       const std::vector<Legion::LogicalRegion>& regions, bool tight, bool acquire,
+                       std::size_t before, std::vector<Legion::Mapping::PhysicalInstance>& results,
+                       Function* legions, void* caller) {
+  static const auto suits = is_wanted() ? library().suits : decltype(PreloadMapper::suits)(nullptr);
+  if (suits == nullptr) return;
+  void* const from = file_of(caller);
+  if (from == file_of(reinterpret_cast<void*>(suits))) return;
+  const bool by_program = from != file_of(reinterpret_cast<void*>(legions));
+  library().filter(runtime, context, constraints, layout, regions, tight, by_program, acquire,
+                   before, results);
+}
+
 }  // namespace
 
 namespace Legion {
@@ -265,52 +301,65 @@ using Regions = std::vector<LogicalRegion>;
 GROMA_LAYOUTS(GROMA_CREATE)
 #undef GROMA_CREATE
 
-#define GROMA_FIND_OR_CREATE(Layout, set, id, constraints)                                     \
-  bool MapperRuntime::find_or_create_physical_instance(                                        \
-      MapperContext context, Memory memory, Layout constraints, const Regions& regions,        \
-      PhysicalInstance& result, bool& created, bool acquire, GCPriority priority, bool tight,  \
-      std::size_t* footprint, const LayoutConstraint** unsat) const {                          \
-    static auto* const legions =                                                               \
-        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool&, \
-                bool, GCPriority, bool, std::size_t*, const LayoutConstraint**>(               \
-            &MapperRuntime::find_or_create_physical_instance);                                 \
-    const bool made = legions(this, context, memory, constraints, regions, result, created,    \
-                              acquire, priority, tight, footprint, unsat);                     \
-    if (made) {                                                                                \
-      note_asked(*this, context, {set, id, regions, result, priority, tight, false}, legions,  \
-                 __builtin_return_address(0));                                                 \
-    }                                                                                          \
-    return made;                                                                               \
+#define GROMA_FIND_OR_CREATE(Layout, set, id, constraints)                                       \
+  bool MapperRuntime::find_or_create_physical_instance(                                          \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,          \
+      PhysicalInstance& result, bool& created, bool acquire, GCPriority priority, bool tight,    \
+      std::size_t* footprint, const LayoutConstraint** unsat) const {                            \
+    static auto* const legions =                                                                 \
+        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool&,   \
+                bool, GCPriority, bool, std::size_t*, const LayoutConstraint**>(                 \
+            &MapperRuntime::find_or_create_physical_instance);                                   \
+    bool made = legions(this, context, memory, constraints, regions, result, created, acquire,   \
+                        priority, tight, footprint, unsat);                                      \
+    if (made && !created) {                                                                      \
+      made = keep_or_replace(*this, context, {set, id, regions, result, priority, tight, false}, \
+                             memory, acquire, true, result, created, footprint, legions,         \
+                             __builtin_return_address(0));                                       \
+    }                                                                                            \
+    if (made) {                                                                                  \
+      note_asked(*this, context, {set, id, regions, result, priority, tight, false}, legions,    \
+                 __builtin_return_address(0));                                                   \
+    }                                                                                            \
+    return made;                                                                                 \
   }
 GROMA_LAYOUTS(GROMA_FIND_OR_CREATE)
 #undef GROMA_FIND_OR_CREATE
 
-#define GROMA_FIND(Layout, set, id, constraints)                                              \
-  bool MapperRuntime::find_physical_instance(                                                 \
-      MapperContext context, Memory memory, Layout constraints, const Regions& regions,       \
-      PhysicalInstance& result, bool acquire, bool tight) const {                             \
-    static auto* const legions =                                                              \
-        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool, \
-                bool>(&MapperRuntime::find_physical_instance);                                \
-    const bool found =                                                                        \
-        legions(this, context, memory, constraints, regions, result, acquire, tight);         \
-    if (found) {                                                                              \
-      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,        \
-                 __builtin_return_address(0));                                                \
-    }                                                                                         \
-    return found;                                                                             \
-  }                                                                                           \
-  void MapperRuntime::find_physical_instances(                                                \
-      MapperContext context, Memory memory, Layout constraints, const Regions& regions,       \
-      std::vector<PhysicalInstance>& results, bool acquire, bool tight) const {               \
-    static auto* const legions = next_of<void, MapperContext, Memory, Layout, const Regions&, \
-                                         std::vector<PhysicalInstance>&, bool, bool>(         \
-        &MapperRuntime::find_physical_instances);                                             \
-    legions(this, context, memory, constraints, regions, results, acquire, tight);            \
-    for (const PhysicalInstance& result : results) {                                          \
-      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,        \
-                 __builtin_return_address(0));                                                \
-    }                                                                                         \
+#define GROMA_FIND(Layout, set, id, constraints)                                                   \
+  bool MapperRuntime::find_physical_instance(                                                      \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,            \
+      PhysicalInstance& result, bool acquire, bool tight) const {                                  \
+    static auto* const legions =                                                                   \
+        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool,      \
+                bool>(&MapperRuntime::find_physical_instance);                                     \
+    bool found = legions(this, context, memory, constraints, regions, result, acquire, tight);     \
+    if (found) {                                                                                   \
+      bool made = false;                                                                           \
+      found = keep_or_replace(*this, context, {set, id, regions, result, 0, tight, false}, memory, \
+                              acquire, false, result, made, nullptr, legions,                      \
+                              __builtin_return_address(0));                                        \
+    }                                                                                              \
+    if (found) {                                                                                   \
+      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,             \
+                 __builtin_return_address(0));                                                     \
+    }                                                                                              \
+    return found;                                                                                  \
+  }                                                                                                \
+  void MapperRuntime::find_physical_instances(                                                     \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,            \
+      std::vector<PhysicalInstance>& results, bool acquire, bool tight) const {                    \
+    static auto* const legions = next_of<void, MapperContext, Memory, Layout, const Regions&,      \
+                                         std::vector<PhysicalInstance>&, bool, bool>(              \
+        &MapperRuntime::find_physical_instances);                                                  \
+    const std::size_t before = results.size();                                                     \
+    legions(this, context, memory, constraints, regions, results, acquire, tight);                 \
+    remove_unsuitable(*this, context, set, id, regions, tight, acquire, before, results, legions,  \
+                      __builtin_return_address(0));                                                \
+    for (const PhysicalInstance& result : results) {                                               \
+      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,             \
+                 __builtin_return_address(0));                                                     \
+    }                                                                                              \
   }
 GROMA_LAYOUTS(GROMA_FIND)
 #undef GROMA_FIND

@@ -54,6 +54,26 @@ struct PreloadMapper {
   void (*asked)(const Legion::Mapping::MapperRuntime& runtime,
                 Legion::Mapping::MapperContext context, const InstanceCall& call,
                 bool by_program) = nullptr;
+  // Returns true if the request may have `instance`, which Legion found for it. An instance that
+  // an adapter made for a statement suits only if it has every part of the requested layout.
+  bool (*suits)(const Legion::Mapping::MapperRuntime& runtime,
+                Legion::Mapping::MapperContext context, const InstanceCall& call,
+                bool by_program) = nullptr;
+  // Replaces `call.result`, which does not suit, by `result`: another existing instance, or if
+  // `may_make` a new one. Returns false if there is none. `made` tells whether it is new.
+  bool (*replace)(const Legion::Mapping::MapperRuntime& runtime,
+                  Legion::Mapping::MapperContext context, const InstanceCall& call, bool by_program,
+                  Legion::Memory memory, bool acquire, bool may_make,
+                  Legion::Mapping::PhysicalInstance& result, bool& made,
+                  std::size_t* bytes) = nullptr;
+  // Removes the instances from position `before` on that do not suit the request. Releases them if
+  // they were acquired.
+  void (*filter)(const Legion::Mapping::MapperRuntime& runtime,
+                 Legion::Mapping::MapperContext context,
+                 const Legion::LayoutConstraintSet* constraints, Legion::LayoutConstraintID layout,
+                 const std::vector<Legion::LogicalRegion>& regions, bool tight, bool by_program,
+                 bool acquire, std::size_t before,
+                 std::vector<Legion::Mapping::PhysicalInstance>& results) = nullptr;
   // Reports that Legion's DefaultMapper took an existing instance, inside the hook with this
   // context.
   void (*found)(Legion::Mapping::MapperContext context,

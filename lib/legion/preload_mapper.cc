@@ -230,6 +230,54 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   takeover().asked->note(context, call.result, noted_of(runtime, context, call, by_program));
 }
 
+bool suits(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
+           const InstanceCall& call, bool by_program) {
+  if (!takeover().asked->is_by_groma(call.result)) return true;
+  const AskedInstance asked = noted_of(runtime, context, call, by_program);
+  return has_layout_of(asked.constraints,
+                       runtime.find_layout_constraints(context, call.result.get_layout_id()),
+                       has_demand(asked));
+}
+
+bool replace(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
+             const InstanceCall& call, bool by_program, Legion::Memory memory, bool acquire,
+             bool may_make, Legion::Mapping::PhysicalInstance& result, bool& made,
+             std::size_t* bytes) {
+  const Legion::LayoutConstraintSet& constraints =
+      call.constraints != nullptr ? *call.constraints
+                                  : runtime.find_layout_constraints(context, call.layout);
+  const auto suits_too = [&](const Legion::Mapping::PhysicalInstance& one) {
+    return suits(
+        runtime, context,
+        {call.constraints, call.layout, call.regions, one, call.priority, call.tight, call.fresh},
+        by_program);
+  };
+  return take_another(
+      runtime, context,
+      {memory, constraints, call.regions, call.priority, call.tight, acquire, may_make}, suits_too,
+      result, made, bytes);
+}
+
+void filter(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
+            const Legion::LayoutConstraintSet* constraints, Legion::LayoutConstraintID layout,
+            const std::vector<Legion::LogicalRegion>& regions, bool tight, bool by_program,
+            bool acquire, std::size_t before,
+            std::vector<Legion::Mapping::PhysicalInstance>& results) {
+  std::vector<Legion::Mapping::PhysicalInstance> kept;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Legion::Mapping::PhysicalInstance& one = results[i];
+    const bool suitable =
+        i < before ||
+        suits(runtime, context, {constraints, layout, regions, one, 0, tight, false}, by_program);
+    if (suitable) {
+      kept.push_back(one);
+    } else if (acquire) {
+      runtime.release_instance(context, one);
+    }
+  }
+  results = std::move(kept);
+}
+
 void found(Legion::Mapping::MapperContext context,
            const Legion::Mapping::PhysicalInstance& instance) {
   takeover().asked->note_found(context, instance);
@@ -270,7 +318,8 @@ extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): a symbol that is looked up by its name
 extern const groma::legion::PreloadMapper groma_preload_mapper;
 const groma::legion::PreloadMapper groma_preload_mapper = {
-    groma::legion::begin, groma::legion::wrap,  groma::legion::called,
-    groma::legion::asked, groma::legion::found, groma::legion::unwrap};
+    groma::legion::begin,  groma::legion::wrap,  groma::legion::called,
+    groma::legion::asked,  groma::legion::suits, groma::legion::replace,
+    groma::legion::filter, groma::legion::found, groma::legion::unwrap};
 // NOLINTEND(readability-identifier-naming)
 }

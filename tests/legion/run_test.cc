@@ -286,6 +286,13 @@ TEST_F(Demanding, AnOrderThatNoStatementNamesIsADemand) {
   }
 }
 
+// Legion does not compare alignments when it looks for an instance.
+TEST_F(Demanding, AnInstanceOfAStatementIsFoundOnlyIfItHasTheLayout) {
+  const Outcome outcome =
+      demanding("Layout spread 0 CPU AOS Align==16 Exact;\n", "--checks always");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
 // A check refuses what a run refuses, and nothing else.
 TEST_F(Demanding, AnAlignmentMayLeaveNoGapsBetweenFields) {
   const std::string app = recorded();
