@@ -26,10 +26,11 @@
 #include "groma/proposers.h"
 #include "groma/run.h"
 #include "groma/system.h"
+#include "groma/verify.h"
 #include "inputs.h"
 #include "legion_app.h"
+#include "run_map.h"
 #include "tune_words.h"
-#include "verify.h"
 
 namespace driver {
 namespace {
@@ -637,79 +638,72 @@ void complete(TuneArguments* arguments) {
 
 // ---- Verification with the real program
 
-constexpr std::size_t kMostVerified = 3;  // besides the start
-
-// The best steps, the best first.
-class Best {
- public:
-  void add(const groma::Step& step) {
-    if (!step.evaluation.ok()) return;
-    const auto same = [&](const groma::Step& each) {
-      return each.proposal.text == step.proposal.text;
-    };
-    if (std::any_of(steps_.begin(), steps_.end(), same)) return;
-    const auto before = std::find_if(steps_.begin(), steps_.end(), [&](const groma::Step& each) {
-      return step.evaluation.score < each.evaluation.score;
-    });
-    steps_.insert(before, step);
-    if (steps_.size() > kMostVerified) steps_.pop_back();
-  }
-  const std::vector<groma::Step>& steps() const { return steps_; }
-
- private:
-  std::vector<groma::Step> steps_;
-};
-
-VerifyOptions verify_options(const TuneArguments& arguments, const Subject& subject) {
-  VerifyOptions options;
-  options.program = arguments.program;
-  options.program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
+// Returns what the search's program is and how it is measured. Fails if the program or the metric
+// cannot be used, or if this build has no library for Legion programs.
+groma::Result<groma::VerifyOptions> verify_options(const TuneArguments& arguments,
+                                                   const Subject& subject, ProgramArguments program,
+                                                   groma::CommandEvaluatorOptions metric) {
+  groma::VerifyOptions options;
+  options.run.words = program.words;
+  options.metric = std::move(metric);
+  if (auto error = groma::wrong_verify_options(options)) return *std::move(error);
+  program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
+  auto run = program_run(program);
+  if (!run) return run.error();
+  options.run = *std::move(run);
+  options.run.compare_failures_only = program.checks == "never";
+  options.run.stop = [] { return interrupted(); };
+  options.results = results_options(program);
   options.repeats = arguments.command.repeats;
-  options.metric = arguments.command;
   options.app = &*subject.app;
   options.machine = subject.problem.machine;
   return options;
 }
 
-// Says on standard error that a verification begins.
-void announce_verification(std::size_t mappings, int repeats) {
-  print_error(
-      fmt::format("groma: runs the program without a mapping and under {} mapping{} for real, each "
-                  "{} times, the first not counted\n",
-                  mappings, mappings == 1 ? "" : "s", repeats + 1));
+// Runs the program before the search and prints warnings if it is not what the search is for.
+groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arguments,
+                                                        const Subject& subject) {
+  const auto options = verify_options(arguments, subject, arguments.program, arguments.command);
+  if (!options) return options.error();
+  auto warnings = groma::look_at_program(*options);
+  if (interrupted() || !warnings || arguments.json) return warnings;
+  for (const std::string& warning : *warnings) {
+    print_error(fmt::format("groma: warning: {}\n", warning));
+  }
+  return warnings;
+}
+
+// Verifies the mappings and shows the progress.
+groma::Result<groma::Verification> verify(const std::vector<groma::VerifyCandidate>& candidates,
+                                          groma::VerifyOptions options, bool json) {
+  if (!json) {
+    print_error(fmt::format(
+        "groma: runs the program without a mapping and under {} mapping{} for real, each "
+        "{} times, the first not counted\n",
+        candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
+  }
+  ProgressLine line("verifying");
+  options.on_run = [&line, repeats = options.repeats](const std::string& name, int run) {
+    line.update(fmt::format("{}, run {} of {}", name, run, repeats));
+  };
+  return groma::verify(candidates, options);
 }
 
 // Verifies the best mappings and returns the exit code. The fastest one is written to
 // verified.mapper in the search's directory.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
-                  const Best& best, const Subject& subject, const groma::Evaluator& evaluator,
-                  const std::vector<std::string>& warnings) {
-  std::vector<Candidate> candidates;
-  const auto add = [&](std::string name, const groma::Step& step) {
-    candidates.push_back(
-        {std::move(name), step.proposal.text, evaluator.value_of(step.evaluation.score)});
-  };
-  if (outcome.start) add("start", *outcome.start);
-  for (const groma::Step& step : best.steps()) {
-    if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
-    add(fmt::format("step {}", step.number), step);
-  }
-  // In a resumed search, the best step may be an earlier one; its text may have been tidied since.
-  const auto is_best = [&](const groma::Step& step) { return step.number == outcome.best->number; };
-  if (!(outcome.start && is_best(*outcome.start)) &&
-      std::none_of(best.steps().begin(), best.steps().end(), is_best)) {
-    add(fmt::format("step {}", outcome.best->number), *outcome.best);
-  }
-  const VerifyOptions options = verify_options(arguments, subject);
-  if (!arguments.json) announce_verification(candidates.size(), options.repeats);
-  const auto verified = verify(candidates, options);
+                  const groma::BestSteps& best, const Subject& subject,
+                  const groma::Evaluator& evaluator, const std::vector<std::string>& warnings) {
+  auto options = verify_options(arguments, subject, arguments.program, arguments.command);
+  if (!options) return refuse_search(options.error(), arguments.json);
+  const auto verified =
+      verify(groma::candidates_of(outcome, best, evaluator), *std::move(options), arguments.json);
   if (interrupted()) return kInterrupted;
   if (!verified) return refuse_search(verified.error(), arguments.json);
-  const Verified* const winner = verified->fastest();
-  std::string text = arguments.json
-                         ? to_json(*verified, warnings)
-                         : draw(*verified, arguments.program.words.front(), options.repeats,
-                                evaluator.unit(), subject.app->metric.phase);
+  const groma::VerifiedMapping* const winner = verified->fastest();
+  std::string text = arguments.json ? groma::to_json(*verified, warnings)
+                                    : groma::draw(*verified, arguments.program.words.front(),
+                                                  evaluator.unit(), subject.app->metric.phase);
   if (winner != nullptr) {
     const std::string file = arguments.tune.directory + "/verified.mapper";
     if (const auto error = groma::replace_file(file, winner->candidate.text)) {
@@ -725,8 +719,7 @@ std::string for_other_programs(const std::string& app) {
   const std::string recorded = app.ends_with(".json") ? visible(app) : "APP.json";
   return fmt::format(
       "any other program: `groma tune --app {0} --machine M --verify -- PROGRAM ARGS` simulates "
-      "the "
-      "mappings and then runs the best ones; `groma tune --app {0} --command 'groma run --map "
+      "the mappings and then runs the best ones; `groma tune --app {0} --command 'groma run --map "
       "{{file}} -- PROGRAM ARGS'` runs each one (`groma record` writes {0})",
       recorded);
 }
@@ -735,32 +728,23 @@ std::string for_other_programs(const std::string& app) {
 // mapping, for each application. Returns the exit code.
 int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
                             const Subject& subject) {
-  std::vector<Candidate> candidates;
-  const auto add = [&](const std::string& name, const groma::Step& step) {
-    candidates.push_back({name, step.proposal.text, std::numeric_limits<double>::quiet_NaN()});
-  };
-  const groma::Step& best = *outcome.best;
-  if (outcome.start && outcome.start->evaluation.ok()) add("start", *outcome.start);
-  if (!outcome.start || outcome.start->number != best.number) {
-    add(fmt::format("step {}", best.number), best);
-  }
+  const std::vector<groma::VerifyCandidate> candidates = groma::candidates_of(outcome);
   for (std::size_t i = 0; i < arguments.apps.size(); ++i) {
-    const auto program = legion_program(arguments.apps[i], for_other_programs(arguments.apps[i]));
-    if (!program) return refuse_search(program.error(), arguments.json);
-    VerifyOptions options = verify_options(arguments, subject);
-    options.program.words = {*program};
+    const auto path = legion_program(arguments.apps[i], for_other_programs(arguments.apps[i]));
+    if (!path) return refuse_search(path.error(), arguments.json);
+    ProgramArguments program = arguments.program;
+    program.words = {*path};
     for (const auto& more : {parameters_of(subject.problem.inputs[i]), arguments.flags}) {
-      options.program.words.insert(options.program.words.end(), more.begin(), more.end());
+      program.words.insert(program.words.end(), more.begin(), more.end());
     }
-    options.program.checks = "never";  // these programs check their results themselves
-    options.metric = {};
-    if (!arguments.json) announce_verification(candidates.size(), options.repeats);
-    const auto verified = verify(candidates, options);
+    program.checks = "never";  // these programs check their results themselves
+    auto options = verify_options(arguments, subject, std::move(program), {});
+    if (!options) return refuse_search(options.error(), arguments.json);
+    const auto verified = verify(candidates, *std::move(options), arguments.json);
     if (interrupted()) return kInterrupted;
     if (!verified) return refuse_search(verified.error(), arguments.json);
-    const std::string text = arguments.json
-                                 ? to_json(*verified, {})
-                                 : draw(*verified, arguments.apps[i], options.repeats, "", "");
+    const std::string text = arguments.json ? groma::to_json(*verified, {})
+                                            : groma::draw(*verified, arguments.apps[i], "", "");
     if (print(text) != kFine) return kWrongInput;
   }
   return kFine;
@@ -838,13 +822,10 @@ int run(TuneArguments arguments) {
   }
   std::vector<std::string> warnings;
   if (arguments.verify) {
-    auto looked = look_at_program(verify_options(arguments, *subject));
+    auto looked = look_at_program(arguments, *subject);
     if (interrupted()) return kInterrupted;
     if (!looked) return refuse_search(looked.error(), json);
     warnings = std::move(looked).value();
-    for (const std::string& warning : warnings) {
-      if (!json) print_error(fmt::format("groma: warning: {}\n", warning));
-    }
   }
   options.directory = options.resume          ? arguments.resume
                       : arguments.out.empty() ? fresh_directory()
@@ -869,7 +850,7 @@ int run(TuneArguments arguments) {
     print_error("groma: there is no bound: Ctrl-C ends the search, and leaves the best so far\n");
   }
   Display display(evaluator, std::move(subject->notes), json);
-  Best best;
+  groma::BestSteps best;
   options.on_event = [&](const groma::TuneEvent& event) {
     display(event);
     if (event.kind == groma::TuneEvent::Kind::kEvaluated) best.add(*event.step);

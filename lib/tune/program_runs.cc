@@ -1,0 +1,68 @@
+#include "tune/program_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "groma/harmless.h"
+#include "groma/program.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20;  // bytes kept of the end of each output
+
+}  // namespace
+
+bool has_metric(const CommandEvaluatorOptions& metric) {
+  return !metric.metric_pattern.empty() || !metric.metric_pointer.empty();
+}
+
+std::string first_line(const std::string& text) {
+  return visible(text.substr(0, std::min(text.find('\n'), std::size_t{160})));
+}
+
+ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rules)
+    : run_(std::move(run)), rules_(rules) {
+  run_.checked_file.clear();
+  run_.results = results;
+  run_.on_output = [this](std::string_view bytes, bool is_error) {
+    std::string& text = (is_error ? outcome_.err : outcome_.out).text;
+    text += bytes;
+    if (text.size() > 2 * kMaxOutput) text.erase(0, text.size() - kMaxOutput);
+  };
+}
+
+Result<ProgramResult> ProgramRuns::under(const VerifyCandidate& mapping, bool checked) {
+  run_.checks = checked ? ProgramRun::Checks::kAlways : ProgramRun::Checks::kNever;
+  outcome_ = {};
+  std::string file = mapping.name + ".mapper";  // the name in messages
+  std::replace(file.begin(), file.end(), ' ', '_');
+  Diagnostics diags(Source(std::move(file), mapping.text));
+  auto result = run_program(compile(diags.source(), diags), run_, &rules_);
+  if (result) outcome_.seconds = result->seconds;
+  return result;
+}
+
+Result<ProgramResult> ProgramRuns::recorded(const std::string& file) {
+  run_.record_file = file;
+  outcome_ = {};
+  auto result = run_program(run_, &rules_);
+  run_.record_file.clear();
+  if (result) outcome_.seconds = result->seconds;
+  return result;
+}
+
+Result<std::string> ProgramRuns::without() {
+  auto outcome = run_without_mapping(run_);
+  if (!outcome) return outcome.error();
+  outcome_ = *std::move(outcome);
+  using End = CommandOutcome::End;
+  if (outcome_.end == End::kDeadline) return std::string("it did not end in time");
+  if (outcome_.end != End::kExited) return fmt::format("signal {} ended it", outcome_.code);
+  return outcome_.code == 0 ? "" : fmt::format("exit code {}", outcome_.code);
+}
+
+}  // namespace groma::tuning
