@@ -2,11 +2,9 @@
 #include "groma/tune.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -25,6 +23,7 @@
 #include "groma/io.h"
 #include "groma/proposers.h"
 #include "groma/run.h"
+#include "groma/search_directory.h"
 #include "groma/system.h"
 #include "groma/verify.h"
 #include "inputs.h"
@@ -197,80 +196,16 @@ int refuse_search(const groma::Diagnostics& diags, bool json) {
   return kWrongInput;
 }
 
-// Creates a new directory for a search without a named one: "tune", "tune.2", ...
-std::string fresh_directory() {
-  for (int i = 1;; ++i) {
-    std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
-    // The directory is created here, so that several searches that begin at once get different
-    // directories.
-    if (mkdir(name.c_str(), 0777) == 0 || errno != EEXIST) return name;
-  }
-}
-
-// Files that a search leaves in its directory, besides `lock`.
-constexpr std::array kLeft = {"best.mapper", "best.txt",  "findings.txt",   "journal.jsonl",
-                              "report.txt",  "steps.txt", "verified.mapper"};
-
-// Returns an error if a file to be written is a link, because a stranger may have chosen its
-// target.
-std::optional<groma::Error> linked_in(const std::string& directory) {
-  std::vector<std::string> names(kLeft.begin(), kLeft.end());
-  names.emplace_back("lock");
-  for (const std::string& name : names) {
-    std::error_code ignored;
-    if (!fs::is_symlink(fs::path(directory) / name, ignored)) continue;
-    return groma::Error{groma::Error::Code::kMalformed,
-                        fmt::format("`{}` has a link for its `{}`", directory, name),
-                        "put the file in its place, or remove it"};
-  }
-  return std::nullopt;
-}
-
-// Returns an error if `name`, the search's directory, exists and is not a directory.
+// Returns an error if the directory that the option names is not a directory.
 std::optional<groma::Error> no_directory(const char* option, const std::string& name) {
-  std::error_code ignored;
-  if (!fs::exists(name, ignored) || fs::is_directory(name, ignored)) return std::nullopt;
-  return groma::Error{groma::Error::Code::kUnreadable,
-                      fmt::format("{}: `{}` is a file, not a directory", option, visible(name)),
-                      fmt::format("a search is a directory of several files: {} DIR", option)};
-}
-
-// Returns the name of a file in the directory that would be replaced, or an empty string.
-std::string taken_by(const std::string& directory) {
-  for (std::string name : kLeft) {
-    std::error_code code;
-    if (!fs::exists(fs::path(directory) / name, code)) continue;
-    if (name != "journal.jsonl" || !groma::holds_no_search_yet(directory)) return name;
-  }
-  return "";
+  auto error = groma::not_a_directory(name);
+  if (!error) return std::nullopt;
+  error->message = fmt::format("{}: {}", option, error->message);
+  error->help += fmt::format(": {} DIR", option);
+  return error;
 }
 
 // ---- Subject of the search and its evaluators
-
-// Evaluates mappings with a command. The embedded runtime answers everything that needs no run.
-class MeasuredMappings final : public groma::Evaluator {
- public:
-  MeasuredMappings(std::unique_ptr<groma::Evaluator> command, const groma::Evaluator& runtime)
-      : command_(std::move(command)), runtime_(runtime) {}
-
-  std::vector<std::string> inputs() const override { return command_->inputs(); }
-  std::string unit() const override { return command_->unit(); }
-  bool higher_is_better() const override { return command_->higher_is_better(); }
-  std::string canonical(const std::string& text) const override { return runtime_.canonical(text); }
-  std::string repaired(const std::string& text) const override { return runtime_.repaired(text); }
-  std::optional<groma::Evaluation> check(const std::string& text,
-                                         groma::GuideDetail detail) const override {
-    return runtime_.check(text, detail);
-  }
-  bool may_fail(const std::string& text) const override { return runtime_.may_fail(text); }
-  groma::Evaluation evaluate(const groma::EvaluationRequest& request) override {
-    return command_->evaluate(request);
-  }
-
- private:
-  std::unique_ptr<groma::Evaluator> command_;
-  const groma::Evaluator& runtime_;
-};
 
 struct Subject {
   groma::Problem problem;
@@ -283,28 +218,13 @@ struct Subject {
   groma::Evaluator& evaluator() { return command ? *command : *runtime; }
 };
 
-// Quotes a word for sh.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 // Sets the commands with which `groma run` measures a mapping, after a run under Legion's checks.
 void measure_on_legion(TuneArguments* arguments) {
   std::error_code ignored;
   const std::string self = fs::read_symlink("/proc/self/exe", ignored).string();
-  std::string flags;
-  for (const std::string& flag : arguments->flags) flags += " " + quoted(flag);
-  const auto run = [&](const char* how) {
-    return fmt::format("{} run {{file}} --on legion --app {{input}} {} --{}", quoted(self), how,
-                       flags);
-  };
   groma::CommandEvaluatorOptions& command = arguments->command;
-  command.command = run("--json --checks never");
-  command.check_command = run("--checks always");  // as text, because people read its errors
-  command.inputs = arguments->apps;
-  command.metric_pointer = "/seconds";
+  command =
+      groma::with_legion_commands(std::move(command), self, arguments->apps, arguments->flags);
   // Wrong flags are reported by read_problem.
   const auto machine = machine_of(arguments->flags);
   if (machine) command.lacking = groma::lacking_kinds(*machine);
@@ -466,7 +386,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   }
   if (subject.command && subject.runtime) {
     subject.command =
-        std::make_unique<MeasuredMappings>(std::move(subject.command), *subject.runtime);
+        groma::make_measured_mappings_evaluator(std::move(subject.command), *subject.runtime);
   }
   return subject;
 }
@@ -524,7 +444,7 @@ bool may_never_end(const fs::path& folder, const std::string& name) {
 // run, where, or what is written outside of the directory, unless --trust allows that.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
   if (auto error = no_directory("--resume", arguments->resume)) return error;
-  if (auto error = linked_in(arguments->resume)) return error;
+  if (auto error = groma::link_in_search(arguments->resume)) return error;
   const auto before = groma::recorded_search(arguments->resume);
   if (!before) return before.error();
   *start = before->start;
@@ -705,7 +625,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
                                     : groma::draw(*verified, arguments.program.words.front(),
                                                   evaluator.unit(), subject.app->metric.phase);
   if (winner != nullptr) {
-    const std::string file = arguments.tune.directory + "/verified.mapper";
+    const std::string file = arguments.tune.directory + "/" + groma::kVerifiedFile;
     if (const auto error = groma::replace_file(file, winner->candidate.text)) {
       return refuse_search(*error, arguments.json);
     }
@@ -828,16 +748,13 @@ int run(TuneArguments arguments) {
     warnings = std::move(looked).value();
   }
   options.directory = options.resume          ? arguments.resume
-                      : arguments.out.empty() ? fresh_directory()
+                      : arguments.out.empty() ? groma::make_search_directory()
                                               : arguments.out;
   if (!options.resume) {
     options.fingerprint = words_of(arguments);
-    if (const auto error = linked_in(options.directory)) return refuse_search(*error, json);
-    if (const std::string name = taken_by(options.directory); !name.empty()) {
-      return refuse_search({groma::Error::Code::kUnreadable,
-                            fmt::format("`{}` has a file `{}`", options.directory, name),
-                            "name another directory; --resume goes on with a search"},
-                           json);
+    for (const auto& error :
+         {groma::link_in_search(options.directory), groma::replaced_by_search(options.directory)}) {
+      if (error) return refuse_search(*error, json);
     }
   }
   if (options.compare) options.evaluate_start = !problem.start.empty();

@@ -123,4 +123,19 @@ Result<double> measured_value(const CommandEvaluatorOptions& options,
 // exist.
 Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOptions options);
 
+// Returns the options with commands that measure the Legion programs of benchmarks on this
+// computer: `groma run --on legion`, first under Legion's checks. `groma` is the path of the
+// command. `apps` are as for its option --app. `flags` are Legion's.
+CommandEvaluatorOptions with_legion_commands(CommandEvaluatorOptions options,
+                                             const std::string& groma,
+                                             std::vector<std::string> apps,
+                                             const std::vector<std::string>& flags);
+
+// Makes an evaluator of mappings that measures with `measure`, such as a command evaluator. It asks
+// `runtime`, an evaluator that simulates, for everything that needs no run: what is wrong with a
+// text, and which texts are the same. So a mapping that is certainly refused is not measured.
+// `runtime` must outlive the evaluator.
+std::unique_ptr<Evaluator> make_measured_mappings_evaluator(std::unique_ptr<Evaluator> measure,
+                                                            const Evaluator& runtime);
+
 }  // namespace groma

@@ -1,0 +1,38 @@
+// The directory of a search (TuneOptions::directory): its name, and what may not be there before a
+// search begins or is resumed. Anything in such a directory may come from a stranger
+// (docs/tune.md).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "groma/result.h"
+
+namespace groma {
+
+// The files that a search and the verification of its mappings leave in the directory, except
+// `lock`.
+inline constexpr const char* kVerifiedFile = "verified.mapper";
+inline constexpr std::array kSearchFiles = {"best.mapper",   "best.txt",   "findings.txt",
+                                            "journal.jsonl", "report.txt", "steps.txt",
+                                            kVerifiedFile};
+
+// Creates a directory with a new name in the current folder: `tune`, `tune.2`, ... Returns its
+// name. Several processes that call this at once get different directories. If the directory cannot
+// be created, tune() says why.
+std::string make_search_directory();
+
+// Returns an error if the path exists and is not a directory. The message does not name the option
+// that gave the path.
+std::optional<Error> not_a_directory(const std::string& path);
+
+// Returns an error if one of the files of a search is a link there, because a stranger may have
+// chosen its target. Call this before a search begins or is resumed.
+std::optional<Error> link_in_search(const std::string& directory);
+
+// Returns an error if a new search would replace a file in the directory. A journal that ended in
+// its first line does not count (holds_no_search_yet).
+std::optional<Error> replaced_by_search(const std::string& directory);
+
+}  // namespace groma

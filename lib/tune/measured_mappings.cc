@@ -1,0 +1,39 @@
+// An evaluator that measures mappings with a command, and checks them without a run.
+#include <utility>
+
+#include "groma/evaluators.h"
+
+namespace groma {
+namespace {
+
+class MeasuredMappings final : public Evaluator {
+ public:
+  MeasuredMappings(std::unique_ptr<Evaluator> measure, const Evaluator& runtime)
+      : measure_(std::move(measure)), runtime_(runtime) {}
+
+  std::vector<std::string> inputs() const override { return measure_->inputs(); }
+  std::string unit() const override { return measure_->unit(); }
+  bool higher_is_better() const override { return measure_->higher_is_better(); }
+  std::string canonical(const std::string& text) const override { return runtime_.canonical(text); }
+  std::string repaired(const std::string& text) const override { return runtime_.repaired(text); }
+  std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
+    return runtime_.check(text, detail);
+  }
+  bool may_fail(const std::string& text) const override { return runtime_.may_fail(text); }
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    return measure_->evaluate(request);
+  }
+
+ private:
+  std::unique_ptr<Evaluator> measure_;
+  const Evaluator& runtime_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_measured_mappings_evaluator(std::unique_ptr<Evaluator> measure,
+                                                            const Evaluator& runtime) {
+  return std::make_unique<MeasuredMappings>(std::move(measure), runtime);
+}
+
+}  // namespace groma

@@ -1,0 +1,57 @@
+#include "groma/search_directory.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "groma/harmless.h"
+#include "groma/tune.h"
+
+namespace groma {
+
+namespace fs = std::filesystem;
+
+std::string make_search_directory() {
+  for (int i = 1;; ++i) {
+    std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
+    if (mkdir(name.c_str(), 0777) == 0 || errno != EEXIST) return name;
+  }
+}
+
+std::optional<Error> not_a_directory(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored) || fs::is_directory(path, ignored)) return std::nullopt;
+  return Error{Error::Code::kUnreadable,
+               fmt::format("`{}` is a file, not a directory", visible(path)),
+               "a search is a directory of several files"};
+}
+
+std::optional<Error> link_in_search(const std::string& directory) {
+  std::vector<std::string> names(kSearchFiles.begin(), kSearchFiles.end());
+  names.emplace_back("lock");
+  for (const std::string& name : names) {
+    std::error_code ignored;
+    if (!fs::is_symlink(fs::path(directory) / name, ignored)) continue;
+    return Error{Error::Code::kMalformed,
+                 fmt::format("`{}` has a link for its `{}`", directory, name),
+                 "put the file in its place, or remove it"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> replaced_by_search(const std::string& directory) {
+  for (const std::string_view name : kSearchFiles) {
+    std::error_code code;
+    if (!fs::exists(fs::path(directory) / name, code)) continue;
+    if (name == "journal.jsonl" && holds_no_search_yet(directory)) continue;
+    return Error{Error::Code::kUnreadable, fmt::format("`{}` has a file `{}`", directory, name),
+                 "name another directory; --resume goes on with a search"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace groma
