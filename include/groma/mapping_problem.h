@@ -1,0 +1,50 @@
+// The problem of a search for mappings, made from applications. It says before the search why no
+// search can begin, and what the user should know about its inputs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groma/app.h"
+#include "groma/diagnostics.h"
+#include "groma/inspect.h"
+#include "groma/machine.h"
+#include "groma/search.h"
+#include "groma/source.h"
+#include "groma/workload.h"
+
+namespace groma {
+
+// Collects the applications of a search. Their machine is the same.
+class MappingProblem {
+ public:
+  // `start` is the mapping to begin with, which is checked with each application; nullopt: it is
+  // not checked. `check` limits these checks. `check_names`: note names of the start that the
+  // application does not have. Leave that out if there are several applications, since the name may
+  // belong to another one.
+  MappingProblem(std::optional<Source> start, CheckOptions check, bool check_names);
+
+  // Adds an application, with its parameters set in `workload`. `name` is the one that messages
+  // use. Returns why no search can begin: a task can run on no processor of the machine under any
+  // mapping, or the start has an error. A start that only lacks memory is no reason, since the
+  // search may cure that; it is a note then.
+  [[nodiscard]] std::optional<Diagnostics> add(const std::string& name, const Machine& machine,
+                                               const Application& app, const Workload& workload);
+
+  // The machine, the workloads and the start. All other members are for the caller to set.
+  Problem problem;
+  // Notes and warnings about the inputs, in the order of the applications.
+  std::vector<Diagnostics> notes;
+
+ private:
+  [[nodiscard]] std::optional<Diagnostics> check_start(const Machine& machine,
+                                                       const Workload& workload);
+
+  std::optional<Source> start_;
+  CheckOptions check_;
+  bool check_names_;
+};
+
+}  // namespace groma
