@@ -1,0 +1,74 @@
+// The part of `groma tune` that resumes a search.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "console.h"
+#include "tune.h"
+
+namespace driver {
+namespace {
+
+groma::Error wrong(const groma::StoredSearch& search, const std::string& why, const char* help) {
+  return {groma::Error::Code::kMalformed,
+          fmt::format("the search in `{}` {}", search.directory, why), help};
+}
+
+// Returns an error if the command line contradicts the search in the directory.
+std::optional<groma::Error> contradiction(const TuneArguments& arguments,
+                                          const groma::StoredSearch& search) {
+  const auto& temperature = arguments.chat.temperature;
+  if (temperature && temperature != search.setup.ask.temperature) {
+    return wrong(search, "was begun with another temperature", "leave out `--temperature`");
+  }
+  const auto& given = arguments.program.override_layouts.tasks;
+  const auto& recorded = search.setup.override_layouts.tasks;
+  if (given == recorded) return std::nullopt;
+  if (!given.empty()) {
+    return wrong(search, "was begun with another `--override-layouts`", "leave it out");
+  }
+  if (!arguments.verify || arguments.trust) return std::nullopt;
+  // What the directory says must not decide how the user's program runs.
+  const std::string tasks = fmt::format("{}", fmt::join(recorded, " --override-layouts="));
+  return wrong(search, fmt::format("was begun with `--override-layouts={}`", visible(tasks)),
+               "its mappings may change what the program computes: give the option again if the "
+               "tasks work with any layout");
+}
+
+}  // namespace
+
+std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
+  if (auto error = no_directory("--resume", arguments->resume)) return error;
+  auto search = groma::stored_search(arguments->resume);
+  if (!search) return search.error();
+  *start = search->start;
+  arguments->fingerprint = search->fingerprint;
+  groma::SearchSetup& setup = search->setup;
+  if (setup.on_legion) measure_on_legion(&setup);
+  if (auto error = contradiction(*arguments, *search)) return error;
+  if (auto error = groma::never_ending_input(*search)) return error;
+  const bool runs_commands = !setup.command.command.empty();
+  if (runs_commands && arguments->verify) {
+    return wrong(*search, "measured what it searched for already", "leave out `--verify`");
+  }
+  if (auto error = arguments->trust ? std::nullopt : groma::needs_trust(*search)) return error;
+  groma::CommandEvaluatorOptions& given = arguments->setup.command;
+  if (runs_commands && given.memory_bytes > 0) {
+    return wrong(*search, "has its own memory for a run", "leave out `--memory`");
+  }
+  if (runs_commands) print_error(fmt::format("groma: runs {}\n", groma::commands_of(setup)));
+  if (arguments->verify) {
+    given.folder = setup.command.folder;  // folder of the machine's and the applications' files
+    setup.command = std::move(given);
+  }
+  arguments->setup = std::move(setup);
+  return std::nullopt;
+}
+
+bool names_model(const TuneArguments& arguments) {
+  const ChatArguments& chat = arguments.chat;
+  return arguments.trust || !chat.endpoint.empty() || !chat.model.empty() ||
+         !chat.key_file.empty() || !chat.replay.empty();
+}
+
+}  // namespace driver

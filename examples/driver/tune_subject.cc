@@ -1,0 +1,140 @@
+#include "tune_subject.h"
+
+#include <filesystem>
+
+#include "groma/benchmarks.h"
+#include "groma/evaluators.h"
+#include "groma/io.h"
+#include "groma/mapping_problem.h"
+#include "inputs.h"
+#include "legion_app.h"
+#include "tune_display.h"
+
+namespace driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Changes the inputs to those of the Legion program on this computer. Fails on wrong flags.
+std::optional<groma::Error> set_on_legion(const std::string& app,
+                                          const std::vector<std::string>& flags, Inputs* inputs) {
+  check_flags(app, *inputs->workload, flags);
+  auto machine = machine_of(flags);
+  if (!machine) return machine.error();
+  inputs->machine = std::move(machine).value();
+  inputs->app = groma::on_cpus(*std::move(inputs->app));
+  inputs->workload = groma::Workload::make(*inputs->app).value();
+  return std::nullopt;
+}
+
+// Reads the machine and the applications. Returns false after reporting the reason if that fails.
+bool read_applications(const TuneArguments& arguments, std::optional<groma::Source> start,
+                       Subject* subject) {
+  const groma::SearchSetup& setup = arguments.setup;
+  groma::CheckOptions check;
+  check.max_bytes = arguments.simulate.max_bytes;
+  check.stop = arguments.simulate.stop;
+  // With several applications, a name of the start may belong to another application.
+  groma::MappingProblem made(std::move(start), check, setup.apps.size() == 1);
+  for (const std::string& app : setup.apps) {
+    if (arguments.simulate.stop()) {
+      refuse_search({groma::Error::Code::kStopped,
+                     "the time was over before all applications were read", "give more `--time`"},
+                    arguments.json);
+      return false;
+    }
+    std::optional<groma::Diagnostics> diags;
+    auto with =
+        read_inputs(setup.machine, app, &diags, {arguments.simulate.stop, setup.override_layouts});
+    if (!with) {
+      refuse_search(*diags, arguments.json);
+      return false;
+    }
+    if (setup.on_legion) {
+      if (const auto error = set_on_legion(app, setup.flags, &*with)) {
+        refuse_search(*error, arguments.json);
+        return false;
+      }
+    }
+    if (subject->marks.empty()) {
+      subject->marks.emplace_back(setup.machine.empty() ? "legion" : setup.machine,
+                                  groma::machine_to_json(*with->machine));
+    }
+    subject->marks.emplace_back(app, groma::application_to_json(*with->app));
+    if (!subject->app) subject->app = with->app;
+    if (const auto why = made.add(shown_name(app), *with->machine, *with->app, *with->workload)) {
+      refuse_search(*why, arguments.json);
+      return false;
+    }
+  }
+  subject->notes = std::move(made.notes);
+  subject->problem.machine = std::move(made.problem.machine);
+  subject->problem.inputs = std::move(made.problem.inputs);
+  return true;
+}
+
+// Makes the evaluator of the command. Fails if the options contradict each other.
+groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArguments& arguments) {
+  const groma::SearchSetup& setup = arguments.setup;
+  groma::CommandEvaluatorOptions options = setup.command;
+  options.file_suffix =
+      setup.file.empty() ? std::string(".mapper") : fs::path(setup.file).extension().string();
+  // It is unknown what is printed for a text that is not a mapping, and which lines of JSON are
+  // results.
+  const bool has_lines = setup.file.empty() && options.metric_pointer.empty();
+  // The programs of --on legion check their results themselves.
+  if (setup.compare_results && !setup.on_legion && (has_lines || !setup.results.same.empty())) {
+    options.results = setup.results;
+  }
+  auto command = groma::make_command_evaluator(std::move(options));
+  const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
+  if (meant || arguments.resumes()) return command;
+  const groma::Error& error = command.error();
+  throw CLI::ValidationError("--command",
+                             error.message + (error.help.empty() ? "" : "; " + error.help));
+}
+
+}  // namespace
+
+std::optional<Subject> read_subject(const TuneArguments& arguments,
+                                    const std::string& recorded_start) {
+  const groma::SearchSetup& setup = arguments.setup;
+  Subject subject;
+  if (!setup.command.command.empty()) {
+    auto command = read_command(arguments);
+    if (!command) {
+      refuse_search(command.error(), arguments.json);
+      return std::nullopt;
+    }
+    subject.command = std::move(command).value();
+  }
+  std::optional<groma::Source> start;
+  const std::string& path = setup.file.empty() ? arguments.start : setup.file;
+  if (arguments.resumes()) {
+    subject.problem.start = recorded_start;
+  } else if (!path.empty()) {
+    std::optional<groma::Diagnostics> diags;
+    if (!read_source(path, &diags)) {
+      refuse_search(*diags, arguments.json);
+      return std::nullopt;
+    }
+    start = diags->source();
+    subject.problem.start = std::string(start->text());
+  }
+  subject.problem.about = setup.about;
+  if (!setup.file.empty()) subject.problem.file = shown_name(setup.file);
+  if (!read_applications(arguments, std::move(start), &subject)) return std::nullopt;
+  if (subject.problem.is_mapping()) {
+    groma::SimulateOptions simulate = arguments.simulate;
+    if (subject.command) simulate.max_bytes = groma::SimulateOptions().max_bytes;
+    subject.runtime =
+        groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs, simulate);
+  }
+  if (subject.command && subject.runtime) {
+    subject.command =
+        groma::make_measured_mappings_evaluator(std::move(subject.command), *subject.runtime);
+  }
+  return subject;
+}
+
+}  // namespace driver

@@ -1,0 +1,33 @@
+// What a search of `groma tune` is about: its problem and its evaluators, read from the inputs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "groma/app.h"
+#include "groma/diagnostics.h"
+#include "groma/search.h"
+#include "tune.h"
+
+namespace driver {
+
+struct Subject {
+  groma::Problem problem;
+  std::optional<groma::Application> app;                   // the first application, if there is one
+  std::vector<std::pair<std::string, std::string>> marks;  // for TuneOptions
+  std::vector<groma::Diagnostics> notes;                   // diagnostics of the inputs
+  std::unique_ptr<groma::Evaluator> runtime;               // evaluates mappings
+  std::unique_ptr<groma::Evaluator> command;  // evaluates with the command, if any; uses `runtime`
+
+  groma::Evaluator& evaluator() const { return command ? *command : *runtime; }
+};
+
+// Reads everything that is searched. `recorded_start` is the start of a resumed search. Returns
+// nothing after reporting the reason if that fails.
+std::optional<Subject> read_subject(const TuneArguments& arguments,
+                                    const std::string& recorded_start);
+
+}  // namespace driver

@@ -1,0 +1,119 @@
+#include "tune_verify.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "console.h"
+#include "groma/search_directory.h"
+#include "groma/system.h"
+#include "legion_app.h"
+#include "tune_display.h"
+
+namespace driver {
+namespace {
+
+// Returns what the search's program is and how it is measured. Fails if the program or the metric
+// cannot be used, or if this build has no library for Legion programs.
+groma::Result<groma::VerifyOptions> verify_options(const TuneArguments& arguments,
+                                                   const Subject& subject, ProgramArguments program,
+                                                   groma::CommandEvaluatorOptions metric) {
+  groma::VerifyOptions options;
+  options.run.words = program.words;
+  options.metric = std::move(metric);
+  if (auto error = groma::wrong_verify_options(options)) return *std::move(error);
+  program.override_layouts = arguments.setup.override_layouts;
+  program.timeout_s = static_cast<double>(arguments.setup.command.timeout_ms) / 1e3;
+  auto run = program_run(program);
+  if (!run) return run.error();
+  options.run = *std::move(run);
+  options.run.compare_failures_only = program.checks == "never";
+  options.run.stop = [] { return interrupted(); };
+  options.results = results_options(program);
+  options.repeats = arguments.setup.command.repeats;
+  options.app = &*subject.app;
+  options.machine = subject.problem.machine;
+  return options;
+}
+
+// Verifies the mappings and shows the progress.
+groma::Result<groma::Verification> verify(const std::vector<groma::VerifyCandidate>& candidates,
+                                          groma::VerifyOptions options, bool json) {
+  if (!json) {
+    print_error(fmt::format(
+        "groma: runs the program without a mapping and under {} mapping{} for real, each "
+        "{} times, the first not counted\n",
+        candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
+  }
+  ProgressLine line("verifying");
+  options.on_run = [&line, repeats = options.repeats](const std::string& name, int run) {
+    line.update(fmt::format("{}, run {} of {}", name, run, repeats));
+  };
+  return groma::verify(candidates, options);
+}
+
+}  // namespace
+
+groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arguments,
+                                                        const Subject& subject) {
+  const auto options =
+      verify_options(arguments, subject, arguments.program, arguments.setup.command);
+  if (!options) return options.error();
+  auto warnings = groma::look_at_program(*options);
+  if (interrupted() || !warnings || arguments.json) return warnings;
+  for (const std::string& warning : *warnings) {
+    print_error(fmt::format("groma: warning: {}\n", warning));
+  }
+  return warnings;
+}
+
+int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
+                  const groma::BestSteps& best, const Subject& subject,
+                  const std::string& directory, const std::vector<std::string>& warnings) {
+  const groma::Evaluator& evaluator = subject.evaluator();
+  auto options = verify_options(arguments, subject, arguments.program, arguments.setup.command);
+  if (!options) return refuse_search(options.error(), arguments.json);
+  const auto verified =
+      verify(groma::candidates_of(outcome, best, evaluator), *std::move(options), arguments.json);
+  if (interrupted()) return kInterrupted;
+  if (!verified) return refuse_search(verified.error(), arguments.json);
+  const groma::VerifiedMapping* const winner = verified->fastest();
+  std::string text = arguments.json ? groma::to_json(*verified, warnings)
+                                    : groma::draw(*verified, arguments.program.words.front(),
+                                                  evaluator.unit(), subject.app->metric.phase);
+  if (winner != nullptr) {
+    const std::string file = directory + "/" + groma::kVerifiedFile;
+    if (const auto error = groma::replace_file(file, winner->candidate.text)) {
+      return refuse_search(*error, arguments.json);
+    }
+    if (!arguments.json) text += fmt::format("in     {}\n", file);
+  }
+  return print(text) == kFine && winner != nullptr ? kFine : kWrongInput;
+}
+
+int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
+                            const Subject& subject) {
+  const std::vector<groma::VerifyCandidate> candidates = groma::candidates_of(outcome);
+  for (std::size_t i = 0; i < arguments.setup.apps.size(); ++i) {
+    const auto path = benchmark_program(arguments.setup.apps[i]);
+    if (!path) return refuse_search(path.error(), arguments.json);
+    ProgramArguments program = arguments.program;
+    program.words = {*path};
+    for (const auto& more : {parameters_of(subject.problem.inputs[i]), arguments.setup.flags}) {
+      program.words.insert(program.words.end(), more.begin(), more.end());
+    }
+    program.checks = "never";  // these programs check their results themselves
+    auto options = verify_options(arguments, subject, std::move(program), {});
+    if (!options) return refuse_search(options.error(), arguments.json);
+    const auto verified = verify(candidates, *std::move(options), arguments.json);
+    if (interrupted()) return kInterrupted;
+    if (!verified) return refuse_search(verified.error(), arguments.json);
+    const std::string text = arguments.json
+                                 ? groma::to_json(*verified, {})
+                                 : groma::draw(*verified, arguments.setup.apps[i], "", "");
+    if (print(text) != kFine) return kWrongInput;
+  }
+  return kFine;
+}
+
+}  // namespace driver
