@@ -232,9 +232,24 @@ std::optional<RecordedBodies::Which> RecordedBodies::tell_apart(
 // Describes the kind with its loops. If a formula is not right for all turns of a loop, describes
 // each turn of that loop by launches of its own, provided that this gives fewer wrong values.
 void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body) {
+  // What a description adds to these lists stands at their ends.
+  struct Sizes {
+    std::size_t notes, shapes, partitions;
+  };
+  const auto sizes = [&] {
+    return Sizes{notes_.size(), launch_shapes_.size(), app_.partitions.size()};
+  };
+  const auto drop = [&](const Sizes& from, const Sizes& to) {
+    const auto drop_of = [](auto& list, std::size_t begin, std::size_t end) {
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(begin),
+                 list.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    drop_of(notes_, from.notes, to.notes);
+    drop_of(launch_shapes_, from.shapes, to.shapes);
+    drop_of(app_.partitions, from.partitions, to.partitions);
+  };
   const std::set<std::string> used = used_;
-  const std::size_t notes = notes_.size(), shapes = launch_shapes_.size();
-  const std::size_t partitions = app_.partitions.size();
+  const Sizes before = sizes();
   Tree turns = tree;
   body = described(kind, turns);
   std::size_t wrong = wrong_, size = size_of(tree);
@@ -247,24 +262,15 @@ void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<Ap
       break;
     }
     turns = std::move(next);
-    const std::set<std::string> used_before = std::exchange(used_, used);
-    const std::size_t notes_before = notes_.size(), shapes_before = launch_shapes_.size();
-    const std::size_t partitions_before = app_.partitions.size();
+    std::set<std::string> used_before = std::exchange(used_, used);
+    const Sizes with_last = sizes();
     std::vector<AppStatement> better = described(kind, turns);
-    const auto drop = [](auto& list, std::size_t from, std::size_t to) {
-      list.erase(list.begin() + static_cast<std::ptrdiff_t>(from),
-                 list.begin() + static_cast<std::ptrdiff_t>(to));
-    };
     if (wrong_ >= wrong) {
-      drop(notes_, notes_before, notes_.size());
-      drop(launch_shapes_, shapes_before, launch_shapes_.size());
-      drop(app_.partitions, partitions_before, app_.partitions.size());
-      used_ = used_before;
+      drop(with_last, sizes());
+      used_ = std::move(used_before);
       continue;
     }
-    drop(notes_, notes, notes_before);
-    drop(launch_shapes_, shapes, shapes_before);
-    drop(app_.partitions, partitions, partitions_before);
+    drop(before, with_last);
     wrong = wrong_;
     body = std::move(better);
     statements_ += size_of(turns) - size;
@@ -660,28 +666,30 @@ Formula RecordedBodies::mapped(const Runs& runs, const Table& table, std::size_t
   };
   for (const std::uint32_t run : chosen_runs(runs, largest)) add(run);
   // A formula of some runs may be wrong for the others, which then become samples too.
-  std::vector<Formula> tried;
+  std::vector<std::pair<Formula, Score>> tried;
   for (std::size_t refits = 0; refits < kMostRefits; ++refits) {
     auto formula = fit_formula(samples, periods);
     if (!formula) break;
-    const Score score = score_of(*formula, runs, table, coordinate, names);
+    Score score = score_of(*formula, runs, table, coordinate, names);
     if (score.right == score.all) {
       use(*formula);
       return *formula;
     }
-    tried.push_back(*std::move(formula));
     for (const std::uint32_t run : score.wrong) add(run);
+    tried.emplace_back(*std::move(formula), std::move(score));
   }
-  std::vector<Formula> near = near_formulas(samples, periods);
-  near.insert(near.end(), tried.begin(), tried.end());
+  const std::vector<Formula> near = near_formulas(samples, periods);
   Formula best = near.front();
-  Score most;
-  for (const Formula& each : near) {
-    Score score = score_of(each, runs, table, coordinate, names);
-    if (score.right <= most.right && most.all > 0) continue;
+  Score most = score_of(best, runs, table, coordinate, names);
+  const auto take_if_better = [&](const Formula& formula, Score score) {
+    if (score.right <= most.right) return;
     most = std::move(score);
-    best = each;
+    best = formula;
+  };
+  for (const Formula& each : std::span(near).subspan(1)) {
+    take_if_better(each, score_of(each, runs, table, coordinate, names));
   }
+  for (auto& [formula, score] : tried) take_if_better(formula, std::move(score));
   note_nearest(best, what, most.right, most.all, "points");
   use(best);
   return best;

@@ -111,8 +111,8 @@ class RecordedBodies {
   std::map<const Repeat*, Runs> runs_;
   std::set<std::string> used_;  // names in formulas of the body
   std::size_t arguments_ = 0;   // arguments of the current task
-  // Of the current description: values for which formulas are wrong, and the launches that have
-  // such formulas.
+  // How many values the formulas of the current description get wrong, and the launches that have
+  // such a formula.
   std::size_t wrong_ = 0;
   std::set<const Repeat*> wrong_launches_;
   std::size_t statements_ = 0;  // over all bodies
