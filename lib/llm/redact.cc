@@ -305,20 +305,20 @@ std::size_t hidden_length(std::string_view text) {
 std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want,
                            std::size_t from = 0, std::size_t* open = nullptr) {
   std::vector<Span> spans = plain_spans_of(text, key, want, from, open);
-  std::string visible;
-  std::vector<std::size_t> places;  // the offset in `text` of each byte of `visible`
-  for (std::size_t at = 0; at < text.size();) {
+  std::size_t at = 0;
+  while (at < text.size() && hidden_length(text.substr(at)) == 0) ++at;
+  if (at == text.size()) return spans;
+  std::string visible(text.substr(0, at));
+  std::vector<std::size_t> places(at);  // the offset in `text` of each byte of `visible`
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  while (at < text.size()) {
     const std::size_t hidden = hidden_length(text.substr(at));
-    if (hidden > 0 && visible.size() == at) {  // the first one
-      places.resize(at);
-      std::iota(places.begin(), places.end(), std::size_t{0});
+    if (hidden == 0) {
+      places.push_back(at);
+      visible += text[at];
     }
-    at += hidden;
-    if (hidden > 0) continue;
-    if (visible.size() < at) places.push_back(at);
-    visible += text[at++];
+    at += std::max<std::size_t>(hidden, 1);
   }
-  if (visible.size() == text.size()) return spans;
   const auto begin = static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), from) -
                                               places.begin());
   std::size_t visible_open = visible.size();
