@@ -117,9 +117,9 @@ groma::Result<std::unique_ptr<groma::Proposer>> make_proposer(const TuneArgument
 // Makes the client of the model. Fails if the search is resumed and nobody named a model.
 groma::Result<groma::ChatClient> make_model(const TuneArguments& arguments) {
   if (arguments.resumes() && !names_model(arguments)) {
-    return Error{Error::Code::kMalformed,
-                 fmt::format("the search in `{}` asks a model", arguments.resume),
-                 "say which: `--endpoint` or `--model`; `--trust` asks the public one of the API"};
+    return groma::wrong_search(
+        arguments.resume, "asks a model",
+        "say which: `--endpoint` or `--model`; `--trust` asks the public one of the API");
   }
   const groma::TuneBudget& budget = arguments.setup.budget;
   if (budget.money > 0 && arguments.chat.price.empty()) {

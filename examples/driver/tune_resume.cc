@@ -9,30 +9,28 @@
 namespace driver {
 namespace {
 
-groma::Error wrong(const groma::StoredSearch& search, const std::string& why, const char* help) {
-  return {groma::Error::Code::kMalformed,
-          fmt::format("the search in `{}` {}", search.directory, why), help};
-}
-
 // Returns an error if the command line contradicts the search in the directory.
 std::optional<groma::Error> contradiction(const TuneArguments& arguments,
                                           const groma::StoredSearch& search) {
   const auto& temperature = arguments.chat.temperature;
   if (temperature && temperature != search.setup.ask.temperature) {
-    return wrong(search, "was begun with another temperature", "leave out `--temperature`");
+    return groma::wrong_search(search.directory, "was begun with another temperature",
+                               "leave out `--temperature`");
   }
   const auto& given = arguments.program.override_layouts.tasks;
   const auto& recorded = search.setup.override_layouts.tasks;
   if (given == recorded) return std::nullopt;
   if (!given.empty()) {
-    return wrong(search, "was begun with another `--override-layouts`", "leave it out");
+    return groma::wrong_search(search.directory, "was begun with another `--override-layouts`",
+                               "leave it out");
   }
   if (!arguments.verify || arguments.trust) return std::nullopt;
   // What the directory says must not decide how the user's program runs.
   const std::string tasks = fmt::format("{}", fmt::join(recorded, " --override-layouts="));
-  return wrong(search, fmt::format("was begun with `--override-layouts={}`", visible(tasks)),
-               "its mappings may change what the program computes: give the option again if the "
-               "tasks work with any layout");
+  return groma::wrong_search(
+      search.directory, fmt::format("was begun with `--override-layouts={}`", visible(tasks)),
+      "its mappings may change what the program computes: give the option again if the "
+      "tasks work with any layout");
 }
 
 }  // namespace
@@ -49,12 +47,14 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   if (auto error = groma::never_ending_input(*search)) return error;
   const bool runs_commands = !setup.command.command.empty();
   if (runs_commands && arguments->verify) {
-    return wrong(*search, "measured what it searched for already", "leave out `--verify`");
+    return groma::wrong_search(search->directory, "measured what it searched for already",
+                               "leave out `--verify`");
   }
   if (auto error = arguments->trust ? std::nullopt : groma::needs_trust(*search)) return error;
   groma::CommandEvaluatorOptions& given = arguments->setup.command;
   if (runs_commands && given.memory_bytes > 0) {
-    return wrong(*search, "has its own memory for a run", "leave out `--memory`");
+    return groma::wrong_search(search->directory, "has its own memory for a run",
+                               "leave out `--memory`");
   }
   if (runs_commands) print_error(fmt::format("groma: runs {}\n", groma::commands_of(setup)));
   if (arguments->verify) {

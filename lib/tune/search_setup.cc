@@ -176,12 +176,12 @@ Error wrong_setup(const std::string& why) {
   return {Error::Code::kMalformed, why, "it was begun by another version, or by another program"};
 }
 
-Error wrong_search(const StoredSearch& search, const std::string& why, std::string help) {
-  return {Error::Code::kMalformed, fmt::format("the search in `{}` {}", search.directory, why),
+}  // namespace
+
+Error wrong_search(const std::string& directory, const std::string& what, std::string help) {
+  return {Error::Code::kMalformed, fmt::format("the search in `{}` {}", directory, what),
           std::move(help)};
 }
-
-}  // namespace
 
 std::string to_text(const SearchSetup& setup) {
   std::string words;
@@ -235,7 +235,7 @@ std::string commands_of(const SearchSetup& setup) {
 std::optional<Error> needs_trust(const StoredSearch& search) {
   if (search.setup.command.command.empty() && !search.setup.on_legion) return std::nullopt;
   return wrong_search(
-      search, "runs " + commands_of(search.setup),
+      search.directory, "runs " + commands_of(search.setup),
       "the directory is as trustworthy as who made it: `--trust` runs what stands there");
 }
 
@@ -244,7 +244,7 @@ std::optional<Error> never_ending_input(const StoredSearch& search) {
   files.push_back(search.setup.machine);
   for (const std::string& file : files) {
     if (!may_never_end(fs::path(search.setup.command.folder), file)) continue;
-    return wrong_search(search, fmt::format("has no file for `{}`", visible(file)),
+    return wrong_search(search.directory, fmt::format("has no file for `{}`", visible(file)),
                         "a pipe or a device cannot be read again: put a file in its place");
   }
   return std::nullopt;
