@@ -8,14 +8,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "groma/search_directory.h"
 #include "system/sync.h"
 
 namespace groma::tuning {
 namespace {
-
-// Files of the search's directory that are replaced as a whole, also by the command.
-constexpr const char* kReplaced[] = {"best.mapper", "best.txt", "findings.txt", "report.txt",
-                                     "verified.mapper"};
 
 // Returns the requests as the journal records them.
 Json questions(std::span<const ChatRequest> requests) {
@@ -40,7 +37,7 @@ std::optional<Error> Record::open(const std::string& directory, const Json& sear
     auto lock = FileLock::take(directory + "/lock");
     if (!lock) return lock.error();
     lock_ = std::move(lock).value();
-    for (const char* name : kReplaced) remove_left_over(directory + "/" + name);
+    for (const char* name : kSearchFiles) remove_left_over(directory + "/" + name);
   }
   auto journal = Journal::open(directory + "/journal.jsonl", search, resume, stop);
   if (!journal) return journal.error();

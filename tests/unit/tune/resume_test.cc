@@ -12,6 +12,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "groma/search_directory.h"
 #include "support/chat_server.h"
 #include "support/files.h"
 #include "support/temporary_folder.h"
@@ -495,6 +496,20 @@ TEST(Resume, AStopWhileItIsGoneThroughChangesNothing) {
   EXPECT_EQ(search.resume()->end, End::kStopped);
   EXPECT_EQ(search.journal(), journal);
   EXPECT_EQ(search.report(), report);
+}
+
+TEST(Resume, RemovesWhatAKilledSearchLeftBesideItsFiles) {
+  Searched search;
+  search.options.budget.evaluations = 4;
+  ASSERT_EQ(search.error(), "");
+  for (const char* name : kSearchFiles) {
+    std::ofstream(search.options.directory + "/" + name + ".groma-abc123") << "half";
+  }
+  ASSERT_TRUE(search.resume());
+  for (const char* name : kSearchFiles) {
+    EXPECT_FALSE(std::filesystem::exists(search.options.directory + "/" + name + ".groma-abc123"))
+        << name;
+  }
 }
 
 TEST(Resume, ItsTimeMayEndWhileTheJournalIsRead) {
