@@ -49,7 +49,8 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
   }
   for (const char* name : kMeasuring) {
     if (verifies || resume.count() == 0 || !given(name)) continue;
-    throw CLI::ValidationError(name, "a search goes on with its own; with --verify it is of that");
+    throw CLI::ValidationError(
+        name, "a resumed search keeps its own; with --verify the option is for the verification");
   }
   if (!verifies && !arguments->program.library.empty()) {
     throw CLI::ValidationError("--library", "it is of --verify");

@@ -27,7 +27,8 @@ std::string joined(const std::vector<Item>& items, std::string_view separator, c
 
 std::string_view as_written(const std::string& name) { return name; }
 
-// Returns the one spelling of a name by which keys are compared. A position is no name.
+// Returns a name as keys spell it: in one way, whether the statement quotes the name or not. A
+// position, such as "0", is returned as it is.
 std::string in_key(const std::string& name) {
   if (name.find_first_not_of("0123456789") == name.npos) return name;
   const bool is_quoted = name.starts_with('"');

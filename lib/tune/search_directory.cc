@@ -49,7 +49,7 @@ std::optional<Error> replaced_by_search(const std::string& directory) {
     if (!fs::exists(fs::path(directory) / name, code)) continue;
     if (name == "journal.jsonl" && holds_no_search_yet(directory)) continue;
     return Error{Error::Code::kUnreadable, fmt::format("`{}` has a file `{}`", directory, name),
-                 "name another directory; --resume goes on with a search"};
+                 "name another directory, or go on with the search that is there: --resume"};
   }
   return std::nullopt;
 }
