@@ -590,7 +590,7 @@ Formula RecordedBodies::number(const Runs& runs, std::size_t position,
   auto formula = fit_formula(chosen, periods);
   if (!formula || !is_right(*formula, all)) {
     std::vector<Formula> near = near_formulas(chosen, periods);
-    if (formula) near.push_back(*std::move(formula));
+    if (formula) near.push_back(*formula);
     std::size_t most = 0;
     for (const Formula& each : near) {
       const std::size_t right = right_at(each, all);
