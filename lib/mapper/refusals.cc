@@ -1,0 +1,74 @@
+// The checks of processors, which several hooks share, and the refusal of a requirement without a
+// memory.
+#include "mapper/refusals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "evaluate/processors.h"
+
+namespace groma::mapper {
+
+// Legion crashes without a message.
+bool Refusals::check_processor(std::string_view hook, const Processor& processor, Origin origin) {
+  if (exists(machine_, processor)) return true;
+  const bool has_node = processor.node >= 0 && processor.node < machine_.node_count();
+  add(DiagId::kBadProcessor, origin, hook, task_, text_of(processor))
+      .note(has_node ? fmt::format("node {} has {} {}", processor.node,
+                                   machine_.processor_count(processor.node, processor.kind),
+                                   name_of(processor.kind))
+                     : fmt::format("there are {} nodes", machine_.node_count()));
+  return false;
+}
+
+// Legion crashes, or reports an instance that is not visible.
+bool Refusals::check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin) {
+  for (const Processor& p : processors) {
+    const Processor& first = processors.front();
+    if (p.kind == first.kind && p.node == first.node) continue;
+    add(DiagId::kMixedProcessors, origin, "map_task", task_, text_of(first), text_of(p));
+    return false;
+  }
+  return true;
+}
+
+// Sorts the processors, so that equal ones are neighbours.
+bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> processors,
+                              Origin origin) {
+  const auto place = [](const Processor& p) { return std::tuple(p.node, p.kind, p.index); };
+  std::sort(processors.begin(), processors.end(),
+            [&](const Processor& a, const Processor& b) { return place(a) < place(b); });
+  const auto twice = std::adjacent_find(processors.begin(), processors.end());
+  if (twice == processors.end()) return true;
+  std::int64_t available = 0;
+  for (std::int64_t node = 0; node < machine_.node_count(); ++node) {
+    available += machine_.processor_count(node, twice->kind);
+  }
+  add(DiagId::kRepeatedProcessor, origin, hook, task_, text_of(*twice))
+      .note(fmt::format("{} at once, and `{}` has {} {}", processors.size(), machine_.name(),
+                        available, name_of(twice->kind)));
+  return false;
+}
+
+void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wish,
+                             const std::vector<Unusable>& reasons) {
+  const Origin origin =
+      wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
+  std::string text;
+  for (std::size_t k = 0; k < reasons.size(); ++k) {
+    text += fmt::format("{}{} ({})", k == 0 ? "" : ", ", name_of(wish.candidates()[k].memory),
+                        reasons[k].text);
+  }
+  Diagnostic& diagnostic = add(DiagId::kNoMemory, origin, requirement, task_,
+                               reasons.empty() ? "the answer names no memory" : text);
+  for (const Unusable& reason : reasons) {
+    if (reason.cause) diagnostic.causes.push_back(*reason.cause);
+  }
+  if (!reasons.empty() && wish.candidates().front().memory == MemKind::kVirtual) {
+    diagnostic.causes.push_back(DiagCause::kVirtualFirst);
+  }
+}
+
+}  // namespace groma::mapper

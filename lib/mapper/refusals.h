@@ -1,0 +1,64 @@
+// Refusals: collects the errors that validate() finds in one answer of a mapper. Each check says in
+// a comment what Legion does without it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/one_diagnostic.h"
+#include "groma/validate.h"
+
+namespace groma::mapper {
+
+// Why data cannot be in a memory. If the text is empty, the data can be there.
+struct Unusable {
+  std::string text;
+  std::optional<DiagCause> cause = {};
+};
+
+class Refusals {
+ public:
+  // `task` is the name that messages use. Both arguments are used until the last call.
+  Refusals(std::string_view task, const Machine& machine) : task_(task), machine_(machine) {}
+
+  const Machine& machine() const { return machine_; }
+  std::string_view task() const { return task_; }
+  std::vector<Refusal> take() { return std::move(refusals_); }
+
+  void add(Diagnostic diagnostic, Origin origin) {
+    refusals_.push_back({std::move(diagnostic), origin});
+  }
+  // Adds a diagnostic and returns it, so that notes can be added.
+  template <typename... Args>
+  Diagnostic& add(DiagId id, Origin origin, const Args&... args) {
+    refusals_.push_back({one_diagnostic(id, args...), origin});
+    return refusals_.back().diagnostic;
+  }
+  // Sets the cause of the refusal that was added last.
+  void set_cause(RefusalCause cause) { refusals_.back().cause = cause; }
+
+  // Each of these checks returns false after it has added a refusal. `hook` is the hook that
+  // answered.
+  //
+  // The processor must exist.
+  bool check_processor(std::string_view hook, const Processor& processor, Origin origin);
+  // All processors must be of one kind on one node.
+  bool check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin);
+  // No processor may occur twice.
+  bool check_distinct(std::string_view hook, std::vector<Processor> processors, Origin origin);
+
+  // Adds the refusal of a requirement without a usable memory. `reasons` has one reason for each
+  // candidate of the wish.
+  void add_no_memory(std::size_t requirement, const RequirementWish& wish,
+                     const std::vector<Unusable>& reasons);
+
+ private:
+  std::string_view task_;
+  const Machine& machine_;
+  std::vector<Refusal> refusals_;
+};
+
+}  // namespace groma::mapper
