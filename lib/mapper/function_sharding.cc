@@ -3,10 +3,17 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
+
+#include "program/data.h"
 
 namespace groma::mapper {
 namespace {
+
+// The most functors for task names. A runtime registers all of them. A task beyond this number
+// shards as though it had no name.
+constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
 // Returns the processors on the shard's node that the shard owns.
 std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
@@ -97,6 +104,36 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
       box(domain);
     }
   });
+}
+
+// ---- The functors of a program
+
+FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors)
+    : cursors_(cursors), machine_(&bound.machine()) {
+  const program::Data& data = bound.program().data();
+  for (FunctionId f = 0; f < data.functions.size(); ++f) add(f, "");
+  std::set<std::string> names;
+  for (const program::Code& code : data.code) {
+    if (code.op == program::Op::kString) names.insert(data.strings[code.a]);
+  }
+  for (FunctionId f = 0; f < data.functions.size(); ++f) {
+    if (!data.functions[f].reads_name || !bound.program().is_mapping_function(f)) continue;
+    for (const std::string& name : names) {
+      if (ids_by_name_.size() >= kMaxFunctorsOfNames) return;
+      ids_by_name_.emplace(std::pair(f, name), add(f, name));
+    }
+  }
+}
+
+// Adds a functor and returns its id.
+ShardingId FunctionFunctors::add(FunctionId function, std::string task) {
+  list_.push_back(&functors_.emplace_back(cursors_, machine_, function, std::move(task)));
+  return static_cast<ShardingId>(list_.size());
+}
+
+ShardingId FunctionFunctors::id_of(FunctionId function, std::string_view task) const {
+  const auto found = ids_by_name_.find(std::pair(function, std::string(task)));
+  return found == ids_by_name_.end() ? function + 1 : found->second;
 }
 
 }  // namespace groma::mapper

@@ -1,9 +1,16 @@
-// FunctionSharding: uses a mapping function as a sharding functor.
+// FunctionSharding: uses a mapping function as a sharding functor. FunctionFunctors: the functors
+// of all functions of a program.
 #pragma once
 
+#include <deque>
+#include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "groma/evaluate.h"
 #include "groma/sharding.h"
 #include "mapper/function_maps.h"
 
@@ -28,6 +35,31 @@ class FunctionSharding final : public ShardingFunctor {
   const Machine* machine_;
   FunctionId function_;
   std::string task_;
+};
+
+// One functor for each function, with the id f + 1 for function f. A function that reads its task's
+// name also has one for each name that the program contains. A function can only compare names, so
+// all other names count as no name.
+class FunctionFunctors {
+ public:
+  // Both arguments must outlive the functors.
+  FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors);
+  FunctionFunctors(const FunctionFunctors&) = delete;
+  FunctionFunctors& operator=(const FunctionFunctors&) = delete;
+
+  // Returns all functors. The id of a functor is its position plus 1.
+  std::span<const ShardingFunctor* const> list() const { return list_; }
+  // Returns the id of the functor for launches of that task.
+  ShardingId id_of(FunctionId function, std::string_view task) const;
+
+ private:
+  ShardingId add(FunctionId function, std::string task);
+
+  const CursorPool* cursors_;
+  const Machine* machine_;
+  std::deque<FunctionSharding> functors_;
+  std::vector<const ShardingFunctor*> list_;
+  std::map<std::pair<FunctionId, std::string>, ShardingId, std::less<>> ids_by_name_;
 };
 
 }  // namespace groma::mapper

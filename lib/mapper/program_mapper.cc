@@ -1,16 +1,12 @@
-// Answers the hooks from the statements of a program. Two caches keep map_task fast: Facts hold
-// what a task's name decides, and Plans hold the wishes for each combination of requirements.
-// map_task then only copies the wishes.
+// Answers the hooks from the statements of a program. The decisions about a task are made once and
+// kept (task_facts.h).
 #include "groma/program_mapper.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
-#include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "evaluate/processors.h"
@@ -20,121 +16,12 @@
 #include "mapper/function_maps.h"
 #include "mapper/function_sharding.h"
 #include "mapper/instance_limits.h"
+#include "mapper/task_facts.h"
 #include "mapper/unhonoured.h"
-#include "program/data.h"
 
 namespace groma {
-namespace {
 
-using mapper::KindDecision;
-
-// A cache is emptied when it is this full, because the application may use any number of names.
-constexpr std::size_t kMaxFacts = 4'096;
-constexpr std::size_t kMaxPlans = 64;  // for one task
-// The most functors for task names. A runtime registers all of them. A task beyond this number
-// shards as though it had no name.
-constexpr std::size_t kMaxFunctorsOfNames = 4'096;
-
-// Cache key: the fields of a requirement that its wish depends on. The names of a requirement
-// without an alias key are compared separately.
-struct RequirementKey {
-  std::uint64_t aliases = 0;
-  std::size_t names = 0;  // number of names, if there is no alias key
-  std::uint64_t tag = 0;
-  Privilege privilege = Privilege::kNoAccess;
-  Coherence coherence = Coherence::kExclusive;
-  bool empty = false;
-  bool collective = false;
-  friend bool operator==(const RequirementKey&, const RequirementKey&) = default;
-};
-
-// Returns the cache key of a requirement.
-RequirementKey key_of(const RequirementView& requirement) {
-  const bool keyed = requirement.aliases_key != 0;
-  return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
-          requirement.tag,         requirement.privilege,
-          requirement.coherence,   requirement.empty(),
-          requirement.collective};
-}
-
-// The wishes of a task for one variant, processor kind, node and combination of requirements.
-struct Plan {
-  VariantId variant = 0;
-  bool leaf = false, inner = false;  // properties of the variant
-  ProcKind kind = ProcKind::kCpu;
-  std::int64_t node = 0;
-  std::vector<RequirementKey> keys;
-  std::vector<std::string> names;  // names of all requirements without a key, in order
-  std::vector<RequirementWish> wishes;
-
-  // Returns whether the plan answers for this task, variant and processor.
-  bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
-    if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
-        kind != at.kind || keys.size() != task.requirements.size()) {
-      return false;
-    }
-    auto name = names.begin();
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const RequirementView& requirement = task.requirements[i];
-      if (!(keys[i] == key_of(requirement))) return false;
-      for (std::size_t k = 0; k < keys[i].names; ++k) {
-        if (*name++ != requirement.aliases[k]) return false;
-      }
-    }
-    return true;
-  }
-};
-
-// The decisions that depend on a task's name. The key is the task's id, the form of its launch, its
-// tag and the kind that the program's own mapper chose.
-struct Facts {
-  std::string name;
-  std::size_t variant_count = 0;  // a runtime may register more variants while it runs
-  std::optional<KindDecision> kind;
-  std::optional<FunctionDecision> function;
-  bool reads_name = false;  // whether the function reads the task's name
-  mapper::InstanceLimits::Limit limit;
-  std::optional<StealDecision> steal;
-  std::vector<Plan> plans;
-
-  // Returns whether the facts still hold: the name and the number of variants are the same.
-  bool are_of(const TaskView& task) const {
-    return name == task.name && variant_count == task.variants.size();
-  }
-};
-
-// Returns the processor whose mapper object counts the instances of a task: the first processor of
-// the kind on the node or on the machine. Returns nothing if every processor counts its own.
-std::optional<Processor> keeper_of(const LimitDecision& limit, ProcKind kind,
-                                   const MapperSite& site) {
-  switch (limit.scope) {
-    case LimitScope::kProcessor:
-      return std::nullopt;
-    case LimitScope::kNode:
-      return Processor{kind, site.local.node, 0};
-    case LimitScope::kMachine:
-      return mapper::first_from(*site.machine, kind, 0);
-  }
-  return std::nullopt;
-}
-
-struct FactsKey {
-  TaskId task = 0;
-  bool is_index = false;
-  std::uint64_t tag = 0;
-  std::optional<ProcKind> own_kind;
-  friend bool operator==(const FactsKey&, const FactsKey&) = default;
-};
-struct FactsHash {
-  std::size_t operator()(const FactsKey& key) const {
-    const std::uint64_t mixed =
-        (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag ^
-        (key.own_kind ? static_cast<std::uint64_t>(*key.own_kind) + 1 : 0) << 32;
-    return static_cast<std::size_t>(mixed ^ (mixed >> 29));
-  }
-};
-
-}  // namespace
+using mapper::TaskFacts;
 
 // ------------------------------------------------------------ state of all mapper objects
 
@@ -143,57 +30,25 @@ struct ProgramMapper::Shared {
   LogSink* log;
   mapper::FunctionMaps maps;
   mapper::CursorPool cursors;
-  std::deque<mapper::FunctionSharding> functors;
-  std::vector<const ShardingFunctor*> functor_list;
-  // For functions that read their task's name: a functor for each name that they can tell apart.
-  std::map<std::pair<FunctionId, std::string>, ShardingId, std::less<>> functors_of_names;
+  mapper::FunctionFunctors functors;
   // The widest scope of the TaskSteal statements, by kind of processor.
   std::array<std::optional<StealScope>, kProcKindCount> steals{};
   bool limits_any = false;
   std::atomic<bool> told = false;  // unhonoured statements have been logged
 
-  // Makes the functors and reads the statements about limits and stealing.
+  // Reads the statements about limits and stealing.
   Shared(BoundProgram program, LogSink* sink, std::function<bool()> stop)
-      : bound(std::move(program)), log(sink), maps(bound, std::move(stop)), cursors(&maps) {
+      : bound(std::move(program)),
+        log(sink),
+        maps(bound, std::move(stop)),
+        cursors(&maps),
+        functors(bound, &cursors) {
     const Program& text = bound.program();
-    add_functors();
     limits_any = mapper::limits_any(text);
     for (const auto& [kind, scope] : mapper::steal_statements(text)) {
       auto& widest = steals[static_cast<std::size_t>(kind)];
       if (!widest || scope == StealScope::kAnyNode) widest = scope;
     }
-  }
-
-  // Adds a functor and returns its id. Ids begin at 1.
-  ShardingId add_functor(FunctionId function, std::string task) {
-    functor_list.push_back(
-        &functors.emplace_back(&cursors, &bound.machine(), function, std::move(task)));
-    return static_cast<ShardingId>(functor_list.size());
-  }
-
-  // Adds a functor for each function, and one for each pair of a function and a name. A function
-  // can only compare names, so only the names in the program differ; all other names count as no
-  // name.
-  void add_functors() {
-    const program::Data& data = bound.program().data();
-    for (FunctionId f = 0; f < data.functions.size(); ++f) add_functor(f, "");
-    std::set<std::string> names;
-    for (const program::Code& code : data.code) {
-      if (code.op == program::Op::kString) names.insert(data.strings[code.a]);
-    }
-    for (FunctionId f = 0; f < data.functions.size(); ++f) {
-      if (!data.functions[f].reads_name || !bound.program().is_mapping_function(f)) continue;
-      for (const std::string& name : names) {
-        if (functors_of_names.size() >= kMaxFunctorsOfNames) return;
-        functors_of_names.emplace(std::pair(f, name), add_functor(f, name));
-      }
-    }
-  }
-
-  // Returns the functor for a task, by its name if the function tells that name apart.
-  ShardingId functor_of(FunctionId function, std::string_view task) const {
-    const auto found = functors_of_names.find(std::pair(function, std::string(task)));
-    return found == functors_of_names.end() ? function + 1 : found->second;
   }
 
   // Logs the statements that this runtime does not honour, once for all mappers.
@@ -215,7 +70,7 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
 // ------------------------------------------------------------ state of one mapper object
 
 struct ProgramMapper::State {
-  std::unordered_map<FactsKey, Facts, FactsHash> known;
+  mapper::FactsCache known;
   mapper::InstanceLimits limits;
   mapper::LaunchCursor cursor;  // for the launches that are being mapped
   MapperEvent deferred = 0;
@@ -228,7 +83,7 @@ struct ProgramMapper::State {
   // Asks about a launch. A function that does not read its task's name has one map for all tasks.
   // Only errors mention the name, so a launch that fails is asked about again by name.
   template <typename Ask>
-  std::optional<Diagnostic> ask(const Facts& facts, const TaskView& task, ProcKind kind,
+  std::optional<Diagnostic> ask(const TaskFacts& facts, const TaskView& task, ProcKind kind,
                                 const Ask& ask_map) const {
     mapper::Launch launch{facts.function->function, task.name, task.domain, kind};
     if (facts.reads_name) return ask_map(launch);
@@ -239,7 +94,8 @@ struct ProgramMapper::State {
   }
   // Sets `single` to the processors that the function returns for a single task. Returns the error
   // if it fails.
-  std::optional<Diagnostic> place_single(const Facts& facts, const TaskView& task, ProcKind kind) {
+  std::optional<Diagnostic> place_single(const TaskFacts& facts, const TaskView& task,
+                                         ProcKind kind) {
     const bool top = task.parent == nullptr;
     const mapper::SingleTask<std::string_view> stands{task.current,
                                                       top ? task.current : task.parent->current,
@@ -252,48 +108,12 @@ struct ProgramMapper::State {
   void look_again(MapperRuntime& runtime) {
     if (deferred != 0) runtime.trigger_event(std::exchange(deferred, 0));
   }
-  void target_processors(const Facts& facts, const TaskView& task, bool stays,
+  void target_processors(const TaskFacts& facts, const TaskView& task, bool stays,
                          const Machine& machine, TaskWish& answer);
-  const Plan& plan_of(Facts& facts, const Program& program, const TaskView& task,
-                      const VariantView& variant, const Processor& at, const Machine& machine,
-                      const DefaultSettings& settings);
-
-  // Returns the facts of a task, from the cache if possible.
-  Facts& of(const Program& program, const MapperSite& site, const TaskView& task) {
-    const Machine& machine = *site.machine;
-    const FactsKey key{task.id, task.is_index, task.tag, task.own_kind};
-    const auto found = known.find(key);
-    if (found != known.end() && found->second.are_of(task)) return found->second;
-    if (known.size() >= kMaxFacts) known.clear();
-    Facts made;
-    made.name = task.name;
-    made.variant_count = task.variants.size();
-    made.kind = mapper::decide_kind(program, task, machine);
-    if (made.kind) {
-      const ProcKind kind = made.kind->kind;
-      made.function = mapper::decide_function(program, task, kind);
-      if (made.function) {
-        made.reads_name = program.data().functions[made.function->function].reads_name;
-      }
-      if (const auto limit = program.instance_limit(task.name, kind)) {
-        made.limit = {limit->limit, keeper_of(*limit, kind, site)};
-      }
-      made.steal = program.task_steal(task.name, kind);
-    }
-    return known.insert_or_assign(key, std::move(made)).first->second;
-  }
 };
 
 namespace {
 
-// Returns whether an InstanceLimit applies to the task on this runtime. Counting needs reports of
-// ended tasks, and messages if several processors count together. Points that wait for each other
-// have no limit, since they would wait for ever.
-bool limits(const Facts& facts, const TaskView& task, const MapperRuntime& runtime) {
-  const Capabilities can = runtime.capabilities();
-  return facts.limit.most > 0 && !task.rendezvous && can.events &&
-         (can.messages || !facts.limit.keeper);
-}
 // Returns a function that sends messages about limits through the runtime.
 mapper::InstanceLimits::Send sender(MapperRuntime& runtime) {
   return [&runtime](const Processor& target, const mapper::LimitMessage& message) {
@@ -301,45 +121,18 @@ mapper::InstanceLimits::Send sender(MapperRuntime& runtime) {
                                 std::as_bytes(std::span(&message, 1)));
   };
 }
-bool steals(const Facts& facts, const MapperRuntime& runtime) {
-  return facts.steal.has_value() && runtime.capabilities().stealing;
-}
 
-}  // namespace
-
-// Returns the plan for a task, from the cache if possible.
-const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
-                                          const TaskView& task, const VariantView& variant,
-                                          const Processor& at, const Machine& machine,
-                                          const DefaultSettings& settings) {
-  for (const Plan& plan : facts.plans) {
-    if (plan.fits(task, variant, at)) return plan;
-  }
-  if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
-  Plan& plan = facts.plans.emplace_back();
-  plan.variant = variant.id;
-  plan.leaf = variant.leaf;
-  plan.inner = variant.inner;
-  plan.kind = at.kind;
-  plan.node = at.node;
-  for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
-    const auto names = task.requirements[i].aliases;
-    plan.keys.push_back(key_of(task.requirements[i]));
-    if (plan.keys.back().names > 0) plan.names.insert(plan.names.end(), names.begin(), names.end());
-    plan.wishes.push_back(
-        mapper::decide_requirement(program, task, i, variant, at, machine, settings));
-  }
-  return plan;
-}
-
-// Makes an equal machine the machine of the binding, to which its index maps point.
-static MapperSite bound_site(const BoundProgram& bound, MapperSite site) {
+// Returns the site with the machine of the binding, to which the index maps point, in place of an
+// equal machine.
+MapperSite bound_site(const BoundProgram& bound, MapperSite site) {
   const bool same = site.machine.get() == &bound.machine() ||
                     (site.machine != nullptr && *site.machine == bound.machine());
   GROMA_REQUIRE(same, "MapperSite::machine must equal the machine that the program is bound to");
   site.machine = bound.shared_machine();
   return site;
 }
+
+}  // namespace
 
 ProgramMapper::ProgramMapper(std::shared_ptr<Shared> shared, MapperSite site)
     : Mapper(bound_site(shared->bound, std::move(site))), shared_(std::move(shared)) {
@@ -367,10 +160,11 @@ std::string ProgramMapper::describe(Origin origin) const {
 void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                         TaskOptions& answer) {
   shared_->tell(runtime);
-  const Facts& facts = state_->of(program(), site(), task);
+  const TaskFacts& facts = state_->known.of(program(), site(), task);
   answer.initial = site().local;
   // A limited task is not memoized, because a replay does not ask the mapper. It is not collective
-  const bool limited = limits(facts, task, runtime);
+  // either.
+  const bool limited = facts.limits(task, runtime);
   answer.memoize = site().settings.memoize && !limited;
   if (!limited) mapper::find_collective(task, answer.collective);
   if (!facts.kind) {
@@ -386,7 +180,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
     answer.replicate = default_replicates(task, kind);
   }
   answer.map_locally = site().settings.map_locally && !answer.replicate;
-  answer.stealable = steals(facts, runtime) && !answer.replicate;  // shards are not moved
+  answer.stealable = facts.steals(runtime) && !answer.replicate;  // shards are not moved
   if (answer.stealable) answer.steal_origin = facts.steal->origin;
   if (task.is_index || !facts.function) {
     answer.initial = default_processor(task, kind);
@@ -400,7 +194,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
 // ---- Replication
 
 std::span<const ShardingFunctor* const> ProgramMapper::sharding_functors() const {
-  return shared_->functor_list;
+  return shared_->functors.list();
 }
 
 // An index launch of a task with a mapping function shards by that function. Everything else shards
@@ -410,8 +204,8 @@ ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const 
   shared_->tell(runtime);
   // The owner of a single task only starts it. select_task_options decides where the task runs.
   if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
-  const Facts& facts = state_->of(program(), site(), operation);
-  return facts.function ? shared_->functor_of(facts.function->function, operation.name)
+  const TaskFacts& facts = state_->known.of(program(), site(), operation);
+  return facts.function ? shared_->functors.id_of(facts.function->function, operation.name)
                         : kCyclicSharding;
 }
 
@@ -440,10 +234,10 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
                                SliceAnswer& answer) {
   shared_->tell(runtime);
   if (part.volume() == 0) return;
-  const Facts& facts = state_->of(program(), site(), task);
-  const bool stealable = steals(facts, runtime);
+  const TaskFacts& facts = state_->known.of(program(), site(), task);
+  const bool stealable = facts.steals(runtime);
   // Cut into points if each point may end up on a processor of its own.
-  const bool by_point = stealable || limits(facts, task, runtime) || task.must_epoch;
+  const bool by_point = stealable || facts.limits(task, runtime) || task.must_epoch;
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
@@ -476,7 +270,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
 void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>>, TaskWish& answer) {
   shared_->tell(runtime);
-  Facts& facts = state_->of(program(), site(), task);
+  TaskFacts& facts = state_->known.of(program(), site(), task);
   const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
     answer.failure = mapper::no_kind(program(), task, machine());
@@ -484,14 +278,13 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   }
   answer.variant = variant->id;
   if (facts.kind && facts.kind->kind == task.current.kind) answer.kind_origin = facts.kind->origin;
-  const bool limited = limits(facts, task, runtime);
-  const bool stays =
-      limited || steals(facts, runtime) || task.shard_variant != 0 || task.must_epoch;
+  const bool limited = facts.limits(task, runtime);
+  const bool stays = limited || facts.steals(runtime) || task.shard_variant != 0 || task.must_epoch;
   state_->target_processors(facts, task, stays, machine(), answer);
   if (answer.failure) return;
-  const Plan& plan = state_->plan_of(facts, program(), task, *variant, answer.processors.front(),
-                                     machine(), site().settings);
-  answer.requirements.assign(plan.wishes.begin(), plan.wishes.end());
+  const std::vector<RequirementWish>& wishes = facts.wishes.of(
+      program(), task, *variant, answer.processors.front(), machine(), site().settings);
+  answer.requirements.assign(wishes.begin(), wishes.end());
   answer.task_profiling.status = limited;
 }
 
@@ -500,8 +293,8 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
 //
 // A single task is already on the first processor that its function returned. Asked again from
 // there, the function may name more processors of that node.
-void ProgramMapper::State::target_processors(const Facts& facts, const TaskView& task, bool stays,
-                                             const Machine& machine, TaskWish& answer) {
+void ProgramMapper::State::target_processors(const TaskFacts& facts, const TaskView& task,
+                                             bool stays, const Machine& machine, TaskWish& answer) {
   if (facts.function) answer.processor_origin = facts.function->origin;
   if (stays) {
     answer.processors.push_back(task.current);
@@ -535,7 +328,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
            answer.processors.end();
   };
   for (const TaskView& task : tasks) {
-    const Facts& facts = state_->of(program(), site(), task);
+    const TaskFacts& facts = state_->known.of(program(), site(), task);
     if (!facts.kind) {  // select_task_options has reported the error
       answer.processors.push_back(site().local);
       continue;
@@ -567,9 +360,9 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
 void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                         ScheduleAnswer& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
-    const Facts& facts = state_->of(program(), site(), ready[i]);
+    const TaskFacts& facts = state_->known.of(program(), site(), ready[i]);
     const bool waits =
-        limits(facts, ready[i], runtime) &&
+        facts.limits(ready[i], runtime) &&
         !state_->limits.begin(ready[i].id, ready[i].current, facts.limit, sender(runtime));
     if (!waits) answer.map.push_back(i);
   }
@@ -636,7 +429,7 @@ void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const TaskId id = stealable[i].id;
     if (expects_place(id) && keeps_one.insert(id).second) continue;
-    const Facts& facts = state_->of(program(), site(), stealable[i]);
+    const TaskFacts& facts = state_->known.of(program(), site(), stealable[i]);
     if (!facts.steal || facts.kind->kind != thief.kind) continue;
     const bool near = thief.node == site().local.node;
     if (near || facts.steal->scope == StealScope::kAnyNode) answer.push_back(i);

@@ -1,0 +1,99 @@
+// TaskFacts: the decisions of a program that a mapper object needs again for every launch of a
+// task, and the caches that keep them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "groma/mapper.h"
+#include "groma/program.h"
+#include "mapper/decisions.h"
+#include "mapper/instance_limits.h"
+
+namespace groma::mapper {
+
+// A cache of the wishes for a task's requirements. The key is the variant, the kind and node of the
+// processor, and the requirements. map_task then only copies the wishes.
+class PlannedWishes {
+ public:
+  // Returns the wish for each requirement of a task that runs `variant` on `at`. The result is
+  // valid until the next call.
+  const std::vector<RequirementWish>& of(const Program& program, const TaskView& task,
+                                         const VariantView& variant, const Processor& at,
+                                         const Machine& machine, const DefaultSettings& settings);
+
+ private:
+  // The fields of a requirement that its wish depends on. The names of a requirement without an
+  // alias key are compared separately.
+  struct RequirementKey {
+    std::uint64_t aliases = 0;
+    std::size_t names = 0;  // number of names, if there is no alias key
+    std::uint64_t tag = 0;
+    Privilege privilege = Privilege::kNoAccess;
+    Coherence coherence = Coherence::kExclusive;
+    bool empty = false;
+    bool collective = false;
+    friend bool operator==(const RequirementKey&, const RequirementKey&) = default;
+  };
+  struct Plan {
+    VariantId variant = 0;
+    bool leaf = false, inner = false;  // properties of the variant
+    ProcKind kind = ProcKind::kCpu;
+    std::int64_t node = 0;
+    std::vector<RequirementKey> keys;
+    std::vector<std::string> names;  // names of all requirements without a key, in order
+    std::vector<RequirementWish> wishes;
+  };
+
+  static RequirementKey key_of(const RequirementView& requirement);
+  static bool fits(const Plan& plan, const TaskView& task, const VariantView& variant,
+                   const Processor& at);
+
+  std::vector<Plan> plans_;
+};
+
+// The decisions that depend on a task's name and on the form of its launch.
+struct TaskFacts {
+  std::string name;
+  std::size_t variant_count = 0;  // a runtime may register more variants while it runs
+  std::optional<KindDecision> kind;
+  std::optional<FunctionDecision> function;
+  bool reads_name = false;  // whether the function reads the task's name
+  InstanceLimits::Limit limit;
+  std::optional<StealDecision> steal;
+  PlannedWishes wishes;
+
+  // Returns whether an InstanceLimit applies to the task on this runtime. Counting needs reports of
+  // ended tasks, and messages if several processors count together. Points that wait for each other
+  // have no limit, since they would wait for ever.
+  bool limits(const TaskView& task, const MapperRuntime& runtime) const;
+  // Returns whether a TaskSteal applies to the task on this runtime.
+  bool steals(const MapperRuntime& runtime) const;
+};
+
+// The facts of all tasks that one mapper object is asked about. The key is the task's id, whether
+// the launch is an index launch, its tag and the kind that the program's own mapper chose.
+class FactsCache {
+ public:
+  // Returns the facts of a task, which are valid until the next call.
+  TaskFacts& of(const Program& program, const MapperSite& site, const TaskView& task);
+
+ private:
+  struct Key {
+    TaskId task = 0;
+    bool is_index = false;
+    std::uint64_t tag = 0;
+    std::optional<ProcKind> own_kind;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  std::unordered_map<Key, TaskFacts, Hash> known_;
+};
+
+}  // namespace groma::mapper
