@@ -1,26 +1,23 @@
 // explain(): collects each decision as the mapper makes it (lib/mapper/decisions.h and the mapper's
-// hooks), and the statements named by Program::matches for it.
+// hooks), and the statements that match it.
 #include "groma/explain.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <set>
 
 #include "evaluate/processors.h"
 #include "explain/by_node.h"
 #include "explain/explain_query.h"
-#include "explain/launch_slices.h"
+#include "explain/launch_loads.h"
 #include "explain/locate.h"
-#include "groma/index_map.h"
+#include "explain/statement_use.h"
 #include "groma/program_mapper.h"
 #include "groma/validate.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/variant_layouts.h"
-#include "program/data.h"
 
 namespace groma {
 namespace {
@@ -72,17 +69,16 @@ class Explainer {
  public:
   Explainer(const BoundProgram& bound, const app::Data& app, const std::vector<TaskUses>& uses,
             const ExplainQuery& query, Diagnostics& diags)
-      : bound_(bound),
-        program_(bound.program()),
+      : program_(bound.program()),
         machine_(bound.machine()),
         app_(app),
         uses_(uses),
         query_(query),
         diags_(diags),
         ignored_(program_.source()),
-        evaluator_(bound),
+        statements_(program_),
         shared_(ProgramMapper::share(bound)),
-        slices_(shared_, app, uses),
+        loads_(bound, shared_, app, uses, diags),
         site_{bound.shared_machine(), any_processor()},
         processors_(first_of_each_node_type(machine_)) {}
 
@@ -96,29 +92,11 @@ class Explainer {
       ExplainedTask task = explain_task(i);
       if (asked_) explanation.tasks.push_back(std::move(task));
     }
-    find_idle(explanation);
+    statements_.find_idle(explanation);
     return explanation;
   }
 
  private:
-  // Lists the statements that decide nothing: those that match something and those that do not. A
-  // shadowed row matches if the row that shadows it matches.
-  void find_idle(Explanation& explanation) const {
-    const program::Data& data = program_.data();
-    std::map<std::uint32_t, bool> idle;  // by statement: true if it matches
-    for (const program::Row& row : data.rows) {
-      idle[row.statement] = matches_.contains(row.statement);
-    }
-    for (const program::Row& row : data.shadowed) {
-      const program::Row* by = data.find(row.key);
-      idle[row.statement] |= by != nullptr && matches_.contains(by->statement);
-    }
-    for (const auto& [statement, matches] : idle) {
-      if (decides_.contains(statement)) continue;
-      (matches ? explanation.never_decide : explanation.unmatched).push_back({statement});
-    }
-  }
-
   Processor any_processor() const {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
       const auto first = mapper::first_from(machine_, static_cast<ProcKind>(k), 0);
@@ -130,29 +108,6 @@ class Explainer {
   // Returns the diagnostics for the reader if the query asks about the current task; otherwise a
   // list that is ignored.
   Diagnostics& told() { return asked_ ? diags_ : ignored_; }
-
-  void note_decides(Origin origin) {
-    if (!origin) return;
-    decides_.insert(origin.statement);
-    matches_.insert(origin.statement);
-  }
-
-  // Returns the matching statements except those in `deciding`.
-  std::vector<BeatenStatement> beaten(const MatchQuery& query, std::span<const Origin> deciding,
-                                      Reason reason = Reason::kPrecedence) {
-    std::vector<BeatenStatement> others;
-    for (const Match& match : program_.matches(query)) {
-      matches_.insert(match.origin.statement);
-      if (std::find(deciding.begin(), deciding.end(), match.origin) != deciding.end()) continue;
-      others.push_back({match.origin, match.shadowed ? Reason::kShadowed : reason});
-    }
-    return others;
-  }
-  Decided decided(const MatchQuery& query, Origin by) {
-    const Origin deciding[] = {by};
-    note_decides(by);
-    return {by, beaten(query, std::span(deciding, by ? 1 : 0))};
-  }
 
   // Explains one task. Without a processor kind, only the kind is explained.
   ExplainedTask explain_task(std::size_t number) {
@@ -181,8 +136,8 @@ class Explainer {
     ExplainedKind explained;
     const auto decision = mapper::decide_kind(program_, view, machine_);
     const auto statement = program_.task(view.name);
-    static_cast<Decided&>(explained) = decided({MappingStatement::kTask, view.name, {}, {}, {}},
-                                               statement ? statement->origin : Origin{});
+    static_cast<Decided&>(explained) = statements_.decided(
+        {MappingStatement::kTask, view.name, {}, {}, {}}, statement ? statement->origin : Origin{});
     if (decision) explained.kind = decision->kind;
     for (ProcKind kind : statement ? statement->kinds : std::vector<ProcKind>{}) {
       if (kind == explained.kind) break;
@@ -226,19 +181,20 @@ class Explainer {
     explained.depth = view.depth;
     if (use.depth > 1) explained.parent = app_.tasks[static_cast<std::size_t>(use.parent)].name;
     const auto function = mapper::decide_function(program_, view, kind);
-    static_cast<Decided&>(explained) =
-        decided({is_index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap,
-                 view.name,
-                 {},
-                 kind,
-                 {}},
-                function ? function->origin : Origin{});
+    static_cast<Decided&>(explained) = statements_.decided(
+        {is_index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap,
+         view.name,
+         {},
+         kind,
+         {}},
+        function ? function->origin : Origin{});
     if (function) explained.function = program_.function_name(function->function);
     if (!asked_) return explained;
     if (!is_index && function) {
       explained.example = place_single(view, use, *function, kind);
     } else if (is_index && use.domain && use.domain->volume() > 0) {
-      explained.loads = function ? function_loads(view, *function, kind) : default_loads(view);
+      explained.loads =
+          function ? loads_.of_function(view, function->function, kind) : loads_.of_default(view);
     }
     return explained;
   }
@@ -257,122 +213,7 @@ class Explainer {
       const auto on = mapper::decide_kind(program_, parents.view({.task = number}), machine_);
       if (on) point.parent = mapper::first_from(machine_, on->kind, 0);
     }
-    if (!take_points(1)) return std::nullopt;
-    const auto placed = evaluator_.place(function.function, point, kind, told());
-    if (!placed) return std::nullopt;
-    return placed->processors.front();
-  }
-
-  using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
-
-  // Counts the points that a function gives each processor; nullopt if it fails or exceeds a limit.
-  std::optional<ExplainedLoads> function_loads(const TaskView& view,
-                                               const FunctionDecision& function, ProcKind kind) {
-    TaskPoint task;
-    task.name = view.name;
-    task.domain = view.domain;
-    task.point = view.domain.lower;
-    Diagnostics& warnings = warned_.insert(function.function).second ? told() : ignored_;
-    const auto map = IndexMap::make(bound_, function.function, task, kind, warnings);
-    if (map && (*map)->specialised()) return map_loads(*map, kind);
-    if (!take_points(view.domain.volume())) return std::nullopt;
-    Counts counts;
-    do {
-      const auto placed = evaluator_.place(function.function, task, kind, told());
-      if (!placed || evaluator_.steps() > kMaxPlaceSteps) return std::nullopt;
-      const Processor& first = placed->processors.front();
-      ++counts[{first.node, first.index}];
-    } while (next_point(view.domain, &task.point));
-    return loads_of(counts, view.domain.volume(), kind);
-  }
-
-  // Counts the points of each processor in pieces of at most kPiece points. The launch is cut into
-  // as few pieces as possible, dimension by dimension.
-  std::optional<ExplainedLoads> map_loads(const std::shared_ptr<const IndexMap>& map,
-                                          ProcKind kind) {
-    constexpr std::int64_t kPiece = 1 << 22;
-    const Rect& domain = map->domain();
-    Rect piece = domain;
-    // Dimension `cut` is cut into lengths. Those before it are cut into single indices, those
-    // behind it are not cut.
-    int cut = domain.dimensions() - 1;
-    for (std::int64_t inner = 1; cut > 0 && domain.extents[cut] <= kPiece / inner; --cut) {
-      inner *= domain.extents[cut];
-    }
-    std::int64_t behind = 1;
-    for (int d = cut + 1; d < domain.dimensions(); ++d) behind *= domain.extents[d];
-    const std::int64_t length = std::min(domain.extents[cut], kPiece / behind);
-    Rect outer = domain;  // indices of the pieces
-    outer.extents[cut] = (domain.extents[cut] + length - 1) / length;
-    for (int d = 0; d < domain.dimensions(); ++d) {
-      if (d < cut) piece.extents[d] = 1;
-      if (d > cut) outer.extents[d] = 1;
-    }
-    IndexMap::Cursor cursor(map);
-    std::map<ProcessorNumber, std::int64_t> numbers;
-    std::int64_t boxes = 0;
-    const SliceSink sink = [&](const Rect& box, ProcessorNumber number) {
-      ++boxes;
-      numbers[number] += box.volume();
-    };
-    Point at = outer.lower;
-    do {
-      piece.lower = at;
-      const std::int64_t step = at[cut] - outer.lower[cut];
-      piece.lower[cut] = domain.lower[cut] + step * length;
-      piece.extents[cut] = std::min(length, domain.extents[cut] - step * length);
-      boxes = 0;
-      if (!cursor.slices(piece, sink, told()) || !take_points(boxes + 1)) return std::nullopt;
-    } while (next_point(outer, &at));
-    Counts counts;
-    for (const auto& [number, points] : numbers) {
-      const Processor first = cursor.placed(number).processors.front();
-      counts[{first.node, first.index}] += points;
-    }
-    return loads_of(counts, domain.volume(), kind);
-  }
-
-  // Counts the points that the default mapper gives each processor; nullopt if a limit is exceeded.
-  std::optional<ExplainedLoads> default_loads(const TaskView& view) {
-    const ProcKind kind = view.current.kind;
-    const std::int64_t volume = view.domain.volume();
-    // Slices by shard may be single points.
-    const bool by_shard = view.depth == 1 && slices_.by_shard();
-    if (!take_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
-      return std::nullopt;
-    }
-    Counts counts;
-    for (const TaskSlice& slice : slices_.of(view)) {
-      counts[{slice.processor.node, slice.processor.index}] += slice.box.volume();
-    }
-    return loads_of(counts, view.domain.volume(), kind);
-  }
-
-  // Returns false if the limit of points or steps is exceeded; otherwise counts the points.
-  bool take_points(std::int64_t count) {
-    if (count > kMaxExplainPoints - points_ || evaluator_.steps() > kMaxPlaceSteps) return false;
-    points_ += count;
-    return true;
-  }
-
-  std::int64_t processor_count(ProcKind kind) {
-    auto& known = processor_counts_[static_cast<std::size_t>(kind)];
-    if (!known) known = mapper::count_processors(machine_, kind);
-    return *known;
-  }
-
-  // Summarises the points of each processor. Processors without points count for the minimum.
-  ExplainedLoads loads_of(const Counts& counts, std::int64_t points, ProcKind kind) {
-    ExplainedLoads loads;
-    loads.points = points;
-    loads.processors = processor_count(kind);
-    loads.used = static_cast<std::int64_t>(counts.size());
-    loads.min = loads.used < loads.processors ? 0 : points;
-    for (const auto& [processor, count] : counts) {
-      loads.min = std::min(loads.min, count);
-      loads.max = std::max(loads.max, count);
-    }
-    return loads;
+    return loads_.place(function.function, point, kind);
   }
 
   // ---- Data
@@ -466,7 +307,7 @@ class Explainer {
     explain_beaten_regions(query, wish, explained);
     query.statement = MappingStatement::kCollectMemory;
     explained.collected = static_cast<bool>(wish.collect_origin);
-    explained.collection = decided(query, wish.collect_origin);
+    explained.collection = statements_.decided(query, wish.collect_origin);
     if (!explained.collected) {
       for (BeatenStatement& other : explained.collection.beaten) {
         if (other.reason == Reason::kPrecedence) other.reason = Reason::kPrivilege;
@@ -500,13 +341,13 @@ class Explainer {
         memory.state = State::kPassed;
         memory.why = why_no_memory(machine_, processor, candidate.memory);
       } else {
-        note_decides(memory.by);
+        statements_.note_decides(memory.by);
         memory.state = taken ? State::kFallback : State::kTaken;
         taken = true;
       }
       if (!is_virtual && !wish.is_virtual && memory.state != State::kPassed) {
         query.memory = candidate.memory;
-        memory.layout_decided = decided(query, candidate.layout_origin);
+        memory.layout_decided = statements_.decided(query, candidate.layout_origin);
         memory.demanded_by_mapper =
             !candidate.layout_origin && has_own_demand(variant, explained.position);
         if (!candidate.layout_origin && variant != nullptr) {
@@ -516,7 +357,8 @@ class Explainer {
       explained.memories.push_back(std::move(memory));
     }
     if (taken) return;  // otherwise these statements decide that the mapping fails
-    for (const InstanceWish& candidate : wish.candidates()) note_decides(candidate.memory_origin);
+    for (const InstanceWish& candidate : wish.candidates())
+      statements_.note_decides(candidate.memory_origin);
   }
 
   // Adds the Region statements that give no candidate, and the Layout statements of a requirement
@@ -528,7 +370,7 @@ class Explainer {
       if (candidate.memory_origin) deciding.push_back(candidate.memory_origin);
     }
     explained.beaten =
-        beaten(query, deciding, explained.inner ? Reason::kInner : Reason::kPrecedence);
+        statements_.beaten(query, deciding, explained.inner ? Reason::kInner : Reason::kPrecedence);
     const auto listed = program_.memories(query.task, query.region, *query.kind);
     for (BeatenStatement& other : explained.beaten) {
       const bool in_list = std::any_of(listed.begin(), listed.end(), [&](const MemoryCandidate& m) {
@@ -538,7 +380,8 @@ class Explainer {
     }
     if (!explained.is_virtual) return;
     query.statement = MappingStatement::kLayout;
-    const auto layouts = beaten(query, {}, explained.inner ? Reason::kInner : Reason::kVirtual);
+    const auto layouts =
+        statements_.beaten(query, {}, explained.inner ? Reason::kInner : Reason::kVirtual);
     explained.beaten.insert(explained.beaten.end(), layouts.begin(), layouts.end());
   }
 
@@ -551,12 +394,13 @@ class Explainer {
       explained.limit = limit->limit;
       if (limit->limit > 0) explained.limit_scope = limit->scope;
     }
-    explained.limit_decided = decided({MappingStatement::kInstanceLimit, view.name, {}, kind, {}},
-                                      limit ? limit->origin : Origin{});
+    explained.limit_decided =
+        statements_.decided({MappingStatement::kInstanceLimit, view.name, {}, kind, {}},
+                            limit ? limit->origin : Origin{});
     const auto steal = program_.task_steal(view.name, kind);
     if (steal) explained.steal = steal->scope;
-    explained.stealing = decided({MappingStatement::kTaskSteal, view.name, {}, kind, {}},
-                                 steal ? steal->origin : Origin{});
+    explained.stealing = statements_.decided(
+        {MappingStatement::kTaskSteal, view.name, {}, kind, {}}, steal ? steal->origin : Origin{});
     TaskView start = view;
     start.is_index = true;  // an index launch calls no function for its first processor
     ProgramMapper mapper(shared_, site_);
@@ -564,15 +408,14 @@ class Explainer {
     TaskOptions options;
     mapper.select_task_options(runtime, start, options);
     explained.replicated = options.replicate;
-    explained.replication = decided({MappingStatement::kControlReplicate, view.name, {}, kind, {}},
-                                    options.replicate_origin);
+    explained.replication = statements_.decided(
+        {MappingStatement::kControlReplicate, view.name, {}, kind, {}}, options.replicate_origin);
     if (options.replicate || !options.replicate_origin) return;
     const char* const why = mapper::why_not_replicated(view);
     explained.why_not_replicated =
         why != nullptr ? why : fmt::format("its variant for {} is not replicable", name_of(kind));
   }
 
-  const BoundProgram& bound_;
   const Program& program_;
   const Machine& machine_;
   const app::Data& app_;
@@ -580,16 +423,12 @@ class Explainer {
   const ExplainQuery& query_;
   Diagnostics& diags_;
   Diagnostics ignored_;
-  FunctionEvaluator evaluator_;
+  StatementUse statements_;
   std::shared_ptr<ProgramMapper::Shared> shared_;
-  LaunchSlices slices_;
+  LaunchLoads loads_;
   MapperSite site_;
   bool asked_ = true;
   FirstProcessors processors_;
-  std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
-  std::int64_t points_ = 0;
-  std::set<std::uint32_t> matches_, decides_;
-  std::set<FunctionId> warned_;  // functions whose warnings were reported
 };
 
 }  // namespace

@@ -1,0 +1,142 @@
+// Counts the points of launches by processor, by boxes where the function allows it and otherwise
+// point by point.
+#include "explain/launch_loads.h"
+
+#include <algorithm>
+
+#include "evaluate/processors.h"
+
+namespace groma {
+namespace {
+
+constexpr std::int64_t kMaxPiece = 1 << 22;  // points
+
+// Calls visit(piece) for the pieces of a domain until it returns false, and then returns false. A
+// piece has at most kMaxPiece points. The domain is cut into as few pieces as possible, dimension
+// by dimension.
+template <typename Visit>
+bool for_each_piece(const Rect& domain, const Visit& visit) {
+  // Dimension `cut` is cut into lengths. The dimensions before it are cut into single indices, and
+  // those behind it are not cut.
+  int cut = domain.dimensions() - 1;
+  std::int64_t behind = 1;  // points of the dimensions behind `cut`
+  for (; cut > 0 && domain.extents[cut] <= kMaxPiece / behind; --cut) {
+    behind *= domain.extents[cut];
+  }
+  const std::int64_t length = std::min(domain.extents[cut], kMaxPiece / behind);
+  Rect piece = domain;
+  Rect outer = domain;  // indices of the pieces
+  outer.extents[cut] = (domain.extents[cut] + length - 1) / length;
+  for (int d = 0; d < domain.dimensions(); ++d) {
+    if (d < cut) piece.extents[d] = 1;
+    if (d > cut) outer.extents[d] = 1;
+  }
+  Point at = outer.lower;
+  do {
+    piece.lower = at;
+    const std::int64_t begin = (at[cut] - outer.lower[cut]) * length;
+    piece.lower[cut] = domain.lower[cut] + begin;
+    piece.extents[cut] = std::min(length, domain.extents[cut] - begin);
+    if (!visit(piece)) return false;
+  } while (next_point(outer, &at));
+  return true;
+}
+
+}  // namespace
+
+std::optional<ExplainedLoads> LaunchLoads::of_function(const TaskView& task, FunctionId function,
+                                                       ProcKind kind) {
+  TaskPoint point;
+  point.name = task.name;
+  point.domain = task.domain;
+  point.point = task.domain.lower;
+  Diagnostics ignored(bound_.program().source());
+  Diagnostics& warnings = warned_.insert(function).second ? diags_ : ignored;
+  const auto map = IndexMap::make(bound_, function, point, kind, warnings);
+  if (map && (*map)->specialised()) return of_map(*map, kind);
+  if (!take_points(task.domain.volume())) return std::nullopt;
+  Counts counts;
+  do {
+    const auto placed = evaluator_.place(function, point, kind, diags_);
+    if (!placed || evaluator_.steps() > kMaxPlaceSteps) return std::nullopt;
+    const Processor& first = placed->processors.front();
+    ++counts[{first.node, first.index}];
+  } while (next_point(task.domain, &point.point));
+  return loads_of(counts, task.domain.volume(), kind);
+}
+
+// Counts the points of a function that is specialised, by boxes.
+std::optional<ExplainedLoads> LaunchLoads::of_map(const std::shared_ptr<const IndexMap>& map,
+                                                  ProcKind kind) {
+  IndexMap::Cursor cursor(map);
+  std::map<ProcessorNumber, std::int64_t> numbers;
+  std::int64_t boxes = 0;
+  const SliceSink sink = [&](const Rect& box, ProcessorNumber number) {
+    ++boxes;
+    numbers[number] += box.volume();
+  };
+  const bool complete = for_each_piece(map->domain(), [&](const Rect& piece) {
+    boxes = 0;
+    return cursor.slices(piece, sink, diags_) && take_points(boxes + 1);
+  });
+  if (!complete) return std::nullopt;
+  Counts counts;
+  for (const auto& [number, points] : numbers) {
+    const Processor first = cursor.placed(number).processors.front();
+    counts[{first.node, first.index}] += points;
+  }
+  return loads_of(counts, map->domain().volume(), kind);
+}
+
+std::optional<ExplainedLoads> LaunchLoads::of_default(const TaskView& task) {
+  const ProcKind kind = task.current.kind;
+  const std::int64_t volume = task.domain.volume();
+  // Slices by shard may be single points.
+  const bool by_shard = task.depth == 1 && slices_.by_shard();
+  if (!take_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
+    return std::nullopt;
+  }
+  Counts counts;
+  for (const TaskSlice& slice : slices_.of(task)) {
+    counts[{slice.processor.node, slice.processor.index}] += slice.box.volume();
+  }
+  return loads_of(counts, volume, kind);
+}
+
+std::optional<Processor> LaunchLoads::place(FunctionId function, const TaskPoint& task,
+                                            ProcKind kind) {
+  if (!take_points(1)) return std::nullopt;
+  const auto placed = evaluator_.place(function, task, kind, diags_);
+  if (!placed) return std::nullopt;
+  return placed->processors.front();
+}
+
+// Counts the points as evaluated. Returns false if a limit is exceeded.
+bool LaunchLoads::take_points(std::int64_t count) {
+  if (count > kMaxExplainPoints - points_ || evaluator_.steps() > kMaxPlaceSteps) return false;
+  points_ += count;
+  return true;
+}
+
+// Returns the number of processors of a kind on the machine.
+std::int64_t LaunchLoads::processor_count(ProcKind kind) {
+  auto& known = processor_counts_[static_cast<std::size_t>(kind)];
+  if (!known) known = mapper::count_processors(bound_.machine(), kind);
+  return *known;
+}
+
+// Summarises the points of each processor. Processors without points count for the minimum.
+ExplainedLoads LaunchLoads::loads_of(const Counts& counts, std::int64_t points, ProcKind kind) {
+  ExplainedLoads loads;
+  loads.points = points;
+  loads.processors = processor_count(kind);
+  loads.used = static_cast<std::int64_t>(counts.size());
+  loads.min = loads.used < loads.processors ? 0 : points;
+  for (const auto& [processor, count] : counts) {
+    loads.min = std::min(loads.min, count);
+    loads.max = std::max(loads.max, count);
+  }
+  return loads;
+}
+
+}  // namespace groma

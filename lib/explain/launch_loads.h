@@ -1,0 +1,57 @@
+// LaunchLoads: counts how many points of an index launch each processor gets. All counts of one
+// object together evaluate at most kMaxExplainPoints points and kMaxPlaceSteps steps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "explain/launch_slices.h"
+#include "groma/evaluate.h"
+#include "groma/explain.h"
+#include "groma/index_map.h"
+
+namespace groma {
+
+class LaunchLoads {
+ public:
+  // All references are used until the last call. `diags` receives the errors and warnings of
+  // mapping functions, the warnings once for each function.
+  LaunchLoads(const BoundProgram& bound, std::shared_ptr<ProgramMapper::Shared> shared,
+              const app::Data& app, const std::vector<TaskUses>& uses, Diagnostics& diags)
+      : bound_(bound), evaluator_(bound), slices_(std::move(shared), app, uses), diags_(diags) {}
+
+  // These functions return nullopt if the function fails or a limit is exceeded.
+  //
+  // Counts the points of `task.domain` that a mapping function gives each processor.
+  std::optional<ExplainedLoads> of_function(const TaskView& task, FunctionId function,
+                                            ProcKind kind);
+  // Counts the points of `task.domain` that the default mapper gives each processor.
+  std::optional<ExplainedLoads> of_default(const TaskView& task);
+  // Returns the first processor that a mapping function gives one point or single task.
+  std::optional<Processor> place(FunctionId function, const TaskPoint& task, ProcKind kind);
+
+ private:
+  // Numbers of points by node and index of a processor.
+  using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+  std::optional<ExplainedLoads> of_map(const std::shared_ptr<const IndexMap>& map, ProcKind kind);
+  bool take_points(std::int64_t count);
+  std::int64_t processor_count(ProcKind kind);
+  ExplainedLoads loads_of(const Counts& counts, std::int64_t points, ProcKind kind);
+
+  const BoundProgram& bound_;
+  FunctionEvaluator evaluator_;
+  LaunchSlices slices_;
+  Diagnostics& diags_;
+  std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
+  std::int64_t points_ = 0;      // evaluated so far
+  std::set<FunctionId> warned_;  // functions whose warnings were reported
+};
+
+}  // namespace groma

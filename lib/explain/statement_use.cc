@@ -1,0 +1,53 @@
+// Notes which statements match and decide, and finds those that decide nothing.
+#include "explain/statement_use.h"
+
+#include <algorithm>
+#include <map>
+
+#include "program/data.h"
+
+namespace groma {
+
+using Reason = BeatenStatement::Reason;
+
+void StatementUse::note_decides(Origin origin) {
+  if (!origin) return;
+  decides_.insert(origin.statement);
+  matches_.insert(origin.statement);
+}
+
+std::vector<BeatenStatement> StatementUse::beaten(const MatchQuery& query,
+                                                  std::span<const Origin> deciding, Reason reason) {
+  std::vector<BeatenStatement> others;
+  for (const Match& match : program_.matches(query)) {
+    matches_.insert(match.origin.statement);
+    if (std::find(deciding.begin(), deciding.end(), match.origin) != deciding.end()) continue;
+    others.push_back({match.origin, match.shadowed ? Reason::kShadowed : reason});
+  }
+  return others;
+}
+
+Decided StatementUse::decided(const MatchQuery& query, Origin by) {
+  const Origin deciding[] = {by};
+  note_decides(by);
+  return {by, beaten(query, std::span(deciding, by ? 1 : 0))};
+}
+
+// A shadowed row matches if the row that shadows it matches.
+void StatementUse::find_idle(Explanation& explanation) const {
+  const program::Data& data = program_.data();
+  std::map<std::uint32_t, bool> idle;  // by statement: true if it matches
+  for (const program::Row& row : data.rows) {
+    idle[row.statement] = matches_.contains(row.statement);
+  }
+  for (const program::Row& row : data.shadowed) {
+    const program::Row* by = data.find(row.key);
+    idle[row.statement] |= by != nullptr && matches_.contains(by->statement);
+  }
+  for (const auto& [statement, matches] : idle) {
+    if (decides_.contains(statement)) continue;
+    (matches ? explanation.never_decide : explanation.unmatched).push_back({statement});
+  }
+}
+
+}  // namespace groma

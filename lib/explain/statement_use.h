@@ -1,0 +1,37 @@
+// StatementUse: which statements of a program match something in an application, and which of them
+// decide something.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "groma/explain.h"
+#include "groma/program.h"
+
+namespace groma {
+
+class StatementUse {
+ public:
+  explicit StatementUse(const Program& program) : program_(program) {}
+
+  // Notes that the statement decides something. No statement is noted if the origin is empty.
+  void note_decides(Origin origin);
+  // Returns the statements that match the query, except those in `deciding`. `reason` says why a
+  // statement that is not shadowed does not decide.
+  std::vector<BeatenStatement> beaten(
+      const MatchQuery& query, std::span<const Origin> deciding,
+      BeatenStatement::Reason reason = BeatenStatement::Reason::kPrecedence);
+  // Notes that `by` decides the query, and returns it with the other statements that match.
+  Decided decided(const MatchQuery& query, Origin by);
+
+  // Adds to `explanation` the statements that decide nothing. Call it once all decisions are noted.
+  void find_idle(Explanation& explanation) const;
+
+ private:
+  const Program& program_;
+  std::set<std::uint32_t> matches_, decides_;  // numbers of statements
+};
+
+}  // namespace groma
