@@ -1,6 +1,7 @@
 // fit_formula: finds, by trying, a formula that has given values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,9 @@
 #include "groma/app.h"
 
 namespace groma::app {
+
+// The number of samples that is enough for a formula of the values of a launch.
+inline constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 
 // Values of integer variables, and the value that the formula should have there.
 struct Samples {

@@ -11,7 +11,6 @@
 #include "app/pieces.h"
 #include "groma/workload.h"
 #include "recording/fit_formula.h"
-#include "recording/recorded_bodies.h"
 
 namespace groma::app {
 namespace {
@@ -148,6 +147,30 @@ std::vector<std::string> coordinate_names(std::size_t dimensions) {
   std::vector<std::string> names;
   for (std::size_t d = 0; d < dimensions; ++d) names.push_back(fmt::format("i{}", d));
   return names;
+}
+
+std::int64_t constant_of(const Formula& formula) { return std::stoll(formula.text()); }
+
+std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement) {
+  std::vector<std::uint32_t> numbers = requirement.fields;
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<AppField> fields;
+  for (const std::uint32_t number : numbers) fields.push_back(region.fields[number]);
+  return fields;
+}
+
+std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
+  std::vector<std::int64_t> extents;
+  const AppPartition* at = &partition;
+  while (at != nullptr) {
+    for (std::size_t d = at->colors.size(); d-- > 0;) {
+      extents.insert(extents.begin(), constant_of(at->colors[d]));
+    }
+    const auto outer = std::find_if(app.partitions.begin(), app.partitions.end(),
+                                    [&](const AppPartition& each) { return each.name == at->of; });
+    at = outer == app.partitions.end() ? nullptr : &*outer;
+  }
+  return extents;
 }
 
 RecordedData::RecordedData(const Events& events, Application& app, std::vector<std::string>& notes)

@@ -20,6 +20,13 @@ std::vector<std::string> coordinate_names(std::size_t dimensions);
 // bounds.
 std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region);
 
+// Returns the fields of the region that a launch has, in the region's order.
+std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement);
+// Returns the extents of the partition's colours, those of the outer partitions first.
+std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition);
+// Returns the number that a formula without names is.
+std::int64_t constant_of(const Formula& formula);
+
 // Adds the regions and partitions of `events` to an application, in their order.
 class RecordedData {
  public:

@@ -1,0 +1,164 @@
+// Fits formulas to some executions of a launch, and compares them with all executions.
+#include "recording/launch_formulas.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace groma::app {
+namespace {
+
+// How often a formula is fitted again, and with how many of the executions for which it was wrong.
+constexpr std::size_t kMostRefits = 8;
+constexpr std::size_t kMostCompared = std::size_t{1} << 24;  // points that a formula is tried on
+
+}  // namespace
+
+Point extents_of(const Events::Launch& launch, std::size_t dimensions) {
+  return Point(std::span(launch.numbers).subspan(dimensions, dimensions));
+}
+
+bool LaunchRuns::are_same() const {
+  return std::adjacent_find(launches.begin(), launches.end(), std::not_equal_to<>()) ==
+         launches.end();
+}
+
+// Returns the dimensions of the launches' domains.
+std::size_t LaunchFormulas::dimensions() const {
+  return events_.shapes[events_.launches[runs_.launches.front()].shape].dimensions;
+}
+
+// Returns the executions whose numbers are samples: all if they are few. Otherwise these are the
+// first ones, and those in which at most one counter is not 0.
+std::vector<std::uint32_t> LaunchFormulas::chosen_runs(std::size_t samples_each) const {
+  std::vector<std::uint32_t> chosen;
+  if (runs_.are_same() && names_.size() == runs_.loops) return {0};
+  const std::size_t most =
+      std::max<std::size_t>(2, kMostSamples / std::max<std::size_t>(1, samples_each));
+  const std::size_t width = names_.size();
+  std::size_t lone = 0;
+  for (std::size_t i = 0; i < runs_.launches.size(); ++i) {
+    const auto at = std::span(runs_.at).subspan(i * width, width);
+    const auto moved = std::count_if(at.begin(), at.end(), [](std::int64_t x) { return x != 0; });
+    if (i < most || (moved <= 1 && lone++ < most)) chosen.push_back(static_cast<std::uint32_t>(i));
+  }
+  return chosen;
+}
+
+FittedFormula LaunchFormulas::number(std::size_t position,
+                                     std::span<const std::int64_t> periods) const {
+  const auto value = [&](std::size_t i) {
+    const auto& numbers = events_.launches[runs_.launches[i]].numbers;
+    return position < numbers.size() ? numbers[position] : 0;
+  };
+  const auto samples_of = [&](const std::vector<std::uint32_t>& chosen) {
+    Samples samples{names_, {}, {}};
+    for (const std::uint32_t i : chosen) {
+      samples.add(std::span(runs_.at).subspan(i * names_.size(), names_.size()), value(i));
+    }
+    return samples;
+  };
+  if (runs_.are_same()) return {Formula(value(0))};
+  const Samples chosen = samples_of(chosen_runs(1));
+  std::vector<std::uint32_t> numbers(runs_.launches.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const Samples all = samples_of(numbers);
+  const auto formula = fit_formula(chosen, periods);
+  if (formula && is_right(*formula, all)) return {*formula, true, all.count(), all.count()};
+  std::vector<Formula> near = near_formulas(chosen, periods);
+  if (formula) near.push_back(*formula);
+  FittedFormula best{near.front(), false, right_at(near.front(), all), all.count()};
+  for (const Formula& each : std::span(near).subspan(1)) {
+    const std::size_t right = right_at(each, all);
+    if (right <= best.right) continue;
+    best.right = right;
+    best.formula = each;
+  }
+  return best;
+}
+
+// Adds the points of an execution to the samples: its counters and arguments, its point, and the
+// coordinate of the colour. Points that were not seen are left out.
+void LaunchFormulas::add_points(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
+                                Samples& samples) const {
+  const Events::Launch& launch = events_.launches[runs_.launches[run]];
+  const std::size_t dimensions = this->dimensions();
+  const std::size_t width = names_.size();
+  const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
+                    extents_of(launch, dimensions)};
+  const auto volume = static_cast<std::size_t>(domain.volume());
+  if (volume == 0) return;
+  const auto begin = runs_.at.begin() + static_cast<std::ptrdiff_t>(run * width);
+  std::vector<std::int64_t> at(begin, begin + static_cast<std::ptrdiff_t>(width));
+  at.resize(width + dimensions);
+  Point point = domain.lower;
+  std::size_t number = table.begin + table.before * volume + coordinate;
+  for (std::size_t p = 0; p < volume; ++p, number += table.colors) {
+    for (std::size_t d = 0; d < dimensions; ++d) at[width + d] = point[static_cast<int>(d)];
+    if (launch.numbers[number] != kNoNumber) samples.add(at, launch.numbers[number]);
+    next_point(domain, &point);
+  }
+}
+
+// Compares a formula with all points of all executions.
+LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const ColorTable& table,
+                                               std::size_t coordinate,
+                                               const std::vector<std::string>& names) const {
+  Score score;
+  // If the executions do not differ, one stands for all.
+  const std::size_t last =
+      runs_.are_same() && names_.size() == runs_.loops ? 1 : runs_.launches.size();
+  for (std::uint32_t i = 0; i < last && score.all < kMostCompared; ++i) {
+    Samples samples{names, {}, {}};
+    add_points(i, table, coordinate, samples);
+    const std::size_t right = right_at(formula, samples);
+    if (right < samples.count() && score.wrong.size() < kMostRefits) score.wrong.push_back(i);
+    score.right += right;
+    score.all += samples.count();
+  }
+  return score;
+}
+
+FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size_t coordinate,
+                                              const std::vector<std::string>& index,
+                                              std::span<const std::int64_t> periods) const {
+  std::vector<std::string> names = names_;
+  names.insert(names.end(), index.begin(), index.end());
+  std::size_t largest = 0;
+  for (const std::uint32_t launch : runs_.launches) {
+    const Point size = extents_of(events_.launches[launch], dimensions());
+    const auto volume = Rect{Point::zeros(size.dimensions()), size}.volume();
+    largest = std::max(largest, static_cast<std::size_t>(volume));
+  }
+  Samples samples{names, {}, {}};
+  const auto add = [&](std::uint32_t run) {
+    if (samples.count() < 4 * kMostSamples) add_points(run, table, coordinate, samples);
+  };
+  for (const std::uint32_t run : chosen_runs(largest)) add(run);
+  // A formula of some runs may be wrong for the others, which then become samples too.
+  std::vector<std::pair<Formula, Score>> tried;
+  for (std::size_t refits = 0; refits < kMostRefits; ++refits) {
+    auto formula = fit_formula(samples, periods);
+    if (!formula) break;
+    Score score = score_of(*formula, table, coordinate, names);
+    if (score.right == score.all) return {*formula, true, score.right, score.all};
+    for (const std::uint32_t run : score.wrong) add(run);
+    tried.emplace_back(*std::move(formula), std::move(score));
+  }
+  const std::vector<Formula> near = near_formulas(samples, periods);
+  Formula best = near.front();
+  Score most = score_of(best, table, coordinate, names);
+  const auto take_if_better = [&](const Formula& formula, Score score) {
+    if (score.right <= most.right) return;
+    most = std::move(score);
+    best = formula;
+  };
+  for (const Formula& each : std::span(near).subspan(1)) {
+    take_if_better(each, score_of(each, table, coordinate, names));
+  }
+  for (auto& [formula, score] : tried) take_if_better(formula, std::move(score));
+  return {best, false, most.right, most.all};
+}
+
+}  // namespace groma::app

@@ -1,0 +1,77 @@
+// LaunchFormulas: finds formulas for the numbers of a launch statement, from all its executions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recording/events.h"
+#include "recording/fit_formula.h"
+
+namespace groma::app {
+
+// All executions of one launch statement.
+struct LaunchRuns {
+  // For each execution: the counters of the enclosing loops, then the arguments of the task.
+  std::vector<std::int64_t> at;
+  std::vector<std::uint32_t> launches;  // for each execution: an index into Events::launches
+  std::size_t loops = 0;                // number of enclosing loops
+  // Returns true if all executions are the same launch.
+  bool are_same() const;
+};
+
+// Where a launch has the colours of the points of one requirement. Each launch has its own number
+// of points.
+struct ColorTable {
+  std::size_t begin = 0;   // position of the first table of the launch
+  std::size_t before = 0;  // numbers for each point in the tables before this one
+  std::size_t colors = 0;  // numbers for each point in this table
+};
+
+// A formula, and how many of the recorded values it has. `is_rule` is false if no formula was found
+// that has all of them; the formula is then the nearest one.
+struct FittedFormula {
+  Formula formula;
+  bool is_rule = true;
+  std::size_t right = 0, all = 0;
+};
+
+class LaunchFormulas {
+ public:
+  // `names` are those of the counters and the arguments. All references are used until the last
+  // call.
+  LaunchFormulas(const Events& events, const LaunchRuns& runs, std::vector<std::string> names)
+      : events_(events), runs_(runs), names_(std::move(names)) {}
+
+  // Returns a formula of the counters and arguments for the number at `position` of each launch.
+  FittedFormula number(std::size_t position, std::span<const std::int64_t> periods = {}) const;
+  // Returns a formula for one coordinate of the colour of each point. It may also use the
+  // coordinates of the point, which have the names `index`.
+  FittedFormula color_of_points(const ColorTable& table, std::size_t coordinate,
+                                const std::vector<std::string>& index,
+                                std::span<const std::int64_t> periods) const;
+
+ private:
+  // How many points a formula is right for.
+  struct Score {
+    std::size_t right = 0, all = 0;
+    std::vector<std::uint32_t> wrong;  // the first executions with a point at which it is wrong
+  };
+
+  std::vector<std::uint32_t> chosen_runs(std::size_t samples_each) const;
+  std::size_t dimensions() const;
+  void add_points(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
+                  Samples& samples) const;
+  Score score_of(const Formula& formula, const ColorTable& table, std::size_t coordinate,
+                 const std::vector<std::string>& names) const;
+
+  const Events& events_;
+  const LaunchRuns& runs_;
+  std::vector<std::string> names_;
+};
+
+// Returns the extents of a launch's domain, which has that many dimensions.
+Point extents_of(const Events::Launch& launch, std::size_t dimensions);
+
+}  // namespace groma::app

@@ -1,0 +1,97 @@
+// Groups the runs of a task, and fits a formula of a run's arguments to the number of its group.
+#include "recording/run_kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "recording/fit_formula.h"
+#include "recording/recorded_data.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::size_t kMostKinds = 64;  // kinds that are told apart
+
+}  // namespace
+
+std::vector<RunKind> run_kinds(const Events& events,
+                               const std::vector<const Events::Context*>& contexts) {
+  std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, RunKind> alike;
+  for (const Events::Context* each : contexts) {
+    std::vector<std::uint32_t> shapes;
+    unfold(each->launches, shapes);
+    for (std::uint32_t& launch : shapes) launch = events.launches[launch].shape;
+    RunKind& same = alike[{events.layout_of(*each), std::move(shapes)}];
+    same.contexts.push_back(each);
+    same.count += each->count;
+  }
+  std::vector<RunKind> kinds;
+  for (auto& [key, kind] : alike) {
+    kinds.push_back(std::move(kind));
+    kinds.back().shapes = key.second;
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const RunKind& a, const RunKind& b) { return a.count > b.count; });
+  return kinds;
+}
+
+std::string argument_name(std::size_t position) { return fmt::format("p{}", position); }
+
+std::optional<KindTest> tell_apart(const Events& events, std::uint32_t task,
+                                   const std::vector<RunKind>& kinds) {
+  if (kinds.size() > kMostKinds) return std::nullopt;
+  // For each shape of launch of this task: the number of the kind of each run. Runs of any other
+  // shape launched nothing.
+  std::map<std::uint32_t, Samples> samples;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (const Events::Context* context : kinds[k].contexts) {
+      if (context->shape < 0) return std::nullopt;  // the launch of this run is unknown
+      Samples& of_shape = samples[static_cast<std::uint32_t>(context->shape)];
+      while (of_shape.names.size() < context->given.size()) {
+        of_shape.names.push_back(argument_name(of_shape.names.size()));
+      }
+      if (of_shape.count() >= kMostSamples) return std::nullopt;
+      of_shape.add(context->given, static_cast<std::int64_t>(k));
+    }
+  }
+  std::map<std::uint32_t, Formula> kind_of;
+  for (std::uint32_t shape = 0; shape < events.shapes.size(); ++shape) {
+    if (events.shapes[shape].task != task) continue;
+    const auto of_shape = samples.find(shape);
+    const auto formula =
+        of_shape == samples.end() ? std::optional<Formula>(-1) : fit_formula(of_shape->second);
+    if (!formula) return std::nullopt;
+    kind_of.emplace(shape, *formula);
+  }
+  KindTest test;
+  test.without_runs = kind_of.size() - samples.size();
+  if (kinds.size() == 1 && test.without_runs == 0) return test;
+  const auto is_number = [](const auto& each) {
+    return each.second.text().find_first_not_of("-0123456789") == std::string::npos;
+  };
+  std::string number;  // number of the kind
+  if (std::all_of(kind_of.begin(), kind_of.end(), is_number)) {
+    for (const auto& [shape, kind] : kind_of) test.numbers[shape] = constant_of(kind);
+    number = kWhich;
+  } else if (kind_of.size() == 1) {
+    number = kind_of.begin()->second.text();
+  } else {
+    for (const auto& [shape, kind] : kind_of) {
+      const auto place = static_cast<std::int64_t>(test.numbers.size());
+      test.numbers[shape] = place;
+      const bool is_last = test.numbers.size() == kind_of.size();
+      number += is_last ? fmt::format("({})", kind.text())
+                        : fmt::format("{} == {} ? ({}) : ", kWhich, place, kind.text());
+    }
+  }
+  if (number != kWhich) number = fmt::format("({})", number);
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    test.is_kind.emplace_back(fmt::format("{} == {}", number, k));
+    if (test.is_kind.back().text().size() > kMaxFormulaBytes) return std::nullopt;
+  }
+  return test;
+}
+
+}  // namespace groma::app
