@@ -3,8 +3,8 @@
 // from a list.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +17,7 @@
 #include "groma/machine.h"
 #include "groma/program.h"
 #include "groma/workload.h"
+#include "space/placements.h"
 
 namespace groma::tuning {
 
@@ -38,7 +39,7 @@ struct Draft {
   };
   struct Task {
     std::optional<ProcKind> kind;
-    std::shared_ptr<const edit::Function> placement;  // null: undecided
+    PlacementFunction placement;  // null: undecided
     bool same_point = false;
     int limit = 0;
     std::optional<StealScope> steal;  // nullopt: undecided
@@ -108,8 +109,9 @@ class Drafts {
     bool single = false;
     std::vector<Argument> arguments;
   };
-  using Function = std::shared_ptr<const edit::Function>;
   class Collector;
+  // The kinds in the order in which the default mapper prefers them.
+  static constexpr std::array kPreferredKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 
   ProcKind kind_of(const Draft& draft, std::size_t task) const;
   void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
@@ -117,14 +119,6 @@ class Drafts {
   // Returns the memories for an argument: the decided ones first, then all others.
   std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
                                     std::size_t argument) const;
-  const std::vector<Function>& functions_of(std::size_t task, ProcKind kind) const;
-  std::vector<Function> functions_for(const std::vector<std::int64_t>& extents,
-                                      ProcKind kind) const;
-  // Returns the processors of the first points of a launch, or nullopt if the function fails.
-  std::optional<std::vector<std::uint32_t>> destinations(const edit::Function& function,
-                                                         const Rect& launch, ProcKind kind) const;
-  // Returns null if the machine has no processors of this kind.
-  Function random_function(std::size_t task, ProcKind kind, std::uint64_t random) const;
   // Returns a name that no function or global of the base uses, by appending `_`.
   static std::string free_name(const Base& base, std::string name);
 
@@ -132,9 +126,7 @@ class Drafts {
   std::vector<Task> tasks_;
   std::vector<std::string> regions_;  // names of data, without duplicates
   std::string top_level_;             // top-level task as a mapping writes it; empty: none
-  // Results of functions_for() for the extents and kinds that were asked for.
-  mutable std::map<std::pair<std::vector<std::int64_t>, ProcKind>, std::vector<Function>>
-      functions_;
+  Placements placements_;
 };
 
 }  // namespace groma::tuning

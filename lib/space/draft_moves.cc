@@ -1,0 +1,380 @@
+// The changes of a draft: all single changes, a random change, and a change that makes room.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/random.h"
+#include "space/draft.h"
+#include "syntax/printer.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSysmem,
+                                  MemKind::kSockmem};
+constexpr std::array kLimits = {0, 1, 2, 4};
+constexpr std::array<std::optional<StealScope>, 3> kSteals = {std::nullopt, StealScope::kSameNode,
+                                                              StealScope::kAnyNode};
+constexpr double kLeast = 0.01;  // weight of a change that the facts do not mention
+
+// Returns the layouts that are tried: none, then every order of dimensions and fields.
+std::vector<edit::LayoutWords> layouts() {
+  using syntax::ConstraintWord;
+  std::vector<edit::LayoutWords> all = {{}};
+  for (const ConstraintWord fields : {ConstraintWord::kSoa, ConstraintWord::kAos}) {
+    for (const ConstraintWord order : {ConstraintWord::kCOrder, ConstraintWord::kFOrder}) {
+      all.push_back({{order}, {fields}});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
+  std::vector<MemKind> memories;
+  for (const MemKind memory : kMemories) {
+    if (machine_.can_address(0, kind, memory)) memories.push_back(memory);
+  }
+  return memories;
+}
+
+// The order is: the draft's memories, the base's memories, then all others by bandwidth, fastest
+// first.
+std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
+                                          std::size_t argument) const {
+  const Argument& of = tasks_[task].arguments[argument];
+  const ProcKind kind = kind_of(draft, task);
+  std::vector<MemKind> all = draft.tasks[task].arguments[argument].memories;
+  const auto add = [&](MemKind memory) {
+    if (std::find(all.begin(), all.end(), memory) == all.end()) all.push_back(memory);
+  };
+  const std::vector<std::string_view> names(of.names.begin(), of.names.end());
+  const RegionNames region{static_cast<std::int64_t>(of.position), names};
+  for (const auto& said : draft.base->program.memories(tasks_[task].name, region, kind)) {
+    add(said.memory);
+  }
+  std::vector<std::pair<double, MemKind>> others;
+  for (const Affinity& affinity : machine_.node(0).affinities) {
+    if (affinity.processor != kind) continue;
+    others.emplace_back(-affinity.bandwidth_bytes_per_s, affinity.memory);
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [bandwidth, memory] : others) {
+    if (machine_.can_address(0, kind, memory)) add(memory);
+  }
+  return all;
+}
+
+// Collects the changes of one draft.
+class Drafts::Collector {
+ public:
+  Collector(const Drafts& drafts, const Draft& from, const ProfileFacts* facts)
+      : drafts_(drafts), from_(from), facts_(facts) {}
+
+  // Collects changes of single tasks, of all tasks, of data by name, and of replication.
+  std::vector<Move> moves() {
+    for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+      change_kind(t);
+      change_place(t);
+      change_schedule(t);
+      change_data(t);
+    }
+    change_all_kinds();
+    change_all_places();
+    for (const std::string& region : drafts_.regions_) change_region(region);
+    if (!drafts_.top_level_.empty() && drafts_.machine_.node_count() > 1) {
+      Draft draft = from_;
+      draft.replicate = !from_.replicate;
+      add(Move::What::kReplicate, std::move(draft),
+          from_.replicate ? "without replication" : "with the top level replicated",
+          runtime_share());
+    }
+    return std::move(moves_);
+  }
+
+ private:
+  void add(Move::What what, Draft draft, std::string why, double weight) {
+    if (draft == from_) return;
+    moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
+  }
+
+  double task_share(std::size_t t) const {
+    double share = 0;
+    if (facts_ == nullptr) return share;
+    for (const ProfileFacts::Cause& cause : facts_->causes) {
+      if (cause.task == drafts_.tasks_[t].name) share += cause.share;
+    }
+    return share;
+  }
+  double region_share(const std::string& region) const {
+    double share = 0;
+    if (facts_ == nullptr) return share;
+    for (const ProfileFacts::Cause& cause : facts_->causes) {
+      if (cause.region == region) share += cause.share;
+    }
+    return share;
+  }
+  double runtime_share() const { return facts_ == nullptr ? 0 : facts_->runtime; }
+  double copy_share() const { return facts_ == nullptr ? 0 : facts_->copies; }
+
+  void change_kind(std::size_t t) {
+    for (const ProcKind kind : drafts_.tasks_[t].kinds) {
+      if (kind == drafts_.kind_of(from_, t)) continue;
+      Draft draft = from_;
+      drafts_.set_kind(draft, t, kind);
+      add(Move::What::kKind, std::move(draft),
+          fmt::format("{} on {}", drafts_.tasks_[t].name, name_of(kind)), task_share(t) / 2);
+    }
+  }
+
+  void change_all_kinds() {
+    for (const ProcKind kind : kPreferredKinds) {
+      Draft draft = from_;
+      bool any = false;
+      for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+        const auto& kinds = drafts_.tasks_[t].kinds;
+        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
+        if (drafts_.kind_of(from_, t) == kind) continue;
+        drafts_.set_kind(draft, t, kind);
+        any = true;
+      }
+      if (any)
+        add(Move::What::kKind, std::move(draft), fmt::format("all that can on {}", name_of(kind)),
+            0.1);
+    }
+  }
+
+  // Adds changes of the placement of one task.
+  void change_place(std::size_t t) {
+    const Task& task = drafts_.tasks_[t];
+    const double share = task_share(t) + copy_share() / 4;
+    if (task.single) {
+      Draft draft = from_;
+      draft.tasks[t].same_point = !draft.tasks[t].same_point;
+      add(Move::What::kWithParent, std::move(draft),
+          fmt::format("{} {} its parent runs", task.name,
+                      from_.tasks[t].same_point ? "not bound to where" : "where"),
+          share);
+    }
+    if (task.dimensions > 0) {
+      if (from_.tasks[t].placement) place({t}, nullptr, share);
+      for (const PlacementFunction& function :
+           drafts_.placements_.of(task.extents, drafts_.kind_of(from_, t))) {
+        place({t}, function, share);
+      }
+    }
+  }
+
+  // Adds changes of the instance limit and of stealing, which always have the least weight.
+  void change_schedule(std::size_t t) {
+    const Task& task = drafts_.tasks_[t];
+    for (const int limit : kLimits) {
+      if (limit == from_.tasks[t].limit) continue;
+      Draft draft = from_;
+      draft.tasks[t].limit = limit;
+      add(Move::What::kSchedule, std::move(draft),
+          fmt::format("{} limited to {}", task.name, limit), 0);
+    }
+    for (const std::optional<StealScope>& steal : kSteals) {
+      if (steal == from_.tasks[t].steal) continue;
+      Draft draft = from_;
+      draft.tasks[t].steal = steal;
+      add(Move::What::kSchedule, std::move(draft),
+          fmt::format("{} stolen {}", task.name,
+                      steal ? std::string(syntax::spelling(*steal)) : otherwise()),
+          0);
+    }
+  }
+
+  // Groups of tasks with the same number of dimensions and the same kind get the same function.
+  void change_all_places() {
+    std::map<std::tuple<ProcKind, int, std::vector<std::int64_t>>, std::vector<std::size_t>> alike;
+    for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+      const Task& task = drafts_.tasks_[t];
+      if (task.dimensions == 0) continue;
+      alike[{drafts_.kind_of(from_, t), task.dimensions, task.extents}].push_back(t);
+      alike[{drafts_.kind_of(from_, t), task.dimensions, {}}].push_back(t);
+    }
+    std::set<std::vector<std::size_t>> done;
+    for (const auto& [key, tasks] : alike) {
+      if (tasks.size() < 2 || !done.insert(tasks).second) continue;
+      double share = copy_share() / 2;
+      for (const std::size_t t : tasks) share = std::max(share, task_share(t));
+      place(tasks, nullptr, share);
+      for (const PlacementFunction& function :
+           drafts_.placements_.of(drafts_.tasks_[tasks.front()].extents, std::get<0>(key))) {
+        place(tasks, function, share);
+      }
+    }
+  }
+
+  void place(const std::vector<std::size_t>& tasks, const PlacementFunction& function,
+             double share) {
+    Draft draft = from_;
+    bool changed = false;
+    for (const std::size_t t : tasks) {
+      const PlacementFunction& now = from_.tasks[t].placement;
+      changed = changed || (now == nullptr) != (function == nullptr) ||
+                (now != nullptr && now->name != function->name);
+      draft.tasks[t].placement = function;
+    }
+    if (!changed) return;
+    const std::string who = tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
+                                              : fmt::format("{} tasks", tasks.size());
+    add(tasks.size() == 1 ? Move::What::kPlace : Move::What::kPlaceAlike, std::move(draft),
+        fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
+  }
+
+  // Adds changes of memory, layout and early collection for each argument and for all arguments
+  // together.
+  void change_data(std::size_t t) {
+    const Task& task = drafts_.tasks_[t];
+    const ProcKind kind = drafts_.kind_of(from_, t);
+    const double share = task_share(t);
+    for (std::size_t a = 0; a < task.arguments.size(); ++a) {
+      const std::string what = task.arguments[a].words_of(task.name);
+      const double weight = region_share(task.arguments[a].region()) + share / 4;
+      for (const auto& memory : memories(kind)) {
+        Draft draft = from_;
+        draft.tasks[t].arguments[a].memories = memory;
+        add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+      }
+      lay_out({{t, a}}, what, weight / 2);
+      if (!task.arguments[a].read_only) continue;
+      Draft draft = from_;
+      bool& collect = draft.tasks[t].arguments[a].collect;
+      collect = !collect;
+      add(Move::What::kMemory, std::move(draft),
+          fmt::format("{} {} it was read", what, collect ? "let go when" : "kept after"), 0);
+    }
+    if (task.arguments.size() < 2) return;
+    std::vector<std::pair<std::size_t, std::size_t>> all;
+    for (std::size_t a = 0; a < task.arguments.size(); ++a) all.emplace_back(t, a);
+    keep(all, kind, fmt::format("all data of {}", task.name), share / 2);
+    lay_out(all, fmt::format("all data of {}", task.name), share / 2);
+  }
+
+  // Adds changes of all arguments with one name, separately for each processor kind.
+  void change_region(const std::string& region) {
+    for (const ProcKind kind : kPreferredKinds) {
+      std::vector<std::pair<std::size_t, std::size_t>> all;
+      for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+        if (drafts_.kind_of(from_, t) != kind) continue;
+        for (std::size_t a = 0; a < drafts_.tasks_[t].arguments.size(); ++a) {
+          if (drafts_.tasks_[t].arguments[a].region() == region) all.emplace_back(t, a);
+        }
+      }
+      if (all.size() < 2) continue;
+      const std::string what = fmt::format("{} for {}", region, name_of(kind));
+      keep(all, kind, what, region_share(region));
+      lay_out(all, what, region_share(region) / 2);
+    }
+  }
+
+  std::string otherwise() const { return from_.base->text.empty() ? "by default" : "as before"; }
+  std::string in(const std::vector<MemKind>& memories) const {
+    return memories.empty() ? "kept " + otherwise()
+                            : fmt::format("in {}", name_of(memories.front()));
+  }
+  // Returns the lists of memories that are tried: none, then each single memory.
+  std::vector<std::vector<MemKind>> memories(ProcKind kind) const {
+    std::vector<std::vector<MemKind>> all = {{}};
+    for (const MemKind memory : drafts_.memories_of(kind)) all.push_back({memory});
+    return all;
+  }
+
+  using Arguments = std::vector<std::pair<std::size_t, std::size_t>>;
+  void keep(const Arguments& arguments, ProcKind kind, const std::string& what, double weight) {
+    for (const auto& memory : memories(kind)) {
+      Draft draft = from_;
+      for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].memories = memory;
+      add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+    }
+  }
+  void lay_out(const Arguments& arguments, const std::string& what, double weight) {
+    for (const edit::LayoutWords& layout : layouts()) {
+      Draft draft = from_;
+      for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
+      add(Move::What::kLayout, std::move(draft),
+          fmt::format("{} laid out {}", what, layout.empty() ? otherwise() : edit::str(layout)),
+          weight);
+    }
+  }
+
+  const Drafts& drafts_;
+  const Draft& from_;
+  const ProfileFacts* facts_;
+  std::vector<Move> moves_;
+};
+
+std::vector<Move> Drafts::moves(const Draft& draft, const ProfileFacts* facts) const {
+  return Collector(*this, draft, facts).moves();
+}
+
+// Half of the time the change is a random mapping function, if some task has an index launch.
+Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
+  std::vector<std::size_t> placed;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (tasks_[t].dimensions > 0) placed.push_back(t);
+  }
+  const auto draw = [&](std::uint64_t place, std::size_t count) {
+    return below(random_at(random, place), count);
+  };
+  if (!placed.empty() && draw(0, 2) == 0) {
+    const std::size_t task = placed[draw(1, placed.size())];
+    const PlacementFunction function =
+        placements_.random(tasks_[task].extents, kind_of(draft, task), random_at(random, 2));
+    const bool alike = draw(3, 2) == 0;
+    if (function != nullptr) {
+      Move move{draft, Move::What::kPlace,
+                fmt::format("{} placed by {}", tasks_[task].name, function->name)};
+      for (const std::size_t t : placed) {
+        const bool same =
+            tasks_[t].extents == tasks_[task].extents && kind_of(draft, t) == kind_of(draft, task);
+        if (t == task || (alike && same)) move.draft.tasks[t].placement = function;
+      }
+      return move;
+    }
+  }
+  std::vector<Move> all = moves(draft, nullptr);
+  return all.empty() ? Move{draft, Move::What::kKind, "nothing"}
+                     : std::move(all[draw(4, all.size())]);
+}
+
+// Changes all arguments with the shortage's name, for tasks on the same processor kind.
+std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
+  const auto about = std::find_if(tasks_.begin(), tasks_.end(),
+                                  [&](const Task& task) { return task.name == shortage.task; });
+  if (about == tasks_.end()) return std::nullopt;
+  const auto argument =
+      std::find_if(about->arguments.begin(), about->arguments.end(), [&](const Argument& each) {
+        return static_cast<std::int64_t>(each.position) == shortage.requirement;
+      });
+  if (argument == about->arguments.end()) return std::nullopt;
+  const ProcKind kind = kind_of(draft, static_cast<std::size_t>(about - tasks_.begin()));
+  Move move{draft, Move::What::kMemory, {}, 1};
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    for (std::size_t a = 0; a < tasks_[t].arguments.size(); ++a) {
+      const bool same =
+          &tasks_[t].arguments[a] == &*argument ||
+          (!argument->names.empty() && tasks_[t].arguments[a].region() == argument->region());
+      if (!same || kind_of(draft, t) != kind) continue;
+      std::vector<MemKind> all = all_memories(draft, t, a);
+      if (all.size() > 1) move.draft.tasks[t].arguments[a].memories = std::move(all);
+    }
+  }
+  if (move.draft == draft) return std::nullopt;
+  move.why =
+      fmt::format("{} for {} where there is room",
+                  argument->names.empty() ? argument->words_of(about->name) : argument->region(),
+                  name_of(kind));
+  return move;
+}
+
+}  // namespace groma::tuning

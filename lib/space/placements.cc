@@ -1,0 +1,139 @@
+// Makes mapping functions for launches, and compares where they send the points.
+#include "space/placements.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/random.h"
+#include "groma/evaluate.h"
+#include "groma/index_map.h"
+#include "groma/program.h"
+#include "space/factorisations.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMostFunctions = 24;   // functions for each launch
+constexpr std::size_t kMostCompared = 4096;  // points that are compared to tell functions apart
+
+}  // namespace
+
+// Asks the specialised function, point by point.
+std::optional<std::vector<std::uint32_t>> Placements::destinations(const edit::Function& function,
+                                                                   const Rect& launch,
+                                                                   ProcKind kind) const {
+  const std::string name = edit::name_for(function.name, kind);
+  const Source source(name, edit::definition(function, kind, name));
+  Diagnostics ignored(source);
+  const auto bound = bind(compile(source, ignored), machine_, ignored);
+  if (!bound) return std::nullopt;
+  TaskPoint task;
+  task.domain = launch;
+  auto map = IndexMap::make(*bound, FunctionId{0}, task, kind, ignored);
+  if (!map.ok()) return std::nullopt;
+  IndexMap::Cursor cursor(std::move(map).value(), /*warns=*/false);
+  std::vector<std::uint32_t> where;
+  Point point = launch.lower;
+  do {
+    where.push_back(cursor.point(point, ignored));
+    if (where.back() == kNoProcessor) return std::nullopt;
+  } while (where.size() < kMostCompared && next_point(launch, &point));
+  return where;
+}
+
+const std::vector<PlacementFunction>& Placements::of(const std::vector<std::int64_t>& extents,
+                                                     ProcKind kind) const {
+  const auto [known, is_new] = known_.try_emplace({extents, kind});
+  if (is_new) known->second = make(extents, kind);
+  return known->second;
+}
+
+// Makes the functions for launches of this size: orders of the points first, then grids. Functions
+// that place all points alike are listed once.
+std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>& extents,
+                                                ProcKind kind) const {
+  const std::size_t dimensions = extents.size();
+  const std::int64_t nodes = machine_.node_count();
+  const std::int64_t processors = machine_.processors_per_node(kind);
+  std::vector<PlacementFunction> all;
+  const auto launch = Rect::make(Point(std::span<const std::int64_t>(extents)));
+  if (nodes * processors == 0 || !launch) return all;
+  std::set<std::vector<std::uint32_t>> known;
+  const auto add = [&](edit::Function made) {
+    auto where = destinations(made, *launch, kind);
+    if (where && known.insert(*std::move(where)).second) {
+      all.push_back(std::make_shared<const edit::Function>(std::move(made)));
+    }
+  };
+  const auto line = [&](const std::vector<std::int64_t>& weights, std::int64_t run) {
+    for (const bool nodes_first : {false, true}) {
+      add(edit::line_function({weights, nodes_first, std::max<std::int64_t>(run, 1)}));
+    }
+  };
+  std::int64_t volume = 1;
+  for (const std::int64_t extent : extents) volume *= extent;
+  const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
+  // Row-major and column-major order, each cyclic and in runs; then single coordinates and their
+  // sum.
+  for (const bool rows : {true, false}) {
+    std::vector<std::int64_t> weights(dimensions, 1);
+    std::int64_t stride = 1;
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::size_t d = rows ? dimensions - 1 - i : i;
+      weights[d] = stride;
+      stride *= extents[d];
+    }
+    line(weights, 1);
+    line(weights, run);
+  }
+  for (std::size_t d = 0; d < dimensions && dimensions > 1; ++d) {
+    std::vector<std::int64_t> weights(dimensions, 0);
+    weights[d] = 1;
+    line(weights, 1);
+  }
+  if (dimensions > 1) line(std::vector<std::int64_t>(dimensions, 1), 1);
+  if (dimensions == 1) return all;
+  for (const auto& outer : factorisations(nodes, static_cast<int>(dimensions), 64)) {
+    for (const auto& inner : factorisations(processors, static_cast<int>(dimensions), 64)) {
+      for (const bool cyclic : {false, true}) {
+        if (all.size() == kMostFunctions) return all;
+        add(edit::grid_function({outer, inner, std::vector<bool>(dimensions, cyclic), false}));
+      }
+    }
+  }
+  return all;
+}
+
+// Draws a grid (two of three times, if there is more than one dimension) or a line.
+PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, ProcKind kind,
+                                     std::uint64_t random) const {
+  const std::size_t dimensions = extents.size();
+  const std::int64_t nodes = machine_.node_count();
+  const std::int64_t processors = machine_.processors_per_node(kind);
+  if (nodes * processors == 0) return nullptr;
+  Draws draws(random);
+  const auto draw = [&](std::size_t count) { return below(draws.bits(), count); };
+  if (dimensions > 1 && draw(3) > 0) {
+    const auto outer = factorisations(nodes, static_cast<int>(dimensions), 4096);
+    const auto inner = factorisations(processors, static_cast<int>(dimensions), 4096);
+    edit::GridShape shape{outer[draw(outer.size())], inner[draw(inner.size())], {}, false};
+    for (std::size_t d = 0; d < dimensions; ++d) shape.cyclic.push_back(draw(2) == 1);
+    shape.interleaved = draw(2) == 1;
+    return std::make_shared<const edit::Function>(edit::grid_function(shape));
+  }
+  edit::LineShape shape;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const std::array<std::int64_t, 5> weights = {0, 1, 2, processors, extents[d]};
+    shape.weights.push_back(weights[draw(weights.size())]);
+  }
+  if (std::all_of(shape.weights.begin(), shape.weights.end(), [](auto w) { return w == 0; })) {
+    shape.weights[draw(dimensions)] = 1;
+  }
+  shape.nodes_first = nodes > 1 && draw(2) == 1;
+  const std::array<std::int64_t, 4> runs = {1, 1, 2, processors};
+  shape.run = runs[draw(runs.size())];
+  return std::make_shared<const edit::Function>(edit::line_function(shape));
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,47 @@
+// Placements: the mapping functions that a search tries for the index launches of a task.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "edit/functions.h"
+#include "groma/geometry.h"
+#include "groma/kinds.h"
+#include "groma/machine.h"
+
+namespace groma::tuning {
+
+using PlacementFunction = std::shared_ptr<const edit::Function>;
+
+// One thread may use the object at a time.
+class Placements {
+ public:
+  // `machine` must outlive the object.
+  explicit Placements(const Machine& machine) : machine_(machine) {}
+
+  // Returns the most useful functions for launches with these extents on processors of this kind.
+  const std::vector<PlacementFunction>& of(const std::vector<std::int64_t>& extents,
+                                           ProcKind kind) const;
+  // Returns a random function, which need not be among those of of(). `random` is any number.
+  // Returns null if the machine has no processors of this kind.
+  PlacementFunction random(const std::vector<std::int64_t>& extents, ProcKind kind,
+                           std::uint64_t random) const;
+
+ private:
+  std::vector<PlacementFunction> make(const std::vector<std::int64_t>& extents,
+                                      ProcKind kind) const;
+  // Returns the processors of the first points of a launch, or nullopt if the function fails.
+  std::optional<std::vector<std::uint32_t>> destinations(const edit::Function& function,
+                                                         const Rect& launch, ProcKind kind) const;
+
+  const Machine& machine_;
+  // Results of make() for the extents and kinds that were asked for.
+  mutable std::map<std::pair<std::vector<std::int64_t>, ProcKind>, std::vector<PlacementFunction>>
+      known_;
+};
+
+}  // namespace groma::tuning
