@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,18 +61,11 @@ class SearchSpace {
   std::string sample_text(std::uint64_t seed) const;
 
  private:
-  struct Task {
-    std::string name;            // as statements write it
-    std::uint32_t decision = 0;  // index of its Task statement's decision
-    std::vector<ProcKind> variants;
-  };
+  struct Parts;  // the statements of the options
   class Maker;
-  ProcKind kind_of(const Task& task, const Choice& choice) const;
 
   std::vector<Decision> decisions_;
-  std::vector<std::uint32_t> task_of_;  // for each decision, the task that it belongs to, if any
-  std::vector<Task> tasks_;
-  std::vector<std::vector<ProcKind>> kind_lists_;  // for each option of a Task decision
+  std::shared_ptr<const Parts> parts_;
 };
 
 }  // namespace groma

@@ -38,7 +38,8 @@ std::string beginning() {
   return text + region.str() + ";\n";
 }
 
-// Returns every list of distinct elements of `kinds`, in every order, shortest lists first.
+// Returns every list of distinct elements of `kinds` that is not empty, in every order, shortest
+// lists first.
 std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) {
   std::vector<std::vector<ProcKind>> lists = {{}};
   for (std::size_t i = 0; i < lists.size(); ++i) {
@@ -49,6 +50,7 @@ std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) 
       lists.push_back(std::move(longer));
     }
   }
+  lists.erase(lists.begin());
   return lists;
 }
 
@@ -60,33 +62,71 @@ std::vector<ProcKind> kinds_of(const Machine& machine) {
   return kinds;
 }
 
-std::vector<std::string> memories_of(const Machine& machine) {
-  std::vector<std::string> names = {""};
+// Returns each kind of memory of the machine as a list of its own.
+std::vector<std::vector<MemKind>> memories_of(const Machine& machine) {
+  std::vector<std::vector<MemKind>> memories;
   for (std::size_t k = 0; k < kMemKindCount; ++k) {
     const auto kind = static_cast<MemKind>(k);
     const auto has = [&](const NodeType& node) { return node.find(kind) != nullptr; };
     const std::vector<NodeType>& nodes = machine.node_types();
-    if (std::any_of(nodes.begin(), nodes.end(), has)) names.emplace_back(name_of(kind));
+    if (std::any_of(nodes.begin(), nodes.end(), has)) memories.push_back({kind});
   }
-  return names;
+  return memories;
 }
 
-const std::vector<std::string> kOrders = {"", "SOA", "AOS"};
-const std::vector<std::string> kDimensions = {"", "C_order", "F_order"};
-const std::vector<std::string> kAlignments = {"", "Align==64", "Align==128"};
+using syntax::ConstraintWord;
+
+// The words of which a Layout statement has at most one.
+const std::vector<edit::LayoutWords> kFieldOrders = {{{ConstraintWord::kSoa}},
+                                                     {{ConstraintWord::kAos}}};
+const std::vector<edit::LayoutWords> kDimensionOrders = {{{ConstraintWord::kCOrder}},
+                                                         {{ConstraintWord::kFOrder}}};
+const std::vector<edit::LayoutWords> kAlignments = {
+    {{ConstraintWord::kAlign, AlignOp::kEq, 64}},
+    {{ConstraintWord::kAlign, AlignOp::kEq, 128}}};
 
 bool is_mapped(const app::Requirement& requirement) {
   return !requirement.fields.empty() && requirement.privilege != Privilege::kNoAccess;
 }
 
+bool is_map(MappingStatement kind) {
+  return kind == MappingStatement::kIndexTaskMap || kind == MappingStatement::kSingleTaskMap;
+}
+
 }  // namespace
+
+struct SearchSpace::Parts {
+  struct Task {
+    std::string name;            // as statements write it
+    std::uint32_t decision = 0;  // index of its Task statement's decision
+    std::vector<ProcKind> variants;
+  };
+  std::vector<Task> tasks;
+  std::vector<std::uint32_t> task_of;  // for each decision, the task that it belongs to, if any
+  // For each option of each decision, the statement that it makes alone. nullopt: no statement.
+  std::vector<std::vector<std::optional<edit::Statement>>> statements;
+
+  // Returns the first kind of the chosen list for which the task has a variant. Without such a
+  // kind, returns the first of the list, which no machine can run.
+  ProcKind kind_of(const Task& task, const Choice& choice) const {
+    const auto& said = statements[task.decision][choice[task.decision]];
+    const std::span<const ProcKind> list =
+        said ? std::span(said->processors) : std::span<const ProcKind>(kBeginningKinds);
+    const auto usable =
+        std::find_first_of(list.begin(), list.end(), task.variants.begin(), task.variants.end());
+    return usable == list.end() ? list.front() : *usable;
+  }
+};
 
 // Makes the decisions: for each kind of statement, the decisions of all tasks. The order is that in
 // which the paper's agent joins statements (A.6); statements that the agent omits come last.
 class SearchSpace::Maker {
  public:
-  Maker(SearchSpace& space, const Machine& machine, const app::Data& app)
-      : space_(space), app_(app), kinds_(kinds_of(machine)), memories_(memories_of(machine)) {
+  Maker(std::vector<Decision>& decisions, const Machine& machine, const app::Data& app)
+      : decisions_(decisions),
+        app_(app),
+        kinds_(kinds_of(machine)),
+        memories_(memories_of(machine)) {
     bool complete = true;
     uses_ = uses_by_task(app, complete);
     const bool knows = std::any_of(uses_.begin(), uses_.end(),
@@ -95,7 +135,7 @@ class SearchSpace::Maker {
       if (static_cast<int>(t) == app.top_level || (knows && uses_[t].uses.empty())) continue;
       const std::optional<std::string> name = syntax::written_name(app.tasks[t].name);
       if (!name) continue;
-      Task& task = space.tasks_.emplace_back();
+      Parts::Task& task = parts_.tasks.emplace_back();
       task.name = *name;
       for (const app::Variant& variant : app.tasks[t].variants) {
         if (machine.has(variant.kind)) task.variants.push_back(variant.kind);
@@ -105,47 +145,62 @@ class SearchSpace::Maker {
   }
 
   // Makes all decisions in the order of the statements.
-  void make(SpaceGrain grain) {
-    space_.kind_lists_ = lists_of(kinds_);
-    std::vector<std::string> lists;
-    for (const std::vector<ProcKind>& list : space_.kind_lists_) lists.push_back(edit::str(list));
+  Parts make(SpaceGrain grain) && {
+    const std::vector<std::vector<ProcKind>> lists = lists_of(kinds_);
     for_each_task([&](std::uint32_t t, const std::string& name) {
-      space_.tasks_[t].decision = static_cast<std::uint32_t>(space_.decisions_.size());
-      add({.tasks = {name}}, t, lists);
+      parts_.tasks[t].decision = static_cast<std::uint32_t>(decisions_.size());
+      add({.tasks = {name}}, t, &Statement::processors, lists);
     });
     add_regions(grain);
     add_layouts(grain);
     for_each_task([&](std::uint32_t t, const std::string& name) {
-      add({.kind = MappingStatement::kInstanceLimit, .tasks = {name}}, t, {"", "1", "2", "4", "8"});
+      add({.kind = MappingStatement::kInstanceLimit, .tasks = {name}}, t, &Statement::limit,
+          {1, 2, 4, 8});
     });
     for_each_task([&](std::uint32_t t, const std::string& name) { add_functions(t, name); });
     for_each_task([&](std::uint32_t t, const std::string& name) {
-      add({.kind = MappingStatement::kCollectMemory, .tasks = {name}}, t, {"", "*"});
+      add({.kind = MappingStatement::kCollectMemory, .tasks = {name}}, t, &Statement::regions,
+          {{"*"}});
     });
-    add({.kind = MappingStatement::kControlReplicate}, kNoTask, {"", "*"});
+    add({.kind = MappingStatement::kControlReplicate}, kNoTask, &Statement::tasks, {{"*"}});
     for (ProcKind kind : kinds_) {
       add({.kind = MappingStatement::kTaskSteal, .tasks = {"*"}, .place = kind}, kNoTask,
-          {"", "SAME_NODE", "ANY_NODE"});
+          &Statement::steal, {StealScope::kSameNode, StealScope::kAnyNode});
     }
+    return std::move(parts_);
   }
 
  private:
   static constexpr std::uint32_t kNoTask = 0xFFFFFFFF;
+  using Statement = edit::Statement;
 
-  // Adds a decision about what a statement says. The statement only has the parts that come first.
-  Decision& add(const edit::Statement& about, std::uint32_t task,
-                std::vector<std::string> options) {
-    Decision& made =
-        space_.decisions_.emplace_back(Decision{about.kind, about.key(), std::move(options)});
+  // Adds a decision. Its options are the values of one member of the statement `about`. The first
+  // option is to leave the statement out, if that is allowed.
+  template <typename Value>
+  Decision& add(const Statement& about, std::uint32_t task, Value Statement::*member,
+                const std::vector<std::type_identity_t<Value>>& values,
+                bool may_be_left_out = true) {
+    Decision& made = decisions_.emplace_back(Decision{about.kind, about.key(), {}});
+    auto& statements = parts_.statements.emplace_back();
+    if (may_be_left_out) {
+      made.options.emplace_back();
+      statements.emplace_back();
+    }
+    for (const Value& value : values) {
+      Statement statement = about;
+      statement.*member = value;
+      made.options.push_back(statement.str().substr(made.head.size() + 1));
+      statements.emplace_back(std::move(statement));
+    }
     if (const auto* kind = std::get_if<ProcKind>(&about.place)) made.kind = *kind;
     if (task != kNoTask) made.task = static_cast<std::int32_t>(numbers_[task]);
-    space_.task_of_.push_back(task);
+    parts_.task_of.push_back(task);
     return made;
   }
 
   template <typename Visit>
   void for_each_task(const Visit& visit) {
-    for (std::uint32_t t = 0; t < space_.tasks_.size(); ++t) visit(t, space_.tasks_[t].name);
+    for (std::uint32_t t = 0; t < parts_.tasks.size(); ++t) visit(t, parts_.tasks[t].name);
   }
   // Calls visit(task, its name, position) for each requirement that gets an instance.
   template <typename Visit>
@@ -164,7 +219,7 @@ class SearchSpace::Maker {
                                const std::string& which, const std::string& region) {
       for (ProcKind kind : kinds_) {
         add({.kind = MappingStatement::kRegion, .tasks = {name}, .regions = {which}, .place = kind},
-            task, memories_)
+            task, &Statement::memories, memories_)
             .region = region;
       }
     };
@@ -179,26 +234,26 @@ class SearchSpace::Maker {
 
   // Adds Layout decisions: by argument if the grain says so, then those for all tasks.
   void add_layouts(SpaceGrain grain) {
-    edit::Statement about{.kind = MappingStatement::kLayout};
+    Statement about{.kind = MappingStatement::kLayout};
     if (grain == SpaceGrain::kArguments) {
       for_each_argument([&](std::uint32_t task, const std::string& name, const std::string& which) {
         for (ProcKind kind : kinds_) {
           about.tasks = {name};
           about.regions = {which};
           about.place = kind;
-          for (const auto& options : {kOrders, kDimensions, kAlignments}) {
-            add(about, task, options);
+          for (const auto& words : {kFieldOrders, kDimensionOrders, kAlignments}) {
+            add(about, task, &Statement::layout, words);
           }
         }
       });
     }
     about.tasks = about.regions = {"*"};
     about.place = {};
-    add(about, kNoTask, {"SOA", "AOS"});
-    add(about, kNoTask, {"C_order", "F_order"});
-    add(about, kNoTask, {"", "Compact"});
-    add(about, kNoTask, {"", "Exact"});
-    add(about, kNoTask, kAlignments);
+    add(about, kNoTask, &Statement::layout, kFieldOrders, /*may_be_left_out=*/false);
+    add(about, kNoTask, &Statement::layout, kDimensionOrders, /*may_be_left_out=*/false);
+    add(about, kNoTask, &Statement::layout, {{{ConstraintWord::kCompact}}});
+    add(about, kNoTask, &Statement::layout, {{{ConstraintWord::kExact}}});
+    add(about, kNoTask, &Statement::layout, kAlignments);
   }
 
   // Adds the decisions about mapping functions of one task.
@@ -213,13 +268,12 @@ class SearchSpace::Maker {
       }
     }
     if (dimensions > 0) {
-      std::vector<std::string> options = edit::index_functions(dimensions);
-      options.insert(options.begin(), "");
-      add({.kind = MappingStatement::kIndexTaskMap, .tasks = {name}}, t, std::move(options));
+      add({.kind = MappingStatement::kIndexTaskMap, .tasks = {name}}, t, &Statement::function,
+          edit::index_functions(dimensions));
     }
     if (single) {
-      add({.kind = MappingStatement::kSingleTaskMap, .tasks = {name}}, t,
-          {"", std::string(edit::kSamePoint)});
+      add({.kind = MappingStatement::kSingleTaskMap, .tasks = {name}}, t, &Statement::function,
+          {std::string(edit::kSamePoint)});
     }
   }
 
@@ -243,30 +297,17 @@ class SearchSpace::Maker {
     return names;
   }
 
-  SearchSpace& space_;
+  std::vector<Decision>& decisions_;
+  Parts parts_;
   const app::Data& app_;
   std::vector<ProcKind> kinds_;
-  std::vector<std::string> memories_;
+  std::vector<std::vector<MemKind>> memories_;
   std::vector<TaskUses> uses_;
   std::vector<std::uint32_t> numbers_;  // index in the application, by task of the space
 };
 
 SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, SpaceGrain grain) {
-  Maker(*this, machine, workload.data()).make(grain);
-}
-
-// Returns the first kind of the chosen list for which the task has a variant. Without such a kind,
-// returns the first of the list, which no machine can run.
-ProcKind SearchSpace::kind_of(const Task& task, const Choice& choice) const {
-  const std::vector<ProcKind>& chosen = kind_lists_[choice[task.decision]];
-  const std::span<const ProcKind> list = chosen.empty() ? std::span<const ProcKind>(kBeginningKinds)
-                                                        : std::span<const ProcKind>(chosen);
-  for (ProcKind kind : list) {
-    if (std::find(task.variants.begin(), task.variants.end(), kind) != task.variants.end()) {
-      return kind;
-    }
-  }
-  return list.front();
+  parts_ = std::make_shared<const Parts>(Maker(decisions_, machine, workload.data()).make(grain));
 }
 
 // Writes the statements, then the functions that they use, then the maps, then the rest.
@@ -275,28 +316,28 @@ std::string SearchSpace::text_of(const Choice& choice) const {
   std::map<std::string, std::string> functions;  // by name, so that each function is written once
   for (std::size_t d = 0; d < decisions_.size();) {
     const Decision& first = decisions_[d];
-    std::string words;
-    for (; d < decisions_.size() && decisions_[d].head == first.head; ++d) {
-      const std::string& option = decisions_[d].options[choice[d]];
-      if (option.empty()) continue;
-      words += ' ';
-      if (first.statement == MappingStatement::kIndexTaskMap ||
-          first.statement == MappingStatement::kSingleTaskMap) {
-        const ProcKind kind = kind_of(tasks_[task_of_[d]], choice);
-        const std::string name = edit::name_for(option, kind);
-        functions.emplace(name, edit::definition(edit::named_function(option), kind, name));
-        words += name;
-      } else {
-        words += option;
+    std::optional<edit::Statement> made;
+    std::size_t next = d;
+    for (; next < decisions_.size() && decisions_[next].head == first.head; ++next) {
+      const auto& part = parts_->statements[next][choice[next]];
+      if (part && made) {  // only Layout statements consist of several decisions
+        made->layout.insert(made->layout.end(), part->layout.begin(), part->layout.end());
+      } else if (part) {
+        made = part;
       }
     }
-    if (words.empty()) continue;
-    std::string& part = first.statement <= MappingStatement::kInstanceLimit ? statements
-                        : first.statement == MappingStatement::kIndexTaskMap ||
-                                first.statement == MappingStatement::kSingleTaskMap
-                            ? maps
-                            : rest;
-    part += first.head + words + ";\n";
+    if (made && is_map(first.statement)) {
+      const ProcKind kind = parts_->kind_of(parts_->tasks[parts_->task_of[d]], choice);
+      const std::string name = edit::name_for(made->function, kind);
+      functions.emplace(name, edit::definition(edit::named_function(made->function), kind, name));
+      made->function = name;
+    }
+    d = next;
+    if (!made) continue;
+    std::string& text = first.statement <= MappingStatement::kInstanceLimit ? statements
+                        : is_map(first.statement)                           ? maps
+                                                                            : rest;
+    text += made->str() + ";\n";
   }
   std::string text = std::move(statements);
   for (const auto& [name, definition] : functions) text += "\n" + definition;
