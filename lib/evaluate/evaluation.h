@@ -1,0 +1,94 @@
+// Evaluation: the state of the evaluation of one function or top-level statement: its task, the
+// calls that are running, the steps so far, and the first failure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluate/value.h"
+#include "groma/evaluate.h"
+#include "program/data.h"
+
+namespace groma::mapper {
+
+// A value of an index list or of an argument list.
+struct ListItem {
+  Value value;
+  Range range;
+  bool all = false;  // a bare `*`, which has no value
+};
+
+class Evaluation {
+ public:
+  explicit Evaluation(const program::Data& data) : data_(data) {}
+
+  // Begins the evaluation of a top-level statement or of a mapping function for a task. `task` and
+  // `diags` are used until the next call.
+  void begin_top_level(std::int64_t max_steps, Diagnostics& diags);
+  void begin_function(FunctionId function, const TaskPoint& task, Diagnostics& diags);
+  // Ends it: its steps no longer count for the limit.
+  void end();
+
+  // The task and the mapping function of the evaluation. There is no task at top level.
+  bool has_task() const { return task_ != nullptr; }
+  const TaskPoint& task() const { return *task_; }
+  std::string_view task_name() const { return task_ == nullptr ? "" : task_->name; }
+  std::string_view mapping_function() const { return function_name(mapping_function_); }
+  std::string_view function_name(FunctionId function) const;
+
+  // The functions that are running, the innermost last, with the values of their variables. The top
+  // level counts as function 0.
+  void push_frame(FunctionId function, std::vector<Value> slots) {
+    frames_.push_back({function, std::move(slots)});
+  }
+  void pop_frame() { frames_.pop_back(); }
+  std::vector<Value>& slots() { return frames_.back().slots; }
+  FunctionId running_function() const { return frames_.back().function; }
+
+  // Counts steps. Returns false after a failure or if the step limit is exceeded. `range` is the
+  // place of the error.
+  bool tick(std::int64_t steps, Range range) {
+    steps_ += steps;
+    return steps_ <= max_steps_ ? !failed_ : fail_step_limit(range);
+  }
+  std::int64_t steps() const { return all_steps_ + steps_; }  // of all evaluations
+
+  bool failed() const { return failed_; }
+  // Reports the first failure, with the functions and the point in which it happened, and returns
+  // its diagnostic. Later failures go to a diagnostic that nobody sees.
+  Diagnostic& fail(DiagId id, Range range, std::vector<DiagArg> args);
+  // Reports that a value has the wrong type. Returns monostate.
+  Value fail_type(Range range, std::string_view what, std::string_view needs, const Value& found);
+  Diagnostics& diags() { return *diags_; }  // for warnings
+
+  // Describes the evaluation for a message: "`f` maps point (1, 5) of a launch of (11, 11) that
+  // begins at (1, 1), where `ipoint` is (0, 4)" and similar.
+  std::string where() const;
+
+ private:
+  struct Frame {
+    FunctionId function;
+    std::vector<Value> slots;
+  };
+  bool fail_step_limit(Range range);
+
+  const program::Data& data_;
+  Diagnostics* diags_ = nullptr;
+  const TaskPoint* task_ = nullptr;
+  FunctionId mapping_function_ = 0;
+  std::vector<Frame> frames_;
+  std::int64_t steps_ = 0, max_steps_ = kMaxSteps, all_steps_ = 0;
+  bool failed_ = false;
+  Diagnostic dropped_;
+};
+
+// Returns a tuple of these values. Fails if it is too long or too deep.
+Value make_tuple(Evaluation& run, std::vector<Value> values, Range range);
+// Returns the items of a tuple of integers, or nullopt after it has reported an error. `what` names
+// the place in the error.
+std::optional<std::vector<std::int64_t>> integers(Evaluation& run, const Value& value, Range range,
+                                                  std::string_view what);
+
+}  // namespace groma::mapper

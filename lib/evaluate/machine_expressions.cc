@@ -1,0 +1,261 @@
+// Makes machines, applies operations to them and looks up their processors.
+#include "evaluate/machine_expressions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "evaluate/processors.h"
+#include "program/dimensions.h"
+
+namespace groma::mapper {
+
+using program::Method;
+
+namespace {
+
+std::string view_text(const MachineView& view) {
+  return to_string({std::make_shared<const MachineView>(view)}, "");
+}
+
+}  // namespace
+
+// Returns a machine as a value. A machine with many operations counts more steps.
+Value MachineExpressions::make_view(const Code& node, MachineView view) {
+  const auto cost = static_cast<std::int64_t>(2 * view.operations() + view.sizes().size());
+  if (!run_.tick(cost, node.range)) return {};
+  return {std::make_shared<const MachineView>(std::move(view))};
+}
+
+Value MachineExpressions::make(const Code& node, const Value& kind_value) {
+  const auto* kind = kind_value.get<ProcKind>();
+  if (kind == nullptr) {
+    return run_.fail_type(range_of(node.a), "`Machine`", "a processor kind", kind_value);
+  }
+  if (!std::exchange(looked_at_[static_cast<std::size_t>(*kind)], true)) {
+    warn_of_unequal_nodes(machine_, *kind, node.range, run_.diags());
+  }
+  return make_view(node, {*kind, machine_.node_count(), machine_.processors_per_node(*kind)});
+}
+
+// ------------------------------------------------------------------------------------ indexing
+
+Value MachineExpressions::index(const Code& node, const MachineView& view,
+                                std::vector<ListItem> index) {
+  if (index.size() == 1 && !index[0].all) {
+    // m[t] takes a whole tuple as the index.
+    if (const auto values = tuple_values(index[0].value)) {
+      const Range range = index[0].range;
+      index.clear();
+      for (const Value& value : *values) index.push_back({value, range});
+    }
+  }
+  if (!check_index(node, view, index)) return {};
+  Coordinates at;
+  std::vector<std::size_t> open;  // dimensions given as `*`
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    at.push_back(index[i].all ? 0 : *index[i].value.get<std::int64_t>());
+    if (!index[i].all) continue;
+    open.push_back(i);
+    count = std::min(count, kMaxTupleItems) * std::min(view.sizes()[i], kMaxTupleItems + 1);
+  }
+  if (count > kMaxTupleItems) {
+    run_.fail(DiagId::kTupleTooLong, node.focus, {kMaxTupleItems});
+    return {};
+  }
+  if (open.empty()) {
+    const auto processor = processor_at(node, view, at);
+    return processor ? Value{*processor} : Value{};
+  }
+  auto set = std::make_shared<ProcessorSet>();
+  const auto cost = static_cast<std::int64_t>(view.operations() + 1);
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (!run_.tick(cost, node.range)) return {};
+    std::int64_t rest = k;  // row-major over the open dimensions
+    for (std::size_t i = open.size(); i-- > 0;) {
+      at[open[i]] = rest % view.sizes()[open[i]];
+      rest /= view.sizes()[open[i]];
+    }
+    const auto processor = processor_at(node, view, at);
+    if (!processor) return {};
+    set->processors.push_back(*processor);
+  }
+  return {std::shared_ptr<const ProcessorSet>(std::move(set))};
+}
+
+// Returns whether the index fits the machine. Reports the error if not, with differences from the
+// original language.
+bool MachineExpressions::check_index(const Code& node, const MachineView& view,
+                                     const std::vector<ListItem>& index) {
+  if (index.size() != view.sizes().size()) {
+    run_.fail(DiagId::kWrongIndexCount, node.focus,
+              {program::indices_text(static_cast<std::int64_t>(index.size())),
+               fmt::format("a machine with {}", program::dimensions_text(view.dimensions()))})
+        .note(fmt::format("the machine is {}", view_text(view)));
+    return false;
+  }
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const std::int64_t size = view.sizes()[i];
+    std::int64_t value = 0;
+    if (index[i].all) {
+      if (size > 0) continue;
+    } else {
+      const auto* given = index[i].value.get<std::int64_t>();
+      if (given == nullptr) {
+        run_.fail_type(index[i].range, "an index", "an integer", index[i].value);
+        return false;
+      }
+      if (*given >= 0 && *given < size) continue;
+      value = *given;
+    }
+    Diagnostic& diagnostic = run_.fail(DiagId::kSliceIndexOutOfBound, index[i].range,
+                                       {static_cast<std::int64_t>(i), value, size});
+    diagnostic.note(fmt::format("the machine is {}", view_text(view)));
+    if (size == 0 && machine_.processors_per_node(view.kind()) == 0) {
+      diagnostic.note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
+    } else if (value == -1) {
+      diagnostic.note("the original takes a computed -1 for `*` (D6)");
+    } else if (view.operations() > 0) {
+      diagnostic.note("the original may take another processor instead (D5)");
+    }
+    return false;
+  }
+  return true;
+}
+
+// Returns the processor at an index that check_index() has accepted.
+std::optional<Processor> MachineExpressions::processor_at(const Code& node, const MachineView& view,
+                                                          const Coordinates& index) {
+  if (machine_.processors_per_node(view.kind()) == 0) {
+    // A split of no processors has extents of 1, so the error is reported here, at the index.
+    run_.fail(DiagId::kSliceIndexOutOfBound, node.focus,
+              {std::int64_t{0}, index[0], std::int64_t{0}})
+        .note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
+    return std::nullopt;
+  }
+  if (!run_.tick(static_cast<std::int64_t>(view.operations()), node.range)) return std::nullopt;
+  const Coordinates base = view.to_base(index);
+  return Processor{view.kind(), base[0], base[1]};
+}
+
+// ------------------------------------------------------------------------------------ operations
+
+// The results of the last searches are remembered, since mapping functions split the same way for
+// every point.
+Value MachineExpressions::operation(program::CodeId id, const Code& node, const MachineView& view,
+                                    const std::vector<ListItem>& args,
+                                    const OperationArguments& given) {
+  if (!searches(node.method)) return result_of(node, args, apply(node.method, view, given));
+  const std::int64_t n = view.sizes()[given.dimension(0)];
+  for (const SplitMemo& memo : memos_) {
+    if (memo.code != id || memo.n != n || memo.given != given) continue;
+    return result_of(node, args, split_into(view, static_cast<int>(given.numbers[0]), memo.parts));
+  }
+  if (!run_.tick(search_steps(node.method, view, given), node.range)) return {};
+  Applied applied = apply(node.method, view, given);
+  if (const auto* made = std::get_if<MachineView>(&applied)) {
+    memos_[next_memo_++ % memos_.size()] = {id, n, given, made->steps().back().parts};
+  }
+  return result_of(node, args, std::move(applied));
+}
+
+// Returns the machine, or nothing after it has reported why there is none.
+Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem>& args,
+                                    Applied applied) {
+  if (auto* made = std::get_if<MachineView>(&applied)) return make_view(node, std::move(*made));
+  const Refused& why = std::get<Refused>(applied);
+  Range range = node.focus;
+  if (why.at == Refused::kOption) range = range_of(node.option);
+  if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
+  Diagnostic& diagnostic = run_.fail(why.id, range, why.arguments);
+  if (!why.note.empty()) diagnostic.note(why.note);
+  if (!why.help.empty()) diagnostic.help(why.help);
+  return {};
+}
+
+std::optional<OperationArguments> MachineExpressions::arguments(const Code& node,
+                                                                const MachineView& view,
+                                                                const std::vector<ListItem>& args) {
+  const syntax::MethodInfo& info = syntax::info_of(node.method);
+  const auto name = [&info] { return fmt::format("`{}`", info.name); };
+  OperationArguments given;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+      const auto numbers = integers(run_, args[i].value, args[i].range, name());
+      if (!numbers) return std::nullopt;
+      given.tuple = *numbers;
+      continue;
+    }
+    const bool dimension = info.parameters[i].type == syntax::Operand::kDimension;
+    const auto* number = args[i].value.get<std::int64_t>();
+    if (number == nullptr) {
+      run_.fail_type(args[i].range, name(), dimension ? "a dimension, an integer" : "an integer",
+                     args[i].value);
+      return std::nullopt;
+    }
+    if (dimension && !has_dimension(view, *number)) {
+      run_.fail(DiagId::kBadDimension, args[i].range,
+                {std::string(info.name), *number, program::dimensions_text(view.dimensions())})
+          .note(fmt::format("the machine is {}; dimensions count from 0", view_text(view)));
+      return std::nullopt;
+    }
+    given.numbers[i] = *number;
+  }
+  return given;
+}
+
+Value MachineExpressions::has(const Code& node, const Value& base, const ListItem& memory) {
+  const auto* processor = base.get<Processor>();
+  const auto* kind = memory.value.get<MemKind>();
+  if (processor == nullptr) {
+    return run_.fail_type(range_of(node.c), "`has`", "a processor before it", base);
+  }
+  if (kind == nullptr) return run_.fail_type(memory.range, "`has`", "a memory kind", memory.value);
+  return {machine_.can_address(processor->node, processor->kind, *kind)};
+}
+
+Value MachineExpressions::task_processor(const Code& node, const Value& base,
+                                         const ListItem& machine_arg) {
+  const auto* task = base.get<TaskValue>();
+  const MachineView* view = machine_arg.value.machine();
+  if (task == nullptr) {
+    run_.fail(DiagId::kUnknownMember, node.focus,
+              {std::string(describe(type_of(base))), std::string("processor")});
+    return {};
+  }
+  if (view == nullptr) {
+    return run_.fail_type(machine_arg.range, "`processor`", "a machine", machine_arg.value);
+  }
+  const auto& processor = task->parent ? run_.task().parent : run_.task().processor;
+  if (!processor) {
+    run_.fail(DiagId::kNeedsSingleTask, node.focus,
+              {std::string(run_.mapping_function()), std::string("task.processor")});
+    return {};
+  }
+  const std::int64_t extents[] = {machine_.node_count(),
+                                  machine_.processors_per_node(view->kind())};
+  const std::int64_t at[] = {processor->node, processor->index};
+  for (std::int64_t i = 0; i < 2; ++i) {
+    if (at[i] < extents[i]) continue;
+    run_.fail(DiagId::kSliceIndexOutOfBound, machine_arg.range, {i, at[i], extents[i]})
+        .note(fmt::format("{} stands on node {}, index {} of its kind",
+                          task->parent ? "the parent task" : "the task", at[0], at[1]));
+    return {};
+  }
+  MachineView::Cut cut;
+  const auto index = view->from_base(at[0], at[1], &cut);
+  if (!index) {
+    run_.fail(DiagId::kSliceIndexOutOfBound, machine_arg.range,
+              {std::int64_t{cut.dimension}, cut.index, cut.size})
+        .note(fmt::format("node {}, processor {} is cut off by a slice; the machine is {}", at[0],
+                          at[1], view_text(*view)));
+    return {};
+  }
+  std::vector<Value> values;
+  for (std::int64_t coordinate : *index) values.push_back({coordinate});
+  return make_tuple(run_, std::move(values), node.range);
+}
+
+}  // namespace groma::mapper

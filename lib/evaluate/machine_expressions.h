@@ -1,0 +1,69 @@
+// MachineExpressions: makes, changes and indexes machines for the interpreter.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "evaluate/evaluation.h"
+#include "evaluate/view_operations.h"
+#include "groma/machine.h"
+
+namespace groma::mapper {
+
+class MachineExpressions {
+ public:
+  using Code = program::Code;
+
+  // All arguments are used until the last call.
+  MachineExpressions(const program::Data& data, const Machine& machine, Evaluation& run)
+      : data_(data), machine_(machine), run_(run) {}
+
+  // All these functions return monostate or nullopt after a failure. `node` is the code of the
+  // expression.
+  //
+  // Evaluates `Machine(KIND)`: a grid of nodes and processors of the kind in each node. Warns once
+  // for each kind if nodes are unequal.
+  Value make(const Code& node, const Value& kind);
+  // Evaluates `m[index]`: the processor at the index, or a set of processors if an item is `*`.
+  Value index(const Code& node, const MachineView& view, std::vector<ListItem> index);
+
+  // Returns the arguments of an operation, without its option.
+  std::optional<OperationArguments> arguments(const Code& node, const MachineView& view,
+                                              const std::vector<ListItem>& args);
+  // Evaluates `m.operation(args)`. `given` are the arguments with the option.
+  Value operation(program::CodeId id, const Code& node, const MachineView& view,
+                  const std::vector<ListItem>& args, const OperationArguments& given);
+
+  // Evaluates `p.has(MEMORY)`: whether the processor can address such a memory.
+  Value has(const Code& node, const Value& base, const ListItem& memory);
+  // Evaluates `task.processor(m)`: the coordinates in `m` of the node and index of the task's or
+  // its parent's processor. The kinds of the processor and of `m` may differ.
+  Value task_processor(const Code& node, const Value& base, const ListItem& machine);
+
+ private:
+  // Cache of the last result at a place that searches for a split. Mapping functions split the same
+  // way for every point.
+  struct SplitMemo {
+    program::CodeId code = program::kNoCode;
+    std::int64_t n = 0;  // the extent that is split
+    OperationArguments given;
+    Coordinates parts;
+  };
+
+  Range range_of(program::CodeId id) const { return data_.code[id].range; }
+  Value make_view(const Code& node, MachineView view);
+  bool check_index(const Code& node, const MachineView& view, const std::vector<ListItem>& index);
+  std::optional<Processor> processor_at(const Code& node, const MachineView& view,
+                                        const Coordinates& index);
+  Value result_of(const Code& node, const std::vector<ListItem>& args, Applied applied);
+
+  const program::Data& data_;
+  const Machine& machine_;
+  Evaluation& run_;
+  std::array<SplitMemo, 8> memos_;
+  std::size_t next_memo_ = 0;
+  std::array<bool, kProcKindCount> looked_at_{};  // see warn_of_unequal_nodes
+};
+
+}  // namespace groma::mapper

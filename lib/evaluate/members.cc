@@ -1,0 +1,94 @@
+// Finds the value of a member, or reports why there is none.
+#include "evaluate/members.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+namespace groma::mapper {
+
+using program::Code;
+using program::Member;
+using program::Type;
+
+namespace {
+
+Value number(std::int64_t value) { return {value}; }
+
+// Returns a member of a task or of its parent. Fails if this kind of task does not have the member.
+Value task_member(Evaluation& run, const Code& node, TaskValue task) {
+  const auto tuple_of = [&](std::span<const std::int64_t> coordinates) {
+    std::vector<Value> values;
+    for (std::int64_t coordinate : coordinates) values.push_back(number(coordinate));
+    return make_tuple(run, std::move(values), node.range);
+  };
+  const auto name = [](std::string_view text) -> Value {
+    return {std::make_shared<const std::string>(text)};
+  };
+  const bool needs_index = node.member >= Member::kIpoint && node.member <= Member::kIlo;
+  if (task.parent && node.member != Member::kName) {
+    run.fail(DiagId::kParentMember, node.focus, {std::string(name_of(node.member))});
+    return {};
+  }
+  if (needs_index && (run.task().processor || run.task().parent)) {
+    run.fail(DiagId::kNeedsIndexTask, node.focus,
+             {std::string(run.mapping_function()), fmt::format("task.{}", name_of(node.member))});
+    return {};
+  }
+  switch (node.member) {
+    case Member::kName:
+      return name(task.parent ? run.task().parent_name : run.task().name);
+    case Member::kIspace:
+      return tuple_of(run.task().domain.extents.coordinates());
+    case Member::kIlo:
+      return tuple_of(run.task().domain.lower.coordinates());
+    case Member::kIpoint: {
+      Point relative = run.task().point;
+      for (int i = 0; i < relative.dimensions(); ++i) relative[i] -= run.task().domain.lower[i];
+      return tuple_of(relative.coordinates());
+    }
+    case Member::kParent:
+      if (run.task().parent) return {TaskValue{true}};
+      run.fail(DiagId::kNeedsSingleTask, node.focus,
+               {std::string(run.mapping_function()), std::string("task.parent")});
+      return {};
+    default:
+      run.fail(DiagId::kUnknownMember, node.focus,
+               {std::string(describe(Type::kTask)), std::string(name_of(node.member))});
+      return {};
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const std::vector<Value>> sizes_of(const MachineView& view) {
+  std::vector<Value> sizes;
+  for (std::int64_t size : view.sizes()) sizes.push_back(number(size));
+  return std::make_shared<const std::vector<Value>>(std::move(sizes));
+}
+
+Value member_of(Evaluation& run, const Code& node, const Value& base, Range base_range) {
+  if (const auto* task = base.get<TaskValue>()) return task_member(run, node, *task);
+  const auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);
+  if (!values || node.member > Member::kLen) {
+    run.fail(DiagId::kUnknownMember, node.focus,
+             {std::string(describe(type_of(base))), std::string(name_of(node.member))});
+    return {};
+  }
+  if (node.member == Member::kLen) return number(static_cast<std::int64_t>(values->size()));
+  if (node.member == Member::kSize) return make_tuple(run, *values, node.range);
+  const auto sizes =
+      integers(run, base.machine() != nullptr ? make_tuple(run, *values, node.range) : base,
+               base_range, "`volume`");
+  if (!sizes) return {};
+  std::int64_t volume = 1;
+  for (std::int64_t size : *sizes) {
+    if (__builtin_mul_overflow(volume, size, &volume)) {
+      run.fail(DiagId::kOverflow, node.focus, {std::string("the volume")});
+      return {};
+    }
+  }
+  return number(volume);
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,163 @@
+// Arithmetic and comparisons, item by item for tuples.
+#include "evaluate/operators.h"
+
+#include <fmt/format.h>
+
+namespace groma::mapper {
+
+using program::Op;
+using program::Type;
+
+namespace {
+
+// Returns a tuple for a message: "(1, 2)", or only its length if it is long.
+std::string tuple_text(const Value& tuple, std::size_t length) {
+  constexpr std::int64_t kLongest = 100;  // bytes
+  return text_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
+                                      : to_string(tuple, "the task");
+}
+
+// Returns the operator as the language writes it.
+std::string_view sign_of(Op op) {
+  constexpr std::string_view kSigns[] = {
+      "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
+  return kSigns[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kNegate)];
+}
+
+// Applies an operator to two integers. An overflow or a division by zero fails.
+Value integer_op(Evaluation& run, const Operator& op, std::int64_t left, std::int64_t right) {
+  std::int64_t result = 0;
+  bool overflow = false;
+  switch (op.op) {
+    case Op::kAdd:
+      overflow = __builtin_add_overflow(left, right, &result);
+      break;
+    case Op::kNegate:
+    case Op::kSubtract:
+      overflow = __builtin_sub_overflow(left, right, &result);
+      break;
+    case Op::kMultiply:
+      overflow = __builtin_mul_overflow(left, right, &result);
+      break;
+    default:
+      if (right == 0) {
+        run.fail(DiagId::kDivisionByZero, op.sign, {left, std::string(sign_of(op.op))});
+        return {};
+      }
+      overflow = left == INT64_MIN && right == -1;
+      if (!overflow) result = op.op == Op::kDivide ? left / right : left % right;
+  }
+  if (!overflow) return {result};
+  const std::string shown = op.op == Op::kNegate
+                                ? fmt::format("-({})", right)
+                                : fmt::format("{} {} {}", left, sign_of(op.op), right);
+  run.fail(DiagId::kOverflow, op.sign, {shown}).note("the original wraps around at 32 bits (D2)");
+  return {};
+}
+
+// Applies an operator to integers, to the items of two tuples of one length, or to an integer and
+// each item. Negation is 0 - x.
+Value arithmetic(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+  const auto* a = left.get<std::int64_t>();
+  const auto* b = right.get<std::int64_t>();
+  if (a != nullptr && b != nullptr) return integer_op(run, op, *a, *b);
+  const auto left_values = tuple_values(left);
+  const auto right_values = tuple_values(right);
+  const std::string sign = fmt::format("`{}`", sign_of(op.op));
+  if (a == nullptr && !left_values) {
+    return run.fail_type(op.left, sign, "integers or tuples", left);
+  }
+  if (b == nullptr && !right_values) {
+    return run.fail_type(op.right, sign, "integers or tuples", right);
+  }
+  if (left_values && right_values && left_values->size() != right_values->size()) {
+    run.fail(DiagId::kLengthMismatch, op.sign,
+             {std::string(sign_of(op.op)), tuple_text(left, left_values->size()),
+              tuple_text(right, right_values->size())});
+    return {};
+  }
+  const std::size_t length = left_values ? left_values->size() : right_values->size();
+  if (!run.tick(static_cast<std::int64_t>(length), op.range)) return {};
+  std::vector<Value> made;
+  for (std::size_t i = 0; i < length && !run.failed(); ++i) {
+    made.push_back(arithmetic(run, op, left_values ? (*left_values)[i] : left,
+                              right_values ? (*right_values)[i] : right));
+  }
+  return make_tuple(run, std::move(made), op.range);
+}
+
+// Compares whole values of one type. A processor also equals the pair of its node and index.
+bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+  const auto left_values = tuple_values(left);
+  const auto right_values = tuple_values(right);
+  const auto* left_processor = left.get<Processor>();
+  const auto* right_processor = right.get<Processor>();
+  if (left_processor != nullptr && right_processor != nullptr) {
+    return *left_processor == *right_processor;
+  }
+  if (left_values && right_values) {
+    if (left_values->size() != right_values->size()) {
+      run.fail(DiagId::kLengthMismatch, op.sign,
+               {std::string(sign_of(op.op)), tuple_text(left, left_values->size()),
+                tuple_text(right, right_values->size())});
+      return false;
+    }
+    if (!run.tick(static_cast<std::int64_t>(left_values->size()), op.range)) return false;
+    bool same = true;
+    for (std::size_t i = 0; i < left_values->size() && !run.failed(); ++i) {
+      same = equal(run, op, (*left_values)[i], (*right_values)[i]) && same;
+    }
+    return same;
+  }
+  const Type a = type_of(left), b = type_of(right);
+  const bool comparable = a == Type::kInt || a == Type::kBool || a == Type::kString ||
+                          a == Type::kProcKind || a == Type::kMemKind;
+  if (a != b || !comparable) {
+    run.fail(DiagId::kTypeMismatch, op.sign,
+             {fmt::format("`{}`", sign_of(op.op)), std::string("two values of one type"),
+              fmt::format("{} and {}", describe(a), describe(b))});
+    return false;
+  }
+  if (a == Type::kString) {
+    if (!run.tick(text_bytes(left) / 256, op.range)) return false;
+    return **left.get<std::shared_ptr<const std::string>>() ==
+           **right.get<std::shared_ptr<const std::string>>();
+  }
+  if (a == Type::kInt) return *left.get<std::int64_t>() == *right.get<std::int64_t>();
+  if (a == Type::kBool) return *left.get<bool>() == *right.get<bool>();
+  if (a == Type::kProcKind) return *left.get<ProcKind>() == *right.get<ProcKind>();
+  return *left.get<MemKind>() == *right.get<MemKind>();
+}
+
+// Compares two values for equality, or two integers for order.
+Value compare(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+  if (op.op == Op::kEqual || op.op == Op::kNotEqual) {
+    const bool same = equal(run, op, left, right);
+    return {same == (op.op == Op::kEqual)};
+  }
+  const auto* a = left.get<std::int64_t>();
+  const auto* b = right.get<std::int64_t>();
+  if (a == nullptr || b == nullptr) {
+    return run.fail_type(a == nullptr ? op.left : op.right, fmt::format("`{}`", sign_of(op.op)),
+                         "integers", a == nullptr ? left : right);
+  }
+  switch (op.op) {
+    case Op::kLess:
+      return {*a < *b};
+    case Op::kLessEqual:
+      return {*a <= *b};
+    case Op::kGreater:
+      return {*a > *b};
+    default:
+      return {*a >= *b};
+  }
+}
+
+}  // namespace
+
+Value apply(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+  const bool is_arithmetic = op.op == Op::kNegate || (op.op >= Op::kAdd && op.op <= Op::kModulo);
+  return is_arithmetic ? arithmetic(run, op, left, right) : compare(run, op, left, right);
+}
+
+}  // namespace groma::mapper

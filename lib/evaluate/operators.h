@@ -1,0 +1,21 @@
+// Applies the arithmetic and comparing operators of the language to values.
+#pragma once
+
+#include "evaluate/evaluation.h"
+
+namespace groma::mapper {
+
+// An operator, and the places of the operator and its operands in the program, for errors.
+struct Operator {
+  program::Op op;
+  Range range;  // the whole expression
+  Range sign;
+  Range left, right;
+};
+
+// Returns the result of `left OP right`; monostate after a failure. Arithmetic applies to integers,
+// to the items of two tuples of one length, or to an integer and each item. Negation is kNegate
+// with 0 on the left.
+Value apply(Evaluation& run, const Operator& op, const Value& left, const Value& right);
+
+}  // namespace groma::mapper
