@@ -1,0 +1,231 @@
+// Builds calls and members, with suggestions for names that do not exist.
+#include "program/call_builder.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "groma/spelling.h"
+#include "program/expression_builder.h"
+#include "program/members.h"
+
+namespace groma::program {
+
+using syntax::Expr;
+using syntax::ExprKind;
+
+// Returns words for the value before a wrong member: its type, or its text if the type is unknown.
+// A text of more than 40 bytes or several lines is "this value".
+std::string CallBuilder::owner_words(CodeId base) const {
+  if (!is_any(context_.type_of(base))) return std::string(describe(context_.type_of(base)));
+  constexpr std::size_t kLongest = 40;
+  const std::string_view text = context_.tree.source.text(context_.range_of(base));
+  const bool is_short = text.size() <= kLongest && text.find('\n') == std::string_view::npos;
+  return is_short ? fmt::format("`{}`", text) : "this value";
+}
+
+// Reports that the value has no such member, and lists the members that it has.
+CodeId CallBuilder::no_member(CodeId base, std::string_view spelled, Range focus, Range range) {
+  const Type type = context_.type_of(base);
+  Diagnostic& diagnostic =
+      context_.report(DiagId::kUnknownMember, focus, {owner_words(base), std::string(spelled)});
+  const auto names = names_after_dot(type);
+  if (!suggest(diagnostic, spelled, names, focus) && !names.empty()) {
+    diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
+  }
+  return context_.broken(range);
+}
+
+CodeId CallBuilder::member(const Expr& expr) {
+  const CodeId base = expressions_.build(expr.a);
+  const Type type = context_.type_of(base);
+  const std::string_view spelled = context_.text(expr.c);
+  const Range focus{expr.at, expr.range.end};
+  const auto found = find_member(spelled);
+  if (!found || !has(type, *found)) {
+    const auto method = find_method(spelled);
+    if (type == Type::kParent && (found || (method && !has(type, *method)))) {
+      context_.report(DiagId::kParentMember, focus, {std::string(spelled)});
+      return context_.broken(expr.range);
+    }
+    if (!method || !has(type, *method)) return no_member(base, spelled, focus, expr.range);
+    context_.report(DiagId::kUnknownMember, focus, {owner_words(base), std::string(spelled)})
+        .help(fmt::format("call it: `{}(...)`", spelled));
+    return context_.broken(expr.range);
+  }
+  if (of_task(*found) && type != Type::kParent && *found != Member::kName) {
+    const TaskRead read{true, *found, false, focus};
+    context_.note_read(*found == Member::kParent ? &Function::single_only : &Function::index_only,
+                       read);
+  }
+  if (*found == Member::kName && context_.function != nullptr) context_.function->reads_name = true;
+  Code code;
+  code.op = Op::kMember;
+  code.type = type_of(*found);
+  code.member = *found;
+  code.range = expr.range;
+  code.focus = focus;
+  code.a = base;
+  return context_.add(code);
+}
+
+CodeId CallBuilder::call(const Expr& expr) {
+  const Expr& callee = context_.expr_of(expr.c);
+  if (callee.kind == ExprKind::kMachine) return call_machine(expr);
+  if (callee.kind == ExprKind::kMember) return call_method(expr, callee);
+  if (callee.kind != ExprKind::kName) {
+    context_.report(DiagId::kNotCallable, callee.range, {std::string("an expression")})
+        .note("functions are called by their names");
+    return broken_call(expr);
+  }
+  const std::string_view spelled = context_.text(callee.a);
+  const Symbol symbol = context_.definitions.symbols[callee.a];
+  const bool global = symbol.kind == Symbol::Kind::kGlobal;
+  if (context_.scope.find(callee.a) != nullptr || global) {
+    if (!global || !context_.data.globals[symbol.index].implied) {
+      context_.report(DiagId::kNotCallable, callee.range,
+                      {fmt::format("the variable `{}`", spelled)});
+    }
+    return broken_call(expr);
+  }
+  if (symbol.kind == Symbol::Kind::kFunction) return call_function(expr, symbol.index);
+  return unknown_function(expr, callee);
+}
+
+// Reports a call of an unknown function, with a suggestion.
+CodeId CallBuilder::unknown_function(const Expr& expr, const Expr& callee) {
+  const std::string_view spelled = context_.text(callee.a);
+  if (context_.diags.full()) return context_.broken(expr.range);
+  Diagnostic& diagnostic =
+      context_.report(DiagId::kUnknownFunction, callee.range, {std::string(spelled)});
+  std::vector<std::string_view> candidates = {"Machine", "tuple"};
+  for (const Function& function : context_.data.functions)
+    candidates.push_back(context_.text(function.name));
+  const auto args = context_.tree.elements(expr);
+  if (spelled == "not") {
+    diagnostic.help("write `!`");
+  } else if ((find_member(spelled) && args.size() == 1) ||
+             (find_method(spelled) && !args.empty())) {
+    const std::string_view base = context_.tree.source.text(context_.expr_of(args[0]).range);
+    diagnostic.help(fmt::format("write `{}.{}{}`", base.size() <= 40 ? base : "...", spelled,
+                                find_member(spelled) ? "" : "(...)"));
+  } else {
+    suggest(diagnostic, spelled, candidates, callee.range);
+  }
+  return broken_call(expr);
+}
+
+// Builds the arguments after a mistake in the callee, so that mistakes in the arguments are
+// reported too. The failure of the code stays the first mistake.
+CodeId CallBuilder::broken_call(const Expr& expr) {
+  const Diagnostic about = context_.last;
+  expressions_.elements(expr);
+  context_.last = about;
+  return context_.broken(expr.range);
+}
+
+// Builds a call of a function of the program and checks its arguments against the parameters.
+CodeId CallBuilder::call_function(const Expr& expr, FunctionId id) {
+  const std::string_view callee = context_.text(context_.data.functions[id].name);
+  const Elements args = expressions_.elements(expr, "", callee);
+  const syntax::DefStatement& def = *context_.definitions.defs[id];
+  if (def.head_broken) return context_.broken(expr.range);
+  const bool count_fits = check_arguments(callee, args, def.params.count, expr.range);
+  const auto params = syntax::Tree::slice(context_.tree.params, def.params);
+  for (std::uint32_t i = 0;
+       count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
+    constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
+                               Type::kTuple, Type::kMachine, Type::kTask};
+    const CodeId argument = context_.data.lists[args.list.begin + i];
+    const Type wanted = kTypes[static_cast<std::size_t>(params[i].type)];
+    if (context_.fits(argument, wanted)) continue;
+    context_.mismatch(context_.range_of(argument),
+                      fmt::format("`{}` of `{}`", context_.text(params[i].name.id), callee),
+                      describe(wanted), context_.type_of(argument));
+  }
+  // The caller counts as reading every member of the task that the called function reads.
+  context_.note_read(&Function::index_only, context_.data.functions[id].index_only);
+  context_.note_read(&Function::single_only, context_.data.functions[id].single_only);
+  if (context_.function != nullptr && context_.data.functions[id].reads_name)
+    context_.function->reads_name = true;
+  const CodeId made = context_.make(Op::kCall, context_.data.functions[id].result, expr.range,
+                                    args.list.begin, args.list.count, id);
+  context_.data.code[made].focus = context_.expr_of(expr.c).range;
+  return made;
+}
+
+// Builds `Machine(KIND)`.
+CodeId CallBuilder::call_machine(const Expr& expr) {
+  const Elements args = expressions_.elements(expr, "", "Machine");
+  check_arguments("Machine", args, 1, expr.range);
+  if (args.list.count != 1) return context_.broken(expr.range);
+  const CodeId kind = context_.data.lists[args.list.begin];
+  if (context_.data.code[kind].op == Op::kSplice) {
+    context_.report(DiagId::kStrayStar, context_.range_of(kind), {});
+    return context_.broken(expr.range);
+  }
+  check_type(kind, "Machine", Type::kProcKind);
+  return context_.make(Op::kMachine, Type::kMachine, expr.range, kind);
+}
+
+// Builds a method call such as `m.split(0, 2)` and checks its arguments against the table kMethods.
+CodeId CallBuilder::call_method(const Expr& expr, const Expr& callee) {
+  const std::string_view spelled = context_.text(callee.c);
+  const Range focus{callee.at, callee.range.end};
+  const auto method = find_method(spelled);
+  const CodeId base = expressions_.build(callee.a);
+  const Type type = context_.type_of(base);
+  if (!method || !has(type, *method)) {
+    const auto known = find_member(spelled);
+    if (!known || !has(type, *known)) {
+      no_member(base, spelled, focus, expr.range);
+    } else {
+      context_.report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
+          .help(fmt::format("write `.{}` without parentheses", spelled));
+    }
+    return broken_call(expr);
+  }
+  const syntax::MethodInfo& info = syntax::info_of(*method);
+  const Elements args = expressions_.elements(expr, info.option, spelled);
+  const Range call{callee.at, expr.range.end};
+  const bool count_fits = check_arguments(spelled, args, info.parameter_count(), call);
+  for (std::uint32_t i = 0;
+       count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
+    check_type(context_.data.lists[args.list.begin + i], spelled, type_of(info.parameters[i].type));
+  }
+  if (args.option != kNoCode) check_type(args.option, info.option, Type::kTuple);
+  if (*method == Method::kProcessor && type != Type::kParent) {
+    context_.note_read(&Function::single_only, {true, Member::kParent, true, focus});
+  }
+  Code code;
+  code.op = Op::kMethod;
+  code.method = *method;
+  code.type = type_of(info.result);
+  code.range = expr.range;
+  code.focus = focus;
+  code.a = args.list.begin, code.b = args.list.count, code.c = base;
+  code.option = args.option;
+  return context_.add(code);
+}
+
+// Returns false after reporting a wrong number of arguments. The caller then does not check the
+// types, because it is not known which argument is missing.
+bool CallBuilder::check_arguments(std::string_view callee, const Elements& args, std::size_t wanted,
+                                  Range range) {
+  if (args.list.count == wanted || expressions_.has_splice(args.list)) return true;
+  if (args.unknown_option) return false;
+  const auto count = [](std::size_t n) {
+    return fmt::format("{} argument{}", n, n == 1 ? "" : "s");
+  };
+  context_.report(DiagId::kWrongArgumentCount, range,
+                  {std::string(callee), count(wanted), std::to_string(args.list.count)});
+  return false;
+}
+
+void CallBuilder::check_type(CodeId id, std::string_view callee, Type wanted) {
+  if (!context_.fits(id, wanted))
+    context_.mismatch(context_.range_of(id), fmt::format("`{}`", callee), describe(wanted),
+                      context_.type_of(id));
+}
+
+}  // namespace groma::program

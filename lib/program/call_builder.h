@@ -1,0 +1,43 @@
+// CallBuilder: translates calls of functions and methods, and reads of members, to typed code.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "program/code_context.h"
+
+namespace groma::program {
+
+class ExpressionBuilder;
+struct Elements;
+
+class CallBuilder {
+ public:
+  // Both are used until the last call. `expressions` builds the arguments.
+  CallBuilder(CodeContext& context, ExpressionBuilder& expressions)
+      : context_(context), expressions_(expressions) {}
+
+  // Builds a call of `Machine`, a method or a function. A name that cannot be called is reported,
+  // with a suggestion if it looks like a member written as a function.
+  CodeId call(const syntax::Expr& expr);
+  // Builds the read of a member. Reads of task members are noted, because some are valid only for
+  // index launches and others only for single tasks.
+  CodeId member(const syntax::Expr& expr);
+
+ private:
+  CodeId call_function(const syntax::Expr& expr, FunctionId function);
+  CodeId call_machine(const syntax::Expr& expr);
+  CodeId call_method(const syntax::Expr& expr, const syntax::Expr& callee);
+  CodeId unknown_function(const syntax::Expr& expr, const syntax::Expr& callee);
+  CodeId broken_call(const syntax::Expr& expr);
+  CodeId no_member(CodeId base, std::string_view spelled, Range focus, Range range);
+  std::string owner_words(CodeId base) const;
+  bool check_arguments(std::string_view callee, const Elements& args, std::size_t wanted,
+                       Range range);
+  void check_type(CodeId id, std::string_view callee, Type wanted);
+
+  CodeContext& context_;
+  ExpressionBuilder& expressions_;
+};
+
+}  // namespace groma::program

@@ -1,0 +1,73 @@
+// Reports about code under construction, and appends code.
+#include "program/code_context.h"
+
+#include <fmt/format.h>
+
+#include "program/members.h"
+
+namespace groma::program {
+
+// The instruction kBroken fails if the code is evaluated after all.
+Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> args) {
+  Diagnostic& diagnostic = diags.add(id, range, std::move(args));
+  last = diagnostic;
+  if (diagnostic.severity != Severity::kError) return diagnostic;
+  if (function != nullptr && !function->used) {
+    diagnostic.lower_to(Severity::kWarning);
+    diagnostic.note(
+        fmt::format("nothing uses `{}`, so this is not an error yet", text(function->name)));
+  } else if (branches > 0) {
+    diagnostic.lower_to(Severity::kWarning);
+    diagnostic.note("it is an error where this branch of `?:` is taken");
+  }
+  return diagnostic;
+}
+
+Diagnostic& CodeContext::mismatch(Range range, std::string_view what, std::string_view needs,
+                                  Type found) {
+  return report(DiagId::kTypeMismatch, range,
+                {std::string(what), std::string(needs), std::string(describe(found))});
+}
+
+// Returns the expression inside any parentheses.
+syntax::ExprId CodeContext::bare(syntax::ExprId id) const {
+  while (expr_of(id).kind == syntax::ExprKind::kParen) id = expr_of(id).a;
+  return id;
+}
+
+CodeId CodeContext::add(Code code) {
+  data.code.push_back(code);
+  return static_cast<CodeId>(data.code.size() - 1);
+}
+
+CodeId CodeContext::make(Op op, Type type, Range range, std::uint32_t a, std::uint32_t b,
+                         std::uint32_t c) {
+  Code code;
+  code.op = op;
+  code.type = type;
+  code.range = code.focus = range;
+  code.a = a, code.b = b, code.c = c;
+  return add(code);
+}
+
+CodeId CodeContext::broken(Range range) {
+  // Only a report that was lowered to a warning can be evaluated, and at most kMaxErrors of them
+  // are kept.
+  if (data.failures.size() < kMaxErrors) data.failures.push_back(last);
+  return make(Op::kBroken, Type::kAny, range, static_cast<std::uint32_t>(data.failures.size() - 1));
+}
+
+bool CodeContext::fits(CodeId id, Type wanted) const {
+  const Type found = type_of(id);
+  if (is_any(wanted) || is_any(found) || found == wanted) return true;
+  return (wanted == Type::kTuple && found == Type::kProcessor) ||
+         (wanted == Type::kTask && found == Type::kParent);
+}
+
+void CodeContext::note_read(TaskRead Function::*which, const TaskRead& read) {
+  if (function == nullptr || !read.reads) return;
+  TaskRead& known = function->*which;
+  if (!known.reads) known = read;
+}
+
+}  // namespace groma::program

@@ -1,0 +1,60 @@
+// CodeContext: what the builders of functions, expressions and calls share: the program under
+// construction, the place in it, and the reports about it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "program/calls.h"
+#include "program/data.h"
+#include "program/scope.h"
+#include "syntax/tree.h"
+
+namespace groma::program {
+
+struct CodeContext {
+  CodeContext(const syntax::Tree& of, const Definitions& all, Data& made, Diagnostics& reports)
+      : tree(of), definitions(all), data(made), diags(reports), scope(of.table.size()) {}
+
+  const syntax::Tree& tree;
+  const Definitions& definitions;
+  Data& data;
+  Diagnostics& diags;
+
+  // The place of the code under construction.
+  Scope scope;
+  Function* function = nullptr;      // null at top level
+  std::uint32_t current_global = 0;  // at top level: only globals before this one may be read
+  int branches = 0;                  // nesting in branches of `?:`; the code may never be evaluated
+
+  // Reports a diagnostic. An error becomes a warning if the code may never be evaluated: in a
+  // function that nothing uses, or in a branch of `?:`. The original language accepts such code.
+  Diagnostic& report(DiagId id, Range range, std::vector<DiagArg> args);
+  // Reports that `what` needs one type and found another.
+  Diagnostic& mismatch(Range range, std::string_view what, std::string_view needs, Type found);
+  Diagnostic last;  // the diagnostic that was reported last
+
+  std::string_view text(NameId id) const { return tree.table.text(id); }
+  const syntax::Expr& expr_of(syntax::ExprId id) const { return tree.exprs[id]; }
+  syntax::ExprId bare(syntax::ExprId id) const;  // without parentheses
+  Type type_of(CodeId id) const { return data.code[id].type; }
+  Range range_of(CodeId id) const { return data.code[id].range; }
+  // Returns true if a value may have the wanted type: unknown types fit, a processor fits as a
+  // tuple, and a task's parent fits as a task.
+  bool fits(CodeId id, Type wanted) const;
+
+  // Appends code and returns its id.
+  CodeId add(Code code);
+  CodeId make(Op op, Type type, Range range, std::uint32_t a = 0, std::uint32_t b = 0,
+              std::uint32_t c = 0);
+  // Appends an instruction that fails, when it is evaluated, with the last diagnostic.
+  CodeId broken(Range range);
+
+  // Remembers that the current function reads this member of its task. Only the first read of each
+  // sort is kept, for the message at the statement that binds the function.
+  void note_read(TaskRead Function::*which, const TaskRead& read);
+};
+
+}  // namespace groma::program

@@ -1,0 +1,64 @@
+// ExpressionBuilder: translates expressions from the syntax tree to typed code. A type that cannot
+// fit is reported here, once. A value of unknown type (kAny) is checked during evaluation.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "program/call_builder.h"
+#include "program/code_context.h"
+
+namespace groma::program {
+
+// The items of a tuple, an index or a call.
+struct Elements {
+  List list;
+  CodeId option = kNoCode;      // the value of the option, if it is given
+  bool unknown_option = false;  // an unknown option was reported
+};
+
+class ExpressionBuilder {
+ public:
+  // The context is used until the last call.
+  explicit ExpressionBuilder(CodeContext& context) : context_(context), calls_(context, *this) {}
+
+  // Builds an expression and returns the id of its code. A broken expression becomes kBroken.
+  CodeId build(syntax::ExprId id);
+  // Builds each expression of a list.
+  List build_all(std::span<const syntax::ExprId> exprs);
+  // Builds the elements of a tuple, an index or a call:
+  //
+  // * `*t` becomes kSplice and a bare `*` becomes kAll.
+  // * Options other than `option_name` are an error.
+  // * An empty `callee` means that the called function is unknown, so options are not checked.
+  Elements elements(const syntax::Expr& expr, std::string_view option_name = "",
+                    std::string_view callee = "");
+  // Returns true if the list has a spliced item, so that its length is unknown before evaluation.
+  bool has_splice(List list) const;
+  // Ends a function: a name that is unknown in another function is reported again.
+  void end_function() { unknown_.clear(); }
+
+ private:
+  CodeId name(const syntax::Expr& expr);
+  CodeId unknown_name(const syntax::Expr& expr);
+  CodeId tuple(const syntax::Expr& expr);
+  CodeId comprehension(const syntax::Expr& expr);
+  CodeId unary(const syntax::Expr& expr);
+  CodeId binary(const syntax::Expr& expr);
+  CodeId conditional(const syntax::Expr& expr);
+  CodeId index(const syntax::Expr& expr);
+  CodeId slice(const syntax::Expr& expr);
+  List take_pending(std::size_t first);
+  Type arithmetic_type(CodeId left, CodeId right, std::string_view sign);
+  Type comparison_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
+
+  CodeContext& context_;
+  CallBuilder calls_;
+  // Unknown names that were reported for this function, and whether outside of branches.
+  std::vector<std::pair<NameId, bool>> unknown_;
+  std::vector<CodeId> pending_;  // items of the lists under construction
+};
+
+}  // namespace groma::program

@@ -1,0 +1,85 @@
+// Looks up members and methods by name and by type.
+#include "program/members.h"
+
+namespace groma::program {
+
+std::optional<Method> find_method(std::string_view name) {
+  for (const syntax::MethodInfo& info : syntax::kMethods) {
+    if (info.name == name) return info.method;
+  }
+  return std::nullopt;
+}
+
+std::optional<Member> find_member(std::string_view name) {
+  for (std::size_t i = 0; i < kMemberCount; ++i) {
+    if (name_of(static_cast<Member>(i)) == name) return static_cast<Member>(i);
+  }
+  return std::nullopt;
+}
+
+Type type_of(syntax::Operand operand) {
+  switch (operand) {
+    case syntax::Operand::kNone:
+      break;
+    case syntax::Operand::kMachine:
+      return Type::kMachine;
+    case syntax::Operand::kProcessor:
+      return Type::kProcessor;
+    case syntax::Operand::kTask:
+      return Type::kTask;
+    case syntax::Operand::kMemory:
+      return Type::kMemKind;
+    case syntax::Operand::kDimension:
+    case syntax::Operand::kInteger:
+      return Type::kInt;
+    case syntax::Operand::kIntegers:
+      return Type::kTuple;
+    case syntax::Operand::kTruth:
+      return Type::kBool;
+  }
+  return Type::kAny;
+}
+
+// Members from kIpoint on belong to tasks, the earlier ones to machines and tuples.
+bool of_task(Member member) { return member >= Member::kIpoint; }
+
+bool has(Type type, Member member) {
+  if (is_any(type)) return true;
+  if (type == Type::kTask) return of_task(member);
+  if (type == Type::kParent) return member == Member::kName;
+  return (type == Type::kMachine || is_pair_like(type)) && !of_task(member);
+}
+
+bool has(Type type, Method method) {
+  if (is_any(type)) return true;
+  const Type receiver = type_of(syntax::info_of(method).receiver);
+  return type == receiver || (receiver == Type::kTask && type == Type::kParent);
+}
+
+std::vector<std::string_view> names_after_dot(Type type) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kMemberCount; ++i) {
+    const auto member = static_cast<Member>(i);
+    if (has(type, member)) names.push_back(name_of(member));
+  }
+  for (const syntax::MethodInfo& info : syntax::kMethods) {
+    if (has(type, info.method)) names.push_back(info.name);
+  }
+  return names;
+}
+
+Type type_of(Member member) {
+  switch (member) {
+    case Member::kVolume:
+    case Member::kLen:
+      return Type::kInt;
+    case Member::kParent:
+      return Type::kParent;
+    case Member::kName:
+      return Type::kString;
+    default:
+      return Type::kTuple;
+  }
+}
+
+}  // namespace groma::program

@@ -1,0 +1,34 @@
+// Which members and methods the values of a type have, and their types.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "program/data.h"
+
+namespace groma::program {
+
+inline bool is_any(Type type) { return type == Type::kAny; }
+// Returns true for types whose values are tuples or can stand for one. A processor is the pair of
+// its node and index.
+inline bool is_pair_like(Type type) { return type == Type::kTuple || type == Type::kProcessor; }
+
+// Return the member or method with that name.
+std::optional<Member> find_member(std::string_view name);
+std::optional<Method> find_method(std::string_view name);
+
+// Return true if a value of the type has the member or method. A value of unknown type may have
+// any.
+bool has(Type type, Member member);
+bool has(Type type, Method method);
+// Returns all members and methods of a type, for messages.
+std::vector<std::string_view> names_after_dot(Type type);
+
+// Returns true for the members that only tasks have.
+bool of_task(Member member);
+Type type_of(Member member);
+// Returns the type of a value that a method takes or returns.
+Type type_of(syntax::Operand operand);
+
+}  // namespace groma::program

@@ -1,0 +1,50 @@
+// Scope: the local variables that are visible at a place of a function, and their slots.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "program/data.h"
+
+namespace groma::program {
+
+// The slot of a variable, and what is known about its value.
+struct Local {
+  NameId name;
+  std::uint32_t slot;
+  Type type;
+  std::uint32_t hidden;  // position of the local of the same name that it hides, or kNone
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+};
+
+class Scope {
+ public:
+  // `names` is the number of names in the program.
+  explicit Scope(std::size_t names) : names_(names) {}
+
+  // Begins the slots of a function or top-level statement at 0.
+  void begin() { slots_ = 0; }
+  // Removes all variables.
+  void clear() {
+    while (!locals_.empty()) pop();
+  }
+  // Returns the number of slots that were given out since begin().
+  std::uint32_t slots() const { return slots_; }
+
+  // Declares a variable with a new slot, which it returns. The variable hides an earlier one of the
+  // same name until pop().
+  std::uint32_t push(NameId name, Type type);
+  // Removes the variable that was declared last. Its slot is not used again.
+  void pop();
+  // Returns the innermost variable with this name, or null.
+  const Local* find(NameId name) const;
+  const std::vector<Local>& all() const { return locals_; }
+
+ private:
+  std::size_t names_;
+  std::uint32_t slots_ = 0;
+  std::vector<Local> locals_;              // the last one of a name is visible
+  std::vector<std::uint32_t> last_local_;  // by NameId: position in locals_, or Local::kNone
+};
+
+}  // namespace groma::program
