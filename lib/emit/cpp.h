@@ -31,6 +31,11 @@ struct ValueType {
   friend auto operator<=>(const ValueType&, const ValueType&) = default;
 };
 
+inline constexpr ValueType kInt{program::Type::kInt};
+inline constexpr ValueType kBool{program::Type::kBool};
+inline constexpr ValueType kTuple{program::Type::kInt, 1};  // of integers
+inline constexpr ValueType kMachine{program::Type::kMachine};
+
 // Returns the text as a string literal.
 std::string quoted(std::string_view text);
 // Returns a part of a program's text for a comment, with its place: "4:1 Task work GPU".

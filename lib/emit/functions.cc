@@ -11,9 +11,30 @@ namespace groma::emitting {
 using program::Action;
 using program::Type;
 
+namespace {
+
+// Returns the C++ statement that notes a place of the source, for messages of failures after it.
+std::string here(const Source& source, Range range) {
+  const Position position = source.position(range.begin);
+  return fmt::format("here({}, {});", position.line, position.column);
+}
+
+// Returns the name that an assignment begins with.
+std::string_view name_at(const Source& source, Range range) {
+  const std::string_view text = source.text(range);
+  std::size_t end = 0;
+  while (end < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
+
 // Reserves the C++ names of functions and globals, then translates the top level.
 Functions::Functions(const Program& program, Features& features, Diagnostics& diags)
-    : program_(program), data_(program.data()), features_(features), diags_(diags) {
+    : program_(program), data_(program.data()), emission_{features, diags} {
   for (const program::Function& function : data_.functions) {
     function_names_.push_back(names_.add(data_.names.text(function.name)));
   }
@@ -21,23 +42,6 @@ Functions::Functions(const Program& program, Features& features, Diagnostics& di
     globals_.push_back({names_.add(data_.names.text(global.name)), {}});
   }
   carry_out_top();
-}
-
-// Returns the C++ statement that notes a place of the source, for messages of failures after it.
-std::string Functions::here(Range range) const {
-  const Position position = data_.source.position(range.begin);
-  return fmt::format("here({}, {});", position.line, position.column);
-}
-
-// Returns the name that an assignment begins with.
-std::string_view Functions::name_at(Range range) const {
-  const std::string_view text = data_.source.text(range);
-  std::size_t end = 0;
-  while (end < text.size() &&
-         (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
-    ++end;
-  }
-  return text.substr(0, end);
 }
 
 // Translates the top-level statements in order, up to the first that can only fail.
@@ -81,7 +85,7 @@ std::string Functions::globals() const {
 bool Functions::action(const Action& action, int indent, bool top, ValueType* result,
                        std::string* failure, std::vector<std::string>& lines) {
   const std::string space(static_cast<std::size_t>(indent), ' ');
-  const std::string place = space + here(action.range) + "\n";
+  const std::string place = space + here(data_.source, action.range) + "\n";
   const auto fails = [&](const Expr& expr) {
     lines.push_back(place + space + "fail(" + expr.failure + ");\n");
     if (failure != nullptr) *failure = expr.failure;
@@ -96,12 +100,13 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
       args += ", " + (arg.type.is(Type::kProcessors) ? "text_of_set(" + text + ")" : text);
     }
     if (top) {
-      features_.insert("print");
+      emission_.features.insert("print");
       lines.push_back(fmt::format("{}{}print({}{});\n", place, space,
                                   quoted(data_.strings[action.text]), args));
     } else if (!args.empty()) {
       // Only `groma place --trace` prints within functions. The arguments are still computed, since
-      features_.insert("ignore");
+      // they may fail.
+      emission_.features.insert("ignore");
       lines.push_back(fmt::format("{}{}ignore({});\n", place, space, args.substr(2)));
     }
     return true;
@@ -118,7 +123,7 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
   } else {
     Frame& frame = frames_.back();
     Variable& slot = frame.slots[action.target];
-    slot = {frame.names.add(name_at(action.range)), value.type};
+    slot = {frame.names.add(name_at(data_.source, action.range)), value.type};
     // translate() completes this line once it knows whether anything reads the variable.
     lines.push_back(fmt::format("{}{}\1{}\2const {} {} = {};\n", place, space, action.target,
                                 value.type.cpp(), slot.name, value.text));

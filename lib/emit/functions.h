@@ -5,18 +5,15 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "emit/cpp.h"
+#include "emit/cpp_expression.h"
 #include "groma/program.h"
 
 namespace groma::emitting {
-
-// The names of the blocks of the parts that are needed (parts.h).
-using Features = std::set<std::string, std::less<>>;
 
 class Functions {
  public:
@@ -40,14 +37,6 @@ class Functions {
   std::string definitions() const;
 
  private:
-  // An expression. If it can only fail, `failure` is a C++ string with the reason.
-  struct Expr {
-    std::string text;
-    ValueType type;
-    int precedence = 9;
-    bool literal = false;  // a C++ integer literal
-    std::string failure = {};
-  };
   struct Variable {
     std::string name;
     ValueType type;
@@ -72,56 +61,30 @@ class Functions {
   // Translates one statement, with its place. Returns false if no statement after it is reached.
   bool action(const program::Action& action, int indent, bool top, ValueType* result,
               std::string* failure, std::vector<std::string>& lines);
-  std::string here(Range range) const;
-  std::string_view name_at(Range range) const;
 
   Expr eval(program::CodeId id);
-  Expr constant(const program::Code& node);
   Expr variable(Variable& variable);
   Expr global(const program::Code& node);
   Expr broken(const program::Code& node);
   Expr tuple(const program::Code& node);
   Expr comprehension(const program::Code& node);
-  Expr negate(const program::Code& node);
-  Expr arithmetic(const program::Code& node);
-  Expr compare(const program::Code& node);
+  Expr operation(const program::Code& node);
   Expr logical(const program::Code& node);
   Expr conditional(const program::Code& node);
   Expr index(const program::Code& node);
-  Expr index_machine(const program::Code& node, const Expr& base);
   Expr slice(const program::Code& node);
   Expr call(const program::Code& node);
   Expr method(const program::Code& node);
-  Expr member(const program::Code& node);
-  Expr task_member(const program::Code& node, const Expr& base);
 
   // The items of a list, spliced or not. Returns nullopt if an item can only fail; `failed` is then
   // that item.
-  struct Item {
-    Expr expr;
-    Range range;
-    bool splice = false, all = false;
-  };
   std::optional<std::vector<Item>> items(std::uint32_t begin, std::uint32_t count, Expr* failed);
   std::optional<std::vector<Expr>> arguments(const program::Code& node, std::string_view callee,
                                              Expr* failed);
-  std::string list_text(const std::vector<Item>& items, std::string_view type) const;
-
-  // Converts to a tuple where one is required; a processor becomes its pair. Returns nullopt if it
-  // is not a tuple.
-  std::optional<Expr> as_tuple(const Expr& expr) const;
-  Expr mismatch(std::string_view what, std::string_view needs, const Expr& found) const;
-  Expr failing(const std::string& why) const;
-  // Reports that the expression has no type. It then counts as an expression that only fails.
-  Expr no_cpp(Range range, std::string_view what, std::string_view help);
-  static std::string operand(const Expr& expr, int precedence);
-  static std::string integer(const Expr& expr);  // as an Int, also for a literal
-  static std::string full(const Expr& expr, ValueType type);
 
   const Program& program_;
   const program::Data& data_;
-  Features& features_;
-  Diagnostics& diags_;
+  Emission emission_;
   Names names_;
   std::vector<std::string> function_names_;
   std::vector<Variable> globals_;

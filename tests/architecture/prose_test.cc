@@ -24,7 +24,7 @@ const std::vector<ForeignText> kForeign = {
     {"lib/io/json.cc", "", "nlohmann::json"},
     {"lib/llm/shape.cc", "", "a server of a language model"},
     // C++ and the mapping language.
-    {"lib/emit/expressions.cc", "Int", "C++ type"},
+    {"lib/emit/cpp_expression.cc", "Int", "C++ type"},
     {"lib/emit/expressions.cc", "for ", "mapping language"},
     {"lib/emit/expressions.cc", " in", "mapping language"},
     {"lib/emit/parts.cc", "", "C++"},

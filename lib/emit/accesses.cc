@@ -1,0 +1,150 @@
+// Writes indices, members and methods, and checks the types of their operands.
+#include "emit/accesses.h"
+
+#include <fmt/format.h>
+
+namespace groma::emitting {
+
+using program::Member;
+using program::Method;
+using program::Type;
+
+namespace {
+
+// Returns the processor at an index, or the set of processors if an index is `*`.
+Expr index_machine(Emission& emission, const Expr& base, const std::vector<Item>& items) {
+  const std::string machine = operand(base, 9);
+  if (items.size() == 1 && !items.front().all && !items.front().splice) {
+    // m[t] takes a whole tuple as the index.
+    if (const auto whole = as_tuple(items.front().expr)) {
+      if (!whole->type.integers()) return type_mismatch("an index", "an integer", *whole);
+      return {fmt::format("{}.at({})", machine, whole->text), {Type::kProcessor}};
+    }
+  }
+  bool all = false;
+  for (const Item& item : items) {
+    all = all || item.all;
+    const bool fits =
+        item.all || (item.splice ? item.expr.type.integers() : item.expr.type == kInt);
+    if (!fits) return type_mismatch("an index", "an integer", item.expr);
+  }
+  if (!all) {
+    return {fmt::format("{}.at({})", machine, list_text(items, "Int")), {Type::kProcessor}};
+  }
+  emission.features.insert("sets");
+  return {fmt::format("{}.all({})", machine, list_text(items, "Axis")), {Type::kProcessors}};
+}
+
+// Returns a member of a task or of its parent. The check has made sure that a mapping function
+// reads nothing that its tasks do not have.
+Expr task_member(Member member, const Expr& base) {
+  const std::string_view name = name_of(member);
+  if (base.type.is(Type::kParent) && member != Member::kName) {
+    return failing(fmt::format(
+        "of a parent task only `processor` and `name` can be read, not `{}` [parent-member]",
+        name));
+  }
+  const std::string text = fmt::format("{}.{}", operand(base, 9), name);
+  switch (member) {
+    case Member::kIpoint:
+    case Member::kIspace:
+    case Member::kIlo:
+      return {text, kTuple};
+    case Member::kName:
+      return {text, {Type::kString}};
+    case Member::kParent:
+      return {text, {Type::kParent}};
+    default:
+      return failing(fmt::format("a task has no member `{}` [unknown-member]", name));
+  }
+}
+
+}  // namespace
+
+Expr index(Emission& emission, Range range, const Expr& base, const std::vector<Item>& items) {
+  if (base.type == kMachine) return index_machine(emission, base, items);
+  const auto tuple = as_tuple(base);
+  if (has_splice(items)) {
+    return emission.no_cpp(range, "a spliced index of a tuple", "write the one index: `t[i]`");
+  }
+  if (items.size() != 1) {
+    return failing(fmt::format("{} for a tuple, which takes one [wrong-index-count]",
+                               counted(items.size(), "index")));
+  }
+  const Item& at = items.front();
+  if (at.all) return failing("`*` cannot stand here [stray-star]");
+  if (at.expr.type != kInt) return type_mismatch("an index", "an integer", at.expr);
+  return {fmt::format("{}[{}]", operand(*tuple, 9), at.expr.text),
+          {tuple->type.type, tuple->type.depth - 1}};
+}
+
+Expr method(Emission& emission, Method method, const Expr& base, const std::vector<Expr>& args,
+            const std::function<Expr()>& option) {
+  const std::string_view name = name_of(method);
+  const syntax::MethodInfo& info = syntax::info_of(method);
+  if (method == Method::kHas) {
+    if (!base.type.is(Type::kProcessor))
+      return type_mismatch("`has`", "a processor before it", base);
+    if (!args[0].type.is(Type::kMemKind)) {
+      return type_mismatch("`has`", "a memory kind", args[0]);
+    }
+    emission.features.insert("reaches");
+    return {fmt::format("machine_.reaches({}, {})", base.text, args[0].text), kBool};
+  }
+  if (method == Method::kProcessor) {
+    const bool task = base.type.is(Type::kTask) || base.type.is(Type::kParent);
+    if (!task) {
+      return failing(
+          fmt::format("{} has no member `processor` [unknown-member]", base.type.text()));
+    }
+    if (args[0].type != kMachine) return type_mismatch("`processor`", "a machine", args[0]);
+    emission.features.insert("processor");
+    return {fmt::format("{}.place_of({}.processor)", operand(args[0], 9), operand(base, 9)),
+            kTuple};
+  }
+  if (base.type != kMachine) {
+    return failing(fmt::format("{} has no member `{}` [unknown-member]", base.type.text(), name));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    Expr arg = args[i];
+    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+      const auto tuple = as_tuple(arg);
+      if (!tuple || !tuple->type.integers()) {
+        return type_mismatch(fmt::format("`{}`", name), "a tuple of integers", arg);
+      }
+      arg = *tuple;
+    } else if (arg.type != kInt) {
+      return type_mismatch(fmt::format("`{}`", name), "an integer", arg);
+    }
+    text += (i == 0 ? "" : ", ") + arg.text;
+  }
+  if (option) {
+    const Expr given = option();
+    if (given.type.never()) return given;
+    const auto tuple = as_tuple(given);
+    if (!tuple || !tuple->type.integers()) {
+      return type_mismatch(fmt::format("`{}`", info.option), "a tuple of integers", given);
+    }
+    text += ", " + tuple->text;
+  }
+  emission.features.insert(std::string(name));
+  return {fmt::format("{}.{}({})", operand(base, 9), name, text), kMachine};
+}
+
+Expr member(Member member, const Expr& base) {
+  if (base.type.is(Type::kTask) || base.type.is(Type::kParent)) return task_member(member, base);
+  const auto tuple = base.type == kMachine ? std::optional(base) : as_tuple(base);
+  if (!tuple || member > Member::kLen) {
+    return failing(
+        fmt::format("{} has no member `{}` [unknown-member]", base.type.text(), name_of(member)));
+  }
+  if (member == Member::kSize && base.type != kMachine) return *tuple;
+  if (member == Member::kVolume && base.type != kMachine && !tuple->type.integers()) {
+    return type_mismatch("`volume`", "a tuple of integers", *tuple);
+  }
+  return {fmt::format("{}.{}()", operand(*tuple, 9), name_of(member)),
+          member == Member::kSize ? kTuple : kInt};
+}
+
+}  // namespace groma::emitting

@@ -1,0 +1,68 @@
+// Expr: an expression of the emitted C++ with its type. The functions here put expressions
+// together.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emit/cpp.h"
+#include "groma/diagnostics.h"
+
+namespace groma::emitting {
+
+// The names of the blocks of the parts that are needed (parts.h).
+using Features = std::set<std::string, std::less<>>;
+
+// If an expression can only fail, `failure` is a C++ string with the reason.
+struct Expr {
+  std::string text;
+  ValueType type;
+  int precedence = 9;    // higher numbers bind tighter; 9: parentheses are never needed
+  bool literal = false;  // a C++ integer literal
+  std::string failure = {};
+};
+
+// An item of an index list or of an argument list.
+struct Item {
+  Expr expr;  // not for `*`
+  Range range;
+  bool splice = false;  // `*t`
+  bool all = false;     // `*`
+};
+bool has_splice(const std::vector<Item>& items);
+
+// What the translation of an expression changes: the parts that the emitted text needs, and the
+// reports of expressions that cannot be emitted.
+struct Emission {
+  Features& features;
+  Diagnostics& diags;
+
+  // Reports an expression that C++ types cannot express, and returns an expression that fails.
+  Expr no_cpp(Range range, std::string_view what, std::string_view help);
+};
+
+// Returns the expression, in parentheses if it binds less than `precedence`.
+std::string operand(const Expr& expr, int precedence);
+// Returns the expression as an `Int`, also if it is a literal.
+std::string integer(const Expr& expr);
+// Returns the expression with its exact type in C++. An expression that can only fail becomes a
+// call that fails and has that type.
+std::string full(const Expr& expr, ValueType type);
+// Returns the expression as a tuple: a processor gives its pair of indices. Returns nullopt if it
+// is not a tuple.
+std::optional<Expr> as_tuple(const Expr& expr);
+// Returns "{a, b}", or "join<Int>(a, b)" if an item is spliced. `type` is the C++ type of an item.
+std::string list_text(const std::vector<Item>& items, std::string_view type);
+
+// Returns an expression that fails with this message.
+Expr failing(const std::string& why);
+// Returns an expression that fails with `type-mismatch`: `what` needs another type.
+Expr type_mismatch(std::string_view what, std::string_view needs, const Expr& found);
+
+// Returns text such as "1 argument" or "2 arguments".
+std::string counted(std::size_t n, std::string_view what);
+
+}  // namespace groma::emitting

@@ -1,0 +1,181 @@
+// Writes operators with the parentheses that C++ needs, and checks the types of their operands.
+#include "emit/operators.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace groma::emitting {
+
+using program::Op;
+using program::Type;
+
+namespace {
+
+// Returns the operator as C++ writes it.
+std::string_view sign_of(Op op) {
+  constexpr std::string_view kSigns[] = {
+      "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
+  return kSigns[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kNegate)];
+}
+
+// Returns the precedence of a binary operator. Higher numbers bind tighter.
+int precedence_of(Op op) {
+  switch (op) {
+    case Op::kOr:
+      return 2;
+    case Op::kAnd:
+      return 3;
+    case Op::kEqual:
+    case Op::kNotEqual:
+      return 4;
+    case Op::kAdd:
+    case Op::kSubtract:
+      return 6;
+    case Op::kMultiply:
+    case Op::kDivide:
+    case Op::kModulo:
+      return 7;
+    default:
+      return 5;
+  }
+}
+
+// Returns the feature whose parts hold the operator for tuples.
+std::string_view feature_of(Op op) {
+  constexpr std::string_view kFeatures[] = {"add", "subtract", "multiply", "divide", "modulo"};
+  return kFeatures[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kAdd)];
+}
+
+// Applies an operator to integers or tuples, item by item. A processor counts as a tuple.
+Expr arithmetic(Emission& emission, Op op, Range range, const Expr& left, const Expr& right) {
+  const int precedence = precedence_of(op);
+  const std::string_view sign = sign_of(op);
+  const auto text = [&](const Expr& a, const Expr& b) {
+    const std::string first = a.literal && b.literal ? integer(a) : operand(a, precedence);
+    return fmt::format("{} {} {}", first, sign, operand(b, precedence + 1));
+  };
+  if (left.type == kInt && right.type == kInt) return {text(left, right), kInt, precedence};
+  const auto a = left.type == kInt ? std::optional(left) : as_tuple(left);
+  const auto b = right.type == kInt ? std::optional(right) : as_tuple(right);
+  for (const auto& [side, expr] : {std::pair(&a, &left), std::pair(&b, &right)}) {
+    if (*side && (*side)->type.type == Type::kInt) continue;
+    if (*side && (*side)->type.type == Type::kProcessor) {
+      return emission.no_cpp(range, fmt::format("`{}` of tuples of processors", sign),
+                             "take the processors apart first: `p[0]`, `p[1]`");
+    }
+    return type_mismatch(fmt::format("`{}`", sign), "integers or tuples", *expr);
+  }
+  emission.features.insert(std::string(feature_of(op)));
+  return {text(*a, *b), {Type::kInt, std::max(a->type.depth, b->type.depth)}, precedence};
+}
+
+// Orders integers, and compares two values of one type for equality.
+Expr compare(Emission& emission, Op op, Range range, const Expr& left, const Expr& right) {
+  const std::string sign = fmt::format("`{}`", sign_of(op));
+  const auto made = [&](const Expr& a, const Expr& b) {
+    // A comparison within another gets parentheses, so that compilers do not warn.
+    const std::string first = a.literal && b.literal ? integer(a) : operand(a, 6);
+    return Expr{fmt::format("{} {} {}", first, sign_of(op), operand(b, 6)), kBool,
+                precedence_of(op)};
+  };
+  if (op != Op::kEqual && op != Op::kNotEqual) {
+    if (left.type != kInt) return type_mismatch(sign, "integers", left);
+    if (right.type != kInt) return type_mismatch(sign, "integers", right);
+    return made(left, right);
+  }
+  const bool processors = left.type.is(Type::kProcessor) && right.type.is(Type::kProcessor);
+  const auto a = as_tuple(left), b = as_tuple(right);
+  if (a && b && !processors) {
+    if (a->type == b->type) return made(*a, *b);
+    return emission.no_cpp(range,
+                           fmt::format("{} of {} and {}", sign, a->type.text(), b->type.text()),
+                           "compare their items");
+  }
+  constexpr std::array kComparable = {Type::kInt, Type::kBool, Type::kString, Type::kProcKind,
+                                      Type::kMemKind};
+  const bool comparable =
+      processors || (left.type.depth == 0 && std::find(kComparable.begin(), kComparable.end(),
+                                                       left.type.type) != kComparable.end());
+  if (left.type == right.type && comparable) return made(left, right);
+  return failing(fmt::format("{} needs two values of one type, not {} and {} [type-mismatch]", sign,
+                             left.type.text(), right.type.text()));
+}
+
+// Returns nothing if the expression is a bool, otherwise the failure. `what` names its place.
+std::optional<Expr> failure_of_bool(const Expr& expr, const std::string& what) {
+  if (expr.type.never()) return expr;
+  if (expr.type.is(Type::kBool)) return std::nullopt;
+  return type_mismatch(what, "a bool", expr);
+}
+
+}  // namespace
+
+Expr negate(Emission& emission, const Expr& value) {
+  if (value.type.never()) return value;
+  if (value.type == kInt) {
+    const bool nested = value.literal && value.text.front() == '-';
+    Expr made{"-" + (nested ? integer(value) : operand(value, 9)), kInt, 8};
+    made.literal = value.literal && !nested;
+    return made;
+  }
+  const auto tuple = as_tuple(value);
+  if (!tuple || tuple->type.type != Type::kInt) {
+    return type_mismatch("`-`", "an integer or a tuple", value);
+  }
+  emission.features.insert("subtract");
+  return {"Int(0) - " + operand(*tuple, 7), tuple->type, 6};
+}
+
+Expr negate_truth(const Expr& value) {
+  if (const auto failure = failure_of_bool(value, "`!`")) return *failure;
+  return {"!" + operand(value, 8), kBool, 8};
+}
+
+Expr binary(Emission& emission, Op op, Range range, const Expr& left, const Expr& right) {
+  if (left.type.never()) return left;
+  if (right.type.never()) return right;
+  return op <= Op::kModulo ? arithmetic(emission, op, range, left, right)
+                           : compare(emission, op, range, left, right);
+}
+
+std::optional<Expr> failure_of_left(Op op, const Expr& left) {
+  return failure_of_bool(left, fmt::format("`{}`", sign_of(op)));
+}
+
+std::optional<Expr> failure_of_condition(const Expr& condition) {
+  return failure_of_bool(condition, "the condition of `?:`");
+}
+
+Expr logical(Op op, const Expr& left, const Expr& right) {
+  if (!right.type.never() && !right.type.is(Type::kBool)) {
+    return logical(op, left, type_mismatch(fmt::format("`{}`", sign_of(op)), "a bool", right));
+  }
+  const int precedence = precedence_of(op);
+  // `a && b || c` gets parentheses, so that compilers do not warn.
+  const int least = op == Op::kOr ? 4 : 3;
+  const auto side = [&](const Expr& expr) {
+    if (expr.type.never()) return full(expr, kBool);
+    return expr.precedence == precedence ? expr.text : operand(expr, least);
+  };
+  return {fmt::format("{} {} {}", side(left), sign_of(op), side(right)), kBool, precedence};
+}
+
+Expr conditional(Emission& emission, Range range, const Expr& condition, const Expr& yes,
+                 const Expr& no) {
+  if (yes.type.never() && no.type.never()) return yes;
+  const ValueType type = yes.type.never() ? no.type : yes.type;
+  if (!yes.type.never() && !no.type.never() && yes.type != no.type) {
+    return emission.no_cpp(
+        range, fmt::format("`?:` with {} and {}", yes.type.text(), no.type.text()),
+        "make both sides one type, or write a function for each and bind them apart");
+  }
+  const auto branch = [&](const Expr& expr) {
+    return expr.precedence > 1 ? full(expr, type) : "(" + full(expr, type) + ")";
+  };
+  return {fmt::format("{} ? {} : {}", operand(condition, 2), branch(yes), branch(no)), type, 1};
+}
+
+}  // namespace groma::emitting
