@@ -61,6 +61,7 @@ Expr task_member(Member member, const Expr& base) {
 
 }  // namespace
 
+// An item of a tuple needs exactly one index, which must not be spliced.
 Expr index(Emission& emission, Range range, const Expr& base, const std::vector<Item>& items) {
   if (base.type == kMachine) return index_machine(emission, base, items);
   const auto tuple = as_tuple(base);
@@ -78,6 +79,7 @@ Expr index(Emission& emission, Range range, const Expr& base, const std::vector<
           {tuple->type.type, tuple->type.depth - 1}};
 }
 
+// Notes the part of the emitted text that has the method.
 Expr method(Emission& emission, Method method, const Expr& base, const std::vector<Expr>& args,
             const std::function<Expr()>& option) {
   const std::string_view name = name_of(method);
@@ -132,6 +134,7 @@ Expr method(Emission& emission, Method method, const Expr& base, const std::vect
   return {fmt::format("{}.{}({})", operand(base, 9), name, text), kMachine};
 }
 
+// The C++ members have the names of the language.
 Expr member(Member member, const Expr& base) {
   if (base.type.is(Type::kTask) || base.type.is(Type::kParent)) return task_member(member, base);
   const auto tuple = base.type == kMachine ? std::optional(base) : as_tuple(base);

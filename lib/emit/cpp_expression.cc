@@ -48,6 +48,7 @@ std::optional<Expr> as_tuple(const Expr& expr) {
   return Expr{operand(expr, 9) + ".pair()", kTuple};
 }
 
+// `(*t)` alone is `t`, so nothing is joined.
 std::string list_text(const std::vector<Item>& items, std::string_view type) {
   std::string text;
   const bool splices = has_splice(items);

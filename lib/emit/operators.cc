@@ -113,6 +113,8 @@ std::optional<Expr> failure_of_bool(const Expr& expr, const std::string& what) {
 
 }  // namespace
 
+// Negation of a tuple is `Int(0) - t`. A second sign before a negative literal would be `--`, so
+// the literal becomes an `Int`.
 Expr negate(Emission& emission, const Expr& value) {
   if (value.type.never()) return value;
   if (value.type == kInt) {
@@ -149,6 +151,7 @@ std::optional<Expr> failure_of_condition(const Expr& condition) {
   return failure_of_bool(condition, "the condition of `?:`");
 }
 
+// A right side of another type fails when it is evaluated.
 Expr logical(Op op, const Expr& left, const Expr& right) {
   if (!right.type.never() && !right.type.is(Type::kBool)) {
     return logical(op, left, type_mismatch(fmt::format("`{}`", sign_of(op)), "a bool", right));
@@ -163,6 +166,7 @@ Expr logical(Op op, const Expr& left, const Expr& right) {
   return {fmt::format("{} {} {}", side(left), sign_of(op), side(right)), kBool, precedence};
 }
 
+// Both sides need one type, because an expression in C++ has one type.
 Expr conditional(Emission& emission, Range range, const Expr& condition, const Expr& yes,
                  const Expr& no) {
   if (yes.type.never() && no.type.never()) return yes;

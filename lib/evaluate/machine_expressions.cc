@@ -41,6 +41,7 @@ Value MachineExpressions::make(const Code& node, const Value& kind_value) {
 
 // ------------------------------------------------------------------------------------ indexing
 
+// A set has the processors in row-major order over the open dimensions, which are given as `*`.
 Value MachineExpressions::index(const Code& node, const MachineView& view,
                                 std::vector<ListItem> index) {
   if (index.size() == 1 && !index[0].all) {
@@ -175,6 +176,7 @@ Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem
   return {};
 }
 
+// Checks each argument against the table of methods.
 std::optional<OperationArguments> MachineExpressions::arguments(const Code& node,
                                                                 const MachineView& view,
                                                                 const std::vector<ListItem>& args) {
@@ -216,6 +218,7 @@ Value MachineExpressions::has(const Code& node, const Value& base, const ListIte
   return {machine_.can_address(processor->node, processor->kind, *kind)};
 }
 
+// Converts the coordinates of the processor from the unchanged machine to the view.
 Value MachineExpressions::task_processor(const Code& node, const Value& base,
                                          const ListItem& machine_arg) {
   const auto* task = base.get<TaskValue>();

@@ -82,6 +82,7 @@ class Explainer {
         site_{bound.shared_machine(), any_processor()},
         processors_(first_of_each_node_type(machine_)) {}
 
+  // Explains all tasks, then lists the statements that decide nothing.
   Explanation explain() {
     Explanation explanation;
     explanation.application = app_.name;
@@ -97,6 +98,7 @@ class Explainer {
   }
 
  private:
+  // Returns the first processor of the machine, to have a place for a mapper.
   Processor any_processor() const {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
       const auto first = mapper::first_from(machine_, static_cast<ProcKind>(k), 0);
@@ -238,6 +240,8 @@ class Explainer {
     }
   }
 
+  // Explains the requirements of one launch for which `is_new` returns true, on the first processor
+  // of each node type. `explained` is by position.
   template <typename IsNew>
   void explain_requirements(std::uint32_t task, const app::AppView& views, const app::Use& launch,
                             ProcKind kind, const app::LaunchNames& names, const IsNew& is_new,
@@ -433,6 +437,7 @@ class Explainer {
 
 }  // namespace
 
+// Checks the names of the query and of the mapping first.
 std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
                                    const ExplainQuery& query, Diagnostics& diags) {
   bool complete = true;

@@ -44,6 +44,7 @@ bool for_each_piece(const Rect& domain, const Visit& visit) {
 
 }  // namespace
 
+// A function that can be specialised is counted by boxes, any other point by point.
 std::optional<ExplainedLoads> LaunchLoads::of_function(const TaskView& task, FunctionId function,
                                                        ProcKind kind) {
   TaskPoint point;
@@ -88,6 +89,7 @@ std::optional<ExplainedLoads> LaunchLoads::of_map(const std::shared_ptr<const In
   return loads_of(counts, map->domain().volume(), kind);
 }
 
+// Counts the slices into which the default mapper cuts the launch.
 std::optional<ExplainedLoads> LaunchLoads::of_default(const TaskView& task) {
   const ProcKind kind = task.current.kind;
   const std::int64_t volume = task.domain.volume();

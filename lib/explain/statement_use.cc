@@ -16,6 +16,7 @@ void StatementUse::note_decides(Origin origin) {
   matches_.insert(origin.statement);
 }
 
+// Every statement that is looked at here matches something.
 std::vector<BeatenStatement> StatementUse::beaten(const MatchQuery& query,
                                                   std::span<const Origin> deciding, Reason reason) {
   std::vector<BeatenStatement> others;

@@ -108,6 +108,7 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
 
 // ---- The functors of a program
 
+// The names that a function may compare with are all string literals of the program.
 FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors)
     : cursors_(cursors), machine_(&bound.machine()) {
   const program::Data& data = bound.program().data();

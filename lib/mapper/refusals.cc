@@ -52,6 +52,7 @@ bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> proc
   return false;
 }
 
+// Lists the reasons in the order of the candidates. The origin is that of the first candidate.
 void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wish,
                              const std::vector<Unusable>& reasons) {
   const Origin origin =

@@ -51,6 +51,7 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
 
 // ---- Wishes
 
+// Returns the cache key of a requirement.
 PlannedWishes::RequirementKey PlannedWishes::key_of(const RequirementView& requirement) {
   const bool keyed = requirement.aliases_key != 0;
   return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
@@ -78,6 +79,7 @@ bool PlannedWishes::fits(const Plan& plan, const TaskView& task, const VariantVi
   return true;
 }
 
+// Searches the plans from the first on: a task has few of them.
 const std::vector<RequirementWish>& PlannedWishes::of(const Program& program, const TaskView& task,
                                                       const VariantView& variant,
                                                       const Processor& at, const Machine& machine,
@@ -103,6 +105,7 @@ const std::vector<RequirementWish>& PlannedWishes::of(const Program& program, co
 
 // ---- Facts
 
+// Counting with messages is only needed if another mapper object keeps the count.
 bool TaskFacts::limits(const TaskView& task, const MapperRuntime& runtime) const {
   const Capabilities can = runtime.capabilities();
   return limit.most > 0 && !task.rendezvous && can.events && (can.messages || !limit.keeper);

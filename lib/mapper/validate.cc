@@ -237,6 +237,7 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
   return refusals.take();
 }
 
+// Checks the processors first, because every other check depends on them.
 std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.processor_origin}};
@@ -271,6 +272,7 @@ std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
   return refusals.take();
 }
 
+// An operation that is not a task has a wish for each requirement, and no processors.
 std::vector<Refusal> validate(const OperationWish& answer, const TaskView& operation,
                               const Machine& machine) {
   Refusals refusals(name_of(operation.operation), machine);
@@ -286,6 +288,7 @@ std::vector<Refusal> validate(const OperationWish& answer, const TaskView& opera
   return refusals.take();
 }
 
+// Legion needs processors of one kind, one of them on the node that maps the task.
 std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
@@ -319,6 +322,7 @@ std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& tas
   return refusals.take();
 }
 
+// A ready task may be mapped or moved once. At least one task must be, or an event must be named.
 std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const TaskView> ready,
                               const Machine& machine) {
   Refusals refusals("", machine);
@@ -353,6 +357,7 @@ std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const Task
   return refusals.take();
 }
 
+// The tasks of a must epoch run at the same time, so each needs a processor of its own.
 std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const TaskView> tasks,
                               const Machine& machine) {
   Refusals refusals(tasks.empty() ? std::string_view() : tasks.front().name, machine);
@@ -385,6 +390,7 @@ std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
   return refusals.take();
 }
 
+// A task can be given away once.
 std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
                                      std::span<const TaskView> stealable) {
   std::vector<bool> taken(stealable.size());
@@ -406,6 +412,7 @@ std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operat
   return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
 }
 
+// Points to the statement in the source if the mapper is a program.
 std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
   Diagnostic shown = refusal.diagnostic;
   mapper::add_cure(shown);

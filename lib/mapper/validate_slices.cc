@@ -93,6 +93,8 @@ bool inside(const Rect& box, const Rect& domain) {
 
 }  // namespace
 
+// If no slice leaves the part, the volumes add up and the measures are equal, then every point is
+// in exactly one slice.
 std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, const Rect& part,
                               const Machine& machine) {
   Refusals refusals(task.name, machine);

@@ -36,6 +36,7 @@ CodeId CallBuilder::no_member(CodeId base, std::string_view spelled, Range focus
   return context_.broken(range);
 }
 
+// A method that is read like a member gets the advice to call it.
 CodeId CallBuilder::member(const Expr& expr) {
   const CodeId base = expressions_.build(expr.a);
   const Type type = context_.type_of(base);
@@ -69,6 +70,7 @@ CodeId CallBuilder::member(const Expr& expr) {
   return context_.add(code);
 }
 
+// Decides by the callee: the word `Machine`, a name after a dot, or a plain name.
 CodeId CallBuilder::call(const Expr& expr) {
   const Expr& callee = context_.expr_of(expr.c);
   if (callee.kind == ExprKind::kMachine) return call_machine(expr);

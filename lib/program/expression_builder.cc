@@ -24,6 +24,7 @@ constexpr Op kBinaryOps[] = {Op::kOr,    Op::kAnd,       Op::kEqual,    Op::kNot
 
 }  // namespace
 
+// Literals are built here, all other expressions by a function for each kind.
 CodeId ExpressionBuilder::build(ExprId id) {
   if (id == kNoExpr) return context_.broken({});
   const Expr& expr = context_.expr_of(id);
@@ -138,6 +139,8 @@ List ExpressionBuilder::build_all(std::span<const ExprId> exprs) {
   return take_pending(first);
 }
 
+// The items are kept in pending_ until the list is complete, because an item may have a list
+// itself.
 Elements ExpressionBuilder::elements(const Expr& expr, std::string_view option_name,
                                      std::string_view callee) {
   Elements made;

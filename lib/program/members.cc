@@ -56,6 +56,7 @@ bool has(Type type, Method method) {
   return type == receiver || (receiver == Type::kTask && type == Type::kParent);
 }
 
+// Members come first, then methods in the order of their table.
 std::vector<std::string_view> names_after_dot(Type type) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < kMemberCount; ++i) {

@@ -46,6 +46,8 @@ std::vector<std::uint32_t> LaunchFormulas::chosen_runs(std::size_t samples_each)
   return chosen;
 }
 
+// Fits a formula to some executions and compares it with all. If it is wrong for one, the best of
+// several simple formulas is taken.
 FittedFormula LaunchFormulas::number(std::size_t position,
                                      std::span<const std::int64_t> periods) const {
   const auto value = [&](std::size_t i) {
@@ -120,6 +122,7 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
   return score;
 }
 
+// A formula that is wrong for some executions is fitted again with these as further samples.
 FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size_t coordinate,
                                               const std::vector<std::string>& index,
                                               std::span<const std::int64_t> periods) const {

@@ -13,6 +13,7 @@
 
 namespace groma::app {
 
+// The partition is of the region itself, whatever the recorded partition cuts.
 std::optional<AppPartition> listed_pieces(const Events& events, const Application& app,
                                           const Events::Launch& launch,
                                           const Events::Requirement& from,

@@ -58,6 +58,7 @@ std::size_t size_of(const std::vector<Repeat>& tree) {
 
 // ---- From the runs of a task to a tree of statements
 
+// Groups the runs by kind, describes each kind, and notes which arguments the descriptions use.
 void RecordedBodies::add_body(std::uint32_t task) {
   const auto contexts = contexts_.find(task);
   if (contexts == contexts_.end()) return;

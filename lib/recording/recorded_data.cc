@@ -159,6 +159,7 @@ std::vector<AppField> fields_of(const AppRegion& region, const Events::Requireme
   return fields;
 }
 
+// Goes from the partition outwards.
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
   std::vector<std::int64_t> extents;
   const AppPartition* at = &partition;

@@ -14,8 +14,35 @@ namespace {
 
 constexpr std::size_t kMostKinds = 64;  // kinds that are told apart
 
+// Returns a formula for the number of a run's kind. `kind_of` has a formula for each shape of
+// launch. Unless one formula of the arguments serves all launches, they pass a number by their
+// shape, which is added to `numbers`.
+std::string kind_number(const std::map<std::uint32_t, Formula>& kind_of,
+                        std::map<std::uint32_t, std::int64_t>& numbers) {
+  const auto is_number = [](const auto& each) {
+    return each.second.text().find_first_not_of("-0123456789") == std::string::npos;
+  };
+  std::string number;
+  if (std::all_of(kind_of.begin(), kind_of.end(), is_number)) {
+    for (const auto& [shape, kind] : kind_of) numbers[shape] = constant_of(kind);
+    number = kWhich;
+  } else if (kind_of.size() == 1) {
+    number = kind_of.begin()->second.text();
+  } else {
+    for (const auto& [shape, kind] : kind_of) {
+      const auto place = static_cast<std::int64_t>(numbers.size());
+      numbers[shape] = place;
+      const bool is_last = numbers.size() == kind_of.size();
+      number += is_last ? fmt::format("({})", kind.text())
+                        : fmt::format("{} == {} ? ({}) : ", kWhich, place, kind.text());
+    }
+  }
+  return number == kWhich ? number : fmt::format("({})", number);
+}
+
 }  // namespace
 
+// Runs are of one kind if they launched the same shapes and have arguments of the same layout.
 std::vector<RunKind> run_kinds(const Events& events,
                                const std::vector<const Events::Context*>& contexts) {
   std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, RunKind> alike;
@@ -39,6 +66,8 @@ std::vector<RunKind> run_kinds(const Events& events,
 
 std::string argument_name(std::size_t position) { return fmt::format("p{}", position); }
 
+// For each shape of launch, fits a formula of the arguments to the number of the kind. A shape
+// whose task launched nothing has the number -1.
 std::optional<KindTest> tell_apart(const Events& events, std::uint32_t task,
                                    const std::vector<RunKind>& kinds) {
   if (kinds.size() > kMostKinds) return std::nullopt;
@@ -68,25 +97,7 @@ std::optional<KindTest> tell_apart(const Events& events, std::uint32_t task,
   KindTest test;
   test.without_runs = kind_of.size() - samples.size();
   if (kinds.size() == 1 && test.without_runs == 0) return test;
-  const auto is_number = [](const auto& each) {
-    return each.second.text().find_first_not_of("-0123456789") == std::string::npos;
-  };
-  std::string number;  // number of the kind
-  if (std::all_of(kind_of.begin(), kind_of.end(), is_number)) {
-    for (const auto& [shape, kind] : kind_of) test.numbers[shape] = constant_of(kind);
-    number = kWhich;
-  } else if (kind_of.size() == 1) {
-    number = kind_of.begin()->second.text();
-  } else {
-    for (const auto& [shape, kind] : kind_of) {
-      const auto place = static_cast<std::int64_t>(test.numbers.size());
-      test.numbers[shape] = place;
-      const bool is_last = test.numbers.size() == kind_of.size();
-      number += is_last ? fmt::format("({})", kind.text())
-                        : fmt::format("{} == {} ? ({}) : ", kWhich, place, kind.text());
-    }
-  }
-  if (number != kWhich) number = fmt::format("({})", number);
+  const std::string number = kind_number(kind_of, test.numbers);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     test.is_kind.emplace_back(fmt::format("{} == {}", number, k));
     if (test.is_kind.back().text().size() > kMaxFormulaBytes) return std::nullopt;

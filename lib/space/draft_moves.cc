@@ -35,6 +35,7 @@ std::vector<edit::LayoutWords> layouts() {
 
 }  // namespace
 
+// Returns the memories that are tried for a processor kind, those of the GPU first.
 std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
   std::vector<MemKind> memories;
   for (const MemKind memory : kMemories) {
@@ -104,6 +105,7 @@ class Drafts::Collector {
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
 
+  // Return the share of the run time that a task or a region causes, by the facts.
   double task_share(std::size_t t) const {
     double share = 0;
     if (facts_ == nullptr) return share;
@@ -123,6 +125,7 @@ class Drafts::Collector {
   double runtime_share() const { return facts_ == nullptr ? 0 : facts_->runtime; }
   double copy_share() const { return facts_ == nullptr ? 0 : facts_->copies; }
 
+  // Adds changes of the processor kind of one task.
   void change_kind(std::size_t t) {
     for (const ProcKind kind : drafts_.tasks_[t].kinds) {
       if (kind == drafts_.kind_of(from_, t)) continue;
@@ -133,6 +136,7 @@ class Drafts::Collector {
     }
   }
 
+  // Adds changes of the processor kind of all tasks that can run on it.
   void change_all_kinds() {
     for (const ProcKind kind : kPreferredKinds) {
       Draft draft = from_;
@@ -214,6 +218,7 @@ class Drafts::Collector {
     }
   }
 
+  // Adds a change of the mapping function of these tasks. Without a function, the base decides.
   void place(const std::vector<std::size_t>& tasks, const PlacementFunction& function,
              double share) {
     Draft draft = from_;
@@ -290,6 +295,7 @@ class Drafts::Collector {
   }
 
   using Arguments = std::vector<std::pair<std::size_t, std::size_t>>;
+  // Adds changes of the memory of these arguments together.
   void keep(const Arguments& arguments, ProcKind kind, const std::string& what, double weight) {
     for (const auto& memory : memories(kind)) {
       Draft draft = from_;
@@ -297,6 +303,7 @@ class Drafts::Collector {
       add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
     }
   }
+  // Adds changes of the layout of these arguments together.
   void lay_out(const Arguments& arguments, const std::string& what, double weight) {
     for (const edit::LayoutWords& layout : layouts()) {
       Draft draft = from_;

@@ -54,6 +54,7 @@ std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) 
   return lists;
 }
 
+// Returns the processor kinds that the machine has.
 std::vector<ProcKind> kinds_of(const Machine& machine) {
   std::vector<ProcKind> kinds;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -81,9 +82,8 @@ const std::vector<edit::LayoutWords> kFieldOrders = {{{ConstraintWord::kSoa}},
                                                      {{ConstraintWord::kAos}}};
 const std::vector<edit::LayoutWords> kDimensionOrders = {{{ConstraintWord::kCOrder}},
                                                          {{ConstraintWord::kFOrder}}};
-const std::vector<edit::LayoutWords> kAlignments = {
-    {{ConstraintWord::kAlign, AlignOp::kEq, 64}},
-    {{ConstraintWord::kAlign, AlignOp::kEq, 128}}};
+const std::vector<edit::LayoutWords> kAlignments = {{{ConstraintWord::kAlign, AlignOp::kEq, 64}},
+                                                    {{ConstraintWord::kAlign, AlignOp::kEq, 128}}};
 
 bool is_mapped(const app::Requirement& requirement) {
   return !requirement.fields.empty() && requirement.privilege != Privilege::kNoAccess;
@@ -122,6 +122,7 @@ struct SearchSpace::Parts {
 // which the paper's agent joins statements (A.6); statements that the agent omits come last.
 class SearchSpace::Maker {
  public:
+  // Collects the tasks that a mapping can decide.
   Maker(std::vector<Decision>& decisions, const Machine& machine, const app::Data& app)
       : decisions_(decisions),
         app_(app),
@@ -346,6 +347,7 @@ std::string SearchSpace::text_of(const Choice& choice) const {
   return text;
 }
 
+// The random number of a decision depends on its position only.
 Choice SearchSpace::sample(std::uint64_t seed) const {
   Choice choice;
   for (std::size_t d = 0; d < decisions_.size(); ++d) {
