@@ -7,13 +7,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "evaluate/processors.h"
-
 namespace groma::mapper {
 
-// Legion crashes without a message.
-bool Refusals::check_processor(std::string_view hook, const Processor& processor, Origin origin) {
-  if (exists(machine_, processor)) return true;
+// Adds the refusal of a processor that does not exist. Legion crashes without a message.
+bool Refusals::refuse_processor(std::string_view hook, const Processor& processor, Origin origin) {
   const bool has_node = processor.node >= 0 && processor.node < machine_.node_count();
   add(DiagId::kBadProcessor, origin, hook, task_, text_of(processor))
       .note(has_node ? fmt::format("node {} has {} {}", processor.node,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/one_diagnostic.h"
+#include "evaluate/processors.h"
 #include "groma/validate.h"
 
 namespace groma::mapper {
@@ -44,7 +45,9 @@ class Refusals {
   // answered.
   //
   // The processor must exist.
-  bool check_processor(std::string_view hook, const Processor& processor, Origin origin);
+  bool check_processor(std::string_view hook, const Processor& processor, Origin origin) {
+    return exists(machine_, processor) || refuse_processor(hook, processor, origin);
+  }
   // All processors must be of one kind on one node.
   bool check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin);
   // No processor may occur twice.
@@ -56,6 +59,8 @@ class Refusals {
                      const std::vector<Unusable>& reasons);
 
  private:
+  bool refuse_processor(std::string_view hook, const Processor& processor, Origin origin);
+
   std::string_view task_;
   const Machine& machine_;
   std::vector<Refusal> refusals_;

@@ -51,42 +51,11 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
 
 // ---- Wishes
 
-// Returns the cache key of a requirement.
-PlannedWishes::RequirementKey PlannedWishes::key_of(const RequirementView& requirement) {
-  const bool keyed = requirement.aliases_key != 0;
-  return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
-          requirement.tag,         requirement.privilege,
-          requirement.coherence,   requirement.empty(),
-          requirement.collective};
-}
-
-// Returns whether a plan answers for this task, variant and processor.
-bool PlannedWishes::fits(const Plan& plan, const TaskView& task, const VariantView& variant,
-                         const Processor& at) {
-  if (plan.variant != variant.id || plan.leaf != variant.leaf || plan.inner != variant.inner ||
-      plan.node != at.node || plan.kind != at.kind ||
-      plan.keys.size() != task.requirements.size()) {
-    return false;
-  }
-  auto name = plan.names.begin();
-  for (std::size_t i = 0; i < plan.keys.size(); ++i) {
-    const RequirementView& requirement = task.requirements[i];
-    if (!(plan.keys[i] == key_of(requirement))) return false;
-    for (std::size_t k = 0; k < plan.keys[i].names; ++k) {
-      if (*name++ != requirement.aliases[k]) return false;
-    }
-  }
-  return true;
-}
-
-// Searches the plans from the first on: a task has few of them.
-const std::vector<RequirementWish>& PlannedWishes::of(const Program& program, const TaskView& task,
-                                                      const VariantView& variant,
-                                                      const Processor& at, const Machine& machine,
-                                                      const DefaultSettings& settings) {
-  for (const Plan& plan : plans_) {
-    if (fits(plan, task, variant, at)) return plan.wishes;
-  }
+// Makes the plan for a task.
+const std::vector<RequirementWish>& PlannedWishes::add(const Program& program, const TaskView& task,
+                                                       const VariantView& variant,
+                                                       const Processor& at, const Machine& machine,
+                                                       const DefaultSettings& settings) {
   if (plans_.size() >= kMaxPlans) plans_.clear();
   Plan& plan = plans_.emplace_back();
   plan.variant = variant.id;
@@ -96,7 +65,7 @@ const std::vector<RequirementWish>& PlannedWishes::of(const Program& program, co
   plan.node = at.node;
   for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
     const auto names = task.requirements[i].aliases;
-    plan.keys.push_back(key_of(task.requirements[i]));
+    plan.keys.push_back(RequirementKey::of(task.requirements[i]));
     if (plan.keys.back().names > 0) plan.names.insert(plan.names.end(), names.begin(), names.end());
     plan.wishes.push_back(decide_requirement(program, task, i, variant, at, machine, settings));
   }
@@ -105,31 +74,14 @@ const std::vector<RequirementWish>& PlannedWishes::of(const Program& program, co
 
 // ---- Facts
 
-// Counting with messages is only needed if another mapper object keeps the count.
-bool TaskFacts::limits(const TaskView& task, const MapperRuntime& runtime) const {
+// Messages are only needed if another mapper object keeps the count.
+bool TaskFacts::can_count(const TaskView& task, const MapperRuntime& runtime) const {
   const Capabilities can = runtime.capabilities();
-  return limit.most > 0 && !task.rendezvous && can.events && (can.messages || !limit.keeper);
+  return !task.rendezvous && can.events && (can.messages || !limit.keeper);
 }
 
-bool TaskFacts::steals(const MapperRuntime& runtime) const {
-  return steal.has_value() && runtime.capabilities().stealing;
-}
-
-std::size_t FactsCache::Hash::operator()(const Key& key) const {
-  const std::uint64_t mixed =
-      (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag ^
-      (key.own_kind ? static_cast<std::uint64_t>(*key.own_kind) + 1 : 0) << 32;
-  return static_cast<std::size_t>(mixed ^ (mixed >> 29));
-}
-
-// Facts no longer hold if the task has another name or another number of variants.
-TaskFacts& FactsCache::of(const Program& program, const MapperSite& site, const TaskView& task) {
-  const Key key{task.id, task.is_index, task.tag, task.own_kind};
-  const auto found = known_.find(key);
-  if (found != known_.end() && found->second.name == task.name &&
-      found->second.variant_count == task.variants.size()) {
-    return found->second;
-  }
+TaskFacts& FactsCache::add(const Key& key, const Program& program, const MapperSite& site,
+                           const TaskView& task) {
   if (known_.size() >= kMaxFacts) known_.clear();
   return known_.insert_or_assign(key, make_facts(program, site, task)).first->second;
 }

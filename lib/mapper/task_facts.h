@@ -23,7 +23,12 @@ class PlannedWishes {
   // valid until the next call.
   const std::vector<RequirementWish>& of(const Program& program, const TaskView& task,
                                          const VariantView& variant, const Processor& at,
-                                         const Machine& machine, const DefaultSettings& settings);
+                                         const Machine& machine, const DefaultSettings& settings) {
+    for (const Plan& plan : plans_) {
+      if (plan.fits(task, variant, at)) return plan.wishes;
+    }
+    return add(program, task, variant, at, machine, settings);
+  }
 
  private:
   // The fields of a requirement that its wish depends on. The names of a requirement without an
@@ -37,6 +42,14 @@ class PlannedWishes {
     bool empty = false;
     bool collective = false;
     friend bool operator==(const RequirementKey&, const RequirementKey&) = default;
+
+    static RequirementKey of(const RequirementView& requirement) {
+      const bool keyed = requirement.aliases_key != 0;
+      return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
+              requirement.tag,         requirement.privilege,
+              requirement.coherence,   requirement.empty(),
+              requirement.collective};
+    }
   };
   struct Plan {
     VariantId variant = 0;
@@ -46,11 +59,28 @@ class PlannedWishes {
     std::vector<RequirementKey> keys;
     std::vector<std::string> names;  // names of all requirements without a key, in order
     std::vector<RequirementWish> wishes;
+
+    // Returns whether the plan answers for this task, variant and processor.
+    bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
+      if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
+          kind != at.kind || keys.size() != task.requirements.size()) {
+        return false;
+      }
+      auto name = names.begin();
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const RequirementView& requirement = task.requirements[i];
+        if (!(keys[i] == RequirementKey::of(requirement))) return false;
+        for (std::size_t k = 0; k < keys[i].names; ++k) {
+          if (*name++ != requirement.aliases[k]) return false;
+        }
+      }
+      return true;
+    }
   };
 
-  static RequirementKey key_of(const RequirementView& requirement);
-  static bool fits(const Plan& plan, const TaskView& task, const VariantView& variant,
-                   const Processor& at);
+  const std::vector<RequirementWish>& add(const Program& program, const TaskView& task,
+                                          const VariantView& variant, const Processor& at,
+                                          const Machine& machine, const DefaultSettings& settings);
 
   std::vector<Plan> plans_;
 };
@@ -69,17 +99,31 @@ struct TaskFacts {
   // Returns whether an InstanceLimit applies to the task on this runtime. Counting needs reports of
   // ended tasks, and messages if several processors count together. Points that wait for each other
   // have no limit, since they would wait for ever.
-  bool limits(const TaskView& task, const MapperRuntime& runtime) const;
+  bool limits(const TaskView& task, const MapperRuntime& runtime) const {
+    return limit.most > 0 && can_count(task, runtime);
+  }
   // Returns whether a TaskSteal applies to the task on this runtime.
-  bool steals(const MapperRuntime& runtime) const;
+  bool steals(const MapperRuntime& runtime) const {
+    return steal.has_value() && runtime.capabilities().stealing;
+  }
+
+ private:
+  bool can_count(const TaskView& task, const MapperRuntime& runtime) const;
 };
 
 // The facts of all tasks that one mapper object is asked about. The key is the task's id, whether
 // the launch is an index launch, its tag and the kind that the program's own mapper chose.
 class FactsCache {
  public:
-  // Returns the facts of a task, which are valid until the next call.
-  TaskFacts& of(const Program& program, const MapperSite& site, const TaskView& task);
+  // Returns the facts of a task, which are valid until the next call. Facts no longer hold if the
+  // task has another name or another number of variants.
+  TaskFacts& of(const Program& program, const MapperSite& site, const TaskView& task) {
+    const Key key{task.id, task.is_index, task.tag, task.own_kind};
+    const auto found = known_.find(key);
+    const bool holds = found != known_.end() && found->second.name == task.name &&
+                       found->second.variant_count == task.variants.size();
+    return holds ? found->second : add(key, program, site, task);
+  }
 
  private:
   struct Key {
@@ -90,8 +134,16 @@ class FactsCache {
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Hash {
-    std::size_t operator()(const Key& key) const;
+    std::size_t operator()(const Key& key) const {
+      const std::uint64_t mixed =
+          (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag ^
+          (key.own_kind ? static_cast<std::uint64_t>(*key.own_kind) + 1 : 0) << 32;
+      return static_cast<std::size_t>(mixed ^ (mixed >> 29));
+    }
   };
+
+  TaskFacts& add(const Key& key, const Program& program, const MapperSite& site,
+                 const TaskView& task);
 
   std::unordered_map<Key, TaskFacts, Hash> known_;
 };
