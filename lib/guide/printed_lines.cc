@@ -78,11 +78,24 @@ const RE2& place_words() {
 }
 
 // Words that mean something else in many programs (`matrix rank 3`, a node of a graph). They are
-// locations only in forms such as `on node 3` and `[rank 0]`.
+// locations only in forms such as `on node 3`, `[rank 0]` and `SYSMEM of node 1`.
 const RE2& placed_words() {
   static const RE2 pattern(
-      R"((?i)(?:\b(?:on|in|at|from|to)|[\[(<]) ?(?:core|node|rank|shard|memory|device|host))"
-      R"([ :=#]*$)");
+      R"((?i)(?:\b(?:on|in|at|from|to|[a-z_]*mem(?:ory)? of)|[\[(<]) ?)"
+      R"((?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
+  return pattern;
+}
+
+// The same words without such a form. They are locations if `next_place` follows the number.
+const RE2& possible_place() {
+  static const RE2 pattern(R"((?i)\b(?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
+  return pattern;
+}
+
+// Another location directly after a number: `node 1 CPU 0`.
+const RE2& next_place() {
+  static const RE2 pattern(
+      R"((?i)^[ ,;:/.]*(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*[0-9])");
   return pattern;
 }
 
@@ -200,7 +213,7 @@ class Roles {
     const std::string_view words = last_bytes(line_.substr(last_, begin - last_));
     const std::string_view behind = line_.substr(end, kWindowBytes);
     const bool has_words = std::any_of(words.begin(), words.end(), is_letter);
-    is_place_ = number.kind == Kind::kInteger && has_words && is_place(begin, words);
+    is_place_ = number.kind == Kind::kInteger && has_words && is_place(begin, words, behind);
     const std::size_t letter = behind.starts_with(' ') ? 1 : 0;
     const bool has_unit = letter < behind.size() && is_letter(behind[letter]);
     std::size_t unit_bytes = 0;
@@ -211,10 +224,11 @@ class Roles {
   }
 
  private:
-  bool is_place(std::size_t begin, std::string_view words) const {
+  bool is_place(std::size_t begin, std::string_view words, std::string_view behind) const {
     const std::string_view before = last_bytes(line_.substr(0, begin));
     return matches(before, place_words()) || matches(before, placed_words()) ||
-           (is_place_ && matches(words, further_place()));
+           (is_place_ && matches(words, further_place())) ||
+           (matches(before, possible_place()) && matches(behind, next_place()));
   }
 
   // A unit belongs to its own number and tells nothing about the next number.

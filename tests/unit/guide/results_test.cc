@@ -250,6 +250,8 @@ TEST(Results, CountsAreNoPlaces) {
   EXPECT_NE(compare({"node 0 v 1.5\nnode 1 v 2.5\n"}, "node 1 v 1.5\nnode 0 v 2.5\n"), "");
   EXPECT_EQ(compare({"[node 0] v 1.5\n"}, "[node 1] v 1.5\n"), "");
   EXPECT_EQ(compare({"on node 3\n"}, "on node 4\n"), "");
+  EXPECT_EQ(compare({"node 0 CPU 1: SYSMEM of node 0\n"}, "node 1 CPU 0: SYSMEM of node 1\n"), "");
+  EXPECT_THAT(compare({"size of node 3\n"}, "size of node 4\n"), HasSubstr("4"));
   EXPECT_THAT(compare({"visited nodes: 4711\n"}, "visited nodes: 4712\n"), HasSubstr("4712"));
 }
 
