@@ -117,7 +117,7 @@ case $how in
     # shellcheck disable=SC2086
     runs profile "$groma" run --map "$blocks" --checks never --profile -- $mpi \
       "$tests/groma_legion_spread" -ll:cpu $cpus
-    says 'task spread'
+    says "$(printf 'spread        CPU %10d' $((24 / processes)))" # the points of the first process
     ;;
   inside)
     for program in $programs; do
