@@ -231,10 +231,7 @@ bool Mapping::check_named(const TaskRun& run, const TaskView& view, std::uint32_
   if (!instance.alive) return refuse("it has been collected", words.collected());
   const Memory& memory = memories_[instance.memory];
   for (const Processor& p : wish_.processors) {
-    if (machine_->can_address(p.node, p.kind, memory.kind) &&
-        memories_.nearest(p, memory.kind) == instance.memory) {
-      continue;
-    }
+    if (memories_.nearest(p, memory.kind) == instance.memory) continue;
     return refuse(
         fmt::format("{} does not work in {}", mapper::text_of(p), mapper::text_of(memory)),
         words.not_visible(instance.memory));

@@ -50,14 +50,9 @@ std::int32_t Memories::find(std::int64_t node, MemKind kind, std::int64_t index)
   return first < 0 ? -1 : first + static_cast<std::int32_t>(index);
 }
 
-// The processors of a kind share the memories of a node evenly: processor i of n is nearest to
-// memory i * memories / n. Returns -1 if the node has no such memory.
 std::int32_t Memories::nearest(const Processor& processor, MemKind kind) const {
-  const NodeType& node = machine_.node(processor.node);
-  const MemoryGroup* memories = node.find(kind);
-  const ProcessorGroup* processors = node.find(processor.kind);
-  if (memories == nullptr || processors == nullptr) return -1;
-  return find(processor.node, kind, processor.index * memories->count / processors->count);
+  const auto memory = machine_.memory_of(processor, kind);
+  return memory ? find(memory->node, memory->kind, memory->index) : -1;
 }
 
 const MemoryGroup& Memories::group(std::int32_t memory) const {

@@ -28,7 +28,8 @@ class Memories {
   explicit Memories(const Machine& machine);
   // Returns the number of a memory; -1 if the node has none of that kind, or an empty one.
   std::int32_t find(std::int64_t node, MemKind kind, std::int64_t index) const;
-  // Returns the memory of that kind in the processor's node that is nearest to it, or -1.
+  // Returns the memory of that kind that the processor uses (Machine::memory_of); -1 if it can
+  // address none.
   std::int32_t nearest(const Processor& processor, MemKind kind) const;
   const Memory& operator[](std::int32_t memory) const {
     return memories_[static_cast<std::size_t>(memory)];

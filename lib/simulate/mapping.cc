@@ -580,10 +580,7 @@ std::optional<InstanceQuery> Mapping::query(const TaskRun& run, const Requiremen
                                             const InstanceWish& candidate,
                                             std::uint32_t position) const {
   const std::int32_t memory = memories_.nearest(run.processor, candidate.memory);
-  if (memory < 0 ||
-      !machine_->can_address(run.processor.node, run.processor.kind, candidate.memory)) {
-    return std::nullopt;
-  }
+  if (memory < 0) return std::nullopt;
   const bool reduces = requirement.privilege == Privilege::kReduce;
   InstanceQuery query;
   query.region = where_of(run, position).region;
