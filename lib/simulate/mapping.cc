@@ -102,7 +102,8 @@ Mapping::Mapping(const app::Data& data, const Spaces& spaces,
       given_bytes_(spaces.bytes() + machine_bytes(*machine_)),
       memories_(*machine_),
       budget_([this] { return stops() || bytes() > max_bytes_; }),
-      store_(data, spaces, memories_, ops_, max_bytes, budget_),
+      store_(data.regions.size(), spaces, memories_, budget_),
+      valid_data_(data.regions.size(), spaces, ops_, store_, max_bytes, budget_),
       views_(data) {
   store_.on_removal = [this](InstanceNumber number) {
     const auto given = given_.find(number);
@@ -235,7 +236,8 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
 
 // Returns about how many bytes of memory the mapping state uses.
 std::int64_t Mapping::bytes() const {
-  return given_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) + shape_bytes_;
+  return given_bytes_ + ops_.bytes() + store_.bytes() + valid_data_.bytes() +
+         heap_bytes(slices_.bytes()) + shape_bytes_;
 }
 
 // Returns false, and ends the run, if the budget is exceeded or if `more` bytes would exceed the
@@ -521,7 +523,7 @@ bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
     for (std::uint32_t r = 0; r < valid_.size(); ++r) {
       if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
       std::vector<InstanceNumber> found;
-      store_.valid_for(where_of(run, r).region, *run.pieces[r], groups_of(run, r), found);
+      valid_data_.valid_for(where_of(run, r).region, *run.pieces[r], groups_of(run, r), found);
       for (InstanceNumber number : found) valid_kept_[r].push_back(instance_view(number));
       valid_[r] = valid_kept_[r];
     }
@@ -668,7 +670,7 @@ Use Mapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t posi
 // parts. Returns false, with a refusal, if points of the launch conflict.
 bool Mapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position) {
   run.instances.push_back(kVirtual);
-  if (store_.touch(where_of(run, position).region, use_of(run, view, position))) {
+  if (valid_data_.touch(where_of(run, position).region, use_of(run, view, position))) {
     return within_limits(run.task);
   }
   refuse_point(run, view, position);
@@ -684,7 +686,7 @@ bool Mapping::use_instance(TaskRun& run, const TaskView& view, const Requirement
   Use use = use_of(run, view, position);
   use.instance = number;
   use.untracked = wish.untracked;
-  const bool well = store_.use(
+  const bool well = valid_data_.use(
       use,
       [&](InstanceNumber target, std::vector<InstanceNumber>& sources) {
         rank(view, target, sources);
@@ -756,7 +758,7 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
     diagnostic.note(fmt::format("{} needs {} in all, with what lies there, and has {}",
                                 mapper::text_of(memory), bytes_words(in_all),
                                 bytes_words(capacity)));
-    for (const Store::Held& held : store_.fill(full->memory, kShownRegions)) {
+    for (const Store::Held& held : store_.contents(full->memory, kShownRegions)) {
       const std::string used = held.used == held.count ? ", in use"
                                : held.used > 0 ? fmt::format(", {} of them in use", held.used)
                                                : "";

@@ -20,6 +20,7 @@
 #include "simulate/ops.h"
 #include "simulate/spaces.h"
 #include "simulate/store.h"
+#include "simulate/valid_data.h"
 #include "simulate/views.h"
 
 namespace groma::sim {
@@ -249,6 +250,7 @@ class Mapping : public MapperRuntime {
   Ops ops_;
   Budget budget_;
   Store store_;
+  ValidData valid_data_;
   Views views_;
   std::vector<Processor> processors_;
   Processor speaking_;          // the processor whose mapper is being asked

@@ -469,7 +469,7 @@ class Rehearsal final : public Mapping {
   bool knows_instances() const {
     if (budget_.exceeded()) return false;
     return !refused_for(DiagId::kBadInstance) ||
-           (certain_ && !store_.guessed() && !store_.keeps_eager());
+           (certain_ && !store_.doubts().guessed && !store_.doubts().keeps_eager);
   }
   // Returns whether this is the reason of the last refusal.
   bool refused_for(DiagId id) const {
@@ -535,7 +535,7 @@ class Rehearsal final : public Mapping {
         return false;
       }
       const bool no_room = refused_for(DiagId::kOutOfMemory);
-      if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, places, r)) {
+      if (no_room && !(certain_ && !store_.doubts().guessed) && !exceeds(run, view, places, r)) {
         over_ = false;  // judge_memories() decides later
         run.instances.push_back(kVirtual);
         certain_ = false;
@@ -545,7 +545,7 @@ class Rehearsal final : public Mapping {
       leave_all(run);
       return false;
     }
-    if (store_.forked()) certain_ = false;
+    if (store_.doubts().guessed || store_.doubts().forked) certain_ = false;
     const bool launches = !data_.tasks[run.task].body.empty();
     if (wish.untracked && launches && run.instances.back() != kVirtual && incomplete_.empty()) {
       incomplete_ = fmt::format(
@@ -897,7 +897,8 @@ class Rehearsal final : public Mapping {
     const bool refused = std::any_of(findings_.begin(), findings_.end(), [](const Refusal& each) {
       return each.diagnostic.severity == Severity::kError;
     });
-    const bool unsure = !refused && (!certain_ || store_.guessed() || store_.keeps_eager());
+    const bool unsure =
+        !refused && (!certain_ || store_.doubts().guessed || store_.doubts().keeps_eager);
     if (asked_instances_ && unsure && incomplete_.empty()) {
       incomplete_ =
           "its mapper looks at instances, and which of them are there depends on the order in "

@@ -1,0 +1,152 @@
+// Implements the index with two tables: one for equal boxes and one for boxes that cover a piece.
+#include "simulate/instance_index.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace groma::sim {
+namespace {
+
+// Returns the key of a memory and a region in `at_`.
+std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(memory)) << 32 | region;
+}
+
+// Returns the key of a box in `same_`. Equal boxes have equal keys. Boxes with equal keys may
+// differ, so the caller compares them.
+std::uint64_t box_key(std::uint64_t place, const Rect& box) {
+  std::uint64_t key = place;
+  for (const Point* point : {&box.lower, &box.extents}) {
+    for (std::int64_t x : point->coordinates()) {
+      key = (key ^ static_cast<std::uint64_t>(x)) * 0x9E3779B97F4A7C15;
+      key ^= key >> 29;
+    }
+  }
+  return key;
+}
+
+// Returns whether the instance answers the query. With `same_shape` it must hold exactly the shape
+// of the query; otherwise it may be larger.
+bool fits(const Instance& instance, const InstanceQuery& query, bool same_shape) {
+  if (!instance.alive || instance.reduction != query.reduction) return false;
+  if ((instance.groups & query.groups) != query.groups) return false;
+  if (instance.layout.dimensions != query.layout.dimensions ||
+      instance.layout.fields != query.layout.fields ||
+      instance.layout.compact != query.layout.compact ||
+      instance.layout.align_op != query.layout.align_op ||
+      instance.layout.align_bytes != query.layout.align_bytes) {
+    return false;
+  }
+  if (same_shape) return same(*instance.shape, *query.shape);
+  return within(*query.piece, *instance.shape);
+}
+
+}  // namespace
+
+// Notes the most finely cut dimension of each region.
+InstanceIndex::InstanceIndex(std::size_t regions, const Spaces& spaces,
+                             std::vector<Instance>& instances, Budget& budget)
+    : instances_(instances), budget_(budget) {
+  for (std::size_t r = 0; r < regions; ++r) {
+    const RegionSpace& space = spaces.region(static_cast<std::uint32_t>(r));
+    const auto most =
+        std::max_element(space.cuts.begin(), space.cuts.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    cut_most_.push_back(static_cast<int>(most - space.cuts.begin()));
+  }
+}
+
+// Returns the key of a box in Wide: the bit width of its extent in the most cut dimension, and its
+// lower bound in that dimension.
+InstanceIndex::Wide::key_type InstanceIndex::width_key(std::uint32_t region,
+                                                       const Rect& box) const {
+  const int d = cut_most_[region];
+  return {std::bit_width(static_cast<std::uint64_t>(box.extents[d])), box.lower[d]};
+}
+
+// Appends the instance to its chain, which is made for the first instance with that key.
+void InstanceIndex::add(InstanceNumber number) {
+  const Instance& instance = instances_[number];
+  const std::uint64_t place = place_of(instance.memory, instance.region);
+  const Rect& box = instance.shape->box;
+  at_[place][width_key(instance.region, box)].push_back(number);
+  const auto [chain, is_new] = same_.try_emplace(box_key(place, box), Chain{number, number});
+  if (is_new) return;
+  instances_[chain->second.newest].next = number;
+  chain->second.newest = number;
+}
+
+void InstanceIndex::remove(InstanceNumber number) {
+  const Instance& instance = instances_[number];
+  const std::uint64_t place = place_of(instance.memory, instance.region);
+  const Rect& box = instance.shape->box;
+  Wide& here = at_[place];
+  const auto alike = here.find(width_key(instance.region, box));
+  std::erase(alike->second, number);
+  if (alike->second.empty()) here.erase(alike);
+  unchain(number, same_.find(box_key(place, box)));
+}
+
+// Removes an instance from the chain of instances whose boxes have the same key. Removes the chain
+// with its last instance.
+void InstanceIndex::unchain(InstanceNumber number, Chains::iterator chain) {
+  InstanceNumber before = kVirtual;
+  std::int64_t passed = 0;
+  for (InstanceNumber at = chain->second.oldest; at != number; at = instances_[at].next) {
+    before = at;
+    ++passed;
+  }
+  budget_.spend(passed);
+  const InstanceNumber after = instances_[number].next;
+  (before == kVirtual ? chain->second.oldest : instances_[before].next) = after;
+  if (after == kVirtual) chain->second.newest = before;
+  if (chain->second.oldest == kVirtual) same_.erase(chain);
+}
+
+std::optional<InstanceNumber> InstanceIndex::find(const InstanceQuery& query) const {
+  const std::uint64_t place = place_of(query.memory, query.region);
+  if (const auto here = same_.find(box_key(place, query.shape->box)); here != same_.end()) {
+    for (InstanceNumber number = here->second.oldest; number != kVirtual && !budget_.spend(1);
+         number = instances_[number].next) {
+      if (fits(instances_[number], query, true)) return number;
+    }
+  }
+  const auto here = at_.find(place);
+  if (here == at_.end() || query.layout.exact || query.reduction) return std::nullopt;
+  return find_covering(query, here->second);
+}
+
+// Returns the oldest instance that covers the piece of the query. Goes through `here` by width, and
+// skips boxes that begin after the piece or cannot reach its end.
+std::optional<InstanceNumber> InstanceIndex::find_covering(const InstanceQuery& query,
+                                                           const Wide& here) const {
+  const Rect& box = query.piece->box;
+  const int d = cut_most_[query.region];
+  const bool empty = box.volume() == 0;  // every box covers an empty piece
+  const std::int64_t begin = empty ? INT64_MAX : box.lower[d];
+  // Returns the first key of a width class that can cover the piece. Boxes of the class extend over
+  // less than 2^width, so they must begin late enough to reach the end of the piece.
+  const auto least = [&](int width) {
+    if (empty || width > 62) return Wide::key_type{width, INT64_MIN};
+    return Wide::key_type{width, begin + box.extents[d] - ((std::int64_t{1} << width) - 1)};
+  };
+  std::optional<InstanceNumber> oldest;
+  auto at = here.lower_bound(least(empty ? 0 : width_key(query.region, box).first));
+  while (at != here.end() && !budget_.spend(4)) {
+    const auto [width, lower] = at->first;
+    if (lower > begin) {
+      at = here.lower_bound(least(width + 1));
+    } else if (at->first < least(width)) {
+      at = here.lower_bound(least(width));
+    } else {
+      for (InstanceNumber number : at->second) {
+        if ((oldest && *oldest < number) || budget_.spend(1)) break;
+        if (fits(instances_[number], query, false)) oldest = number;
+      }
+      ++at;
+    }
+  }
+  return oldest;
+}
+
+}  // namespace groma::sim

@@ -1,0 +1,345 @@
+// Implements the rules of valid data cell by cell: what a use copies, folds and waits for.
+#include "simulate/valid_data.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "simulate/bytes.h"
+
+namespace groma::sim {
+
+// Counts the groups of each region. No cells are allocated yet.
+ValidData::ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store,
+                     std::int64_t max_bytes, Budget& budget)
+    : spaces_(spaces), ops_(ops), store_(store), budget_(budget), max_bytes_(max_bytes) {
+  cells_.resize(regions);
+  for (std::size_t r = 0; r < regions; ++r) {
+    const RegionSpace& space = spaces.region(static_cast<std::uint32_t>(r));
+    groups_.push_back(std::max<std::size_t>(1, space.group_bytes.size()));
+  }
+  store.forget_data = [this](InstanceNumber number) { forget(number); };
+}
+
+// Calls visit(cell, bytes) for each cell of the piece in each of the groups, while there is budget.
+// `bytes` is the size of the cell's data in that group.
+//
+// The cells of a region are allocated when they are first visited. Nothing is visited if they would
+// exceed `max_bytes_`.
+template <typename Visit>
+void ValidData::for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                          const Visit& visit) {
+  const RegionSpace& space = spaces_.region(region);
+  if (cells_[region] == nullptr) {
+    const std::size_t count = static_cast<std::size_t>(space.cells) * groups_[region];
+    array_bytes_ += heap_bytes(count * sizeof(Cell));
+    if (bytes() > max_bytes_) return;
+    cells_[region].reset(static_cast<Cell*>(std::calloc(count, sizeof(Cell))));
+    if (cells_[region] == nullptr) throw std::bad_alloc();
+  }
+  space.for_cells(piece, [&](std::int64_t c, std::int64_t points) {
+    for (std::uint64_t rest = groups; rest != 0; rest &= rest - 1) {
+      const auto g = static_cast<std::size_t>(std::countr_zero(rest));
+      Cell& each = cell(region, c, g);
+      if (budget_.spend(work_of(each))) return false;
+      visit(each, points * space.group_bytes[g]);
+    }
+    return true;
+  });
+}
+
+// Returns the budget units of one visit, which looks through the lists of the cell a few times.
+std::int64_t ValidData::work_of(const Cell& cell) {
+  return static_cast<std::int64_t>(2 + cell.holders.size() + cell.pending.size());
+}
+
+// Removes an instance from all cells that it holds.
+void ValidData::forget(InstanceNumber number) {
+  const Instance& instance = store_.instance(number);
+  for_cells(instance.region, *instance.shape, instance.groups, [&](Cell& cell, std::int64_t) {
+    revise(cell, [&] {
+      cell.holders.erase_if([&](Holder& each) {
+        if (each.instance != number) return false;
+        each.users.ops.release(arena_);
+        return true;
+      });
+    });
+  });
+}
+
+// Starts with the valid holders of the first cell and keeps those that are valid in every other
+// cell. Stops when the budget is exceeded.
+void ValidData::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                          std::vector<InstanceNumber>& answer) const {
+  if (cells_[region] == nullptr) return;
+  const RegionSpace& space = spaces_.region(region);
+  bool first = true;
+  space.for_cells(piece, [&](std::int64_t c, std::int64_t) {
+    for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
+      if ((groups >> g & 1) == 0) continue;
+      const Cell& at = cell(region, c, g);
+      const auto looked_for = static_cast<std::int64_t>(1 + answer.size());
+      if (budget_.spend(looked_for * work_of(at))) return false;
+      const auto has = [&](InstanceNumber number) {
+        return std::any_of(at.holders.begin(), at.holders.end(), [&](const Holder& each) {
+          return each.instance == number && each.valid;
+        });
+      };
+      if (first) {
+        for (const Holder& each : at.holders) {
+          if (each.valid) answer.push_back(each.instance);
+        }
+        first = false;
+      } else {
+        std::erase_if(answer, [&](InstanceNumber number) { return !has(number); });
+      }
+    }
+    return true;
+  });
+  std::sort(answer.begin(), answer.end());
+}
+
+// Returns the entry of an instance in a cell. A missing entry is added, without valid data.
+ValidData::Holder& ValidData::holder(Cell& cell, InstanceNumber instance) {
+  for (Holder& each : cell.holders) {
+    if (each.instance == instance) return each;
+  }
+  budget_.spend(8);  // the entry may touch memory for the first time
+  return cell.holders.add({instance, kBeginning, {}, false}, arena_);
+}
+
+// Returns the only instance with valid data of the cell, or kVirtual if there is none or several.
+InstanceNumber ValidData::only_valid(const Cell& cell) {
+  InstanceNumber only = kVirtual;
+  for (const Holder& each : cell.holders) {
+    if (!each.valid) continue;
+    if (only != kVirtual) return kVirtual;
+    only = each.instance;
+  }
+  return only;
+}
+
+// Applies a change of which holders are valid. Updates Instance::needed, which counts the cells
+// that only that instance holds.
+template <typename Change>
+void ValidData::revise(Cell& cell, const Change& change) {
+  const InstanceNumber before = only_valid(cell);
+  change();
+  const InstanceNumber after = only_valid(cell);
+  if (before == after) return;
+  if (before != kVirtual) store_.add_needed(before, -1);
+  if (after != kVirtual) store_.add_needed(after, 1);
+}
+
+// Makes `instance` the only holder with valid data of the cell.
+void ValidData::make_only_valid(Cell& cell, InstanceNumber instance) {
+  if (only_valid(cell) == instance) return;
+  revise(cell, [&] {
+    for (Holder& each : cell.holders) each.valid = each.instance == instance;
+  });
+}
+
+// Forgets the reductions that wait to be folded into the cell.
+void ValidData::drop_pending(Cell& cell) {
+  for (PendingReduction& pending : cell.pending) {
+    store_.add_needed(pending.instance, -1);
+    pending.users.ops.release(arena_);
+  }
+  cell.pending.clear();
+}
+
+// Makes `op` wait for `on`. A task waits neither for itself nor for its ancestors, since it runs
+// while they run.
+void ValidData::wait(const Use& use, Op op, Op on) {
+  if (on == use.task || on == kBeginning || ops_.done(on)) return;
+  if (std::find(use.ancestors.begin(), use.ancestors.end(), on) != use.ancestors.end()) return;
+  ops_.depend(op, on);
+}
+
+void ValidData::wait_for_users(const Use& use, Op op, Holder& holder) {
+  budget_.spend(static_cast<std::int64_t>(holder.users.ops.size()));
+  for (Op user : holder.users.ops) wait(use, op, user);
+}
+
+// Adds a user. Users that are done are dropped when the list is full; the list may then grow to
+// twice what is left.
+void ValidData::Users::add(Op op, const Ops& all, Arena& arena) {
+  if (!ops.empty() && ops.back() == op) return;
+  if (ops.size() >= most) {
+    ops.erase_if([&all](Op user) { return all.done(user); });
+    most = std::max<std::uint32_t>(8, 2 * static_cast<std::uint32_t>(ops.size()));
+  }
+  ops.add(op, arena);
+}
+
+// Notes this use of the cell, and returns true if another point of the same launch is in conflict
+// with it. The points of a launch run in any order, so no point may write what another one reads,
+// writes or reduces to.
+bool ValidData::note_use(const Use& use, Cell& cell) {
+  const bool writes =
+      use.privilege == Privilege::kReadWrite || use.privilege == Privilege::kWriteDiscard;
+  if (use.shares || use.launch == 0) return false;
+  bool clash = cell.write_launch == use.launch && cell.writer != use.task;
+  if (writes) clash |= cell.read_launch == use.launch && cell.reader != use.task;
+  if (writes) {
+    cell.write_launch = use.launch;
+    cell.writer = use.task;
+  } else {
+    const bool others = cell.read_launch == use.launch && cell.reader != use.task;
+    cell.reader = others ? kSeveral : use.task;
+    cell.read_launch = use.launch;
+  }
+  return clash;
+}
+
+// Only looks for conflicts between the points of a launch. Returns false if there is one.
+bool ValidData::touch(std::uint32_t region, const Use& use) {
+  bool clash = false;
+  for_cells(region, *use.piece, use.groups,
+            [&](Cell& cell, std::int64_t) { clash |= note_use(use, cell); });
+  return !clash;
+}
+
+// Works in two passes: the first finds conflicts and the sources of missing data, the second adds
+// the copies and the waits. Returns false if two points of a launch are in conflict.
+bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
+  const std::uint32_t region = store_.instance(use.instance).region;
+  const bool reads =
+      use.privilege == Privilege::kReadOnly || use.privilege == Privilege::kReadWrite;
+  bool clash = false;
+  sources_.clear();
+  // Find the sources before any cell changes hands.
+  for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t) {
+    clash |= note_use(use, cell);
+    if (!reads) return;
+    bool here = false;
+    for (const Holder& each : cell.holders) here |= each.valid && each.instance == use.instance;
+    if (here) return;
+    budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
+    for (const Holder& each : cell.holders) {
+      if (!each.valid) continue;
+      if (std::find(sources_.begin(), sources_.end(), each.instance) == sources_.end()) {
+        sources_.push_back(each.instance);
+      }
+    }
+  });
+  if (clash) return false;
+  if (budget_.exceeded()) return true;
+  if (sources_.size() > 1) {
+    std::sort(sources_.begin(), sources_.end());
+    rank(use.instance, sources_);
+  }
+  const Step step{use, fetches, fetches.size()};
+  for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t cell_bytes) {
+    if (bytes() <= max_bytes_) use_cell(step, cell, cell_bytes);
+  });
+  return true;
+}
+
+// Returns the copy from `from` for this use; adds it if there is none yet. Both instances stay
+// acquired until the copy is done.
+Fetch& ValidData::fetch(const Step& step, InstanceNumber from, bool reduction) {
+  std::vector<Fetch>& fetches = step.fetches;
+  budget_.spend(static_cast<std::int64_t>(fetches.size() - step.first));
+  for (std::size_t i = step.first; i < fetches.size(); ++i) {
+    if (fetches[i].from == from && fetches[i].reduction == reduction) return fetches[i];
+  }
+  const Op op = ops_.add();
+  ops_.depend(step.use.task, op);
+  store_.acquire(from);
+  store_.acquire(step.use.instance);
+  return fetches.emplace_back(Fetch{op, from, step.use.instance, reduction, 0});
+}
+
+// Makes the data of the cell valid in `mine`, the entry of the used instance: copies it from the
+// first source in `sources_` that has valid data. Nothing is copied if no instance has.
+void ValidData::copy_in(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine) {
+  budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
+  const auto source = std::find_if(sources_.begin(), sources_.end(), [&](InstanceNumber number) {
+    return std::any_of(cell.holders.begin(), cell.holders.end(),
+                       [&](const Holder& each) { return each.valid && each.instance == number; });
+  });
+  if (source != sources_.end()) {
+    Fetch& copy = fetch(step, *source, false);
+    copy.bytes += bytes;
+    Holder& theirs = holder(cell, *source);
+    wait(step.use, copy.op, theirs.ready);
+    wait(step.use, copy.op, mine.ready);
+    wait_for_users(step.use, copy.op, mine);
+    mine.users.ops.clear();
+    mine.ready = copy.op;
+    theirs.users.add(copy.op, ops_, arena_);
+  }
+  revise(cell, [&] { mine.valid = true; });
+}
+
+// Folds the pending reductions of the cell into `mine`, which then alone has valid data. Every cell
+// folds in the same order, so that the folds never wait for each other in a cycle.
+void ValidData::fold_pending(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine) {
+  std::sort(
+      cell.pending.begin(), cell.pending.end(),
+      [](const PendingReduction& a, const PendingReduction& b) { return a.instance < b.instance; });
+  for (const PendingReduction& pending : cell.pending) {
+    Fetch& fold = fetch(step, pending.instance, true);
+    fold.bytes += bytes;
+    budget_.spend(static_cast<std::int64_t>(pending.users.ops.size()));
+    for (Op op : pending.users.ops) wait(step.use, fold.op, op);
+    wait(step.use, fold.op, mine.ready);
+    wait_for_users(step.use, fold.op, mine);
+    mine.users.ops.clear();
+    mine.ready = fold.op;
+    for (Holder& each : cell.holders) {
+      if (each.instance == pending.instance) each.users.add(fold.op, ops_, arena_);
+    }
+  }
+  drop_pending(cell);
+  make_only_valid(cell, step.use.instance);
+}
+
+// Adds the task to the reductions that are pending in the cell. Another task that reduces to the
+// same instance does not wait for it.
+void ValidData::reduce_to(const Use& use, Cell& cell) {
+  for (PendingReduction& pending : cell.pending) {
+    if (pending.instance != use.instance) continue;
+    pending.users.add(use.task, ops_, arena_);
+    return;
+  }
+  Holder& mine = holder(cell, use.instance);
+  wait_for_users(use, use.task, mine);  // folds that still read the old contents
+  mine.users.ops.clear();
+  PendingReduction& pending = cell.pending.add({use.instance, {}}, arena_);
+  pending.users.add(use.task, ops_, arena_);
+  store_.add_needed(use.instance, 1);
+}
+
+// Applies one use to one cell. The effect depends on the privilege:
+// * Reduce: the instance becomes pending until a reader folds it.
+// * Read: missing data is copied and pending reductions are folded. The task becomes a user.
+// * Read-write: as for read. Afterwards only this instance is valid.
+// * Write-discard: nothing is copied or folded. Afterwards only this instance is valid.
+void ValidData::use_cell(const Step& step, Cell& cell, std::int64_t bytes) {
+  const Use& use = step.use;
+  if (use.privilege == Privilege::kReduce) return reduce_to(use, cell);
+  Holder& mine = holder(cell, use.instance);
+  if (use.privilege != Privilege::kWriteDiscard) {
+    if (!mine.valid) copy_in(step, cell, bytes, mine);
+    if (!cell.pending.empty()) fold_pending(step, cell, bytes, mine);
+  }
+  wait(use, use.task, mine.ready);
+  if (use.privilege == Privilege::kReadOnly) {
+    mine.users.add(use.task, ops_, arena_);
+    if (!use.untracked) return;
+    const bool elsewhere = std::any_of(
+        cell.holders.begin(), cell.holders.end(),
+        [&](const Holder& each) { return each.valid && each.instance != use.instance; });
+    if (elsewhere && mine.valid) revise(cell, [&] { mine.valid = false; });
+    return;
+  }
+  wait_for_users(use, use.task, mine);
+  mine.users.ops.clear();
+  drop_pending(cell);
+  mine.ready = use.task;
+  make_only_valid(cell, use.instance);
+}
+
+}  // namespace groma::sim

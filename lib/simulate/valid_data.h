@@ -1,0 +1,147 @@
+// ValidData: which instances hold valid data of each cell, and the copies that are needed before an
+// instance can be used. The rules are Legion's: data is valid where it was last written or to where
+// it was copied since. Reductions wait in separate instances until someone reads.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/budget.h"
+#include "groma/kinds.h"
+#include "simulate/arena.h"
+#include "simulate/instance.h"
+#include "simulate/ops.h"
+#include "simulate/spaces.h"
+#include "simulate/store.h"
+
+namespace groma::sim {
+
+// A copy (or reduction) that must be made.
+struct Fetch {
+  Op op = kBeginning;
+  InstanceNumber from = 0, to = 0;
+  bool reduction = false;
+  std::int64_t bytes = 0;
+};
+
+// The use of an instance by a task.
+struct Use {
+  Op task = kBeginning;
+  InstanceNumber instance = 0;
+  const Piece* piece = nullptr;
+  std::uint64_t groups = 0;
+  Privilege privilege = Privilege::kReadOnly;
+  bool shares = false;       // coherence: the points of a launch are not ordered
+  bool untracked = false;    // the data that it read need not be remembered as valid here
+  std::uint32_t launch = 0;  // number of the launch in the run, from 1
+  // Tasks that run during this task, since it runs inside them.
+  std::span<const Op> ancestors;
+};
+
+class ValidData {
+ public:
+  // Refers to all arguments, so they must outlive it. `max_bytes` limits its own memory; beyond it,
+  // use() does nothing. It counts its work on `budget`. Once the budget is exceeded, its state and
+  // results are meaningless. It forgets the data of each instance that `store` removes.
+  ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store,
+            std::int64_t max_bytes, Budget& budget);
+  ValidData(const ValidData&) = delete;
+  ValidData& operator=(const ValidData&) = delete;
+
+  // Makes use.task wait for its predecessors, and adds the copies that are needed before it. Their
+  // ops are not released; they wait only for each other and for existing ops. `rank` sorts the
+  // instances that have the data, the best first. Returns false if two points of one launch
+  // conflict.
+  using Rank = std::function<void(InstanceNumber target, std::vector<InstanceNumber>& sources)>;
+  bool use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches);
+  // Does the same for a task that needs no instance of the region, because the tasks that it
+  // launches need one.
+  bool touch(std::uint32_t region, const Use& use);
+
+  // Returns the instances with valid data for all of a piece, the oldest first.
+  void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                 std::vector<InstanceNumber>& answer) const;
+
+  // Returns its own memory, approximately.
+  std::int64_t bytes() const { return array_bytes_ + arena_.bytes(); }
+
+ private:
+  // A list of users. Finished users are dropped from time to time.
+  struct Users {
+    Few<Op> ops;
+    std::uint32_t most = 8;  // size at which finished users are dropped
+    void add(Op op, const Ops& all, Arena& arena);
+  };
+  struct Holder {
+    InstanceNumber instance = 0;
+    Op ready = kBeginning;  // the op after which its data is there
+    Users users;            // ops that read the data, or the instance since then
+    bool valid = false;
+  };
+  struct PendingReduction {
+    InstanceNumber instance = 0;
+    Users users;  // ops that reduce to it
+  };
+  static constexpr Op kSeveral = 0xFFFFFFFF;
+  // One cell of one group. All bytes 0 is an unused cell.
+  struct Cell {
+    Few<Holder> holders;
+    Few<PendingReduction> pending;
+    // The last launch that read or reduced and the last that wrote, with their tasks (kSeveral:
+    // several tasks).
+    std::uint32_t read_launch = 0, write_launch = 0;
+    Op reader = kBeginning, writer = kBeginning;
+  };
+  // The cells of a region. The memory is zeroed by the system, which provides it when it is
+  // touched.
+  struct FreeCells {
+    void operator()(Cell* cells) const { std::free(cells); }
+  };
+  using Cells = std::unique_ptr<Cell[], FreeCells>;
+  // A use while it is applied cell by cell. The copies from `first` on belong to it.
+  struct Step {
+    const Use& use;
+    std::vector<Fetch>& fetches;
+    std::size_t first;
+  };
+
+  Cell& cell(std::uint32_t region, std::int64_t cell, std::size_t group) const {
+    return cells_[region][static_cast<std::size_t>(cell) * groups_[region] + group];
+  }
+  static std::int64_t work_of(const Cell& cell);
+  template <typename Visit>
+  void for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                 const Visit& visit);
+  void forget(InstanceNumber number);
+  Holder& holder(Cell& cell, InstanceNumber instance);
+  static InstanceNumber only_valid(const Cell& cell);
+  template <typename Change>
+  void revise(Cell& cell, const Change& change);
+  void make_only_valid(Cell& cell, InstanceNumber instance);
+  void drop_pending(Cell& cell);
+  void wait(const Use& use, Op op, Op on);
+  void wait_for_users(const Use& use, Op op, Holder& holder);
+  static bool note_use(const Use& use, Cell& cell);
+  Fetch& fetch(const Step& step, InstanceNumber from, bool reduction);
+  void copy_in(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine);
+  void fold_pending(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine);
+  void reduce_to(const Use& use, Cell& cell);
+  void use_cell(const Step& step, Cell& cell, std::int64_t bytes);
+
+  const Spaces& spaces_;
+  Ops& ops_;
+  Store& store_;
+  Budget& budget_;
+  Arena arena_;                          // memory of the contents of cells
+  std::vector<Cells> cells_;             // by region; null before the first use
+  std::vector<std::size_t> groups_;      // number of groups, by region
+  std::vector<InstanceNumber> sources_;  // ranked sources of the current use
+  std::int64_t max_bytes_;               // limit on its own memory
+  std::int64_t array_bytes_ = 0;         // memory of cells_
+};
+
+}  // namespace groma::sim
