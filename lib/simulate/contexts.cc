@@ -10,10 +10,11 @@ namespace groma::sim {
 void Engine::begin_context(TaskRun& run) {
   run.context = std::make_unique<Context>();
   Context& context = *run.context;
-  const app::Task& task = data_.tasks[run.task];
-  if (!open(context, run)) return;
+  const app::Task& task = input_.data.tasks[run.task];
+  if (!launcher_.open(context, run)) return;
   if (++contexts_ > kMaxContexts) {
-    fail(task.name, fmt::format("more than {} tasks that launch are under way", kMaxContexts));
+    outcome_.fail(task.name,
+                  fmt::format("more than {} tasks that launch are under way", kMaxContexts));
     return;
   }
   context.futures.assign(task.futures, kBeginning);
@@ -42,7 +43,7 @@ bool Engine::all_over(Context& context) {
 
 // Runs statements of the body until one has to wait, a launch is issued, or the body ends.
 void Engine::step(Context& context) {
-  while (!over_ && !stopped()) {
+  while (!outcome_.over() && !stopped()) {
     if (context.places.empty()) {
       context.issued = true;
       return check_end(context);
@@ -53,8 +54,8 @@ void Engine::step(Context& context) {
       continue;
     }
     if (++statements_ > kMaxStatements) {
-      fail(data_.tasks[context.run->task].name,
-           fmt::format("more than {} statements", kMaxStatements));
+      outcome_.fail(input_.data.tasks[context.run->task].name,
+                    fmt::format("more than {} statements", kMaxStatements));
       return;
     }
     const app::Statement& statement = (*place.body)[place.next];
@@ -76,7 +77,7 @@ bool Engine::enter(Context& context, const app::Statement& statement) {
   const std::size_t at = context.places.size() - 1;
   if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
     std::int64_t count = 0;
-    if (!this->count(context, *loop, count)) return false;
+    if (!launcher_.count(context, *loop, count)) return false;
     const bool outermost =
         context.run->parent == nullptr &&
         std::none_of(context.places.begin(), context.places.end(),
@@ -146,7 +147,7 @@ bool Engine::conflicts(const Context& context, const app::Launch& launch) const 
   for (const auto& [earlier, left] : context.inner) {
     for (std::size_t a = 0; a < earlier->data.size(); ++a) {
       for (std::size_t b = 0; b < launch.data.size(); ++b) {
-        if (spaces_.interfere(*earlier, a, launch, b)) return true;
+        if (input_.spaces.interfere(*earlier, a, launch, b)) return true;
       }
     }
   }
@@ -180,7 +181,7 @@ void Engine::tell_if_mapped(Context& context, Since since) {
 
 // Completes the task if its body, its own run and all launched tasks are over.
 void Engine::check_end(Context& context) {
-  if (!context.issued || over_) return;
+  if (!context.issued || outcome_.over()) return;
   tell_if_mapped(context, context.since);
   if (context.outstanding == 0 && context.run->ended) complete_run(*context.run);
 }

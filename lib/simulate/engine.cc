@@ -52,10 +52,10 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
     : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
       options_(options),
       costs_(options.costs.value_or(data.runtime.value_or(RuntimeCosts{}))),
-      links_(*machine_, memories_) {
-  stations_.resize(processors_.size());
-  utility_.resize(static_cast<std::size_t>(machine_->node_count()));
-  streaming_.resize(memories_.size());
+      links_(*input_.machine, input_.memories) {
+  stations_.resize(input_.processors.size());
+  utility_.resize(static_cast<std::size_t>(input_.machine->node_count()));
+  streaming_.resize(input_.memories.size());
   phase_time_.resize(data.phases.size());
   uses_.resize(1);
   if (options.record) {
@@ -63,16 +63,16 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
     for (const app::Task& task : data.tasks) record_->tasks.push_back(task.name);
     for (const app::Region& region : data.regions) record_->regions.push_back(region.name);
     record_->phase_names = data.phases;
-    record_->processors.reserve(processors_.size());
-    for (const Processor& p : processors_) {
+    record_->processors.reserve(input_.processors.size());
+    for (const Processor& p : input_.processors) {
       record_->processors.push_back({std::string(name_of(p.kind)), p.node, p.index});
     }
-    record_->memories.reserve(memories_.size());
-    for (std::size_t m = 0; m < memories_.size(); ++m) {
+    record_->memories.reserve(input_.memories.size());
+    for (std::size_t m = 0; m < input_.memories.size(); ++m) {
       const auto number = static_cast<std::int32_t>(m);
-      const Memory& memory = memories_[number];
+      const Memory& memory = input_.memories[number];
       record_->memories.push_back({std::string(name_of(memory.kind)), memory.node, memory.index,
-                                   memories_.group(number).capacity_bytes, 0});
+                                   input_.memories.group(number).capacity_bytes, 0});
     }
     store_.on_allocation = [this](const Instance& instance, bool made) {
       record(record_->allocations,
@@ -105,43 +105,46 @@ std::int64_t Engine::bytes() const {
 // Handles events in the order of their time until none is left or the run is over.
 RunResult Engine::run() {
   if (launch_top()) drain();
-  while (!events_.empty() && !over_) {
+  while (!events_.empty() && !outcome_.over()) {
     const Event event = events_.pop();
     now_ = event.time;
     handle(event);
     drain();
-    tell_collected();
+    instances_.tell_collected();
     if (stopped()) break;
   }
   return finish();
 }
 
 // Returns whether the run is over. Called for every event, statement and mapped task.
-bool Engine::stopped() { return !spend(kStepWork); }
+bool Engine::stopped() { return !outcome_.spend(kStepWork); }
 
 // Computes the result: the run time in seconds, the throughput, and the record if it is wanted.
 // Tasks that are still live are an error, because nothing can wake them.
 RunResult Engine::finish() {
-  if (!over_ && live_ > 0) {
-    fail(data_.name, "nothing goes on: tasks wait for each other, or a mapper holds them back");
+  if (!outcome_.over() && live_ > 0) {
+    outcome_.fail(input_.data.name,
+                  "nothing goes on: tasks wait for each other, or a mapper holds them back");
   }
-  result_.total_seconds = static_cast<double>(now_) * kPicosecond;
-  const RunTime counted =
-      data_.metric_phase < 0 ? now_ : phase_time_[static_cast<std::size_t>(data_.metric_phase)];
-  result_.seconds = static_cast<double>(counted) * kPicosecond;
+  outcome_.result().total_seconds = static_cast<double>(now_) * kPicosecond;
+  const RunTime counted = input_.data.metric_phase < 0
+                              ? now_
+                              : phase_time_[static_cast<std::size_t>(input_.data.metric_phase)];
+  outcome_.result().seconds = static_cast<double>(counted) * kPicosecond;
   app::FormulaFault fault = app::FormulaFault::kNone;
-  const auto work = static_cast<double>(data_.work.value({}, fault));
-  result_.unit = data_.unit;
-  if (result_.seconds > 0) result_.throughput = work / result_.seconds;
+  const auto work = static_cast<double>(input_.data.work.value({}, fault));
+  outcome_.result().unit = input_.data.unit;
+  if (outcome_.result().seconds > 0)
+    outcome_.result().throughput = work / outcome_.result().seconds;
   if (record_) {
     record_->end = now_;
-    for (std::size_t m = 0; m < memories_.size(); ++m) {
+    for (std::size_t m = 0; m < input_.memories.size(); ++m) {
       record_->memories[m].peak_bytes = store_.peak_bytes(static_cast<std::int32_t>(m));
     }
     links_.describe(*record_);
-    result_.record = record_;
+    outcome_.result().record = record_;
   }
-  return std::move(result_);
+  return std::move(outcome_.result());
 }
 
 // ---- Events
@@ -150,7 +153,7 @@ RunResult Engine::finish() {
 // beyond kLongest ends the run.
 void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id) {
   if (time > kLongest) {
-    fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
+    outcome_.fail(input_.data.name, "it takes longer than 13 days, 2^60 picoseconds");
     return;
   }
   Event event{time, order_++ << kKindBits | static_cast<std::uint64_t>(kind), {}};
@@ -179,16 +182,16 @@ void Engine::handle(const Event& event) {
     case Event::Kind::kMessage: {
       const Message message = std::move(messages_[static_cast<std::size_t>(event.id)]);
       free_messages_.push_back(static_cast<std::uint32_t>(event.id));
-      const std::int32_t target = number_of(message.target);
-      scheduler(target).handle_message(*this, message.sender, message.kind, message.bytes);
+      const std::int32_t target = input_.processors.number_of(message.target);
+      mappers_.scheduler(target).handle_message(*this, message.sender, message.kind, message.bytes);
       return;
     }
     case Event::Kind::kCopyEnd:
       break;
   }
   CopyRun& copy = copies_[static_cast<std::size_t>(event.id)];
-  ++result_.copies;
-  result_.moved_bytes += copy.fetch.bytes;
+  ++outcome_.result().copies;
+  outcome_.result().moved_bytes += copy.fetch.bytes;
   store_.release(copy.fetch.from);
   store_.release(copy.fetch.to);
   const Op op = copy.fetch.op;
@@ -200,7 +203,7 @@ void Engine::handle(const Event& event) {
 // Handles every operation that became ready, and those that become ready by that. A list replaces
 // recursion.
 void Engine::drain() {
-  for (std::size_t i = 0; i < ready_.size() && !over_; ++i)
+  for (std::size_t i = 0; i < ready_.size() && !outcome_.over(); ++i)
     op_ready(ready_[i].first, ready_[i].second);
   ready_.clear();
 }
@@ -256,7 +259,8 @@ void Engine::start_copy(CopyRun& copy) {
   const auto index = uses_[copy.fetch.op].copy;
   copy.ready = now_;
   if (route == nullptr) {
-    refuse(RunStatus::kExecuteError, {no_route(from, to)}, "no dma path between memories");
+    outcome_.refuse(RunStatus::kExecuteError, {no_route(input_.memories, from, to)},
+                    "no dma path between memories");
     return;
   }
   if (record_) copy.record = static_cast<std::int64_t>(record_->events.size());
@@ -313,14 +317,14 @@ double Engine::with_noise(double seconds) {
 // for each element.
 double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
                              const Instance& instance) const {
-  const app::Where& wants = where_of(run, requirement);
+  const app::Where& wants = where_of(input_.data, run, requirement);
   const double sector = sector_bytes(run.processor.kind);
-  const double used = point_bytes(data_, wants);
+  const double used = point_bytes(input_.data, wants);
   const auto count = static_cast<double>(wants.fields.size());
   double factor = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
     const auto whole = static_cast<double>(
-        spaces_.region(instance.region).point_bytes(instance.groups, instance.layout));
+        input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
     const double moved = whole <= sector ? whole : std::min(whole, count * sector);
     factor = std::max(1.0, moved / used);
   }
@@ -347,13 +351,13 @@ double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
   const Rect &box = run.pieces[requirement]->box, &whole = instance.shape->box;
   const int n = box.dimensions();
   if (n < 2 || loops_across(run, requirement, instance)) return 0;
-  const app::Where& wants = where_of(run, requirement);
+  const app::Where& wants = where_of(input_.data, run, requirement);
   double row = 0, rows = 1;  // contiguous bytes of a row, and the number of rows
   if (instance.layout.fields == FieldOrder::kAos) {
     row = static_cast<double>(
-        spaces_.region(instance.region).point_bytes(instance.groups, instance.layout));
+        input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
   } else {
-    row = point_bytes(data_, wants) / static_cast<double>(wants.fields.size());
+    row = point_bytes(input_.data, wants) / static_cast<double>(wants.fields.size());
   }
   bool in_row = true;
   for (int i = 0; i < n; ++i) {
@@ -370,7 +374,7 @@ double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
 // work on it when this task starts.
 double Engine::seconds_of(TaskRun& run) {
   const app::Variant& variant = *run.variant;
-  const NodeType& node = machine_->node(run.processor.node);
+  const NodeType& node = input_.machine->node(run.processor.node);
   const ProcessorGroup& group = *node.find(run.processor.kind);
   std::vector<app::PieceSize>& sizes = piece_sizes_;
   sizes.clear();
@@ -393,7 +397,7 @@ double Engine::seconds_of(TaskRun& run) {
     const InstanceNumber number = run.instances[r];
     if (number == kVirtual || bytes <= 0) return;
     const Instance& instance = store_.instance(number);
-    const MemKind kind = memories_[instance.memory].kind;
+    const MemKind kind = input_.memories[instance.memory].kind;
     double unforeseen = 0;
     if (access == Access::kStream) {
       bytes *= layout_factor(run, r, instance);
@@ -413,7 +417,7 @@ double Engine::seconds_of(TaskRun& run) {
       known->unforeseen += unforeseen;
     }
   };
-  const std::vector<app::Requirement>& requirements = data_.tasks[run.task].requirements;
+  const std::vector<app::Requirement>& requirements = input_.data.tasks[run.task].requirements;
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     bool listed = false;
     for (const app::Traffic& traffic : variant.traffic) {
@@ -422,8 +426,8 @@ double Engine::seconds_of(TaskRun& run) {
       add(r, value(traffic.bytes), traffic.access);
     }
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
-    const app::Where& where = where_of(run, r);
-    const double bytes = point_bytes(data_, where) * static_cast<double>(sizes[r].points);
+    const app::Where& where = where_of(input_.data, run, r);
+    const double bytes = point_bytes(input_.data, where) * static_cast<double>(sizes[r].points);
     const Privilege privilege = where.privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
     if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);
@@ -433,12 +437,12 @@ double Engine::seconds_of(TaskRun& run) {
   for (const Load& load : loads) {
     const auto m = static_cast<std::size_t>(load.memory);
     run.streams |=
-        static_cast<std::uint16_t>(1U << static_cast<unsigned>(memories_[load.memory].kind));
+        static_cast<std::uint16_t>(1U << static_cast<unsigned>(input_.memories[load.memory].kind));
     const auto sharing = static_cast<double>(++streaming_[m]);
-    const Affinity* affinity = node.find(run.processor.kind, memories_[load.memory].kind);
+    const Affinity* affinity = node.find(run.processor.kind, input_.memories[load.memory].kind);
     if (affinity == nullptr || affinity->bandwidth_bytes_per_s <= 0) continue;
     const double alone = affinity->bandwidth_bytes_per_s;
-    const double all = memories_.group(load.memory).bandwidth_bytes_per_s;
+    const double all = input_.memories.group(load.memory).bandwidth_bytes_per_s;
     const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
     // Extra seconds for each byte that no prefetcher fetches: the core waits for its line buffers.
     const double waits =
@@ -448,7 +452,7 @@ double Engine::seconds_of(TaskRun& run) {
     memory = std::max(memory, affinity->latency_s + moving);
   }
   const double least = value(variant.nanoseconds) * 1e-9;
-  fail_formula(run, fault);
+  fail_formula(outcome_, input_.data, run, fault);
   return kernels * group.launch_latency_s + std::max({compute, memory, least});
 }
 
@@ -487,7 +491,7 @@ void Engine::start(TaskRun& run) {
     station.last_record = run.record;
   }
   push(end, Event::Kind::kTaskEnd, &run, 0);
-  if (!run.variant->leaf && !data_.tasks[run.task].body.empty()) begin_context(run);
+  if (launches_tasks(input_.data, run)) begin_context(run);
 }
 
 // Handles the end of a task's own run: frees its processor and its share of memory bandwidth. The
@@ -499,7 +503,7 @@ void Engine::end_task(TaskRun& run) {
   for (std::size_t k = 0; run.streams >> k != 0; ++k) {
     if ((run.streams >> k & 1) == 0) continue;
     --streaming_[static_cast<std::size_t>(
-        memories_.nearest(run.processor, static_cast<MemKind>(k)))];
+        input_.memories.nearest(run.processor, static_cast<MemKind>(k)))];
   }
   if (run.context) {
     run.context->last_over = run.record;
@@ -513,18 +517,17 @@ void Engine::end_task(TaskRun& run) {
 // Handles the end of a task and of everything that it launched. The instances are released,
 // profiling is reported, waiting operations become ready, and the parent may go on.
 void Engine::complete_run(TaskRun& run) {
-  ++result_.tasks;
+  ++outcome_.result().tasks;
   --stations_[static_cast<std::size_t>(run.number)].load;
   if (run.profiling.any()) {
-    const TaskView view = view_of(run, report_views_);
+    const TaskView view = views_.view_of(run, report_views_);
     ProfilingReport report;
     report.created_ns = (run.of != nullptr ? run.of->created : 0) / 1000;
     report.ready_ns = run.ready / 1000;
     report.started_ns = run.start / 1000;
     report.ended_ns = now_ / 1000;
     report.processor = run.processor;
-    speaking_ = run.processor;
-    mapper(run.number).report_profiling(*this, view, report);
+    mappers_.of(run.number).report_profiling(*this, view, report);
   }
   if (stealable_ > 0) push(now_, Event::Kind::kSteal, nullptr, run.number);
   for (InstanceNumber instance : run.instances) {
@@ -575,7 +578,7 @@ void Engine::trigger_event(MapperEvent event) {
 // or if too many messages were sent since a task was mapped.
 bool Engine::send_message(const Processor& target, std::uint32_t kind,
                           std::span<const std::byte> message) {
-  const std::int32_t number = number_of(target);
+  const std::int32_t number = input_.processors.number_of(target);
   // Without this limit, mappers could send each other messages for ever.
   constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
   if (number < 0 || sent_in_vain_ >= kMaxInVain + 16 * live_) return false;
@@ -586,7 +589,7 @@ bool Engine::send_message(const Processor& target, std::uint32_t kind,
   }
   const std::uint32_t slot = free_messages_.back();
   free_messages_.pop_back();
-  messages_[slot] = {speaking_, target, kind, {message.begin(), message.end()}};
+  messages_[slot] = {mappers_.speaking(), target, kind, {message.begin(), message.end()}};
   push(now_, Event::Kind::kMessage, nullptr, slot);
   return true;
 }
@@ -594,8 +597,8 @@ bool Engine::send_message(const Processor& target, std::uint32_t kind,
 // Sends the message to every processor except the sender's. Returns false if one of them fails.
 bool Engine::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
   bool sent = true;
-  for (const Processor& processor : processors_) {
-    if (!(processor == speaking_)) sent = send_message(processor, kind, message) && sent;
+  for (const Processor& processor : input_.processors) {
+    if (!(processor == mappers_.speaking())) sent = send_message(processor, kind, message) && sent;
   }
   return sent;
 }

@@ -15,9 +15,13 @@
 #include <vector>
 
 #include "simulate/heap.h"
+#include "simulate/links.h"
 #include "simulate/mapping.h"
 
 namespace groma::sim {
+
+// Limit on unfinished tasks that launch; it bounds their memory.
+inline constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;
 
 class Engine final : public Mapping {
  public:
@@ -113,9 +117,11 @@ class Engine final : public Mapping {
   void record(std::vector<Entry>& list, const std::type_identity_t<Entry>& entry) {
     if (list.size() == list.capacity()) {
       // Both the old and the new array exist while the entries are moved.
-      const std::int64_t room = (max_bytes_ - bytes()) / static_cast<std::int64_t>(sizeof(Entry));
+      const std::int64_t room =
+          (outcome_.max_bytes() - bytes()) / static_cast<std::int64_t>(sizeof(Entry));
       const auto size = static_cast<std::int64_t>(list.size());
-      if (room <= size + size / 8) return static_cast<void>(fail_of_memory(data_.name));
+      if (room <= size + size / 8)
+        return static_cast<void>(outcome_.fail_of_memory(input_.data.name));
       list.reserve(static_cast<std::size_t>(std::min(room, std::max<std::int64_t>(64, 2 * size))));
     }
     list.push_back(entry);
@@ -172,6 +178,7 @@ class Engine final : public Mapping {
   std::map<MapperEvent, bool> events_made_;
   std::vector<Message> messages_;             // some of them are delivered
   std::vector<std::uint32_t> free_messages_;  // places of delivered messages, for reuse
+  std::uint32_t launches_ = 0;                // number of launches
   std::int64_t launched_ = 0;                 // number of launched tasks
   std::int64_t live_ = 0;                     // number of unfinished tasks
   std::uint64_t statements_ = 0;

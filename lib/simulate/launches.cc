@@ -38,24 +38,24 @@ TaskRun& Engine::new_run() {
 // Places and maps the top-level task. Returns false if the run is over.
 bool Engine::launch_top() {
   TaskRun& run = new_run();
-  return place_top(run) && map(run);
+  return launcher_.place_top(run) && map(run);
 }
 
 // Launches the points of one launch statement. Points whose mapper does not select tasks are mapped
 // at once. The others wait at their processor for select_tasks_to_map. The launching task goes on
 // when all points are mapped.
 void Engine::launch(Context& context, const app::Launch& launch) {
-  const std::string& name = data_.tasks[launch.task].name;
+  const std::string& name = input_.data.tasks[launch.task].name;
   Rect domain;
-  if (!domain_of(context, launch, domain)) return;
+  if (!launcher_.domain_of(context, launch, domain)) return;
   const std::int64_t points = domain.volume();
   if (points > options_.max_tasks - launched_) {
-    fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks), {},
-         RunStatus::kTooLarge);
+    outcome_.fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks), {},
+                  RunStatus::kTooLarge);
     return;
   }
   if (points > kMaxLive - live_) {
-    fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
+    outcome_.fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
     return;
   }
   const std::int64_t more = points * kLeastBytes;
@@ -69,31 +69,29 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   }
   context.mapping = points;
   context.stage_end = now_;
-  slices_.clear();
-  if (points > 0 && !start_launch(context, launch, domain)) {
-    noted(&launch, nullptr);
-    return;
+  launcher_.start().slices.clear();
+  if (points > 0 && !launcher_.start_launch(context, launch, domain)) {
+    return note_launch(input_.data, &launch, nullptr, outcome_.result().refusals);
   }
   if (!within_limits(launch.task, more)) return;  // the slices need memory, too
   const auto of = std::make_shared<const LaunchRun>(
-      LaunchRun{launches_, domain, now_, task_options_.valid_instances});
-  const bool inner = !data_.tasks[launch.task].body.empty();
+      LaunchRun{launches_, domain, now_, launcher_.start().options.valid_instances});
+  const bool inner = !input_.data.tasks[launch.task].body.empty();
   if (inner && points > 0) context.inner.emplace_back(&launch, points);
   context.outstanding += points;
   context.unmapped += points;
   std::vector<TaskRun*> runs;
   runs.swap(launched_runs_);
   runs.clear();
-  for (const TaskSlice& slice : slices_) {
+  for (const TaskSlice& slice : launcher_.start().slices) {
     Point point = slice.box.lower;
     do {
       TaskRun& run = new_run();
       run.mapping = now_;
       run.op = ops_.add();
       const std::int64_t before = bytes_of(run);
-      if (!place(run, context, launch, of, slice, point)) {
-        noted(&launch, &run);
-        return;
+      if (!launcher_.place(run, context, launch, of, slice, point)) {
+        return note_launch(input_.data, &launch, &run, outcome_.result().refusals);
       }
       run.instances.reserve(run.pieces.size());
       run_bytes_ += bytes_of(run) - before;
@@ -103,7 +101,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   }
   uses_.resize(ops_.size());
   for (TaskRun* run : runs) {
-    if (!spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return;
+    if (!outcome_.spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return;
     uses_[run->op] = {OpUse::Kind::kTask, 0, run};
     for (std::uint32_t future : launch.takes) ops_.depend(run->op, context.futures[future]);
   }
@@ -115,8 +113,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   std::vector<std::int32_t> asked;
   bool may_move = false;
   for (TaskRun* run : runs) {
-    if (over_ || !spend(static_cast<std::int64_t>(asked.size()))) return;
-    if (!mapper(run->number).selects()) {
+    if (outcome_.over() || !outcome_.spend(static_cast<std::int64_t>(asked.size()))) return;
+    if (!mappers_.of(run->number).selects()) {
       if (!map(*run)) return;
       continue;
     }
@@ -139,11 +137,11 @@ void Engine::launch(Context& context, const app::Launch& launch) {
 // now, relocate them, or defer them to an event. The run fails if mappers defer tasks too often.
 void Engine::select(std::int32_t processor) {
   Station& station = stations_[static_cast<std::size_t>(processor)];
-  if (station.unmapped.empty() || over_) return;
+  if (station.unmapped.empty() || outcome_.over()) return;
   asked_in_vain_ += static_cast<std::int64_t>(station.unmapped.size());
   if (asked_in_vain_ > kMaxInVain + 16 * live_) {
-    fail(data_.tasks[station.unmapped.front()->task].name,
-         "select_tasks_to_map puts it off for ever");
+    outcome_.fail(input_.data.tasks[station.unmapped.front()->task].name,
+                  "select_tasks_to_map puts it off for ever");
     return;
   }
   if (!may_view(station.unmapped)) return;
@@ -152,8 +150,8 @@ void Engine::select(std::int32_t processor) {
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   ScheduleAnswer answer;
-  scheduler(processor).select_tasks_to_map(*this, views, answer);
-  if (!accepts(validate(answer, views, *machine_), views.front())) return;
+  mappers_.scheduler(processor).select_tasks_to_map(*this, views, answer);
+  if (!mappers_.accepts(validate(answer, views, *input_.machine), views.front())) return;
   std::vector<bool> taken(waiting.size());
   for (std::uint32_t i : answer.map) taken[i] = true;
   for (const auto& [i, target] : answer.relocate) taken[i] = true;
@@ -163,7 +161,7 @@ void Engine::select(std::int32_t processor) {
   if (!station.unmapped.empty() && answer.map.empty() && answer.relocate.empty()) {
     const auto made = events_made_.find(answer.deferral);
     if (made == events_made_.end()) {
-      fail(views.front().name, "select_tasks_to_map defers it to no event");
+      outcome_.fail(views.front().name, "select_tasks_to_map defers it to no event");
       return;
     }
     if (made->second) {
@@ -181,7 +179,7 @@ void Engine::select(std::int32_t processor) {
   bool may_move = false;
   for (const auto& [i, target] : answer.relocate) {
     waiting[i]->processor = target;
-    waiting[i]->number = number_of(target);
+    waiting[i]->number = input_.processors.number_of(target);
     stations_[static_cast<std::size_t>(waiting[i]->number)].unmapped.push_back(waiting[i]);
     push(now_, Event::Kind::kSelect, nullptr, waiting[i]->number);
     may_move |= waiting[i]->stealable;
@@ -194,11 +192,11 @@ void Engine::select(std::int32_t processor) {
 bool Engine::may_view(const std::vector<TaskRun*>& runs) {
   std::int64_t bytes = 0;
   for (const TaskRun* run : runs) {
-    const std::size_t requirements = data_.tasks[run->task].requirements.size();
+    const std::size_t requirements = input_.data.tasks[run->task].requirements.size();
     bytes += static_cast<std::int64_t>(sizeof(TaskView)) +
              heap_bytes(requirements * sizeof(RequirementView));
   }
-  return runs.empty() || (spend(bytes / 64) && within_limits(runs.front()->task, bytes));
+  return runs.empty() || (outcome_.spend(bytes / 64) && within_limits(runs.front()->task, bytes));
 }
 
 // Returns the tasks as mappers see them. `requirements` holds the memory of their requirements.
@@ -207,7 +205,7 @@ std::vector<TaskView> Engine::views_of(std::span<TaskRun* const> runs,
   requirements.resize(runs.size());
   std::vector<TaskView> views;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    views.push_back(view_of(*runs[i], requirements[i]));
+    views.push_back(views_.view_of(*runs[i], requirements[i]));
   }
   return views;
 }
@@ -216,7 +214,7 @@ std::vector<TaskView> Engine::views_of(std::span<TaskRun* const> runs,
 
 // Returns whether a processor of this kind may take a waiting task.
 bool Engine::may_steal(ProcKind kind, const TaskRun& waits) const {
-  return waits.stealable && has_variant(waits.task, kind);
+  return waits.stealable && input_.has_variant(waits.task, kind);
 }
 
 // Returns whether no task is mapped to the processor and none waits there.
@@ -229,32 +227,32 @@ bool Engine::is_idle(std::int32_t processor) const {
 // victim is asked once. Victims without a suitable task are on the blacklist from the start. -1
 // stands for all processors in turn.
 void Engine::steal(std::int32_t thief) {
-  const auto count = static_cast<std::int32_t>(processors_.size());
+  const auto count = static_cast<std::int32_t>(input_.processors.size());
   if (thief < 0) {
-    for (std::int32_t p = 0; p < count && !over_; ++p) steal(p);
+    for (std::int32_t p = 0; p < count && !outcome_.over(); ++p) steal(p);
     return;
   }
   if (stealable_ == 0 || !is_idle(thief)) return;
-  const Processor& to = processors_[static_cast<std::size_t>(thief)];
+  const Processor& to = input_.processors[thief];
   std::vector<Processor> blacklist, victims;
   for (std::int32_t p = 0; p < count; ++p) {
     const std::vector<TaskRun*>& there = stations_[static_cast<std::size_t>(p)].unmapped;
-    if (!spend(1 + static_cast<std::int64_t>(there.size()))) return;
+    if (!outcome_.spend(1 + static_cast<std::int64_t>(there.size()))) return;
     const bool has = std::any_of(there.begin(), there.end(),
                                  [&](const TaskRun* run) { return may_steal(to.kind, *run); });
-    if (!has) blacklist.push_back(processors_[static_cast<std::size_t>(p)]);
+    if (!has) blacklist.push_back(input_.processors[p]);
   }
-  for (bool more = true; more && blacklist.size() < processors_.size() && is_idle(thief);) {
+  for (bool more = true; more && blacklist.size() < input_.processors.size() && is_idle(thief);) {
     more = false;
     victims.clear();
-    scheduler(thief).select_steal_targets(*this, blacklist, victims);
-    if (!accepts(validate_steal_targets(victims, to, *machine_), TaskView{})) return;
+    mappers_.scheduler(thief).select_steal_targets(*this, blacklist, victims);
+    if (!mappers_.accepts(validate_steal_targets(victims, to, *input_.machine), TaskView{})) return;
     for (const Processor& victim : victims) {
-      if (!spend(static_cast<std::int64_t>(blacklist.size()))) return;
+      if (!outcome_.spend(static_cast<std::int64_t>(blacklist.size()))) return;
       if (std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end()) continue;
       blacklist.push_back(victim);
-      give(number_of(victim), thief);
-      if (over_) return;
+      give(input_.processors.number_of(victim), thief);
+      if (outcome_.over()) return;
       more = true;
     }
   }
@@ -264,7 +262,7 @@ void Engine::steal(std::int32_t thief) {
 // Asks permit_steal_request of the victim and moves the permitted tasks to the thief. If the thief
 // is on another node, their mapping begins after twice `remote_s`.
 void Engine::give(std::int32_t victim, std::int32_t thief) {
-  const Processor& to = processors_[static_cast<std::size_t>(thief)];
+  const Processor& to = input_.processors[thief];
   std::vector<TaskRun*> waiting;
   for (TaskRun* run : stations_[static_cast<std::size_t>(victim)].unmapped) {
     if (may_steal(to.kind, *run)) waiting.push_back(run);
@@ -273,9 +271,9 @@ void Engine::give(std::int32_t victim, std::int32_t thief) {
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   std::vector<std::uint32_t> stolen;
-  scheduler(victim).permit_steal_request(*this, to, views, stolen);
-  if (!accepts(validate_stolen(stolen, views), TaskView{})) return;
-  const bool far = processors_[static_cast<std::size_t>(victim)].node != to.node;
+  mappers_.scheduler(victim).permit_steal_request(*this, to, views, stolen);
+  if (!mappers_.accepts(validate_stolen(stolen, views), TaskView{})) return;
+  const bool far = input_.processors[victim].node != to.node;
   for (std::uint32_t i : stolen) {
     TaskRun& run = *waiting[i];
     run.processor = to;
@@ -308,23 +306,27 @@ bool Engine::map(TaskRun& run) {
   run.mapping = std::max({free, arrives, run.mapping});
   run.mapped = free = run.mapping + to_time(replay ? costs_.replay_s : costs_.map_s);
   if (free > kLongest) {
-    return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
+    return outcome_.fail(input_.data.name, "it takes longer than 13 days, 2^60 picoseconds");
   }
 
   if (!within_limits(run.task)) return false;
-  const Holding holding(*this);
-  const TaskView view = view_of(run, point_views_);
-  if (!ask(run, view, mapper(run.number))) return noted(nullptr, &run);
+  const MapperInstances::Holding holding(instances_);
+  const auto refused = [&] {
+    note_launch(input_.data, nullptr, &run, outcome_.result().refusals);
+    return false;
+  };
+  const TaskView view = views_.view_of(run, point_views_);
+  if (!ask(run, view, mappers_.of(run.number))) return refused();
   // Take the least loaded of the processors in the answer.
   const auto load = [this](const Processor& processor) {
-    return stations_[static_cast<std::size_t>(number_of(processor))].load;
+    return stations_[static_cast<std::size_t>(input_.processors.number_of(processor))].load;
   };
   take(run, *std::min_element(
                 wish_.processors.begin(), wish_.processors.end(),
                 [&](const Processor& a, const Processor& b) { return load(a) < load(b); }));
   fetches_.clear();
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
-    if (!map_requirement(run, view, wish_.requirements[r], r)) return noted(nullptr, &run);
+    if (!map_requirement(run, view, wish_.requirements[r], r)) return refused();
   }
   uses_.resize(ops_.size());
   for (const Fetch& fetch : fetches_) {
@@ -358,7 +360,7 @@ void Engine::after_mapping(TaskRun& run) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
   parent->stage_end = std::max(parent->stage_end, run.mapped);
-  const bool launches = !run.variant->leaf && !data_.tasks[run.task].body.empty();
+  const bool launches = launches_tasks(input_.data, run);
   if (!launches) subtree_mapped(run, {});
   if (--parent->mapping > 0) return;
   wake(*parent, std::max(parent->stage_end, now_ + to_time(costs_.issue_s)));

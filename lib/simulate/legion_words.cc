@@ -58,8 +58,8 @@ std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
   if (answer.wish == nullptr || position >= answer.wish->requirements.size()) return {};
   const RequirementWish& wish = answer.wish->requirements[position];
   if (wish.candidate_count == 0 || answer.wish->processors.empty()) return {};
-  const std::int32_t memory =
-      memories.find(answer.wish->processors.front().node, wish.candidates().front().memory, 0);
+  const std::int32_t memory = memories.number_of(
+      {wish.candidates().front().memory, answer.wish->processors.front().node, 0});
   if (memory < 0) return {};
   return NamedInstance{answer, static_cast<std::uint32_t>(position)}.not_visible(memory);
 }

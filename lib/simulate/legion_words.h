@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "groma/validate.h"
-#include "simulate/links.h"
+#include "simulate/machine_index.h"
 
 namespace groma::sim {
 

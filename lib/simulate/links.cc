@@ -1,4 +1,4 @@
-// Numbers the memories of a machine, and finds the routes and links of copies between memories.
+// Finds the routes of copies between memories, and the links that they occupy.
 #include "simulate/links.h"
 
 #include <algorithm>
@@ -26,38 +26,6 @@ RunTime to_time(double seconds) {
   const double time = seconds / kPicosecond;
   if (!(time > 0)) return 0;
   return time < static_cast<double>(kLongest) ? static_cast<RunTime>(std::llround(time)) : kLongest;
-}
-
-// Numbers the memories: nodes in order, then kinds, then indices. Memories without capacity get no
-// number.
-Memories::Memories(const Machine& machine) : machine_(machine) {
-  first_.resize(static_cast<std::size_t>(machine.node_count()));
-  for (std::int64_t node = 0; node < machine.node_count(); ++node) {
-    auto& first = first_[static_cast<std::size_t>(node)];
-    first.fill(-1);
-    for (std::size_t k = 0; k < kMemKindCount; ++k) {
-      const auto kind = static_cast<MemKind>(k);
-      const MemoryGroup* group = machine.node(node).find(kind);
-      if (group == nullptr || group->capacity_bytes == 0) continue;
-      first[k] = static_cast<std::int32_t>(memories_.size());
-      for (std::int64_t i = 0; i < group->count; ++i) memories_.push_back({kind, node, i});
-    }
-  }
-}
-
-std::int32_t Memories::find(std::int64_t node, MemKind kind, std::int64_t index) const {
-  const std::int32_t first = first_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)];
-  return first < 0 ? -1 : first + static_cast<std::int32_t>(index);
-}
-
-std::int32_t Memories::nearest(const Processor& processor, MemKind kind) const {
-  const auto memory = machine_.memory_of(processor, kind);
-  return memory ? find(memory->node, memory->kind, memory->index) : -1;
-}
-
-const MemoryGroup& Memories::group(std::int32_t memory) const {
-  const Memory& one = (*this)[memory];
-  return *machine_.node(one.node).find(one.kind);
 }
 
 Links::Links(const Machine& machine, const Memories& memories)

@@ -12,6 +12,7 @@
 #include "groma/machine.h"
 #include "groma/run_record.h"
 #include "simulate/lane.h"
+#include "simulate/machine_index.h"
 
 namespace groma::sim {
 
@@ -21,27 +22,6 @@ inline constexpr RunTime kLongest = RunTime{1} << 60;
 
 // Converts seconds to picoseconds, rounded to the nearest. Longer times become kLongest.
 RunTime to_time(double seconds);
-
-// The memories of a machine, numbered by node, then kind, then index.
-class Memories {
- public:
-  explicit Memories(const Machine& machine);
-  // Returns the number of a memory; -1 if the node has none of that kind, or an empty one.
-  std::int32_t find(std::int64_t node, MemKind kind, std::int64_t index) const;
-  // Returns the memory of that kind that the processor uses (Machine::memory_of); -1 if it can
-  // address none.
-  std::int32_t nearest(const Processor& processor, MemKind kind) const;
-  const Memory& operator[](std::int32_t memory) const {
-    return memories_[static_cast<std::size_t>(memory)];
-  }
-  std::size_t size() const { return memories_.size(); }
-  const MemoryGroup& group(std::int32_t memory) const;
-
- private:
-  const Machine& machine_;
-  std::vector<Memory> memories_;
-  std::vector<std::array<std::int32_t, kMemKindCount>> first_;  // by node, by kind
-};
 
 // The way of a copy from one memory to another. A copy occupies all links of its route at once. The
 // time is the latency plus its bytes divided by the bandwidth of the slowest link.

@@ -17,6 +17,8 @@
 #include "base/quantities.h"
 #include "base/saturating.h"
 #include "evaluate/processors.h"
+#include "simulate/candidates.h"
+#include "simulate/links.h"
 #include "simulate/mapping.h"
 
 namespace groma::sim {
@@ -58,14 +60,18 @@ class Rehearsal final : public Mapping {
             const MapperFactory& make, const RehearsalOptions& options, bool notes_wants)
       : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
         options_(options),
-        links_(*machine_, memories_),
-        notes_wants_(notes_wants) {}
+        links_(*input_.machine, input_.memories),
+        notes_wants_(notes_wants) {
+    instances_.on_made = [this](const InstanceQuery& query, std::optional<InstanceNumber> made) {
+      made_by_mapper(query, made);
+    };
+  }
 
   // Rehearses the whole program. Returns nothing if the result depends on what all tasks want and
   // `notes_wants_` is false. The caller then runs a second rehearsal that notes the wants.
   std::optional<RehearsalResult> run() {
     TaskRun top;
-    if (!place_top(top)) {
+    if (!launcher_.place_top(top)) {
       collect(nullptr, nullptr);
       return finish();
     }
@@ -102,9 +108,7 @@ class Rehearsal final : public Mapping {
     std::uint32_t task = 0, position = 0;
   };
 
-  bool launches(const TaskRun& run) const {
-    return !run.variant->leaf && !data_.tasks[run.task].body.empty();
-  }
+  bool launches(const TaskRun& run) const { return launches_tasks(input_.data, run); }
 
   // ---- Bodies
 
@@ -112,8 +116,8 @@ class Rehearsal final : public Mapping {
   void body_of(TaskRun& run, std::vector<Processor> may) {
     Level level;
     level.may = std::move(may);
-    if (open(level.context, run)) {
-      body(level, data_.tasks[run.task].body);
+    if (launcher_.open(level.context, run)) {
+      body(level, input_.data.tasks[run.task].body);
     } else {
       collect(nullptr, &run);
     }
@@ -163,7 +167,7 @@ class Rehearsal final : public Mapping {
   // all later iterations. If processors are not certain, all possible processors were asked about.
   void loop(Level& level, const app::Loop& loop) {
     std::int64_t count = 0;
-    if (!this->count(level.context, loop, count)) return collect(nullptr, level.context.run);
+    if (!launcher_.count(level.context, loop, count)) return collect(nullptr, level.context.run);
     if (loop.body.empty()) return;
     const std::uint64_t around = signature_;
     std::uint64_t all = around, last = 0;
@@ -171,11 +175,11 @@ class Rehearsal final : public Mapping {
     for (std::int64_t i = 0; i < count && !ended_; ++i) {
       if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
       const std::int64_t tasks = launched_, statements = statements_, live = live_;
-      const std::int64_t turns = turns_, changes = changes_;
+      const std::int64_t turns = turns_, changes = instances_.changes();
       signature_ = 1;
       body(level, loop.body);
       signature_ = mix(signature_, wants_.size() + findings_.size());
-      same = i > 0 && signature_ == last && changes_ == changes ? same + 1 : 0;
+      same = i > 0 && signature_ == last && instances_.changes() == changes ? same + 1 : 0;
       last = signature_;
       all = mix(all, signature_);
       if (loop.slot >= 0 || same == 0) continue;
@@ -187,7 +191,8 @@ class Rehearsal final : public Mapping {
       live_ =
           saturating_add(live_, saturating_multiply(left, std::max<std::int64_t>(0, live_ - live)));
       note_live();
-      if (launched_ > options_.max_tasks) too_many_tasks(data_.tasks[level.context.run->task].name);
+      if (launched_ > options_.max_tasks)
+        too_many_tasks(input_.data.tasks[level.context.run->task].name);
       if (statements_ > static_cast<std::int64_t>(kMaxStatements)) too_many_statements();
       break;
     }
@@ -208,12 +213,12 @@ class Rehearsal final : public Mapping {
       return end(fmt::format("it takes more than {} steps, statements and points of launches",
                              options_.max_steps));
     }
-    if (spend(kStepWork * steps)) return true;
+    if (outcome_.spend(kStepWork * steps)) return true;
     collect(nullptr, nullptr);
     return false;
   }
   bool stops() override {
-    return budget_.spent() > options_.max_work || (options_.stop && options_.stop());
+    return outcome_.budget().spent() > options_.max_work || (options_.stop && options_.stop());
   }
   std::int64_t bytes() const override { return Mapping::bytes() + want_bytes_; }
 
@@ -232,13 +237,13 @@ class Rehearsal final : public Mapping {
 
   // Ends the rehearsal with the run's own error: too many tasks are launched.
   void too_many_tasks(std::string_view task) {
-    fail(task, fmt::format("more than {} tasks are launched", options_.max_tasks));
+    outcome_.fail(task, fmt::format("more than {} tasks are launched", options_.max_tasks));
     collect(nullptr, nullptr);
     ended_ = true;
   }
   // Ends the rehearsal with the run's own error: too many statements are executed.
   void too_many_statements() {
-    fail(data_.name, fmt::format("more than {} statements", kMaxStatements));
+    outcome_.fail(input_.data.name, fmt::format("more than {} statements", kMaxStatements));
     collect(nullptr, nullptr);
     ended_ = true;
   }
@@ -249,13 +254,13 @@ class Rehearsal final : public Mapping {
   // tasks. From such bodies on, neither the store nor the order of mapping is certain.
   void launch(Level& level, const app::Launch& launch) {
     Context& context = level.context;
-    const std::string& name = data_.tasks[launch.task].name;
+    const std::string& name = input_.data.tasks[launch.task].name;
     Rect domain;
-    if (!domain_of(context, launch, domain)) return collect(&launch, nullptr);
+    if (!launcher_.domain_of(context, launch, domain)) return collect(&launch, nullptr);
     const std::int64_t points = domain.volume();
     if (points > options_.max_tasks - launched_) return too_many_tasks(name);
     if (points >= kMaxLive) {
-      fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
+      outcome_.fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
       collect(&launch, nullptr);
       ended_ = true;
       return;
@@ -266,15 +271,15 @@ class Rehearsal final : public Mapping {
     ++launches_;
     signature_ = mix(signature_, launch.number);
     if (points == 0 || !step(points)) return;
-    if (!start_launch(context, launch, domain)) return collect(&launch, nullptr);
+    if (!launcher_.start_launch(context, launch, domain)) return collect(&launch, nullptr);
     const auto of = std::make_shared<const LaunchRun>(
-        LaunchRun{launches_, domain, 0, task_options_.valid_instances});
-    const bool turn = !launch.is_index && !task_options_.processor_origin;
+        LaunchRun{launches_, domain, 0, launcher_.start().options.valid_instances});
+    const bool turn = !launch.is_index && !launcher_.start().options.processor_origin;
     turns_ += turn ? 1 : 0;
     std::vector<Processor> may;
     if (!launch.is_index) may = places_of(level, launch);
     TaskSlices slices;
-    std::swap(slices, slices_);
+    std::swap(slices, launcher_.start().slices);
     // Points that launch tasks themselves.
     std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;
     for (const TaskSlice& slice : slices) {
@@ -284,7 +289,7 @@ class Rehearsal final : public Mapping {
         TaskRun& run = run_;
         run.clear();
         run.op = ops_.add();
-        if (!place(run, context, launch, of, slice, point)) {
+        if (!launcher_.place(run, context, launch, of, slice, point)) {
           collect(&launch, &run);
           continue;
         }
@@ -309,7 +314,7 @@ class Rehearsal final : public Mapping {
         }
       } while (launch.is_index && next_point(slice.box, &point) && !ended_);
     }
-    std::swap(slices, slices_);
+    std::swap(slices, launcher_.start().slices);
     if (!inner.empty()) certain_ = ordered_ = false;
     for (auto& [run, where] : inner) {
       body_of(run, std::move(where));
@@ -319,9 +324,9 @@ class Rehearsal final : public Mapping {
 
   // Returns whether it makes a difference which processor of its kind the task runs on.
   bool matters(const TaskRun& run) const {
-    if (launches(run) || machine_->node_count() > 1) return true;
+    if (launches(run) || input_.machine->node_count() > 1) return true;
     return std::any_of(run.instances.begin(), run.instances.end(), [this](InstanceNumber number) {
-      return number != kVirtual && memories_.group(store_.instance(number).memory).count > 1;
+      return number != kVirtual && input_.memories.group(store_.instance(number).memory).count > 1;
     });
   }
 
@@ -339,31 +344,31 @@ class Rehearsal final : public Mapping {
   // * the default mapper takes processors in turn, so the next one depends on earlier tasks.
   std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
     Context& context = level.context;
-    const Processor at = context.run->processor, initial = task_options_.initial;
-    if (task_options_.processor_origin) {
+    const Processor at = context.run->processor, initial = launcher_.start().options.initial;
+    if (launcher_.start().options.processor_origin) {
       if (level.may.size() < 2) return {};
-      const TaskOptions answer = task_options_;
-      const TaskSlices slices = slices_;
+      const TaskOptions answer = launcher_.start().options;
+      const TaskSlices slices = launcher_.start().slices;
       std::vector<Processor> places = {initial};
       for (const Processor& other : level.may) {
         if (other == at) continue;
         stand(context, other);
-        if (start_launch(context, launch, {})) {
-          places.push_back(task_options_.initial);
+        if (launcher_.start_launch(context, launch, {})) {
+          places.push_back(launcher_.start().options.initial);
         } else {
           collect(&launch, nullptr, false);
         }
       }
       stand(context, at);
-      task_options_ = answer;
-      slices_ = slices;
+      launcher_.start().options = answer;
+      launcher_.start().slices = slices;
       return places;
     }
     const bool in_node = initial.node == at.node;
     const bool top = context.run->parent == nullptr;
     if (!turned_ && (ordered_ || (top && in_node))) return {};
     std::vector<Processor> places = {initial};
-    for (const Processor& other : processors_) {
+    for (const Processor& other : input_.processors) {
       if (other.kind != initial.kind || (in_node && other.node != at.node)) continue;
       if (!(other == initial)) places.push_back(other);
     }
@@ -378,12 +383,12 @@ class Rehearsal final : public Mapping {
     places = may;
     if (places.empty()) places.push_back(run.processor);
     const std::vector<Processor> starts = places;
-    const TaskView view = view_of(run, views_kept_);
+    const TaskView view = views_.view_of(run, views_kept_);
     std::vector<std::uint32_t> given;
     bool gives = false;
-    for (const Processor& thief : processors_) {
+    for (const Processor& thief : input_.processors) {
       if (thief.index == 0) {
-        gives = has_variant(run.task, thief.kind) &&
+        gives = input_.has_variant(run.task, thief.kind) &&
                 std::any_of(starts.begin(), starts.end(), [&](const Processor& start) {
                   given.clear();
                   mapper_of(start).permit_steal_request(*this, thief, {&view, 1}, given);
@@ -399,7 +404,7 @@ class Rehearsal final : public Mapping {
   // Moves the launching task to another processor, so that the mapper can be asked about it.
   void stand(Context& context, const Processor& at) {
     context.run->processor = context.view.current = at;
-    context.run->number = number_of(at);
+    context.run->number = input_.processors.number_of(at);
   }
 
   // ---- One task
@@ -407,7 +412,9 @@ class Rehearsal final : public Mapping {
   // Returns the mapper that maps a task on this processor. A program and the default mapper answer
   // map_task by the processor of the task alone. One mapper object for each kind and node therefore
   // does, and keeps its plans.
-  Mapper& mapper_of(const Processor& at) { return mapper(number_of({at.kind, at.node, 0})); }
+  Mapper& mapper_of(const Processor& at) {
+    return mappers_.of(input_.processors.number_of({at.kind, at.node, 0}));
+  }
 
   // Maps a task. Asks about it on each processor in `may`, or only on its own if `may` is empty.
   // Takes instances on the first processor of the answer. All processors of the answers go to
@@ -415,7 +422,7 @@ class Rehearsal final : public Mapping {
   bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places) {
     places.clear();
     const bool mapped = take_instances(run, may, places);
-    tell_collected();
+    instances_.tell_collected();
     return mapped;
   }
 
@@ -423,16 +430,16 @@ class Rehearsal final : public Mapping {
   bool take_instances(TaskRun& run, const std::vector<Processor>& may,
                       std::vector<Processor>& places) {
     asking_ = run.task;
-    const Holding holding(*this);
+    const MapperInstances::Holding holding(instances_);
     const Processor first = run.processor;
-    const std::int64_t changes = changes_;
+    const std::int64_t changes = instances_.changes();
     for (const Processor& other : may) {
       if (other == first || std::find(places.begin(), places.end(), other) != places.end())
         continue;
       run.processor = other;
-      run.number = number_of(other);
-      const bool well = ask(run, view_of(run, views_kept_), mapper_of(other));
-      if (changes_ > changes) certain_ = false;  // the answer may never be carried out
+      run.number = input_.processors.number_of(other);
+      const bool well = ask(run, views_.view_of(run, views_kept_), mapper_of(other));
+      if (instances_.changes() > changes) certain_ = false;  // the answer may never be carried out
       if (!well) {
         collect(run.launch, &run, other.node == first.node && knows_instances());
         continue;
@@ -440,8 +447,8 @@ class Rehearsal final : public Mapping {
       places.insert(places.end(), wish_.processors.begin(), wish_.processors.end());
     }
     run.processor = first;
-    run.number = number_of(first);
-    const TaskView view = view_of(run, views_kept_);
+    run.number = input_.processors.number_of(first);
+    const TaskView view = views_.view_of(run, views_kept_);
     if (!ask(run, view, mapper_of(first))) {
       // The refusal is certain unless the task may start on another node.
       const bool here = std::all_of(may.begin(), may.end(),
@@ -467,13 +474,14 @@ class Rehearsal final : public Mapping {
 
   // Returns whether the last refusal is independent of instances that may or may not exist.
   bool knows_instances() const {
-    if (budget_.exceeded()) return false;
+    if (outcome_.budget().exceeded()) return false;
     return !refused_for(DiagId::kBadInstance) ||
            (certain_ && !store_.doubts().guessed && !store_.doubts().keeps_eager);
   }
   // Returns whether this is the reason of the last refusal.
   bool refused_for(DiagId id) const {
-    return !result_.refusals.empty() && result_.refusals.front().diagnostic.id == id;
+    return !outcome_.result().refusals.empty() &&
+           outcome_.result().refusals.front().diagnostic.id == id;
   }
 
   // Notes the rehearsal as incomplete if a task launches another on data that it does not hold
@@ -482,25 +490,26 @@ class Rehearsal final : public Mapping {
   void check_privileges(const TaskRun& run) {
     const TaskRun& by = *run.parent->run;
     if (by.parent == nullptr || !incomplete_.empty()) return;
-    const app::Task &task = data_.tasks[run.task], &holder = data_.tasks[by.task];
+    const app::Task &task = input_.data.tasks[run.task], &holder = input_.data.tasks[by.task];
     for (std::uint32_t u = 0; u < task.requirements.size(); ++u) {
-      const app::Where& used = where_of(run, u);
+      const app::Where& used = where_of(input_.data, run, u);
       const bool unused = used.privilege == Privilege::kNoAccess || used.fields.empty();
       if (unused || run.pieces[u] == nullptr) continue;
       const std::uint32_t region = used.region;
-      std::uint64_t missing = groups_of(run, u);
+      std::uint64_t missing = groups_of(input_.spaces, run, u);
       for (std::uint32_t h = 0; h < holder.requirements.size() && missing != 0; ++h) {
-        const bool holds = by.pieces[h] != nullptr && where_of(by, h).region == region &&
-                           allows(where_of(by, h).privilege, used.privilege) &&
+        const bool holds = by.pieces[h] != nullptr &&
+                           where_of(input_.data, by, h).region == region &&
+                           allows(where_of(input_.data, by, h).privilege, used.privilege) &&
                            within(*run.pieces[u], *by.pieces[h]);
-        if (holds) missing &= ~groups_of(by, h);
+        if (holds) missing &= ~groups_of(input_.spaces, by, h);
       }
       if (missing == 0) continue;
       incomplete_ = fmt::format(
           "`{}` launches `{}` on data of `{}` that it does not hold itself, so they may come to "
           "wait "
           "for each other",
-          holder.name, task.name, data_.regions[region].name);
+          holder.name, task.name, input_.data.regions[region].name);
       return;
     }
   }
@@ -530,13 +539,13 @@ class Rehearsal final : public Mapping {
     const bool real = !view.requirements[r].empty() && !wish.is_virtual;
     if (real) want(run, view.requirements[r], wish, places, r);
     if (!Mapping::map_requirement(run, view, wish, r)) {
-      if (budget_.exceeded()) {
+      if (outcome_.budget().exceeded()) {
         collect(run.launch, &run);
         return false;
       }
       const bool no_room = refused_for(DiagId::kOutOfMemory);
       if (no_room && !(certain_ && !store_.doubts().guessed) && !exceeds(run, view, places, r)) {
-        over_ = false;  // judge_memories() decides later
+        outcome_.resume();  // judge_memories() decides later
         run.instances.push_back(kVirtual);
         certain_ = false;
         return true;
@@ -546,7 +555,7 @@ class Rehearsal final : public Mapping {
       return false;
     }
     if (store_.doubts().guessed || store_.doubts().forked) certain_ = false;
-    const bool launches = !data_.tasks[run.task].body.empty();
+    const bool launches = !input_.data.tasks[run.task].body.empty();
     if (wish.untracked && launches && run.instances.back() != kVirtual && incomplete_.empty()) {
       incomplete_ = fmt::format(
           "region {} of `{}` is not kept, and another task may have it copied again while the "
@@ -576,7 +585,7 @@ class Rehearsal final : public Mapping {
     sign(std::uint64_t{fetch.from} << 32 | fetch.to);
     sign(static_cast<std::uint64_t>(fetch.bytes) * 2 + (fetch.reduction ? 1 : 0));
     if (links_.route(from.memory, to.memory) == nullptr) {
-      refuse(RunStatus::kExecuteError, {no_route(from, to)}, "");
+      outcome_.refuse(RunStatus::kExecuteError, {no_route(input_.memories, from, to)}, "");
       collect(run.launch, &run, certain_);
     }
     leave(fetch);
@@ -596,7 +605,7 @@ class Rehearsal final : public Mapping {
       traffic.bytes.value(run.arguments, fault, sizes_);
     }
     if (fault == app::FormulaFault::kNone) return;
-    fail_formula(run, fault);
+    fail_formula(outcome_, input_.data, run, fault);
     collect(run.launch, &run);
   }
 
@@ -624,12 +633,12 @@ class Rehearsal final : public Mapping {
         may_be_virtual = true;
         break;
       }
-      auto query = this->query(run, requirement, wish, candidate, position);
+      auto query = query_for(input_, run, requirement, wish, candidate, position);
       if (!query) continue;
       const std::int64_t bytes = store_.bytes_of(*query);
       seen_.clear();
       for (const Processor& place : places) {
-        query->memory = memories_.nearest(place, candidate.memory);
+        query->memory = input_.memories.nearest(place, candidate.memory);
         if (query->memory < 0 ||
             std::find(seen_.begin(), seen_.end(), query->memory) != seen_.end()) {
           continue;
@@ -649,7 +658,7 @@ class Rehearsal final : public Mapping {
   }
 
   // An instance that a mapper made takes room, whoever uses it.
-  void made_by_mapper(const InstanceQuery& query, std::optional<InstanceNumber> made) override {
+  void made_by_mapper(const InstanceQuery& query, std::optional<InstanceNumber> made) {
     if (!notes_wants_) return;
     const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
     const std::int64_t bytes = store_.bytes_of(query);
@@ -675,7 +684,7 @@ class Rehearsal final : public Mapping {
       std::optional<InstanceQuery> found;
       for (const InstanceWish& candidate : wish.candidates()) {
         if (candidate.memory == MemKind::kVirtual) return {};
-        const auto query = this->query(run, view.requirements[r], wish, candidate, r);
+        const auto query = query_for(input_, run, view.requirements[r], wish, candidate, r);
         if (!query) continue;
         if (found) return {};
         found = query;
@@ -689,7 +698,7 @@ class Rehearsal final : public Mapping {
     for (std::uint32_t r = 0; r <= position; ++r) {
       auto query = only(r);
       if (!query || query->memory != mine->memory) continue;
-      const std::int64_t bytes = spaces_.region(query->region)
+      const std::int64_t bytes = input_.spaces.region(query->region)
                                      .instance_bytes(query->groups, query->layout,
                                                      query->piece->points_held(query->layout));
       static const Piece kNone;
@@ -701,8 +710,9 @@ class Rehearsal final : public Mapping {
     std::int64_t sum = 0;
     for (const auto& [key, bytes] : least) sum = saturating_add(sum, bytes);
     return std::all_of(places.begin(), places.end(), [&](const Processor& place) {
-      const std::int32_t memory = memories_.nearest(place, memories_[mine->memory].kind);
-      return memory < 0 || sum > memories_.group(memory).capacity_bytes;
+      const std::int32_t memory =
+          input_.memories.nearest(place, input_.memories[mine->memory].kind);
+      return memory < 0 || sum > input_.memories.group(memory).capacity_bytes;
     });
   }
 
@@ -710,12 +720,12 @@ class Rehearsal final : public Mapping {
   // be too small if all instances that may be made there, each counted once, exceed its capacity. A
   // later candidate counts only if an earlier one may have no room.
   void judge_memories() {
-    std::vector<bool> full(memories_.size());
+    std::vector<bool> full(input_.memories.size());
     std::vector<std::int64_t> wanted;
-    const auto work = static_cast<std::int64_t>(memories_.size() + 16 * wants_.size());
+    const auto work = static_cast<std::int64_t>(input_.memories.size() + 16 * wants_.size());
     for (bool more = true; more;) {
-      if (!spend(work)) return collect(nullptr, nullptr);
-      wanted.assign(memories_.size(), 0);
+      if (!outcome_.spend(work)) return collect(nullptr, nullptr);
+      wanted.assign(input_.memories.size(), 0);
       std::unordered_set<std::uint64_t> counted;
       for (const Want& want : wants_) {
         for_choices(want, full, [&](const Choice& choice) {
@@ -726,7 +736,8 @@ class Rehearsal final : public Mapping {
       }
       more = false;
       for (std::size_t m = 0; m < full.size(); ++m) {
-        if (full[m] || wanted[m] <= memories_.group(static_cast<std::int32_t>(m)).capacity_bytes) {
+        if (full[m] ||
+            wanted[m] <= input_.memories.group(static_cast<std::int32_t>(m)).capacity_bytes) {
           continue;
         }
         full[m] = more = true;
@@ -746,7 +757,7 @@ class Rehearsal final : public Mapping {
         if (full[static_cast<std::size_t>(choice.memory)]) last = &choice;
       });
       if (fits || want.may_be_virtual || last == nullptr) continue;
-      const MemKind kind = memories_[last->memory].kind;
+      const MemKind kind = input_.memories[last->memory].kind;
       if (findings_.size() >= kMaxFindings || !told.emplace(kind, last->origin.statement).second) {
         continue;
       }
@@ -767,11 +778,11 @@ class Rehearsal final : public Mapping {
     std::map<std::tuple<std::uint32_t, const NodeType*, MemKind>, std::array<std::int64_t, 3>>
         known;
     for (const Want& want : wants_) {
-      if (!spend(8 * static_cast<std::int64_t>(want.choices.size()))) {
+      if (!outcome_.spend(8 * static_cast<std::int64_t>(want.choices.size()))) {
         return collect(nullptr, nullptr);
       }
       for (const Choice& choice : want.choices) {
-        const Memory& memory = memories_[choice.memory];
+        const Memory& memory = input_.memories[choice.memory];
         std::vector<Place>& here = places[choice.region];
         const bool is_there = std::any_of(here.begin(), here.end(), [&](const Place& place) {
           return place.memory == choice.memory;
@@ -779,7 +790,7 @@ class Rehearsal final : public Mapping {
         if (is_there) continue;
         auto& [node, in_node, elsewhere] =
             known
-                .try_emplace({choice.region, &machine_->node(memory.node), memory.kind},
+                .try_emplace({choice.region, &input_.machine->node(memory.node), memory.kind},
                              std::array<std::int64_t, 3>{memory.node, 0, 0})
                 .first->second;
         std::int64_t& count = memory.node == node ? in_node : elsewhere;
@@ -795,7 +806,7 @@ class Rehearsal final : public Mapping {
           a.memory = from.memory;
           b.memory = to.memory;
           b.statement = static_cast<std::int32_t>(to.origin.statement);
-          refuse(RunStatus::kExecuteError, {no_route(a, b)}, "");
+          outcome_.refuse(RunStatus::kExecuteError, {no_route(input_.memories, a, b)}, "");
           return collect(nullptr, nullptr, false);
         }
       }
@@ -822,9 +833,10 @@ class Rehearsal final : public Mapping {
   // Returns the warning for a memory that may be too small. Notes list the regions with the most
   // bytes.
   Diagnostic may_not_fit(std::int32_t memory, std::int64_t wanted, const std::vector<bool>& full) {
-    const std::int64_t capacity = memories_.group(memory).capacity_bytes;
-    Diagnostic diagnostic = one_diagnostic(DiagId::kMayNotFit, mapper::text_of(memories_[memory]),
-                                           bytes_words(wanted), bytes_words(capacity));
+    const std::int64_t capacity = input_.memories.group(memory).capacity_bytes;
+    Diagnostic diagnostic =
+        one_diagnostic(DiagId::kMayNotFit, mapper::text_of(input_.memories[memory]),
+                       bytes_words(wanted), bytes_words(capacity));
     struct Part {
       std::int64_t bytes = 0, count = 0;
       std::uint32_t task = 0, position = 0;
@@ -849,34 +861,35 @@ class Rehearsal final : public Mapping {
     for (const auto& [region, part] : largest) {
       diagnostic.note(fmt::format("{} instance{} of `{}`, {}, first for region {} of `{}`",
                                   part.count, part.count == 1 ? "" : "s",
-                                  data_.regions[region].name, bytes_words(part.bytes),
-                                  part.position, data_.tasks[part.task].name));
+                                  input_.data.regions[region].name, bytes_words(part.bytes),
+                                  part.position, input_.data.tasks[part.task].name));
     }
     return diagnostic;
   }
 
   // ---- What was found
 
-  // Moves the refusals of the last refuse() to the findings. With `certain` false they become
-  // warnings. Afterwards the store is not certain, since the run would be over.
+  // Moves the refusals of the last outcome_.refuse() to the findings. With `certain` false they
+  // become warnings. Afterwards the store is not certain, since the run would be over.
   void collect(const app::Launch* launch, const TaskRun* run, bool certain = true) {
-    const bool too_large = over_ && result_.status == RunStatus::kTooLarge;
-    over_ = false;
-    if (too_large || budget_.exceeded()) {
-      result_.refusals.clear();  // the refusals of work that was cut off
-      end(too_large ? too_little_memory(max_bytes_)
-          : budget_.spent() > options_.max_work
+    const bool too_large = outcome_.over() && outcome_.result().status == RunStatus::kTooLarge;
+    std::vector<Refusal> refusals = std::move(outcome_.result().refusals);
+    outcome_.resume();
+    if (too_large ||
+        outcome_.budget().exceeded()) {  // ignore the refusals of work that was cut off
+      end(too_large ? too_little_memory(outcome_.max_bytes())
+          : outcome_.budget().spent() > options_.max_work
               ? "its tasks use more parts of its regions than are looked at"
               : "it was stopped");
       return;
     }
-    noted(launch, run);
-    for (Refusal& refusal : result_.refusals) {
+    note_launch(input_.data, launch, run, refusals);
+    for (Refusal& refusal : refusals) {
       if (findings_.size() >= kMaxFindings) break;
       Diagnostic& diagnostic = refusal.diagnostic;
       // Report a full memory once for each task, since the free bytes in the message always differ.
       const std::string what = diagnostic.id == DiagId::kOutOfMemory && run != nullptr
-                                   ? data_.tasks[run->task].name
+                                   ? input_.data.tasks[run->task].name
                                    : diagnostic.message;
       if (!known_.emplace(diagnostic.id, refusal.origin.statement, what).second) continue;
       if (!certain) {
@@ -887,7 +900,6 @@ class Rehearsal final : public Mapping {
       findings_.push_back(std::move(refusal));
     }
     ended_ |= found_enough_;
-    result_.refusals.clear();
     certain_ = false;
     signature_ = mix(signature_, findings_.size());
   }
@@ -899,7 +911,7 @@ class Rehearsal final : public Mapping {
     });
     const bool unsure =
         !refused && (!certain_ || store_.doubts().guessed || store_.doubts().keeps_eager);
-    if (asked_instances_ && unsure && incomplete_.empty()) {
+    if (instances_.were_asked_for() && unsure && incomplete_.empty()) {
       incomplete_ =
           "its mapper looks at instances, and which of them are there depends on the order in "
           "which "
@@ -923,6 +935,7 @@ class Rehearsal final : public Mapping {
   bool turned_ = false;     // some tasks placed in turn were not counted
   bool ended_ = false, found_enough_ = false;
   std::string incomplete_;
+  std::uint32_t launches_ = 0;  // number of launches
   std::int64_t steps_ = 0, statements_ = 0;
   std::int64_t launched_ = 0, live_ = 1;
   std::uint64_t signature_ = 1;  // hash of the taken instances, in order

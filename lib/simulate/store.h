@@ -13,7 +13,7 @@
 #include "groma/wish.h"
 #include "simulate/instance.h"
 #include "simulate/instance_index.h"
-#include "simulate/links.h"
+#include "simulate/machine_index.h"
 #include "simulate/spaces.h"
 
 namespace groma::sim {

@@ -13,7 +13,8 @@ constexpr int kColorBits = 40;
 
 }  // namespace
 
-Views::Views(const app::Data& data) : data_(data), launches_(data.launches + 1) {
+Views::Views(const app::Data& data, const Spaces& spaces)
+    : data_(data), spaces_(spaces), launches_(data.launches + 1) {
   for (const app::Task& task : data.tasks) variants_.push_back(app::views_of(task.variants));
 }
 
@@ -70,30 +71,49 @@ TaskView Views::view(std::uint32_t task, const app::Launch* launch,
   return view;
 }
 
-// Only a piece of a partition gets a number of its own. A whole region keeps its number.
-void Views::set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
-                      RequirementView& requirement) {
+// Sets the piece of a requirement. Only a piece of a partition gets a number of its own. A whole
+// region keeps its number.
+void Views::set_piece(const app::Where& where, const Piece& piece,
+                      RequirementView& requirement) const {
   requirement.points = piece.points();
   if (where.what != app::Where::What::kPartition) return;
   requirement.region = (std::uint64_t{where.index} + 1) << kColorBits |
-                       static_cast<std::uint64_t>(spaces.color_of(where.index, piece));
+                       static_cast<std::uint64_t>(spaces_.color_of(where.index, piece));
+}
+
+TaskView Views::view_of(const TaskRun& run, std::vector<RequirementView>& requirements) {
+  TaskView view = this->view(run.task, run.launch, requirements);
+  for (std::size_t r = 0; r < requirements.size(); ++r) {
+    if (run.pieces[r] == nullptr) continue;
+    set_piece(where_of(data_, run, r), *run.pieces[r], requirements[r]);
+  }
+  view.unique_id = run.op;
+  view.current = run.processor;
+  view.point = run.point;
+  view.shard_variant = run.shard_variant;
+  if (run.parent == nullptr) return view;
+  view.parent = &run.parent->view;
+  view.depth = run.parent->view.depth + 1;
+  view.is_index = run.launch->is_index;
+  view.domain = view.sharding_domain = run.of->domain;
+  return view;
 }
 
 // Numbers without partition bits are whole regions, counted from 1. Returns null for unknown
 // numbers.
-const Piece* Views::piece_of(RegionId id, const Spaces& spaces, std::uint32_t& region) const {
+const Piece* Views::piece_of(RegionId id, std::uint32_t& region) const {
   const std::uint64_t partition = id >> kColorBits;
   if (partition == 0) {
     if (id == 0 || id > data_.regions.size()) return nullptr;
     region = static_cast<std::uint32_t>(id - 1);
-    return &spaces.region(region).whole;
+    return &spaces_.region(region).whole;
   }
   const auto color = static_cast<std::int64_t>(id & ((std::uint64_t{1} << kColorBits) - 1));
   if (partition > data_.partitions.size()) return nullptr;
   const app::Partition& of = data_.partitions[partition - 1];
   if (color >= of.colors.volume()) return nullptr;
   region = of.region;
-  return &spaces.piece(static_cast<std::uint32_t>(partition - 1), color);
+  return &spaces_.piece(static_cast<std::uint32_t>(partition - 1), color);
 }
 
 }  // namespace groma::sim

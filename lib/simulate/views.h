@@ -10,34 +10,37 @@
 #include "app/data.h"
 #include "groma/task_view.h"
 #include "simulate/spaces.h"
+#include "simulate/task_run.h"
 
 namespace groma::sim {
 
 class Views {
  public:
-  explicit Views(const app::Data& data);
+  // Refers to both arguments, so they must outlive it.
+  Views(const app::Data& data, const Spaces& spaces);
 
   std::span<const VariantView> variants(std::uint32_t task) const { return variants_[task]; }
   static TaskId id_of(std::uint32_t task) { return task + 1; }
   // Returns the view of a launch before slicing, without domain, or of the top-level task if
-  // `launch` is null. `requirements` receives a copy for the caller, to be completed for each point
-  // with set_piece.
+  // `launch` is null. `requirements` holds the memory of the view's requirements.
   TaskView view(std::uint32_t task, const app::Launch* launch,
                 std::vector<RequirementView>& requirements);
-  // Sets the piece of a requirement: its region becomes a number that no other piece has.
-  static void set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
-                        RequirementView& requirement);
+  // Returns the view of one task with its pieces. Each piece of a partition is a region with a
+  // number that no other piece has.
+  TaskView view_of(const TaskRun& run, std::vector<RequirementView>& requirements);
   // Returns the piece with that number and sets `region`. Null: there is none.
-  const Piece* piece_of(RegionId id, const Spaces& spaces, std::uint32_t& region) const;
+  const Piece* piece_of(RegionId id, std::uint32_t& region) const;
 
  private:
   struct Requirement {
     std::vector<std::string_view> names;
     std::vector<FieldView> fields;
   };
+  void set_piece(const app::Where& where, const Piece& piece, RequirementView& requirement) const;
   const std::vector<RequirementView>& requirements(std::uint32_t task, const app::Launch* launch);
 
   const app::Data& data_;
+  const Spaces& spaces_;
   std::vector<std::vector<VariantView>> variants_;  // by task
   std::deque<Requirement> kept_;
   // By launch number; the last one is for the top-level task.

@@ -15,7 +15,7 @@
 #include "groma/mapper.h"
 #include "groma/program_mapper.h"
 #include "groma/simulate.h"
-#include "simulate/mapping.h"
+#include "simulate/machine_index.h"
 #include "simulate/rehearsal.h"
 #include "support/hostile_apps.h"
 

@@ -1,42 +1,51 @@
-// Implements the calls that mappers may make during a hook. Most of them find, make, hold or name
-// instances.
+// Implements the calls about instances that mappers may make during a hook, and checks the
+// instances that their answers name.
+#include "simulate/mapper_instances.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
 #include "evaluate/processors.h"
+#include "simulate/bytes.h"
 #include "simulate/legion_words.h"
-#include "simulate/mapping.h"
 
 namespace groma::sim {
 
-std::int64_t Mapping::free_bytes(const Memory& memory) {
-  asked_instances_ = true;
-  const std::int32_t number = number_of(memory);
+// Notes each removed instance that a mapper knows, for tell_collected().
+MapperInstances::MapperInstances(const RunInput& input, Store& store, const Views& views,
+                                 Mappers& mappers, Outcome& outcome, MapperRuntime& runtime)
+    : input_(input),
+      store_(store),
+      views_(views),
+      mappers_(mappers),
+      outcome_(outcome),
+      runtime_(runtime) {
+  store.on_removal = [this](InstanceNumber number) {
+    const auto given = given_.find(number);
+    if (given == given_.end()) return;
+    for (std::int32_t processor : given->second) collected_.emplace_back(processor, number);
+    given_.erase(given);
+  };
+}
+
+std::int64_t MapperInstances::free_bytes(const Memory& memory) {
+  asked_ = true;
+  const std::int32_t number = input_.memories.number_of(memory);
   return number < 0 ? -1 : store_.free_bytes(number);
 }
 
-std::span<const VariantView> Mapping::variants(TaskId task) {
-  if (task == 0 || task > data_.tasks.size()) return {};
-  return views_.variants(task - 1);
-}
-
-std::string_view Mapping::task_name(TaskId task) {
-  if (task == 0 || task > data_.tasks.size()) return {};
-  return data_.tasks[task - 1].name;
-}
-
-// Returns an instance as mappers see it. Numbers begin at 1 there, and at 0 in the store.
-InstanceView Mapping::instance_view(InstanceNumber number) {
+// Numbers of instances begin at 1 there, and at 0 in the store.
+InstanceView MapperInstances::view_of(InstanceNumber number) {
   const Instance& instance = store_.instance(number);
   InstanceView view;
   view.id = InstanceId{number} + 1;
-  view.memory = memories_[instance.memory];
+  view.memory = input_.memories[instance.memory];
   view.region = instance.region + 1;
   view.layout = instance.layout;
   const auto [fields, is_new] = fields_.try_emplace({instance.region, instance.groups});
-  if (is_new) fields->second = spaces_.region(instance.region).fields_of(instance.groups);
+  if (is_new) fields->second = input_.spaces.region(instance.region).fields_of(instance.groups);
   view.fields = fields->second;
   view.reduction = instance.reduction ? 1 : 0;
   view.bytes = instance.bytes;
@@ -46,35 +55,35 @@ InstanceView Mapping::instance_view(InstanceNumber number) {
 // Translates a mapper's request into a query of the store. The instance has to cover all regions of
 // the request. Returns nothing if a memory, region, field or reduction operator is unknown, or if
 // the regions belong to different trees.
-std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
-  asked_instances_ = true;
+std::optional<InstanceQuery> MapperInstances::query(const InstanceRequest& request) {
+  asked_ = true;
   InstanceQuery query;
-  query.memory = number_of(request.memory);
+  query.memory = input_.memories.number_of(request.memory);
   const bool no_such_reduction = request.reduction != 0 && request.reduction != 1;
   if (query.memory < 0 || request.regions.empty() || request.fields.empty() || no_such_reduction) {
     return std::nullopt;
   }
   for (RegionId id : request.regions) {
     std::uint32_t region = 0;
-    const Piece* piece = views_.piece_of(id, spaces_, region);
+    const Piece* piece = views_.piece_of(id, region);
     if (piece == nullptr || (query.piece != nullptr && region != query.region)) return std::nullopt;
     query.region = region;
     if (query.piece == nullptr || (query.piece->box.volume() == 0 && piece->box.volume() > 0)) {
       query.piece = piece;
     } else if (!within(*piece, *query.piece)) {
-      shape_ = around(spaces_.region(region), *query.piece, *piece);
-      if (shape_.set != nullptr) spend(std::ssize(shape_.set->cells));
+      shape_ = around(input_.spaces.region(region), *query.piece, *piece);
+      if (shape_.set != nullptr) outcome_.spend(std::ssize(shape_.set->cells));
       query.piece = &shape_;
     }
   }
   query.shape = query.piece;
   for (FieldId field : request.fields) {
-    const std::uint64_t group = spaces_.region(query.region).group_of(field);
+    const std::uint64_t group = input_.spaces.region(query.region).group_of(field);
     if (group == 0) return std::nullopt;
     query.groups |= group;
   }
   query.new_groups = query.groups;
-  query.layout = spaces_.region(query.region).layout(request.layout, query.new_groups);
+  query.layout = input_.spaces.region(query.region).layout(request.layout, query.new_groups);
   query.reduction = request.reduction != 0;
   query.priority = request.priority;
   return query;
@@ -83,30 +92,31 @@ std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
 // Returns an instance as the answer to the mapper that asks. While a task is mapped, the instance
 // is also held. The mapper is noted, so that tell_collected() can tell it when the instance is
 // gone.
-std::optional<FoundInstance> Mapping::hand_out(std::optional<InstanceNumber> number, bool created) {
+std::optional<FoundInstance> MapperInstances::hand_out(std::optional<InstanceNumber> number,
+                                                       bool created) {
   if (!number) return std::nullopt;
   if (holds_) hold(*number);
   std::vector<std::int32_t>& given = given_[*number];
-  const std::int32_t to = number_of(speaking_);
+  const std::int32_t to = input_.processors.number_of(mappers_.speaking());
   if (std::find(given.begin(), given.end(), to) == given.end()) given.push_back(to);
   return FoundInstance{InstanceId{*number} + 1, created, store_.instance(*number).bytes};
 }
 
-std::optional<FoundInstance> Mapping::find_instance(const InstanceRequest& request) {
+std::optional<FoundInstance> MapperInstances::find_instance(const InstanceRequest& request) {
   const auto query = this->query(request);
   return query ? hand_out(store_.find(*query), false) : std::nullopt;
 }
 
 // Makes an instance, for which idle instances may be evicted. Returns nothing if there is no room.
 // The shape of an instance for several regions is kept in `shapes_`, since the store refers to it.
-std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& request) {
-  auto query = for_operation_ ? this->query(request) : std::nullopt;
+std::optional<FoundInstance> MapperInstances::create_instance(const InstanceRequest& request) {
+  auto query = mappers_.asked_for_operation() ? this->query(request) : std::nullopt;
   if (!query) return std::nullopt;
   ++changes_;  // evictions may have happened, even if there is still no room
   const bool joined = query->piece == &shape_;
   if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
   const auto made = store_.make(*query);
-  made_by_mapper(*query, made);
+  if (on_made) on_made(*query, made);
   if (!made && joined) shapes_.pop_back();
   if (made && joined) {
     shape_bytes_ += static_cast<std::int64_t>(sizeof(Piece));
@@ -116,34 +126,33 @@ std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& req
 }
 
 // Returns whether the instance exists now. Notes that the mapper's answers may depend on instances.
-bool Mapping::is_alive(InstanceId instance) {
-  asked_instances_ = true;
+bool MapperInstances::is_alive(InstanceId instance) {
+  asked_ = true;
   return instance != 0 && store_.knows(instance - 1) &&
          store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
 }
 
 // Keeps the instance from being evicted until let_go(). Idempotent.
-void Mapping::hold(InstanceNumber number) {
+void MapperInstances::hold(InstanceNumber number) {
   if (std::find(held_.begin(), held_.end(), number) != held_.end()) return;
   held_.push_back(number);
   store_.acquire(number);
 }
 
-// Releases all instances that are held for the task being mapped.
-void Mapping::let_go() {
+void MapperInstances::let_go() {
   for (InstanceNumber number : held_) store_.release(number);
   held_.clear();
 }
 
 // Holds an instance for the task being mapped. Returns false outside such a hook, or if the
 // instance does not exist any more.
-bool Mapping::acquire_instance(InstanceId instance) {
+bool MapperInstances::acquire_instance(InstanceId instance) {
   return holds_ && is_alive(instance) &&
          hand_out(static_cast<InstanceNumber>(instance - 1), false).has_value();
 }
 
 // Ends the hold of an instance. Does nothing if the instance is not held.
-void Mapping::release_instance(InstanceId instance) {
+void MapperInstances::release_instance(InstanceId instance) {
   const auto held = std::find_if(held_.begin(), held_.end(), [&](InstanceNumber number) {
     return InstanceId{number} + 1 == instance;
   });
@@ -155,83 +164,84 @@ void Mapping::release_instance(InstanceId instance) {
 
 // Returns true if the instance is gone, now or already before. Returns false for a number that was
 // never used.
-bool Mapping::collect_instance(InstanceId instance) {
+bool MapperInstances::collect_instance(InstanceId instance) {
   if (!is_alive(instance)) return instance != 0 && store_.knows(instance - 1);
   ++changes_;
   return store_.collect(static_cast<InstanceNumber>(instance - 1));
 }
 
-void Mapping::set_collect_priority(InstanceId instance, CollectPriority priority) {
+void MapperInstances::set_collect_priority(InstanceId instance, CollectPriority priority) {
   if (!is_alive(instance)) return;
   ++changes_;
   store_.set_priority(static_cast<InstanceNumber>(instance - 1), priority);
 }
 
-// Calls handle_instance_collection of each mapper that was given an instance that is gone now.
-void Mapping::tell_collected() {
-  for (std::size_t i = 0; i < collected_.size() && !over_; ++i) {
+void MapperInstances::tell_collected() {
+  for (std::size_t i = 0; i < collected_.size() && !outcome_.over(); ++i) {
     const auto [processor, number] = collected_[i];
-    scheduler(processor).handle_instance_collection(*this, InstanceId{number} + 1);
+    mappers_.scheduler(processor).handle_instance_collection(runtime_, InstanceId{number} + 1);
   }
   collected_.clear();
 }
 
-// Checks every instance that `wish_` names and holds those instances. Returns false, with a
-// refusal, if one of them cannot be used for its requirement.
-bool Mapping::check_named(const TaskRun& run, const TaskView& view) {
+// Also checks the layouts of the named instances against the demands of the variant.
+bool MapperInstances::check_named(const TaskRun& run, const TaskView& view, const TaskWish& wish) {
   bool any = false;
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
-    if (wish_.requirements[r].instance == 0 || run.pieces[r] == nullptr) continue;
+    if (wish.requirements[r].instance == 0 || run.pieces[r] == nullptr) continue;
     if (view.requirements[r].empty()) continue;
-    if (!check_named(run, view, r)) return false;
+    if (!check_named(run, view, wish, r)) return false;
     any = true;
   }
   if (!any) return true;
   // Check the layouts against the demands of the variant, as if the wish had asked for them.
-  named_ = wish_;
-  for (RequirementWish& wish : named_.requirements) {
-    if (wish.instance == 0 || !is_alive(wish.instance)) continue;
-    const Instance& instance = store_.instance(static_cast<InstanceNumber>(wish.instance - 1));
-    wish.candidate_count = 0;
-    wish.add({memories_[instance.memory].kind, wish.instance_origin, instance.layout,
-              wish.instance_origin});
-    wish.instance = 0;
+  named_ = wish;
+  for (RequirementWish& each : named_.requirements) {
+    if (each.instance == 0 || !is_alive(each.instance)) continue;
+    const Instance& instance = store_.instance(static_cast<InstanceNumber>(each.instance - 1));
+    each.candidate_count = 0;
+    each.add({input_.memories[instance.memory].kind, each.instance_origin, instance.layout,
+              each.instance_origin});
+    each.instance = 0;
   }
-  return accepts(validate(named_, view, *machine_), view, &named_);
+  return mappers_.accepts(validate(named_, view, *input_.machine), view, &named_);
 }
 
-// Checks the instance that `wish_` names for one requirement, and holds it. The checks have
+// Checks the instance that `answer` names for one requirement, and holds it. The checks have
 // Legion's order, so that an instance with several faults gets Legion's message.
-bool Mapping::check_named(const TaskRun& run, const TaskView& view, std::uint32_t position) {
-  const RequirementWish& wish = wish_.requirements[position];
+bool MapperInstances::check_named(const TaskRun& run, const TaskView& view, const TaskWish& answer,
+                                  std::uint32_t position) {
+  const RequirementWish& wish = answer.requirements[position];
   const auto refuse = [&](std::string_view why, std::string raw) {
     Diagnostic diagnostic =
         one_diagnostic(DiagId::kBadInstance, position, view.name, wish.instance, why);
     if (raw.empty()) raw = diagnostic.message;
-    this->refuse(RunStatus::kMapError, {{std::move(diagnostic), wish.instance_origin}},
-                 std::move(raw));
+    outcome_.refuse(RunStatus::kMapError, {{std::move(diagnostic), wish.instance_origin}},
+                    std::move(raw));
     return false;
   };
-  const NamedInstance words{{view, mapper(number_of(speaking_)).name(), &wish_}, position};
+  const NamedInstance words{{view, mappers_.of(mappers_.speaking()).name(), &answer}, position};
   if (!store_.knows(wish.instance - 1)) return refuse("there was never one of that number", {});
   const auto number = static_cast<InstanceNumber>(wish.instance - 1);
   const Instance& instance = store_.instance(number);
-  const std::uint32_t region = where_of(run, position).region;
+  const std::uint32_t region = where_of(input_.data, run, position).region;
   if (instance.region != region) {
-    return refuse(fmt::format("it is of `{}`, not of `{}`", data_.regions[instance.region].name,
-                              data_.regions[region].name),
-                  words.other_region(instance.region + 1, region + 1));
+    return refuse(
+        fmt::format("it is of `{}`, not of `{}`", input_.data.regions[instance.region].name,
+                    input_.data.regions[region].name),
+        words.other_region(instance.region + 1, region + 1));
   }
-  const std::uint64_t missing = groups_of(run, position) & ~instance.groups;
+  const std::uint64_t missing = groups_of(input_.spaces, run, position) & ~instance.groups;
   if (missing != 0) {
-    const std::vector<FieldId> fields = spaces_.region(region).fields_of(missing);
-    return refuse(fmt::format("it lacks field `{}`", data_.regions[region].fields[fields[0]].name),
-                  words.missing_fields(fields.size()));
+    const std::vector<FieldId> fields = input_.spaces.region(region).fields_of(missing);
+    return refuse(
+        fmt::format("it lacks field `{}`", input_.data.regions[region].fields[fields[0]].name),
+        words.missing_fields(fields.size()));
   }
   if (!instance.alive) return refuse("it has been collected", words.collected());
-  const Memory& memory = memories_[instance.memory];
-  for (const Processor& p : wish_.processors) {
-    if (memories_.nearest(p, memory.kind) == instance.memory) continue;
+  const Memory& memory = input_.memories[instance.memory];
+  for (const Processor& p : answer.processors) {
+    if (input_.memories.nearest(p, memory.kind) == instance.memory) continue;
     return refuse(
         fmt::format("{} does not work in {}", mapper::text_of(p), mapper::text_of(memory)),
         words.not_visible(instance.memory));

@@ -1,0 +1,61 @@
+// Translates candidates of wishes into queries of the store.
+#include "simulate/candidates.h"
+
+#include <array>
+#include <span>
+
+#include "mapper/default_policy.h"
+
+namespace groma::sim {
+namespace {
+
+// Returns the piece that a new instance for the candidate covers. It is the requirement's own
+// piece, or a larger one above it if neighbours may share the instance (RequirementWish::shares).
+const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
+                      const InstanceWish& candidate, const TaskRun& run, std::uint32_t position) {
+  const Piece* piece = run.pieces[position];
+  const app::Where& where = where_of(input.data, run, position);
+  if (!wish.shares(candidate) || where.what != app::Where::What::kPartition) return piece;
+  // Collect the piece itself, the pieces that it was cut from, and the whole region at the end.
+  std::array<const Piece*, kMaxAppPartitionDepth + 1> above;
+  std::array<std::int64_t, kMaxAppPartitionDepth + 1> volumes;
+  std::size_t count = 0;
+  std::int64_t color = input.spaces.color_of(where.index, *piece);
+  for (int at = static_cast<int>(where.index); at >= 0;) {
+    const app::Partition& partition = input.data.partitions[static_cast<std::size_t>(at)];
+    above[count++] = &input.spaces.piece(static_cast<std::uint32_t>(at), color);
+    color /= partition.own_colors.volume();
+    at = partition.outer;
+  }
+  above[count++] = &input.spaces.region(where.region).whole;
+  for (std::size_t i = 0; i < count; ++i) volumes[i] = above[i]->points();
+  return above[mapper::shared_region(std::span(volumes).first(count), input.machine->node_count())];
+}
+
+}  // namespace
+
+std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run,
+                                       const RequirementView& requirement,
+                                       const RequirementWish& wish, const InstanceWish& candidate,
+                                       std::uint32_t position) {
+  const std::int32_t memory = input.memories.nearest(run.processor, candidate.memory);
+  if (memory < 0) return std::nullopt;
+  const bool reduces = requirement.privilege == Privilege::kReduce;
+  InstanceQuery query;
+  query.region = where_of(input.data, run, position).region;
+  query.memory = memory;
+  query.piece = run.pieces[position];
+  query.shape = shape_of(input, wish, candidate, run, position);
+  query.groups = groups_of(input.spaces, run, position);
+  query.new_groups = wish.fields == RequirementWish::Fields::kAll && !reduces
+                         ? input.spaces.region(query.region).all_groups
+                         : query.groups;
+  query.layout = input.spaces.region(query.region).layout(candidate.layout, query.new_groups);
+  query.reduction = reduces;
+  query.fresh = wish.fresh;
+  query.priority = wish.collect_priority;
+  query.statement = static_cast<std::int32_t>(candidate.memory_origin.statement);
+  return query;
+}
+
+}  // namespace groma::sim

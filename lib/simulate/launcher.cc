@@ -1,0 +1,258 @@
+// Computes what launches need, and asks mappers where launches start.
+#include "simulate/launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/one_diagnostic.h"
+#include "base/point_text.h"
+#include "mapper/cut.h"
+#include "mapper/default_policy.h"
+
+namespace groma::sim {
+
+Launcher::Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcome& outcome,
+                   MapperRuntime& runtime)
+    : input_(input), views_(views), mappers_(mappers), outcome_(outcome), runtime_(runtime) {}
+
+// Returns the first processor that has a variant of the task, or -1. Its mapper is asked where the
+// top-level task starts.
+std::int32_t Launcher::first_for_top_level(std::uint32_t task) const {
+  for (const ProcKind kind : mapper::kTopLevelKinds) {
+    if (!input_.has_variant(task, kind)) continue;
+    const auto first = std::find_if(input_.processors.begin(), input_.processors.end(),
+                                    [kind](const Processor& p) { return p.kind == kind; });
+    if (first != input_.processors.end()) {
+      return static_cast<std::int32_t>(first - input_.processors.begin());
+    }
+  }
+  return -1;
+}
+
+bool Launcher::place_top(TaskRun& run) {
+  if (input_.data.top_level < 0) {
+    return outcome_.fail(input_.data.name, "it has no top-level task");
+  }
+  const auto number = static_cast<std::uint32_t>(input_.data.top_level);
+  const app::Task& task = input_.data.tasks[number];
+  if (task.arguments > 0) {
+    return outcome_.fail(task.name, "the top-level task has arguments, which nobody gives it");
+  }
+  const std::int32_t first = first_for_top_level(number);
+  if (first < 0) {
+    return outcome_.fail(task.name, "no processor of the machine has a variant of it");
+  }
+  run.task = number;
+  run.processor = input_.processors[first];
+  for (const app::Requirement& requirement : task.requirements) {
+    const app::Where& where = requirement.data;
+    run.pieces.push_back(where.what == app::Where::What::kRegion
+                             ? &input_.spaces.region(where.region).whole
+                             : nullptr);
+  }
+  TaskView view = views_.view_of(run, requirements_);
+  start_.options.clear();
+  mappers_.of(first).select_task_options(runtime_, view, start_.options);
+  if (!mappers_.accepts(validate(start_.options, view, *input_.machine), view)) return false;
+  run.processor = start_.options.initial;
+  if (start_.options.replicate) {
+    ReplicateAnswer answer;
+    view = views_.view_of(run, requirements_);
+    mappers_.of(run.processor).replicate_task(runtime_, view, answer);
+    if (!mappers_.accepts(validate(answer, view, *input_.machine), view)) return false;
+    if (answer.processors.size() > 1) {
+      top_shards_ = ShardTable(answer.processors);
+      run.processor = answer.processors.front();
+      run.shard_variant = answer.variant;
+    }
+  }
+  run.number = input_.processors.number_of(run.processor);
+  return true;
+}
+
+// Fails if tasks are nested more than kMaxTaskDepth deep.
+bool Launcher::open(Context& context, TaskRun& run) {
+  const app::Task& task = input_.data.tasks[run.task];
+  if (run.parent != nullptr && run.parent->view.depth >= kMaxTaskDepth) {
+    return outcome_.fail(task.name,
+                         fmt::format("tasks launch each other more than {} deep", kMaxTaskDepth));
+  }
+  context.run = &run;
+  context.view = views_.view_of(run, context.requirements);
+  context.view.requirements = context.requirements;
+  context.frame = run.arguments;
+  context.frame.resize(static_cast<std::size_t>(task.frame_size));
+  if (run.parent != nullptr) context.ancestors = run.parent->ancestors;
+  context.ancestors.push_back(run.op);
+  if (run.parent == nullptr) context.shards = top_shards_;
+  context.view.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, context.shards.size()));
+  return true;
+}
+
+// Fails if the formula of the count has no value.
+bool Launcher::count(const Context& context, const app::Loop& loop, std::int64_t& count) {
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  count = loop.count.value(context.frame, fault);
+  return fault == app::FormulaFault::kNone ||
+         outcome_.fail(input_.data.tasks[context.run->task].name,
+                       fmt::format("the count of a loop: {}", app::words_of(fault)), loop.place);
+}
+
+// Fails if the formula of the domain has no value.
+bool Launcher::domain_of(const Context& context, const app::Launch& launch, Rect& domain) {
+  if (!launch.is_index) return true;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const auto found = app::domain_of(launch, context.frame, fault);
+  if (found) domain = *found;
+  return found.has_value() ||
+         outcome_.fail(input_.data.tasks[launch.task].name,
+                       fmt::format("the domain of its launch: {}", app::words_of(fault)),
+                       launch.place);
+}
+
+// Asks select_task_options of the launching task's mapper. An index launch is then cut into slices;
+// a single task gets one slice.
+bool Launcher::start_launch(const Context& context, const app::Launch& launch, const Rect& domain) {
+  TaskView view = views_.view(launch.task, &launch, requirements_);
+  view.parent = &context.view;
+  view.depth = context.view.depth + 1;
+  view.current = context.run->processor;
+  view.is_index = launch.is_index;
+  view.domain = view.sharding_domain = domain;
+  if (!launch.is_index) view.point = context.run->point;
+  start_.slices.clear();
+  start_.options.clear();
+  mappers_.of(context.run->number).select_task_options(runtime_, view, start_.options);
+  if (!mappers_.accepts(validate(start_.options, view, *input_.machine), view)) return false;
+  view.current = start_.options.initial;
+  if (launch.is_index) return cut(context, view, domain);
+  start_.slices.push_back({Rect{}, start_.options.initial, false, start_.options.stealable});
+  return true;
+}
+
+bool Launcher::place(TaskRun& run, Context& context, const app::Launch& launch,
+                     const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
+                     const Point& point) {
+  run.launch = &launch;
+  run.of = of;
+  run.task = launch.task;
+  run.parent = &context;
+  run.point = launch.is_index ? point : context.run->point;
+  run.processor = slice.processor;
+  run.number = input_.processors.number_of(slice.processor);
+  run.stealable = slice.stealable;
+  return find_pieces(run);
+}
+
+// Computes the arguments of the task, and the piece of each requirement. Returns false, with a
+// refusal, if a formula has no value, if a partition has no piece for the point, or if two
+// requirements conflict.
+bool Launcher::find_pieces(TaskRun& run) {
+  const app::Launch& launch = *run.launch;
+  Context& context = *run.parent;
+  std::vector<std::int64_t>& frame = context.frame;
+  for (int d = 0; launch.is_index && d < run.point.dimensions(); ++d) {
+    frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = run.point[d];
+  }
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  std::int64_t work = 8;
+  for (const app::Code& code : launch.arguments) {
+    run.arguments.push_back(code.value(frame, fault));
+    work += 1 + code.work();
+  }
+  for (const app::Where& where : launch.data) {
+    work += 4;
+    if (where.what != app::Where::What::kPartition) {
+      run.pieces.push_back(where.what == app::Where::What::kRegion
+                               ? &input_.spaces.region(where.region).whole
+                               : nullptr);
+      continue;
+    }
+    const app::Partition& partition = input_.data.partitions[where.index];
+    Point color = run.point;
+    if (where.from != app::Where::Color::kPoint) {
+      const auto& variables = where.from == app::Where::Color::kFrame ? frame : run.arguments;
+      color = Point::zeros(static_cast<int>(where.color.size()));
+      for (std::size_t d = 0; d < where.color.size(); ++d) {
+        color[static_cast<int>(d)] = where.color[d].value(variables, fault);
+        work += 1 + where.color[d].work();
+      }
+    }
+    const auto index = color_index(partition, color);
+    if (fault == app::FormulaFault::kNone && !index) {
+      const std::string why = fmt::format("`{}` has no piece {}", partition.name, text_of(color));
+      return outcome_.fail(
+          input_.data.tasks[run.task].name,
+          launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why,
+          launch.place);
+    }
+    if (fault != app::FormulaFault::kNone) break;
+    run.pieces.push_back(&input_.spaces.piece(where.index, *index));
+  }
+  if (!outcome_.spend(work)) return false;
+  if (fault == app::FormulaFault::kNone) return keeps_apart(run);
+  return outcome_.fail(input_.data.tasks[run.task].name,
+                       fmt::format("at point {}: a formula of its launch: {}", text_of(run.point),
+                                   app::words_of(fault)),
+                       launch.place);
+}
+
+// Returns false, with a refusal, if two requirements of the task conflict and their pieces overlap.
+bool Launcher::keeps_apart(const TaskRun& run) {
+  const Spaces::Pairs& pairs = input_.spaces.clashes(run.launch->number);
+  if (!outcome_.spend(static_cast<std::int64_t>(pairs.size()))) return false;
+  for (const auto& [a, b] : pairs) {
+    if (!meet(*run.pieces[a], *run.pieces[b])) continue;
+    const std::string& name = input_.data.tasks[run.task].name;
+    outcome_.refuse(
+        RunStatus::kExecuteError, {{one_diagnostic(DiagId::kAliasedRequirements, a, b, name), {}}},
+        fmt::format("Found aliasing region requirements {} and {} of {} (UID: {}). Individual "
+                    "task launches are not permitted  to have interfering region requirements.",
+                    a, b, name, run.op));
+    return false;
+  }
+  return true;
+}
+
+// Cuts the domain of an index launch into slices, by sharding if the task is replicated, and by
+// slice_task.
+bool Launcher::cut(const Context& context, const TaskView& view, const Rect& domain) {
+  const mapper::Cutter cutter{
+      *input_.machine, runtime_, [this](const Processor& p) -> Mapper& { return mappers_.of(p); },
+      [&](std::vector<Refusal> refusals) { return mappers_.accepts(std::move(refusals), view); },
+      [&](const std::string& why) { return outcome_.fail(view.name, why); }};
+  return cutter.cut(view, context.run->processor, domain, context.shards, start_.slices);
+}
+
+std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const TaskRun& run,
+                                                                           std::uint32_t position) {
+  const std::size_t requirements = input_.data.tasks[run.task].requirements.size();
+  const app::Where& mine = where_of(input_.data, run, position);
+  const auto clashes = [&](const TaskRun& other, std::uint32_t r) {
+    const app::Where& theirs = where_of(input_.data, run, r);
+    return app::interfere(mine.privilege, theirs.privilege) && other.pieces[r] != nullptr &&
+           theirs.region == mine.region &&
+           (groups_of(input_.spaces, run, r) & groups_of(input_.spaces, run, position)) != 0 &&
+           meet(*other.pieces[r], *run.pieces[position]);
+  };
+  Point point = run.of->domain.lower;
+  do {
+    pieces_to_look_at_ -= static_cast<std::int64_t>(requirements);
+    if (point == run.point) continue;
+    TaskRun other;
+    other.launch = run.launch;
+    other.of = run.of;
+    other.task = run.task;
+    other.parent = run.parent;
+    other.point = point;
+    find_pieces(other);
+    if (other.pieces.size() < requirements) continue;  // the other point has no pieces
+    for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
+      if (clashes(other, r)) return std::pair(point, r);
+    }
+  } while (pieces_to_look_at_ > 0 && next_point(run.of->domain, &point));
+  return std::nullopt;
+}
+
+}  // namespace groma::sim

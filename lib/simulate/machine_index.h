@@ -1,0 +1,67 @@
+// The processors and memories of a machine, numbered, and the memory that a run needs for them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "groma/kinds.h"
+#include "groma/machine.h"
+
+namespace groma::sim {
+
+// The processors of a machine, numbered by node, then kind, then index.
+class Processors {
+ public:
+  explicit Processors(const Machine& machine);
+  // Returns the number of a processor, or -1 if the machine has no such processor.
+  std::int32_t number_of(const Processor& processor) const;
+  const Processor& operator[](std::int32_t processor) const {
+    return processors_[static_cast<std::size_t>(processor)];
+  }
+  std::size_t size() const { return processors_.size(); }
+  auto begin() const { return processors_.begin(); }
+  auto end() const { return processors_.end(); }
+
+ private:
+  const Machine& machine_;
+  std::vector<Processor> processors_;
+  std::vector<std::array<std::int32_t, kProcKindCount>> first_;  // by node, by kind
+};
+
+// The memories of a machine, numbered by node, then kind, then index. Memories without capacity get
+// no number.
+class Memories {
+ public:
+  explicit Memories(const Machine& machine);
+  // Returns the number of a memory; -1 if the machine has no such memory, or it is empty.
+  std::int32_t number_of(const Memory& memory) const;
+  // Returns the memory of that kind that the processor uses (Machine::memory_of); -1 if it can
+  // address none.
+  std::int32_t nearest(const Processor& processor, MemKind kind) const;
+  const Memory& operator[](std::int32_t memory) const {
+    return memories_[static_cast<std::size_t>(memory)];
+  }
+  std::size_t size() const { return memories_.size(); }
+  const MemoryGroup& group(std::int32_t memory) const;
+
+ private:
+  // Returns the number of a memory that the machine has; -1 if it is empty.
+  std::int32_t find(const Memory& memory) const;
+
+  const Machine& machine_;
+  std::vector<Memory> memories_;
+  std::vector<std::array<std::int32_t, kMemKindCount>> first_;  // by node, by kind
+};
+
+// Returns about how many bytes a run needs for its machine, whatever is run there: for each node,
+// processor and memory, with their places in the record of the run.
+std::int64_t machine_bytes(const Machine& machine);
+
+// Returns why a run that needs `bytes` for its application cannot have this machine, or an empty
+// string: the run would need more than `max_bytes`, or the machine has too many processors or
+// memories to number them. Ask before a run is made, which takes the memory.
+std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes);
+
+}  // namespace groma::sim

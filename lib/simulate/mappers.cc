@@ -1,0 +1,48 @@
+// Makes the mappers of a run when they are first asked, and reports answers that are refused.
+#include "simulate/mappers.h"
+
+#include <string>
+#include <utility>
+
+#include "simulate/legion_words.h"
+
+namespace groma::sim {
+
+Mappers::Mappers(const RunInput& input, const MapperFactory& make, Outcome& outcome)
+    : input_(input), make_(make), outcome_(outcome), mappers_(input.processors.size()) {}
+
+// If the factory makes no mapper, the run fails and a default mapper is returned, so that callers
+// need no check.
+Mapper& Mappers::of(std::int32_t processor) {
+  std::unique_ptr<Mapper>& mapper = mappers_[static_cast<std::size_t>(processor)];
+  const Processor& local = input_.processors[processor];
+  if (!mapper) {
+    mapper = make_(local);
+    if (!mapper) {
+      outcome_.fail(input_.data.name, "there is no mapper for one of its processors");
+      mapper =
+          std::make_unique<DefaultMapper>(MapperSite{.machine = input_.machine, .local = local});
+    }
+  }
+  speaking_ = local;
+  for_operation_ = true;
+  return *mapper;
+}
+
+Mapper& Mappers::scheduler(std::int32_t processor) {
+  Mapper& mapper = of(processor);
+  for_operation_ = false;
+  return mapper;
+}
+
+// The run's output has Legion's words, or our message if Legion has none.
+bool Mappers::accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish) {
+  if (refusals.empty()) return true;
+  std::string raw =
+      legion_words(refusals.front(), {task, of(speaking_).name(), wish}, input_.memories);
+  if (raw.empty()) raw = refusals.front().diagnostic.message;
+  outcome_.refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
+  return false;
+}
+
+}  // namespace groma::sim

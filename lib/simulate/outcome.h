@@ -1,0 +1,64 @@
+// Outcome: the result of a run while it is made, and everything that ends the run early: refused
+// answers, faults of the application, and the limits of memory and work.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/budget.h"
+#include "groma/simulate.h"
+
+namespace groma::sim {
+
+class Outcome {
+ public:
+  struct Limits {
+    std::int64_t max_bytes = 0;
+    std::function<std::int64_t()> bytes;  // returns the approximate memory of the run
+    std::function<bool()> stops;  // returns true if the run must end for another reason than memory
+  };
+
+  // `application` is the name in messages. It must outlive the object.
+  Outcome(std::string_view application, Limits limits);
+  Outcome(const Outcome&) = delete;
+  Outcome& operator=(const Outcome&) = delete;
+
+  // Returns true if the run is over before its end.
+  bool over() const { return over_; }
+  RunResult& result() { return result_; }
+  const RunResult& result() const { return result_; }
+  Budget& budget() { return budget_; }
+  const Budget& budget() const { return budget_; }
+  std::int64_t max_bytes() const { return limits_.max_bytes; }
+
+  // Counts work. Returns false if a limit has ended the run.
+  bool spend(std::int64_t units);
+  // Returns true if the run may go on with `more` additional bytes: the memory is within the limit,
+  // and nothing ends the run. `task` is used in the message.
+  bool within_limits(std::string_view task, std::int64_t more = 0);
+  // Ends the run because it needs more memory than allowed. Returns false.
+  bool fail_of_memory(std::string_view task);
+  // Ends the run with these refusals, or, if the budget is exceeded, for that reason. Only the
+  // first end of a run counts. Returns true if the refusals are now those of the run.
+  bool refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
+  // Ends the run with the diagnostic `cannot-run`. `place` is the faulty part of the application.
+  // Returns false.
+  bool fail(std::string_view task, const std::string& why, std::string_view place = {},
+            RunStatus status = RunStatus::kExecuteError);
+  // Forgets the end of the run and its refusals, so that the run goes on.
+  void resume();
+
+ private:
+  void end_by_budget();
+
+  const std::string_view application_;
+  const Limits limits_;
+  Budget budget_;
+  RunResult result_;
+  bool over_ = false;
+};
+
+}  // namespace groma::sim

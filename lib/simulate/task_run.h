@@ -1,0 +1,142 @@
+// TaskRun and Context: the tasks of a run, from their launch to their end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "app/data.h"
+#include "groma/geometry.h"
+#include "groma/run_record.h"
+#include "groma/sharding.h"
+#include "groma/task_view.h"
+#include "groma/wish.h"
+#include "simulate/instance.h"
+#include "simulate/ops.h"
+#include "simulate/spaces.h"
+
+namespace groma::sim {
+
+struct Context;
+
+// The moment since when only the runtime delayed a launching task: the end (or start) of an event.
+struct Since {
+  std::int64_t event = -1;
+  bool start = false;
+};
+
+// The common data of the tasks of one launch.
+struct LaunchRun {
+  std::uint32_t number = 0;  // number within the run, from 1
+  Rect domain;               // for an index launch
+  RunTime created = 0;
+  bool valid_instances = false;
+};
+
+// A task, or a point of a launch, from its launch to its end. It is kept small, since millions of
+// them may wait.
+struct TaskRun {
+  const app::Launch* launch = nullptr;  // null: the top-level task, which has no LaunchRun
+  std::shared_ptr<const LaunchRun> of;
+  Context* parent = nullptr;  // the task that launched it
+  Point point;
+  std::vector<std::int64_t> arguments;
+  std::vector<const Piece*> pieces;       // for each requirement; null: not described
+  std::vector<InstanceNumber> instances;  // for each requirement
+  Processor processor;                    // where the task is held, and later where it runs
+  const app::Variant* variant = nullptr;
+  std::unique_ptr<Context> context;  // set while it launches tasks or waits for them
+  RunTime mapping = 0;               // start of its mapping; a lower bound until that is known
+  RunTime mapped = 0, ready = 0, start = 0;
+  std::int64_t cause = -1, record = -1;
+  std::int32_t number = -1;  // number of the processor
+  std::uint32_t task = 0;
+  VariantId shard_variant = 0;  // the task is replicated with this variant; 0: not replicated
+  Op op = kBeginning;
+  int priority = 0;
+  // One bit for each kind of memory near its processor on which it works.
+  std::uint16_t streams = 0;
+  ProfilingWish profiling;
+  bool stealable = false;  // while it waits to be mapped
+  bool ended = false;      // the task itself has ended; tasks that it launched may still run
+
+  // Prepares the object for another task. Resets the fields that the next user does not set itself,
+  // and keeps the buffers.
+  void clear() {
+    parent = nullptr;
+    launch = nullptr;
+    of = nullptr;
+    ended = false;
+    cause = record = -1;
+    priority = 0;
+    shard_variant = 0;
+    arguments.clear();
+    pieces.clear();
+    instances.clear();
+  }
+};
+
+// A task while it launches other tasks.
+struct Context {
+  TaskRun* run = nullptr;
+  TaskView view;  // the view of `run`, for its launches
+  std::vector<RequirementView> requirements;
+  std::vector<std::int64_t> frame;
+  ShardTable shards;          // more than one: the task is replicated
+  std::vector<Op> ancestors;  // ops of the task and of its ancestors
+
+  // The current position: bodies within bodies.
+  struct Place {
+    const app::Body* body = nullptr;
+    std::size_t next = 0;
+    const app::Loop* loop = nullptr;
+    std::int64_t iteration = 0, count = 0;
+    int phase = -1;
+    RunTime phase_start = 0;
+  };
+  std::vector<Place> places;
+  int replaying = 0;  // enclosing traced loops that are past their first iteration
+  std::vector<Op> futures;
+
+  std::int64_t bytes = 0;        // memory of the context, with what it refers to, at its beginning
+  std::int64_t outstanding = 0;  // launched tasks that are not finished
+  // Launched tasks that are not mapped together with everything that they launch.
+  std::int64_t unmapped = 0;
+  bool issued = false;  // all launches were issued
+  bool told = false;    // the parent was told that everything is mapped
+  // Launches of tasks that launch tasks themselves and are not completely mapped.
+  std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
+  std::int64_t mapping = 0;  // tasks of the current launch that are not mapped yet
+  RunTime stage_end = 0;
+  Since since;
+  // Record of the last event that ended: the task itself or a task that it launched.
+  std::int64_t last_over = -1;
+  enum class Blocked : std::uint8_t {
+    kNo,
+    kAll,
+    kFuture,
+    kConflict,
+    kMapping
+  } blocked = Blocked::kNo;
+  Op awaited = kBeginning;
+};
+
+// Returns what requirement `position` of the task refers to.
+inline const app::Where& where_of(const app::Data& data, const TaskRun& run, std::size_t position) {
+  return app::where_of(data.tasks[run.task], run.launch, position);
+}
+
+// Returns the field groups that requirement `position` of the task uses.
+inline std::uint64_t groups_of(const Spaces& spaces, const TaskRun& run, std::size_t position) {
+  return run.launch == nullptr ? spaces.groups_of_top_level(position)
+                               : spaces.groups(run.launch->number, position);
+}
+
+// Returns whether the task launches other tasks. Its variant must be chosen.
+inline bool launches_tasks(const app::Data& data, const TaskRun& run) {
+  return !run.variant->leaf && !data.tasks[run.task].body.empty();
+}
+
+}  // namespace groma::sim
