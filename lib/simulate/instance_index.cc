@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "simulate/hash.h"
+
 namespace groma::sim {
 namespace {
 
@@ -14,16 +16,7 @@ std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
 
 // Returns the key of a box in `same_`. Equal boxes have equal keys. Boxes with equal keys may
 // differ, so the caller compares them.
-std::uint64_t box_key(std::uint64_t place, const Rect& box) {
-  std::uint64_t key = place;
-  for (const Point* point : {&box.lower, &box.extents}) {
-    for (std::int64_t x : point->coordinates()) {
-      key = (key ^ static_cast<std::uint64_t>(x)) * 0x9E3779B97F4A7C15;
-      key ^= key >> 29;
-    }
-  }
-  return key;
-}
+std::uint64_t box_key(std::uint64_t place, const Rect& box) { return hash_on(place, box); }
 
 // Returns whether the instance answers the query. With `same_shape` it must hold exactly the shape
 // of the query; otherwise it may be larger.

@@ -1,0 +1,52 @@
+// Compares the requirements of a launched task with those of the task that launched it.
+#include "simulate/held_data.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace groma::sim {
+namespace {
+
+// Returns whether a task with privilege `held` may launch one with privilege `used`.
+bool allows(Privilege held, Privilege used) {
+  const bool all = held == Privilege::kReadWrite || held == Privilege::kWriteDiscard;
+  return all || held == used;
+}
+
+// Returns the field groups that requirement `position` of the task uses and that no requirement of
+// `by` holds for all of its piece.
+std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::uint32_t position,
+                              const TaskRun& by) {
+  const app::Where& used = where_of(input.data, run, position);
+  if (used.privilege == Privilege::kNoAccess || used.fields.empty()) return 0;
+  if (run.pieces[position] == nullptr) return 0;
+  std::uint64_t missing = groups_of(input.spaces, run, position);
+  for (std::uint32_t h = 0; h < by.pieces.size() && missing != 0; ++h) {
+    const app::Where& held = where_of(input.data, by, h);
+    const bool holds = by.pieces[h] != nullptr && held.region == used.region &&
+                       allows(held.privilege, used.privilege) &&
+                       within(*run.pieces[position], *by.pieces[h]);
+    if (holds) missing &= ~groups_of(input.spaces, by, h);
+  }
+  return missing;
+}
+
+}  // namespace
+
+std::string why_not_held(const RunInput& input, const TaskRun& run) {
+  const TaskRun& by = *run.parent->run;
+  if (by.parent == nullptr) return {};
+  for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {
+    if (groups_not_held(input, run, r, by) == 0) continue;
+    const std::uint32_t region = where_of(input.data, run, r).region;
+    return fmt::format(
+        "`{}` launches `{}` on data of `{}` that it does not hold itself, so they may come to wait "
+        "for each other",
+        input.data.tasks[by.task].name, input.data.tasks[run.task].name,
+        input.data.regions[region].name);
+  }
+  return {};
+}
+
+}  // namespace groma::sim

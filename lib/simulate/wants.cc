@@ -1,0 +1,315 @@
+// Collects the wants of requirements, and judges from them which memories and copies may fail.
+#include "simulate/wants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/one_diagnostic.h"
+#include "base/quantities.h"
+#include "base/saturating.h"
+#include "evaluate/processors.h"
+#include "simulate/bytes.h"
+#include "simulate/candidates.h"
+#include "simulate/hash.h"
+#include "simulate/refusals.h"
+
+namespace groma::sim {
+namespace {
+
+// How many regions a warning about a small memory lists.
+constexpr std::size_t kShownRegions = 4;
+
+// Returns a hash of the instance that a query would make. Queries with equal keys may share an
+// instance.
+std::uint64_t key_of(const InstanceQuery& query) {
+  std::uint64_t key = hash_on(hash_on(1, query.region), static_cast<std::uint64_t>(query.memory));
+  key = hash_on(key, query.shape->box);
+  if (query.shape->set != nullptr) key = hash_on(key, query.shape->set->key);
+  const LayoutSpec& layout = query.layout;
+  key = hash_on(key, query.new_groups);
+  key = hash_on(key, static_cast<std::uint64_t>(layout.align_bytes));
+  return hash_on(key, static_cast<std::uint64_t>(layout.dimensions) << 16 |
+                          static_cast<std::uint64_t>(layout.fields) << 12 |
+                          static_cast<std::uint64_t>(layout.align_op) << 4 |
+                          (layout.compact ? 2U : 0U) | (query.reduction ? 1U : 0U));
+}
+
+// Returns the hash of an instance that a wish names by its number.
+std::uint64_t key_of_named(InstanceNumber number) { return hash_on(2, number); }
+
+// Returns the query of the only candidate of the requirement that the processor of the task can
+// address. Returns nullopt if there are several, or if the requirement may go without.
+std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& run,
+                                        const TaskView& view, const TaskWish& answer,
+                                        std::uint32_t position) {
+  const RequirementWish& wish = answer.requirements[position];
+  const RequirementView& requirement = view.requirements[position];
+  if (requirement.empty() || wish.is_virtual || run.pieces[position] == nullptr) return {};
+  if (wish.instance != 0) return {};
+  std::optional<InstanceQuery> found;
+  for (const InstanceWish& candidate : wish.candidates()) {
+    if (candidate.memory == MemKind::kVirtual) return {};
+    const auto query = query_for(input, run, requirement, wish, candidate, position);
+    if (!query) continue;
+    if (found) return {};
+    found = query;
+  }
+  return found;
+}
+
+}  // namespace
+
+// ---- Noting
+
+// A want that is already known is not noted again.
+bool Wants::note(const TaskRun& run, const RequirementView& requirement,
+                 const RequirementWish& wish, std::span<const Processor> places,
+                 std::uint32_t position) {
+  Want want;
+  want.task = run.task;
+  want.position = position;
+  bool one_memory = true;
+  choices_.clear();
+  if (wish.instance != 0) {
+    const auto number = static_cast<InstanceNumber>(wish.instance - 1);
+    const Instance& instance = store_.instance(number);
+    choices_.push_back({key_of_named(number), instance.memory, 0, instance.bytes, instance.region,
+                        wish.instance_origin});
+  } else {
+    std::int32_t stage = 0;
+    for (const InstanceWish& candidate : wish.candidates()) {
+      if (candidate.memory == MemKind::kVirtual) {
+        want.may_be_virtual = true;
+        break;
+      }
+      const auto query = query_for(input_, run, requirement, wish, candidate, position);
+      if (query) one_memory = add_choices(*query, candidate, stage++, places) && one_memory;
+    }
+  }
+  std::uint64_t key = 1;
+  for (const Choice& choice : choices_) {
+    key = hash_on(key, choice.key + static_cast<std::uint64_t>(choice.stage));
+  }
+  if (choices_.empty() || !known_.insert(key).second) return one_memory;
+  want.choices = choices_;
+  add(std::move(want));
+  return one_memory;
+}
+
+// Adds a choice for each memory that the candidate may mean. Returns false if there are several.
+bool Wants::add_choices(InstanceQuery query, const InstanceWish& candidate, std::int32_t stage,
+                        std::span<const Processor> places) {
+  const std::int64_t bytes = store_.bytes_of(query);
+  seen_.clear();
+  for (const Processor& place : places) {
+    query.memory = input_.memories.nearest(place, candidate.memory);
+    if (query.memory < 0) continue;
+    if (std::find(seen_.begin(), seen_.end(), query.memory) != seen_.end()) continue;
+    seen_.push_back(query.memory);
+    const std::uint64_t key = key_of(query) + (query.fresh ? ++fresh_ : 0);
+    choices_.push_back({key, query.memory, stage, bytes, query.region, candidate.memory_origin});
+  }
+  return seen_.size() <= 1;
+}
+
+void Wants::note_made(std::uint32_t task, const InstanceQuery& query,
+                      std::optional<InstanceNumber> made) {
+  const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
+  add({{{key, query.memory, 0, store_.bytes_of(query), query.region, {}}}, true, task, 0});
+}
+
+// Adds a want and counts its memory.
+void Wants::add(Want want) {
+  constexpr std::int64_t kKnown = 64;  // bytes of its entry in known_
+  all_.push_back(std::move(want));
+  bytes_ += static_cast<std::int64_t>(2 * sizeof(Want)) + kKnown + heap_bytes(all_.back().choices);
+}
+
+// ---- Memories that may be too small
+
+// Calls use(choice) for the choices that a want may come to. A later stage is visited only if all
+// memories of a choice in the stage before may be full. Returns true if a stage surely has room.
+template <typename Use>
+bool Wants::for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
+  bool room = true;
+  for (std::size_t i = 0; i < want.choices.size(); ++i) {
+    const Choice& choice = want.choices[i];
+    if (i > 0 && choice.stage != want.choices[i - 1].stage) {
+      if (room) return true;
+      room = true;
+    }
+    use(choice);
+    room = room && !full[static_cast<std::size_t>(choice.memory)];
+  }
+  return room;
+}
+
+// Adds up what may be wanted of each memory. A memory that is full lets later candidates count,
+// which may fill other memories, so this is repeated until no more memories are full. Returns false
+// if a limit ended the run.
+bool Wants::add_up(Outcome& outcome, Demand& demand) const {
+  const std::size_t memories = input_.memories.size();
+  demand.full.assign(memories, false);
+  for (bool more = true; more;) {
+    if (!outcome.spend(static_cast<std::int64_t>(memories + 16 * all_.size()))) return false;
+    demand.bytes.assign(memories, 0);
+    std::unordered_set<std::uint64_t> counted;
+    for (const Want& want : all_) {
+      for_choices(want, demand.full, [&](const Choice& choice) {
+        if (!counted.insert(choice.key).second) return;
+        std::int64_t& sum = demand.bytes[static_cast<std::size_t>(choice.memory)];
+        sum = saturating_add(sum, choice.bytes);
+      });
+    }
+    more = false;
+    for (std::size_t m = 0; m < memories; ++m) {
+      const MemoryGroup& group = input_.memories.group(static_cast<std::int32_t>(m));
+      if (!demand.full[m] && demand.bytes[m] > group.capacity_bytes) demand.full[m] = more = true;
+    }
+  }
+  return true;
+}
+
+void Wants::find_small_memories(Outcome& outcome, Findings& findings) const {
+  Demand demand;
+  if (!add_up(outcome, demand)) return;
+  // Warn once for each kind and statement, since the memories of a kind are often full together.
+  std::set<std::pair<MemKind, std::uint32_t>> told;
+  for (const Refusal& refusal : findings.all()) {
+    if (refusal.diagnostic.id != DiagId::kOutOfMemory) continue;
+    for (std::size_t k = 0; k < kMemKindCount; ++k) {
+      told.emplace(static_cast<MemKind>(k), refusal.origin.statement);
+    }
+  }
+  for (const Want& want : all_) {
+    const Choice* last = nullptr;
+    const bool fits = for_choices(want, demand.full, [&](const Choice& choice) {
+      if (demand.full[static_cast<std::size_t>(choice.memory)]) last = &choice;
+    });
+    if (fits || want.may_be_virtual || last == nullptr || findings.full()) continue;
+    const MemKind kind = input_.memories[last->memory].kind;
+    if (!told.emplace(kind, last->origin.statement).second) continue;
+    findings.add_warning({may_not_fit(last->memory, demand), last->origin});
+  }
+}
+
+// Returns the warning for a memory that may be too small. Notes list the regions with the most
+// bytes.
+Diagnostic Wants::may_not_fit(std::int32_t memory, const Demand& demand) const {
+  const std::int64_t wanted = demand.bytes[static_cast<std::size_t>(memory)];
+  const std::int64_t capacity = input_.memories.group(memory).capacity_bytes;
+  Diagnostic diagnostic =
+      one_diagnostic(DiagId::kMayNotFit, mapper::text_of(input_.memories[memory]),
+                     bytes_words(wanted), bytes_words(capacity));
+  struct Part {
+    std::int64_t bytes = 0, count = 0;
+    std::uint32_t task = 0, position = 0;
+  };
+  std::map<std::uint32_t, Part> parts;  // by region
+  std::unordered_set<std::uint64_t> counted;
+  for (const Want& want : all_) {
+    for_choices(want, demand.full, [&](const Choice& choice) {
+      if (choice.memory != memory || !counted.insert(choice.key).second) return;
+      Part& part = parts[choice.region];
+      if (part.count++ == 0) part = {0, 1, want.task, want.position};
+      part.bytes = saturating_add(part.bytes, choice.bytes);
+    });
+  }
+  std::vector<std::pair<std::uint32_t, Part>> largest(parts.begin(), parts.end());
+  std::stable_sort(largest.begin(), largest.end(),
+                   [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  if (largest.size() > kShownRegions) largest.resize(kShownRegions);
+  diagnostic.note(fmt::format("{} too little, if no instance is given up before another is needed",
+                              bytes_words(wanted - capacity)));
+  for (const auto& [region, part] : largest) {
+    diagnostic.note(fmt::format("{} instance{} of `{}`, {}, first for region {} of `{}`",
+                                part.count, part.count == 1 ? "" : "s",
+                                input_.data.regions[region].name, bytes_words(part.bytes),
+                                part.position, input_.data.tasks[part.task].name));
+  }
+  return diagnostic;
+}
+
+// ---- Copies that may have no route
+
+// Collects the memories in which each region may lie. Memories of one kind on nodes of one type are
+// alike, so two memories of one node and one memory of another node stand for all. Returns false if
+// a limit ended the run.
+bool Wants::collect_places(Outcome& outcome, Places& places) const {
+  struct Alike {
+    std::int64_t node, in_node, elsewhere;
+  };
+  std::map<std::tuple<std::uint32_t, const NodeType*, MemKind>, Alike> known;
+  for (const Want& want : all_) {
+    if (!outcome.spend(8 * static_cast<std::int64_t>(want.choices.size()))) return false;
+    for (const Choice& choice : want.choices) {
+      const Memory& memory = input_.memories[choice.memory];
+      std::vector<Place>& here = places[choice.region];
+      const bool is_there = std::any_of(here.begin(), here.end(), [&](const Place& place) {
+        return place.memory == choice.memory;
+      });
+      if (is_there) continue;
+      const std::tuple kind(choice.region, &input_.machine->node(memory.node), memory.kind);
+      Alike& alike = known.try_emplace(kind, Alike{memory.node, 0, 0}).first->second;
+      const bool in_node = memory.node == alike.node;
+      if (++(in_node ? alike.in_node : alike.elsewhere) <= (in_node ? 2 : 1)) {
+        here.push_back({choice.memory, choice.origin});
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links) const {
+  Places places;
+  if (!collect_places(outcome, places)) return std::nullopt;
+  for (const auto& [region, here] : places) {
+    for (const Place& from : here) {
+      for (const Place& to : here) {
+        if (from.memory == to.memory || links.route(from.memory, to.memory) != nullptr) continue;
+        Instance a, b;
+        a.memory = from.memory;
+        b.memory = to.memory;
+        b.statement = static_cast<std::int32_t>(to.origin.statement);
+        return no_route(input_.memories, a, b);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// ---- One task
+
+bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
+                   const TaskWish& wish, std::span<const Processor> places,
+                   std::uint32_t position) {
+  const auto mine = only_query(input, run, view, wish, position);
+  if (!mine || wish.processors.size() > 1) return false;
+  // By instance key: the largest of the requirements that may share the instance, in bytes.
+  std::map<std::uint64_t, std::int64_t> least;
+  for (std::uint32_t r = 0; r <= position; ++r) {
+    auto query = only_query(input, run, view, wish, r);
+    if (!query || query->memory != mine->memory) continue;
+    const std::int64_t bytes =
+        input.spaces.region(query->region)
+            .instance_bytes(query->groups, query->layout, query->piece->points_held(query->layout));
+    static const Piece kNone;
+    query->shape = &kNone;
+    query->new_groups = 0;
+    std::int64_t& known = least[key_of(*query)];
+    known = std::max(known, bytes);
+  }
+  std::int64_t sum = 0;
+  for (const auto& [key, bytes] : least) sum = saturating_add(sum, bytes);
+  return std::all_of(places.begin(), places.end(), [&](const Processor& place) {
+    const std::int32_t memory = input.memories.nearest(place, input.memories[mine->memory].kind);
+    return memory < 0 || sum > input.memories.group(memory).capacity_bytes;
+  });
+}
+
+}  // namespace groma::sim
