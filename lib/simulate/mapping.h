@@ -27,6 +27,8 @@
 
 namespace groma::sim {
 
+// Budget units of one event, statement or point.
+inline constexpr std::int64_t kStepWork = 64;
 // Limit on the statements of a run that launch nothing, so that long empty loops end.
 inline constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
 // Limit on unfinished tasks; it bounds their memory.

@@ -32,7 +32,8 @@ class Outcome {
   const RunResult& result() const { return result_; }
   Budget& budget() { return budget_; }
   const Budget& budget() const { return budget_; }
-  std::int64_t max_bytes() const { return limits_.max_bytes; }
+  // Returns the memory that the run may still take. It may be negative.
+  std::int64_t bytes_left() const { return limits_.max_bytes - limits_.bytes(); }
 
   // Counts work. Returns false if a limit has ended the run.
   bool spend(std::int64_t units);

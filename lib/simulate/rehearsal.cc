@@ -18,8 +18,6 @@
 namespace groma::sim {
 namespace {
 
-constexpr std::int64_t kStepWork = 64;  // budget units of one statement or point
-
 // What a rehearsal counts while it goes through the program.
 struct Counts {
   std::int64_t tasks = 0, statements = 0;
@@ -68,6 +66,7 @@ class Rehearsal final : public TaskRehearsal {
     Context context;
     std::vector<Processor> may;
   };
+
   // ---- Bodies
 
   // Rehearses the body of a task that launches. `may` holds the processors where the task may run.
@@ -86,8 +85,9 @@ class Rehearsal final : public TaskRehearsal {
   void body(Level& level, const app::Body& body) {
     for (const app::Statement& statement : body) {
       if (!step(1)) return;
-      if (++counts_.statements > static_cast<std::int64_t>(kMaxStatements))
+      if (++counts_.statements > static_cast<std::int64_t>(kMaxStatements)) {
         return too_many_statements();
+      }
       if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
         this->launch(level, *launch);
       } else if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
@@ -130,7 +130,6 @@ class Rehearsal final : public TaskRehearsal {
     if (loop.body.empty()) return;
     const std::uint64_t around = signature_;
     std::uint64_t all = around, last = 0;
-    int same = 0;
     for (std::int64_t i = 0; i < count && !findings_.ended(); ++i) {
       if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
       const Counts before = counts_;
@@ -138,10 +137,10 @@ class Rehearsal final : public TaskRehearsal {
       signature_ = 1;
       body(level, loop.body);
       sign(wants_.size() + findings_.all().size());
-      same = i > 0 && signature_ == last && instances_.changes() == changes ? same + 1 : 0;
+      const bool repeats = i > 0 && signature_ == last && instances_.changes() == changes;
       last = signature_;
       all = hash_on(all, signature_);
-      if (loop.slot >= 0 || same == 0) continue;
+      if (loop.slot >= 0 || !repeats) continue;
       turned_ |= counts_.turns > before.turns;
       counts_.repeat(before, count - 1 - i);
       note_live();

@@ -1,18 +1,33 @@
-// Runs the bodies of tasks that launch tasks, statement by statement.
+// Runs statements, and keeps tasks waiting for what they launched.
+#include "simulate/bodies.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "simulate/engine.h"
+#include "simulate/bytes.h"
+#include "simulate/links.h"
+#include "simulate/mapping.h"
 
 namespace groma::sim {
-// Starts the body of a task that launches. Its first statement runs at the present time.
-void Engine::begin_context(TaskRun& run) {
+
+Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, Outcome& outcome,
+               Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
+    : input_(input),
+      ops_(ops),
+      launcher_(launcher),
+      outcome_(outcome),
+      agenda_(agenda),
+      record_(record),
+      max_iterations_(max_iterations),
+      phase_time_(input.data.phases.size()) {}
+
+void Bodies::begin(TaskRun& run) {
   run.context = std::make_unique<Context>();
   Context& context = *run.context;
   const app::Task& task = input_.data.tasks[run.task];
   if (!launcher_.open(context, run)) return;
-  if (++contexts_ > kMaxContexts) {
+  if (++open_ > kMaxContexts) {
     outcome_.fail(task.name,
                   fmt::format("more than {} tasks that launch are under way", kMaxContexts));
     return;
@@ -21,29 +36,27 @@ void Engine::begin_context(TaskRun& run) {
   context.bytes = static_cast<std::int64_t>(sizeof(Context)) + heap_bytes(context.requirements) +
                   heap_bytes(context.frame) + heap_bytes(context.ancestors) +
                   heap_bytes(context.futures);
-  context_bytes_ += context.bytes;
-  if (!within_limits(run.task)) return;
+  bytes_ += context.bytes;
+  if (!outcome_.within_limits(task.name)) return;
   context.places.push_back({&task.body});
   context.since = {run.record, true};
-  push(now_, Event::Kind::kStep, &context, 0);
+  agenda_.add_step(agenda_.now(), context);
 }
 
-// Lets a task that waits go on with its body at `time`.
-void Engine::wake(Context& context, RunTime time) {
+void Bodies::wake(Context& context, RunTime time) {
   context.blocked = Context::Blocked::kNo;
-  push(time, Event::Kind::kStep, &context, 0);
+  agenda_.add_step(time, context);
 }
 
 // Returns whether all tasks that this task launched are over. If not, the task waits for them.
-bool Engine::all_over(Context& context) {
+bool Bodies::all_over(Context& context) {
   if (context.outstanding == 0) return true;
   context.blocked = Context::Blocked::kAll;
   return false;
 }
 
-// Runs statements of the body until one has to wait, a launch is issued, or the body ends.
-void Engine::step(Context& context) {
-  while (!outcome_.over() && !stopped()) {
+void Bodies::step(Context& context) {
+  while (!outcome_.over() && outcome_.spend(kStepWork)) {
     if (context.places.empty()) {
       context.issued = true;
       return check_end(context);
@@ -65,39 +78,23 @@ void Engine::step(Context& context) {
         return;
       }
       ++place.next;
-      return this->launch(context, *launch);
+      return on_launch(context, *launch);
     }
     if (!enter(context, statement)) return;
   }
 }
 
 // Enters a loop or a phase, or passes a wait. Returns false if the task has to wait first; the
-// statement is then tried again. `max_iterations` limits the outermost loops of the top-level task.
-bool Engine::enter(Context& context, const app::Statement& statement) {
+// statement is then tried again.
+bool Bodies::enter(Context& context, const app::Statement& statement) {
+  if (const auto* loop = std::get_if<app::Loop>(&statement.node)) return enter_loop(context, *loop);
   const std::size_t at = context.places.size() - 1;
-  if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
-    std::int64_t count = 0;
-    if (!launcher_.count(context, *loop, count)) return false;
-    const bool outermost =
-        context.run->parent == nullptr &&
-        std::none_of(context.places.begin(), context.places.end(),
-                     [](const Context::Place& place) { return place.loop != nullptr; });
-    if (outermost) count = std::min(count, options_.max_iterations);
-    ++context.places[at].next;
-    if (count <= 0) return true;
-    if (loop->slot >= 0) context.frame[static_cast<std::size_t>(loop->slot)] = 0;
-    Context::Place inner{&loop->body};
-    inner.loop = loop;
-    inner.count = count;
-    context.places.push_back(inner);
-    return true;
-  }
   if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
     if (!all_over(context)) return false;
     ++context.places[at].next;
     Context::Place inner{&phase->body};
     inner.phase = static_cast<int>(phase->phase);
-    inner.phase_start = now_;
+    inner.phase_start = agenda_.now();
     context.places.push_back(inner);
     return true;
   }
@@ -113,15 +110,35 @@ bool Engine::enter(Context& context, const app::Statement& statement) {
   return true;
 }
 
+// Enters a loop at its first iteration, or passes it if it has none. Returns false if the run is
+// over.
+bool Bodies::enter_loop(Context& context, const app::Loop& loop) {
+  std::int64_t count = 0;
+  if (!launcher_.count(context, loop, count)) return false;
+  const bool outermost =
+      context.run->parent == nullptr &&
+      std::none_of(context.places.begin(), context.places.end(),
+                   [](const Context::Place& place) { return place.loop != nullptr; });
+  if (outermost) count = std::min(count, max_iterations_);
+  ++context.places.back().next;
+  if (count <= 0) return true;
+  if (loop.slot >= 0) context.frame[static_cast<std::size_t>(loop.slot)] = 0;
+  Context::Place inner{&loop.body};
+  inner.loop = &loop;
+  inner.count = count;
+  context.places.push_back(inner);
+  return true;
+}
+
 // Handles the end of a body: ends its phase, or begins the next iteration of its loop. Returns
 // false if the task has to wait first.
-bool Engine::leave(Context& context) {
+bool Bodies::leave(Context& context) {
   Context::Place& place = context.places.back();
   if (place.phase >= 0) {
     if (!all_over(context)) return false;
     const auto phase = static_cast<std::size_t>(place.phase);
-    phase_time_[phase] = std::min(kLongest, phase_time_[phase] + now_ - place.phase_start);
-    if (record_) record(record_->phases, {place.phase, place.phase_start, now_});
+    phase_time_[phase] = std::min(kLongest, phase_time_[phase] + agenda_.now() - place.phase_start);
+    record_.add_phase(place.phase, place.phase_start, agenda_.now());
   }
   if (place.loop != nullptr) {
     const bool traced = place.loop->traced;
@@ -143,7 +160,7 @@ bool Engine::leave(Context& context) {
 
 // Returns true if `launch` uses data of an earlier launch that is not mapped with everything it
 // launches. The launch then waits, because mapping follows the order of the program.
-bool Engine::conflicts(const Context& context, const app::Launch& launch) const {
+bool Bodies::conflicts(const Context& context, const app::Launch& launch) const {
   for (const auto& [earlier, left] : context.inner) {
     for (std::size_t a = 0; a < earlier->data.size(); ++a) {
       for (std::size_t b = 0; b < launch.data.size(); ++b) {
@@ -154,9 +171,7 @@ bool Engine::conflicts(const Context& context, const app::Launch& launch) const 
   return false;
 }
 
-// Notes that a task, and everything that it launches, is mapped. A launch of the parent that waits
-// for this goes on. `since` is the event that allowed it.
-void Engine::subtree_mapped(TaskRun& run, Since since) {
+void Bodies::note_mapped(const TaskRun& run, Since since) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
   --parent->unmapped;
@@ -166,24 +181,30 @@ void Engine::subtree_mapped(TaskRun& run, Since since) {
     parent->inner.erase(inner);
     if (parent->blocked == Context::Blocked::kConflict) {
       parent->since = since;
-      wake(*parent, now_);
+      wake(*parent, agenda_.now());
     }
   }
   tell_if_mapped(*parent, since);
 }
 
 // Reports a launching task as mapped once its body has ended and all launched tasks are mapped.
-void Engine::tell_if_mapped(Context& context, Since since) {
+void Bodies::tell_if_mapped(Context& context, Since since) {
   if (!context.issued || context.unmapped > 0 || context.told) return;
   context.told = true;
-  subtree_mapped(*context.run, since);
+  note_mapped(*context.run, since);
 }
 
-// Completes the task if its body, its own run and all launched tasks are over.
-void Engine::check_end(Context& context) {
+void Bodies::check_end(Context& context) {
   if (!context.issued || outcome_.over()) return;
   tell_if_mapped(context, context.since);
-  if (context.outstanding == 0 && context.run->ended) complete_run(*context.run);
+  if (context.outstanding == 0 && context.run->ended) on_end(*context.run);
+}
+
+void Bodies::close(TaskRun& run) {
+  if (run.context == nullptr) return;
+  --open_;
+  bytes_ -= run.context->bytes;
+  run.context.reset();
 }
 
 }  // namespace groma::sim

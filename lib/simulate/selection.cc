@@ -1,0 +1,186 @@
+// Asks mappers which of their waiting tasks to map, and which tasks to steal.
+#include "simulate/selection.h"
+
+#include <algorithm>
+
+#include "simulate/bytes.h"
+
+namespace groma::sim {
+
+void Selection::add(TaskRun& run) {
+  station(run.number).unmapped.push_back(&run);
+  stealable_ += run.stealable ? 1 : 0;
+}
+
+void Selection::select(std::int32_t processor) {
+  std::vector<TaskRun*>& unmapped = station(processor).unmapped;
+  if (unmapped.empty() || run_.outcome.over()) return;
+  asked_in_vain_ += static_cast<std::int64_t>(unmapped.size());
+  if (asked_in_vain_ > most_in_vain(run_.tasks.live())) {
+    run_.outcome.fail(run_.input.data.tasks[unmapped.front()->task].name,
+                      "select_tasks_to_map puts it off for ever");
+    return;
+  }
+  if (!has_room_for_views(unmapped)) return;
+  std::vector<TaskRun*> waiting;
+  waiting.swap(unmapped);
+  std::vector<std::vector<RequirementView>> requirements;
+  const std::vector<TaskView> views = views_of(waiting, requirements);
+  ScheduleAnswer answer;
+  run_.mappers.scheduler(processor).select_tasks_to_map(run_.runtime, views, answer);
+  if (!run_.mappers.accepts(validate(answer, views, *run_.input.machine), views.front())) return;
+  std::vector<bool> taken(waiting.size());
+  for (std::uint32_t i : answer.map) taken[i] = true;
+  for (const auto& [i, target] : answer.relocate) taken[i] = true;
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    if (!taken[i]) unmapped.push_back(waiting[i]);
+  }
+  if (!unmapped.empty() && !ask_again(processor, answer, views.front())) return;
+  carry_out(waiting, answer);
+}
+
+// Lets the mapper of a processor be asked again about the tasks that still wait there: at once if
+// it took some tasks, else after the event that it names. Fails if it names no event.
+bool Selection::ask_again(std::int32_t processor, const ScheduleAnswer& answer,
+                          const TaskView& first) {
+  if (answer.map.empty() && answer.relocate.empty()) {
+    switch (run_.events.defer(answer.deferral, processor)) {
+      case MapperEvents::Deferral::kUnknown:
+        return run_.outcome.fail(first.name, "select_tasks_to_map defers it to no event");
+      case MapperEvents::Deferral::kDeferred:
+        return true;
+      case MapperEvents::Deferral::kTriggered:
+        break;
+    }
+  }
+  run_.agenda.add(run_.agenda.now(), Event::Kind::kSelect, processor);
+  return true;
+}
+
+// Maps and relocates the tasks that the answer names by their place in `waiting`.
+void Selection::carry_out(const std::vector<TaskRun*>& waiting, const ScheduleAnswer& answer) {
+  const RunTime now = run_.agenda.now();
+  for (std::uint32_t i : answer.map) {
+    stealable_ -= waiting[i]->stealable ? 1 : 0;
+    if (!run_.map(*waiting[i])) return;
+  }
+  bool may_move = false;
+  for (const auto& [i, target] : answer.relocate) {
+    TaskRun& run = *waiting[i];
+    run.processor = target;
+    run.number = run_.input.processors.number_of(target);
+    station(run.number).unmapped.push_back(&run);
+    run_.agenda.add(now, Event::Kind::kSelect, run.number);
+    may_move |= run.stealable;
+  }
+  if (may_move) run_.agenda.add(now, Event::Kind::kSteal, -1);
+}
+
+// Returns whether there is memory and time for views of all these tasks at once. Ends the run if
+// not.
+bool Selection::has_room_for_views(const std::vector<TaskRun*>& runs) {
+  std::int64_t bytes = 0;
+  for (const TaskRun* run : runs) {
+    const std::size_t requirements = run_.input.data.tasks[run->task].requirements.size();
+    bytes += static_cast<std::int64_t>(sizeof(TaskView)) +
+             heap_bytes(requirements * sizeof(RequirementView));
+  }
+  return runs.empty() ||
+         (run_.outcome.spend(bytes / 64) &&
+          run_.outcome.within_limits(run_.input.data.tasks[runs.front()->task].name, bytes));
+}
+
+// Returns the tasks as mappers see them. `requirements` holds the memory of their requirements.
+std::vector<TaskView> Selection::views_of(std::span<TaskRun* const> runs,
+                                          std::vector<std::vector<RequirementView>>& requirements) {
+  requirements.resize(runs.size());
+  std::vector<TaskView> views;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    views.push_back(run_.views.view_of(*runs[i], requirements[i]));
+  }
+  return views;
+}
+
+// ---- Stealing
+
+// Returns whether a processor of this kind may take a waiting task.
+bool Selection::may_steal(ProcKind kind, const TaskRun& waits) const {
+  return waits.stealable && run_.input.has_variant(waits.task, kind);
+}
+
+// Victims are asked one after the other, each once.
+void Selection::steal(std::int32_t thief) {
+  if (thief >= 0) return steal_one(thief);
+  const auto count = static_cast<std::int32_t>(run_.input.processors.size());
+  for (std::int32_t p = 0; p < count && !run_.outcome.over(); ++p) steal_one(p);
+}
+
+// Returns the processors at which no task waits that a processor of this kind may take. Returns
+// nullopt if a limit ended the run.
+std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kind) {
+  std::vector<Processor> without;
+  for (std::size_t p = 0; p < run_.stations.size(); ++p) {
+    const std::vector<TaskRun*>& there = run_.stations[p].unmapped;
+    if (!run_.outcome.spend(1 + static_cast<std::int64_t>(there.size()))) return std::nullopt;
+    const bool has = std::any_of(there.begin(), there.end(),
+                                 [&](const TaskRun* run) { return may_steal(kind, *run); });
+    if (!has) without.push_back(run_.input.processors[static_cast<std::int32_t>(p)]);
+  }
+  return without;
+}
+
+// Lets one idle processor steal. The processors that have nothing for it are on the blacklist from
+// the start.
+void Selection::steal_one(std::int32_t thief) {
+  if (stealable_ == 0 || !station(thief).idle()) return;
+  const Processor& to = run_.input.processors[thief];
+  auto blacklist = processors_without(to.kind);
+  if (!blacklist) return;
+  std::vector<Processor> victims;
+  for (bool more = true;
+       more && blacklist->size() < run_.stations.size() && station(thief).idle();) {
+    more = false;
+    victims.clear();
+    run_.mappers.scheduler(thief).select_steal_targets(run_.runtime, *blacklist, victims);
+    if (!run_.mappers.accepts(validate_steal_targets(victims, to, *run_.input.machine),
+                              TaskView{})) {
+      return;
+    }
+    for (const Processor& victim : victims) {
+      if (!run_.outcome.spend(static_cast<std::int64_t>(blacklist->size()))) return;
+      if (std::find(blacklist->begin(), blacklist->end(), victim) != blacklist->end()) continue;
+      blacklist->push_back(victim);
+      give(run_.input.processors.number_of(victim), thief);
+      if (run_.outcome.over()) return;
+      more = true;
+    }
+  }
+  select(thief);
+}
+
+// Asks permit_steal_request of the victim and moves the permitted tasks to the thief. If the thief
+// is on another node, their mapping begins after `move_time_`.
+void Selection::give(std::int32_t victim, std::int32_t thief) {
+  const Processor& to = run_.input.processors[thief];
+  std::vector<TaskRun*> waiting;
+  for (TaskRun* run : station(victim).unmapped) {
+    if (may_steal(to.kind, *run)) waiting.push_back(run);
+  }
+  if (!has_room_for_views(waiting)) return;
+  std::vector<std::vector<RequirementView>> requirements;
+  const std::vector<TaskView> views = views_of(waiting, requirements);
+  std::vector<std::uint32_t> stolen;
+  run_.mappers.scheduler(victim).permit_steal_request(run_.runtime, to, views, stolen);
+  if (!run_.mappers.accepts(validate_stolen(stolen, views), TaskView{})) return;
+  const bool far = run_.input.processors[victim].node != to.node;
+  for (std::uint32_t i : stolen) {
+    TaskRun& run = *waiting[i];
+    run.processor = to;
+    run.number = thief;
+    if (far) run.mapping = run_.agenda.now() + move_time_;
+    std::erase(station(victim).unmapped, &run);
+    station(thief).unmapped.push_back(&run);
+  }
+}
+
+}  // namespace groma::sim

@@ -1,0 +1,190 @@
+// Computes how long tasks run.
+#include "simulate/task_durations.h"
+
+#include <algorithm>
+
+namespace groma::sim {
+namespace {
+
+// Returns the smallest transfer of one access in bytes: the sector of a GPU or the cache line of a
+// CPU (machines.md).
+double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
+
+// Atomic updates of a GPU in memory other than its framebuffer cross the host link one by one. They
+// are ten times slower than streams (machines.md 2, low confidence).
+constexpr double kFarAtomicFactor = 10;
+
+// After a gap between two rows, the prefetcher of a core starts anew. It is not ahead for about one
+// page of kUnforeseenBytes (measured with `rows` of benchmarks/simulate_benchmark.cc). The core
+// then waits for kLinesAwaited cache lines at a time: Intel's and AMD's cores have 10 to 12 line
+// buffers.
+constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
+
+// Returns the bytes of one point: the sum over all fields of the requirement.
+double point_bytes(const app::Data& data, const app::Where& where) {
+  double bytes = 0;
+  for (const std::uint32_t field : where.fields) {
+    bytes += static_cast<double>(data.regions[where.region].fields[field].bytes);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// Returns how many bytes memory moves for each byte that the task uses, at least 1. In AOS the
+// whole structure moves. A loop that runs across the order of the dimensions moves a whole sector
+// for each element.
+double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
+                                    const Instance& instance) const {
+  const app::Where& wants = where_of(input_.data, run, requirement);
+  const double sector = sector_bytes(run.processor.kind);
+  const double used = point_bytes(input_.data, wants);
+  const auto count = static_cast<double>(wants.fields.size());
+  double factor = 1;
+  if (instance.layout.fields == FieldOrder::kAos) {
+    const auto whole = static_cast<double>(
+        input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
+    const double moved = whole <= sector ? whole : std::min(whole, count * sector);
+    factor = std::max(1.0, moved / used);
+  }
+  if (loops_across(run, requirement, instance)) {
+    factor = std::max(factor, std::max(1.0, sector * count / used));
+  }
+  return factor;
+}
+
+// Returns whether the variant's loops run in another order of the dimensions than the instance has.
+bool TaskDurations::loops_across(const TaskRun& run, std::size_t requirement,
+                                 const Instance& instance) const {
+  const auto& loops = run.variant->loops;
+  return loops && run.pieces[requirement]->box.dimensions() > 1 &&
+         *loops != instance.layout.dimensions;
+}
+
+// Returns the share of the streamed bytes that no prefetcher fetches in time, from 0 to 1. It is 0
+// on GPU and OMP processors, because their threads together are ahead of memory.
+double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requirement,
+                                       const Instance& instance) const {
+  const ProcKind kind = run.processor.kind;
+  if (kind == ProcKind::kGpu || kind == ProcKind::kOmp) return 0;
+  const Rect &box = run.pieces[requirement]->box, &whole = instance.shape->box;
+  const int n = box.dimensions();
+  if (n < 2 || loops_across(run, requirement, instance)) return 0;
+  const app::Where& wants = where_of(input_.data, run, requirement);
+  double row = 0, rows = 1;  // contiguous bytes of a row, and the number of rows
+  if (instance.layout.fields == FieldOrder::kAos) {
+    row = static_cast<double>(
+        input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
+  } else {
+    row = point_bytes(input_.data, wants) / static_cast<double>(wants.fields.size());
+  }
+  bool in_row = true;
+  for (int i = 0; i < n; ++i) {
+    const int d = instance.layout.dimensions == DimensionOrder::kC ? n - 1 - i : i;
+    (in_row ? row : rows) *= static_cast<double>(box.extents[d]);
+    in_row = in_row && box.extents[d] == whole.extents[d];
+  }
+  return rows > 1 && row > 0 ? std::min(1.0, kUnforeseenBytes / row) : 0;
+}
+
+// Adds the bytes that a requirement moves to the load of the memory that has its instance.
+void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double bytes,
+                             Access access) {
+  const InstanceNumber number = run.instances[requirement];
+  if (number == kVirtual || bytes <= 0) return;
+  const Instance& instance = store_.instance(number);
+  const MemKind kind = input_.memories[instance.memory].kind;
+  double unforeseen = 0;
+  if (access == Access::kStream) {
+    bytes *= layout_factor(run, requirement, instance);
+    unforeseen = bytes * unforeseen_share(run, requirement, instance);
+  }
+  if (access == Access::kAtomic && run.processor.kind == ProcKind::kGpu &&
+      kind != MemKind::kFbmem) {
+    bytes *= kFarAtomicFactor;
+  }
+  const auto known = std::find_if(loads_.begin(), loads_.end(),
+                                  [&](const Load& load) { return load.memory == instance.memory; });
+  if (known == loads_.end()) {
+    loads_.push_back({instance.memory, bytes, unforeseen});
+  } else {
+    known->bytes += bytes;
+    known->unforeseen += unforeseen;
+  }
+}
+
+// Returns the time of the memory that is busy longest with its load. The bandwidth of a memory is
+// shared by the tasks that work on it when this task begins.
+double TaskDurations::memory_seconds(TaskRun& run) {
+  const NodeType& node = input_.machine->node(run.processor.node);
+  double longest = 0;
+  run.streams = 0;
+  for (const Load& load : loads_) {
+    const auto m = static_cast<std::size_t>(load.memory);
+    run.streams |=
+        static_cast<std::uint16_t>(1U << static_cast<unsigned>(input_.memories[load.memory].kind));
+    const auto sharing = static_cast<double>(++streaming_[m]);
+    const Affinity* affinity = node.find(run.processor.kind, input_.memories[load.memory].kind);
+    if (affinity == nullptr || affinity->bandwidth_bytes_per_s <= 0) continue;
+    const double alone = affinity->bandwidth_bytes_per_s;
+    const double all = input_.memories.group(load.memory).bandwidth_bytes_per_s;
+    const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
+    // Extra seconds for each byte that no prefetcher fetches: the core waits for its line buffers.
+    const double waits =
+        affinity->latency_s / (kLinesAwaited * sector_bytes(run.processor.kind)) - 1 / alone;
+    const double moving = std::max(load.bytes / bandwidth,
+                                   load.bytes / alone + load.unforeseen * std::max(0.0, waits));
+    longest = std::max(longest, affinity->latency_s + moving);
+  }
+  return longest;
+}
+
+// This is a roofline: the processor's operations and the traffic of each memory happen at the same
+// time, and the longest of them counts. The kernel launch latency is added.
+double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
+  const app::Variant& variant = *run.variant;
+  const ProcessorGroup& group = *input_.machine->node(run.processor.node).find(run.processor.kind);
+  sizes_.clear();
+  for (const Piece* piece : run.pieces) sizes_.push_back(size_of(piece));
+  const auto value = [&](const app::Code& code) {
+    return std::max<double>(0, static_cast<double>(code.value(run.arguments, fault, sizes_)));
+  };
+  const double flops = value(variant.flops);
+  const double efficiency = std::max(1.0, value(variant.efficiency)) / 100;
+  const double kernels = value(variant.kernels);
+  double compute = 0;
+  if (flops > 0 && group.flops_per_s > 0) {
+    compute = flops / (group.flops_per_s * group.sustained_fraction * efficiency *
+                       (variant.single ? 2 : 1));
+  }
+  loads_.clear();
+  const std::vector<app::Requirement>& requirements = input_.data.tasks[run.task].requirements;
+  for (std::size_t r = 0; r < requirements.size(); ++r) {
+    bool listed = false;
+    for (const app::Traffic& traffic : variant.traffic) {
+      if (traffic.requirement != r) continue;
+      listed = true;
+      add_load(run, r, value(traffic.bytes), traffic.access);
+    }
+    if (listed || run.pieces[r] == nullptr || variant.inner) continue;
+    const app::Where& where = where_of(input_.data, run, r);
+    const double bytes = point_bytes(input_.data, where) * static_cast<double>(sizes_[r].points);
+    const Privilege privilege = where.privilege;
+    const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
+    if (privilege != Privilege::kNoAccess)
+      add_load(run, r, twice ? 2 * bytes : bytes, Access::kStream);
+  }
+  const double memory = memory_seconds(run);
+  const double least = value(variant.nanoseconds) * 1e-9;
+  return kernels * group.launch_latency_s + std::max({compute, memory, least});
+}
+
+void TaskDurations::end(const TaskRun& run) {
+  for (std::size_t k = 0; run.streams >> k != 0; ++k) {
+    if ((run.streams >> k & 1) == 0) continue;
+    --streaming_[static_cast<std::size_t>(
+        input_.memories.nearest(run.processor, static_cast<MemKind>(k)))];
+  }
+}
+
+}  // namespace groma::sim

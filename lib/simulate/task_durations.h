@@ -1,0 +1,49 @@
+// TaskDurations: how long tasks run on their processors, by their formulas and by the traffic of
+// their memories.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "app/data.h"
+#include "simulate/run_input.h"
+#include "simulate/store.h"
+#include "simulate/task_run.h"
+
+namespace groma::sim {
+
+class TaskDurations {
+ public:
+  // Refers to both arguments, so they must outlive it.
+  TaskDurations(const RunInput& input, const Store& store)
+      : input_(input), store_(store), streaming_(input.memories.size()) {}
+
+  // Returns how long the task runs in seconds. It works on its memories from now on, and sets
+  // run.streams. Sets `fault` if a formula of its variant has no value.
+  double begin(TaskRun& run, app::FormulaFault& fault);
+  // Notes that the task does not work on its memories any more.
+  void end(const TaskRun& run);
+
+ private:
+  // The load of the task that begins on a memory.
+  struct Load {
+    std::int32_t memory;
+    double bytes;
+    double unforeseen;  // the part of `bytes` that no prefetcher fetches
+  };
+
+  void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access);
+  double memory_seconds(TaskRun& run);
+  double layout_factor(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
+  double unforeseen_share(const TaskRun& run, std::size_t requirement,
+                          const Instance& instance) const;
+  bool loops_across(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
+
+  const RunInput& input_;
+  const Store& store_;
+  std::vector<std::int64_t> streaming_;  // for each memory: number of tasks that work on it
+  std::vector<Load> loads_;              // of the task that begins, by memory
+  std::vector<app::PieceSize> sizes_;    // of its pieces
+};
+
+}  // namespace groma::sim
