@@ -1,7 +1,19 @@
-// Keeps the copies of a run.
+// Starts and ends the copies of a run.
 #include "simulate/copies.h"
 
+#include "simulate/refusals.h"
+
 namespace groma::sim {
+
+Copies::Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
+               RecordWriter& record, Noise& noise)
+    : input_(input),
+      store_(store),
+      outcome_(outcome),
+      agenda_(agenda),
+      record_(record),
+      noise_(noise),
+      links_(*input.machine, input.memories) {}
 
 std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped) {
   if (free_.empty()) {
@@ -17,6 +29,38 @@ std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped
   copy.mapped = mapped;
   if (run.parent != nullptr) copy.since = run.parent->since;
   return number;
+}
+
+void Copies::start(std::uint32_t number) {
+  CopyRun& copy = copies_[number];
+  const Instance& from = store_.instance(copy.fetch.from);
+  const Instance& to = store_.instance(copy.fetch.to);
+  const Route* route = links_.route(from.memory, to.memory);
+  copy.ready = agenda_.now();
+  if (route == nullptr) {
+    outcome_.refuse(RunStatus::kExecuteError, {no_route(input_.memories, from, to)},
+                    "no dma path between memories");
+    return;
+  }
+  copy.record = record_.next_event();
+  const RunTime duration = noise_.change(route->latency_s + static_cast<double>(copy.fetch.bytes) *
+                                                                route->seconds_per_byte);
+  const Lane::Start start = links_.take(*route, copy.ready, duration, copy.record);
+  copy.start = start.time;
+  if (copy.start > copy.ready) copy.cause = start.after;
+  const RunTime end = copy.start + duration;
+  record_.add_copy(copy, from, to, *route, end);
+  agenda_.add(end, Event::Kind::kCopyEnd, number);
+}
+
+CopyRun Copies::end(std::uint32_t number) {
+  const CopyRun& copy = copies_[number];
+  ++outcome_.result().copies;
+  outcome_.result().moved_bytes += copy.fetch.bytes;
+  store_.release(copy.fetch.from);
+  store_.release(copy.fetch.to);
+  free_.push_back(number);
+  return copy;
 }
 
 // The schedules of links are estimated by a fixed size for each copy.

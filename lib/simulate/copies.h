@@ -5,34 +5,46 @@
 #include <deque>
 #include <vector>
 
-#include "groma/run_record.h"
-#include "simulate/task_run.h"
-#include "simulate/valid_data.h"
+#include "simulate/agenda.h"
+#include "simulate/copy_run.h"
+#include "simulate/links.h"
+#include "simulate/noise.h"
+#include "simulate/outcome.h"
+#include "simulate/record_writer.h"
+#include "simulate/run_input.h"
+#include "simulate/store.h"
 
 namespace groma::sim {
 
-// A copy. Once the copy is known to wait, `cause` is the record of the event that it waited for
-// last.
-struct CopyRun {
-  Fetch fetch;
-  std::int32_t name = -1;  // the task that needs the copy
-  RunTime mapped = 0, ready = 0, start = 0;
-  std::int64_t cause = -1, record = -1;
-  Since since;
-};
-
-// Gives copies numbers, which are used again after their end.
+// Copies have numbers, which are used again after their end.
 class Copies {
  public:
-  // Adds a copy for the task, which is mapped. Returns the number of the copy.
+  // Refers to all arguments, so they must outlive it.
+  Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
+         RecordWriter& record, Noise& noise);
+
+  // Adds a copy for a task that is mapped. The copy itself is mapped at `mapped`. Returns the
+  // number of the copy.
   std::uint32_t add(const Fetch& fetch, const TaskRun& run, RunTime mapped);
   CopyRun& operator[](std::uint32_t copy) { return copies_[copy]; }
-  // Forgets a copy that has ended.
-  void remove(std::uint32_t copy) { free_.push_back(copy); }
+  // Starts a copy as soon as all links of its route are free for its whole duration. A missing
+  // route ends the run.
+  void start(std::uint32_t copy);
+  // Ends a copy, which releases both of its instances. Returns what it was.
+  CopyRun end(std::uint32_t copy);
+
+  const Links& links() const { return links_; }
   // Returns the memory of the copies and of the schedules of their links, approximately.
   std::int64_t bytes() const;
 
  private:
+  const RunInput& input_;
+  Store& store_;
+  Outcome& outcome_;
+  Agenda& agenda_;
+  RecordWriter& record_;
+  Noise& noise_;
+  Links links_;
   std::deque<CopyRun> copies_;
   std::vector<std::uint32_t> free_;
 };

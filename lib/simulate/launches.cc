@@ -8,12 +8,6 @@
 
 namespace groma::sim {
 
-// Places and maps the top-level task. Returns false if the run is over.
-bool Engine::launch_top() {
-  TaskRun& run = tasks_.add();
-  return launcher_.place_top(run) && map(run);
-}
-
 // Returns whether the limits of tasks and memory allow a launch of so many points. Ends the run if
 // not.
 bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
@@ -40,8 +34,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   ++launches_;
   const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
   if (join != kBeginning) {
-    uses_.resize(ops_.size());
-    uses_[join] = {OpUse::Kind::kJoin, 0, context.run};
+    uses_.set(join, {OpUse::Kind::kJoin, 0, context.run});
   }
   context.mapping = points;
   context.stage_end = agenda_.now();
@@ -95,16 +88,15 @@ bool Engine::make_points(Context& context, const app::Launch& launch, const Rect
 // gives) for the tasks. Returns false if the run is over.
 bool Engine::order_points(Context& context, const app::Launch& launch, Op join,
                           std::span<TaskRun* const> runs) {
-  uses_.resize(ops_.size());
   for (TaskRun* run : runs) {
     if (!outcome_.spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return false;
-    uses_[run->op] = {OpUse::Kind::kTask, 0, run};
+    uses_.set(run->op, {OpUse::Kind::kTask, 0, run});
     if (join != kBeginning) ops_.depend(join, run->op);
     for (std::uint32_t future : launch.takes) ops_.depend(run->op, context.futures[future]);
   }
   if (join != kBeginning) {
     context.futures[static_cast<std::size_t>(launch.gives)] = join;
-    if (ops_.release(join)) ready_.emplace_back(join, -1);
+    uses_.release(join);
   }
   return true;
 }
@@ -141,8 +133,7 @@ bool Engine::map(TaskRun& run) {
   mapper_events_.note_progress();
   if (run.launch == nullptr) {  // the other tasks have their op since their launch
     run.op = ops_.add();
-    uses_.resize(ops_.size());
-    uses_[run.op] = {OpUse::Kind::kTask, 0, &run};
+    uses_.set(run.op, {OpUse::Kind::kTask, 0, &run});
   }
   if (!occupy_runtime(run) || !within_limits(run.task)) return false;
   const MapperInstances::Holding holding(instances_);
@@ -153,19 +144,17 @@ bool Engine::map(TaskRun& run) {
   const TaskView view = views_.view_of(run, point_views_);
   if (!ask(run, view, mappers_.of(run.number))) return refused();
   // Take the least loaded of the processors in the answer.
-  const auto load = [this](const Processor& processor) {
-    return stations_[static_cast<std::size_t>(input_.processors.number_of(processor))].load;
-  };
-  take(run, *std::min_element(
-                wish_.processors.begin(), wish_.processors.end(),
-                [&](const Processor& a, const Processor& b) { return load(a) < load(b); }));
+  take(run, *std::min_element(wish_.processors.begin(), wish_.processors.end(),
+                              [&](const Processor& a, const Processor& b) {
+                                return stations_.load(a) < stations_.load(b);
+                              }));
   fetches_.clear();
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
     if (!map_requirement(run, view, wish_.requirements[r], r)) return refused();
   }
   add_copies(run);
-  ++station(run).load;
-  if (ops_.release(run.op)) ready_.emplace_back(run.op, -1);
+  ++stations_[run.number].load;
+  uses_.release(run.op);
   after_mapping(run);
   return true;
 }
@@ -185,14 +174,11 @@ bool Engine::occupy_runtime(TaskRun& run) {
 
 // Adds the copies in `fetches_`, which the task needs.
 void Engine::add_copies(const TaskRun& run) {
-  uses_.resize(ops_.size());
   const RunTime mapped = run.mapped + to_time(costs_.copy_s);
   for (const Fetch& fetch : fetches_) {
-    uses_[fetch.op] = {OpUse::Kind::kCopy, copies_.add(fetch, run, mapped), nullptr};
+    uses_.set(fetch.op, {OpUse::Kind::kCopy, copies_.add(fetch, run, mapped), nullptr});
   }
-  for (const Fetch& fetch : fetches_) {
-    if (ops_.release(fetch.op)) ready_.emplace_back(fetch.op, -1);
-  }
+  for (const Fetch& fetch : fetches_) uses_.release(fetch.op);
 }
 
 // Tells the launching task that one of its tasks is mapped. When all points of its launch are

@@ -78,16 +78,15 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   append(record_->events, event);
 }
 
-void RecordWriter::add_copy(const CopyRun& copy, const Store& store, const Route& route,
-                            RunTime end) {
+void RecordWriter::add_copy(const CopyRun& copy, const Instance& from, const Instance& to,
+                            const Route& route, RunTime end) {
   if (!record_) return;
-  const Instance& to = store.instance(copy.fetch.to);
   RunRecord::Event event;
   event.kind =
       copy.fetch.reduction ? RunRecord::Event::Kind::kReduction : RunRecord::Event::Kind::kCopy;
   event.name = copy.name;
   event.where = to.memory;
-  event.from = store.instance(copy.fetch.from).memory;
+  event.from = from.memory;
   event.region = static_cast<std::int32_t>(to.region);
   event.statement = to.statement;
   event.route = route.number;

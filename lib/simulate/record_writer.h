@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "groma/run_record.h"
-#include "simulate/copies.h"
+#include "simulate/copy_run.h"
 #include "simulate/links.h"
 #include "simulate/outcome.h"
 #include "simulate/run_input.h"
@@ -34,8 +34,9 @@ class RecordWriter {
 
   // Adds a task that starts now.
   void add_task(const TaskRun& run, RunTime end);
-  // Adds a copy whose start is known.
-  void add_copy(const CopyRun& copy, const Store& store, const Route& route, RunTime end);
+  // Adds a copy between two instances. Its start is known.
+  void add_copy(const CopyRun& copy, const Instance& from, const Instance& to, const Route& route,
+                RunTime end);
   void add_phase(int phase, RunTime start, RunTime end);
   // Adds an instance that is made or freed.
   void add_allocation(RunTime now, const Instance& instance, bool made);

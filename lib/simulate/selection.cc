@@ -2,18 +2,19 @@
 #include "simulate/selection.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "simulate/bytes.h"
 
 namespace groma::sim {
 
 void Selection::add(TaskRun& run) {
-  station(run.number).unmapped.push_back(&run);
+  run_.stations[run.number].unmapped.push_back(&run);
   stealable_ += run.stealable ? 1 : 0;
 }
 
 void Selection::select(std::int32_t processor) {
-  std::vector<TaskRun*>& unmapped = station(processor).unmapped;
+  std::vector<TaskRun*>& unmapped = run_.stations[processor].unmapped;
   if (unmapped.empty() || run_.outcome.over()) return;
   asked_in_vain_ += static_cast<std::int64_t>(unmapped.size());
   if (asked_in_vain_ > most_in_vain(run_.tasks.live())) {
@@ -69,7 +70,7 @@ void Selection::carry_out(const std::vector<TaskRun*>& waiting, const ScheduleAn
     TaskRun& run = *waiting[i];
     run.processor = target;
     run.number = run_.input.processors.number_of(target);
-    station(run.number).unmapped.push_back(&run);
+    run_.stations[run.number].unmapped.push_back(&run);
     run_.agenda.add(now, Event::Kind::kSelect, run.number);
     may_move |= run.stealable;
   }
@@ -111,20 +112,19 @@ bool Selection::may_steal(ProcKind kind, const TaskRun& waits) const {
 // Victims are asked one after the other, each once.
 void Selection::steal(std::int32_t thief) {
   if (thief >= 0) return steal_one(thief);
-  const auto count = static_cast<std::int32_t>(run_.input.processors.size());
-  for (std::int32_t p = 0; p < count && !run_.outcome.over(); ++p) steal_one(p);
+  for (std::int32_t p = 0; p < run_.stations.size() && !run_.outcome.over(); ++p) steal_one(p);
 }
 
 // Returns the processors at which no task waits that a processor of this kind may take. Returns
 // nullopt if a limit ended the run.
 std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kind) {
   std::vector<Processor> without;
-  for (std::size_t p = 0; p < run_.stations.size(); ++p) {
+  for (std::int32_t p = 0; p < run_.stations.size(); ++p) {
     const std::vector<TaskRun*>& there = run_.stations[p].unmapped;
     if (!run_.outcome.spend(1 + static_cast<std::int64_t>(there.size()))) return std::nullopt;
     const bool has = std::any_of(there.begin(), there.end(),
                                  [&](const TaskRun* run) { return may_steal(kind, *run); });
-    if (!has) without.push_back(run_.input.processors[static_cast<std::int32_t>(p)]);
+    if (!has) without.push_back(run_.input.processors[p]);
   }
   return without;
 }
@@ -132,13 +132,13 @@ std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kin
 // Lets one idle processor steal. The processors that have nothing for it are on the blacklist from
 // the start.
 void Selection::steal_one(std::int32_t thief) {
-  if (stealable_ == 0 || !station(thief).idle()) return;
+  if (stealable_ == 0 || !run_.stations[thief].idle()) return;
   const Processor& to = run_.input.processors[thief];
   auto blacklist = processors_without(to.kind);
   if (!blacklist) return;
   std::vector<Processor> victims;
   for (bool more = true;
-       more && blacklist->size() < run_.stations.size() && station(thief).idle();) {
+       more && std::ssize(*blacklist) < run_.stations.size() && run_.stations[thief].idle();) {
     more = false;
     victims.clear();
     run_.mappers.scheduler(thief).select_steal_targets(run_.runtime, *blacklist, victims);
@@ -163,7 +163,7 @@ void Selection::steal_one(std::int32_t thief) {
 void Selection::give(std::int32_t victim, std::int32_t thief) {
   const Processor& to = run_.input.processors[thief];
   std::vector<TaskRun*> waiting;
-  for (TaskRun* run : station(victim).unmapped) {
+  for (TaskRun* run : run_.stations[victim].unmapped) {
     if (may_steal(to.kind, *run)) waiting.push_back(run);
   }
   if (!has_room_for_views(waiting)) return;
@@ -178,8 +178,8 @@ void Selection::give(std::int32_t victim, std::int32_t thief) {
     run.processor = to;
     run.number = thief;
     if (far) run.mapping = run_.agenda.now() + move_time_;
-    std::erase(station(victim).unmapped, &run);
-    station(thief).unmapped.push_back(&run);
+    std::erase(run_.stations[victim].unmapped, &run);
+    run_.stations[thief].unmapped.push_back(&run);
   }
 }
 

@@ -16,7 +16,7 @@
 #include "simulate/mappers.h"
 #include "simulate/outcome.h"
 #include "simulate/run_input.h"
-#include "simulate/station.h"
+#include "simulate/stations.h"
 #include "simulate/task_pool.h"
 #include "simulate/views.h"
 
@@ -33,7 +33,7 @@ class Selection {
     MapperRuntime& runtime;  // passed to the hooks
     Agenda& agenda;
     MapperEvents& events;
-    std::vector<Station>& stations;     // by processor
+    Stations& stations;
     const TaskPool& tasks;
     std::function<bool(TaskRun&)> map;  // maps a task; returns false if the run is over
   };
@@ -55,9 +55,6 @@ class Selection {
   void note_progress() { asked_in_vain_ = 0; }
 
  private:
-  Station& station(std::int32_t processor) {
-    return run_.stations[static_cast<std::size_t>(processor)];
-  }
   bool has_room_for_views(const std::vector<TaskRun*>& runs);
   std::vector<TaskView> views_of(std::span<TaskRun* const> runs,
                                  std::vector<std::vector<RequirementView>>& requirements);

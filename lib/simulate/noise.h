@@ -1,0 +1,28 @@
+// Noise: makes the tasks and copies of a run take longer or shorter by chance.
+#pragma once
+
+#include <cstdint>
+
+#include "base/random.h"
+#include "simulate/links.h"
+
+namespace groma::sim {
+
+class Noise {
+ public:
+  // `fraction` is the largest change of a duration, from 0 to before 1. One seed gives one
+  // sequence.
+  Noise(double fraction, std::uint64_t seed) : fraction_(fraction), draws_(seed) {}
+
+  // Returns the duration changed by a random factor between 1 - fraction and 1 + fraction.
+  RunTime change(double seconds) {
+    if (fraction_ <= 0) return to_time(seconds);
+    return to_time(seconds * (1 + fraction_ * (2 * draws_.unit() - 1)));
+  }
+
+ private:
+  const double fraction_;
+  Draws draws_;
+};
+
+}  // namespace groma::sim

@@ -1,0 +1,55 @@
+// Starts tasks on their processors.
+#include "simulate/stations.h"
+
+#include "simulate/refusals.h"
+
+namespace groma::sim {
+
+Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
+                   RecordWriter& record, Noise& noise)
+    : input_(input),
+      outcome_(outcome),
+      agenda_(agenda),
+      record_(record),
+      noise_(noise),
+      durations_(input, store),
+      stations_(input.processors.size()) {}
+
+void Stations::queue(TaskRun& run) {
+  run.ready = agenda_.now();
+  Station& station = (*this)[run.number];
+  station.ready.push({run.priority, agenda_.next_number(), &run});
+  if (station.running == nullptr) start_next(station);
+}
+
+void Stations::start_next(Station& station) {
+  if (station.ready.empty()) return;
+  TaskRun& run = *station.ready.top().run;
+  station.ready.pop();
+  station.running = &run;
+  start(run, station);
+}
+
+// Schedules the end of the task and writes the task to the record. Ends the run if a formula of the
+// task's variant has no value.
+void Stations::start(TaskRun& run, Station& station) {
+  run.start = agenda_.now();
+  if (run.start > run.ready) run.cause = station.last_record;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const double seconds = durations_.begin(run, fault);
+  fail_formula(outcome_, input_.data, run, fault);
+  const RunTime end = run.start + noise_.change(seconds);
+  run.record = station.last_record = record_.next_event();
+  record_.add_task(run, end);
+  agenda_.add_task_end(end, run);
+  on_start(run);
+}
+
+Station& Stations::leave(const TaskRun& run) {
+  durations_.end(run);
+  Station& station = (*this)[run.number];
+  station.running = nullptr;
+  return station;
+}
+
+}  // namespace groma::sim
