@@ -39,19 +39,19 @@ void Bodies::begin(TaskRun& run) {
   bytes_ += context.bytes;
   if (!outcome_.within_limits(task.name)) return;
   context.places.push_back({&task.body});
-  context.since = {run.record, true};
+  context.since = {run.records.own, true};
   agenda_.add_step(agenda_.now(), context);
 }
 
 void Bodies::wake(Context& context, RunTime time) {
-  context.blocked = Context::Blocked::kNo;
+  context.wait.what = Context::Wait::For::kNothing;
   agenda_.add_step(time, context);
 }
 
 // Returns whether all tasks that this task launched are over. If not, the task waits for them.
 bool Bodies::all_over(Context& context) {
   if (context.outstanding == 0) return true;
-  context.blocked = Context::Blocked::kAll;
+  context.wait.what = Context::Wait::For::kAll;
   return false;
 }
 
@@ -74,7 +74,7 @@ void Bodies::step(Context& context) {
     const app::Statement& statement = (*place.body)[place.next];
     if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
       if (conflicts(context, *launch)) {
-        context.blocked = Context::Blocked::kConflict;
+        context.wait.what = Context::Wait::For::kConflict;
         return;
       }
       ++place.next;
@@ -102,8 +102,8 @@ bool Bodies::enter(Context& context, const app::Statement& statement) {
   if (future < 0) {
     if (!all_over(context)) return false;
   } else if (const Op op = context.futures[static_cast<std::size_t>(future)]; !ops_.done(op)) {
-    context.blocked = Context::Blocked::kFuture;
-    context.awaited = op;
+    context.wait.what = Context::Wait::For::kFuture;
+    context.wait.future = op;
     return false;
   }
   ++context.places[at].next;
@@ -179,7 +179,7 @@ void Bodies::note_mapped(const TaskRun& run, Since since) {
                                   [&](const auto& each) { return each.first == run.launch; });
   if (inner != parent->inner.end() && --inner->second == 0) {
     parent->inner.erase(inner);
-    if (parent->blocked == Context::Blocked::kConflict) {
+    if (parent->wait.what == Context::Wait::For::kConflict) {
       parent->since = since;
       wake(*parent, agenda_.now());
     }

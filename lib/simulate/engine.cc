@@ -12,8 +12,8 @@ namespace {
 ProfilingReport report_of(const TaskRun& run, RunTime now) {
   ProfilingReport report;
   report.created_ns = (run.of != nullptr ? run.of->created : 0) / 1000;
-  report.ready_ns = run.ready / 1000;
-  report.started_ns = run.start / 1000;
+  report.ready_ns = run.times.ready / 1000;
+  report.started_ns = run.times.start / 1000;
   report.ended_ns = now / 1000;
   report.processor = run.processor;
   return report;
@@ -147,7 +147,8 @@ bool Engine::handle(ReadyOp ready) {
       break;
     }
     case OpUse::Kind::kTask:
-      once_mapped(use.run->mapped, use.run->cause, [&] { stations_.queue(*use.run); });
+      once_mapped(use.run->times.mapped, use.run->records.cause,
+                  [&] { stations_.queue(*use.run); });
       break;
   }
   return true;
@@ -158,7 +159,8 @@ bool Engine::handle(ReadyOp ready) {
 void Engine::future_there(Op op, std::int64_t cause) {
   Context* const giver = uses_[op].run->context.get();
   uses_.complete(op, cause);
-  if (giver == nullptr || giver->blocked != Context::Blocked::kFuture || giver->awaited != op) {
+  if (giver == nullptr || giver->wait.what != Context::Wait::For::kFuture ||
+      giver->wait.future != op) {
     return;
   }
   giver->since = {cause, false};
@@ -178,7 +180,7 @@ void Engine::end_task(TaskRun& run) {
   run.ended = true;
   Station& station = stations_.leave(run);
   if (run.context) {
-    run.context->last_over = run.record;
+    run.context->last_over = run.records.own;
     bodies_.check_end(*run.context);
   } else {
     complete(run);
@@ -191,7 +193,7 @@ void Engine::end_task(TaskRun& run) {
 void Engine::complete(TaskRun& run) {
   ++outcome_.result().tasks;
   --stations_[run.number].load;
-  if (run.profiling.any()) {
+  if (run.wishes.profiling.any()) {
     const TaskView view = views_.view_of(run, report_views_);
     mappers_.of(run.number).report_profiling(*this, view, report_of(run, agenda_.now()));
   }
@@ -199,7 +201,7 @@ void Engine::complete(TaskRun& run) {
   for (InstanceNumber instance : run.instances) {
     if (instance != kVirtual) store_.release(instance);
   }
-  const std::int64_t last = run.context ? run.context->last_over : run.record;
+  const std::int64_t last = run.context ? run.context->last_over : run.records.own;
   uses_.complete(run.op, last);
   uses_.set(run.op, {OpUse::Kind::kTask, 0, nullptr});
   Context* const parent = run.parent;
@@ -208,7 +210,7 @@ void Engine::complete(TaskRun& run) {
   if (parent == nullptr) return;
   --parent->outstanding;
   parent->last_over = last;
-  if (parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) {
+  if (parent->wait.what == Context::Wait::For::kAll && parent->outstanding == 0) {
     parent->since = {last, false};
     bodies_.wake(*parent, agenda_.now() + to_time(costs_.future_s));
   }

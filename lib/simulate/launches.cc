@@ -53,7 +53,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   runs.clear();
   if (!make_points(context, launch, domain, runs)) return;
   if (!order_points(context, launch, join, runs)) return;
-  context.blocked = Context::Blocked::kMapping;
+  context.wait.what = Context::Wait::For::kMapping;
   if (!map_points(runs)) return;
   runs.swap(launched_runs_);
   if (points == 0) bodies_.wake(context, agenda_.now() + to_time(costs_.issue_s));
@@ -69,7 +69,7 @@ bool Engine::make_points(Context& context, const app::Launch& launch, const Rect
     Point point = slice.box.lower;
     do {
       TaskRun& run = tasks_.add();
-      run.mapping = agenda_.now();
+      run.times.mapping = agenda_.now();
       run.op = ops_.add();
       const std::int64_t before = TaskPool::heap_bytes_of(run);
       if (!launcher_.place(run, context, launch, of, slice, point)) {
@@ -167,14 +167,14 @@ bool Engine::occupy_runtime(TaskRun& run) {
                       run.parent->run->processor.node != run.processor.node;
   RunTime& free = utility_[static_cast<std::size_t>(run.processor.node)];
   const RunTime arrives = agenda_.now() + (remote ? to_time(costs_.remote_s) : 0);
-  run.mapping = std::max({free, arrives, run.mapping});
-  run.mapped = free = run.mapping + to_time(replay ? costs_.replay_s : costs_.map_s);
+  run.times.mapping = std::max({free, arrives, run.times.mapping});
+  run.times.mapped = free = run.times.mapping + to_time(replay ? costs_.replay_s : costs_.map_s);
   return agenda_.allows(free);
 }
 
 // Adds the copies in `fetches_`, which the task needs.
 void Engine::add_copies(const TaskRun& run) {
-  const RunTime mapped = run.mapped + to_time(costs_.copy_s);
+  const RunTime mapped = run.times.mapped + to_time(costs_.copy_s);
   for (const Fetch& fetch : fetches_) {
     uses_.set(fetch.op, {OpUse::Kind::kCopy, copies_.add(fetch, run, mapped), nullptr});
   }
@@ -186,7 +186,7 @@ void Engine::add_copies(const TaskRun& run) {
 void Engine::after_mapping(TaskRun& run) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
-  parent->stage_end = std::max(parent->stage_end, run.mapped);
+  parent->stage_end = std::max(parent->stage_end, run.times.mapped);
   if (!launches_tasks(input_.data, run)) bodies_.note_mapped(run, {});
   if (--parent->mapping > 0) return;
   bodies_.wake(*parent, std::max(parent->stage_end, agenda_.now() + to_time(costs_.issue_s)));

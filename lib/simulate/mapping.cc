@@ -113,8 +113,8 @@ void Mapping::take(TaskRun& run, const Processor& processor) {
   run.processor = processor;
   run.number = input_.processors.number_of(processor);
   run.variant = &input_.data.tasks[run.task].variants[wish_.variant - 1];
-  run.priority = wish_.task_priority;
-  run.profiling = wish_.task_profiling;
+  run.wishes.priority = wish_.task_priority;
+  run.wishes.profiling = wish_.task_profiling;
 }
 
 // Empty and virtual requirements take no instance.

@@ -65,12 +65,12 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   event.name = static_cast<std::int32_t>(run.task);
   if (run.launch != nullptr && run.launch->is_index) event.point = point_number(run.point);
   event.where = run.number;
-  event.mapping = run.mapping;
-  event.mapped = run.mapped;
-  event.ready = run.ready;
-  event.start = run.start;
+  event.mapping = run.times.mapping;
+  event.mapped = run.times.mapped;
+  event.ready = run.times.ready;
+  event.start = run.times.start;
   event.end = end;
-  event.cause = run.cause;
+  event.cause = run.records.cause;
   if (run.parent != nullptr) {
     event.after = run.parent->since.event;
     event.after_start = run.parent->since.start;

@@ -177,7 +177,7 @@ void Selection::give(std::int32_t victim, std::int32_t thief) {
     TaskRun& run = *waiting[i];
     run.processor = to;
     run.number = thief;
-    if (far) run.mapping = run_.agenda.now() + move_time_;
+    if (far) run.times.mapping = run_.agenda.now() + move_time_;
     std::erase(run_.stations[victim].unmapped, &run);
     run_.stations[thief].unmapped.push_back(&run);
   }

@@ -16,9 +16,9 @@ Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, 
       stations_(input.processors.size()) {}
 
 void Stations::queue(TaskRun& run) {
-  run.ready = agenda_.now();
+  run.times.ready = agenda_.now();
   Station& station = (*this)[run.number];
-  station.ready.push({run.priority, agenda_.next_number(), &run});
+  station.ready.push({run.wishes.priority, agenda_.next_number(), &run});
   if (station.running == nullptr) start_next(station);
 }
 
@@ -33,13 +33,13 @@ void Stations::start_next(Station& station) {
 // Schedules the end of the task and writes the task to the record. Ends the run if a formula of the
 // task's variant has no value.
 void Stations::start(TaskRun& run, Station& station) {
-  run.start = agenda_.now();
-  if (run.start > run.ready) run.cause = station.last_record;
+  run.times.start = agenda_.now();
+  if (run.times.start > run.times.ready) run.records.cause = station.last_record;
   app::FormulaFault fault = app::FormulaFault::kNone;
   const double seconds = durations_.begin(run, fault);
   fail_formula(outcome_, input_.data, run, fault);
-  const RunTime end = run.start + noise_.change(seconds);
-  run.record = station.last_record = record_.next_event();
+  const RunTime end = run.times.start + noise_.change(seconds);
+  run.records.own = station.last_record = record_.next_event();
   record_.add_task(run, end);
   agenda_.add_task_end(end, run);
   on_start(run);

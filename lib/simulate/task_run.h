@@ -48,17 +48,25 @@ struct TaskRun {
   Processor processor;                    // where the task is held, and later where it runs
   const app::Variant* variant = nullptr;
   std::unique_ptr<Context> context;  // set while it launches tasks or waits for them
-  RunTime mapping = 0;               // start of its mapping; a lower bound until that is known
-  RunTime mapped = 0, ready = 0, start = 0;
-  std::int64_t cause = -1, record = -1;
+  struct Times {
+    RunTime mapping = 0;  // start of its mapping; a lower bound until that is known
+    RunTime mapped = 0, ready = 0, start = 0;
+  } times;
+  // The record of the event that it waited for last, and its own record. -1: none.
+  struct Records {
+    std::int64_t cause = -1, own = -1;
+  } records;
   std::int32_t number = -1;  // number of the processor
   std::uint32_t task = 0;
   VariantId shard_variant = 0;  // the task is replicated with this variant; 0: not replicated
   Op op = kBeginning;
-  int priority = 0;
   // One bit for each kind of memory near its processor on which it works.
   std::uint16_t streams = 0;
-  ProfilingWish profiling;
+  // The wishes of its mapper for the time after the mapping.
+  struct Wishes {
+    int priority = 0;
+    ProfilingWish profiling;
+  } wishes;
   bool stealable = false;  // while it waits to be mapped
   bool ended = false;      // the task itself has ended; tasks that it launched may still run
 
@@ -69,8 +77,8 @@ struct TaskRun {
     launch = nullptr;
     of = nullptr;
     ended = false;
-    cause = record = -1;
-    priority = 0;
+    records = {};
+    wishes.priority = 0;
     shard_variant = 0;
     arguments.clear();
     pieces.clear();
@@ -113,14 +121,17 @@ struct Context {
   Since since;
   // Record of the last event that ended: the task itself or a task that it launched.
   std::int64_t last_over = -1;
-  enum class Blocked : std::uint8_t {
-    kNo,
-    kAll,
-    kFuture,
-    kConflict,
-    kMapping
-  } blocked = Blocked::kNo;
-  Op awaited = kBeginning;
+  // What the task waits for before its body goes on.
+  struct Wait {
+    enum class For : std::uint8_t {
+      kNothing,
+      kAll,
+      kFuture,
+      kConflict,
+      kMapping
+    } what = For::kNothing;
+    Op future = kBeginning;  // kFuture: the op that gives the future
+  } wait;
 };
 
 // Returns what requirement `position` of the task refers to.
