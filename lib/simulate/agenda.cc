@@ -5,6 +5,7 @@
 
 namespace groma::sim {
 
+// The limit keeps sums of a few times from overflowing.
 bool Agenda::allows(RunTime time) {
   return time <= kLongest ||
          outcome_.fail(application_, "it takes longer than 13 days, 2^60 picoseconds");
@@ -15,6 +16,7 @@ Event Agenda::event_at(RunTime time, Event::Kind kind) {
   return {time, order_++ << Event::kKindBits | static_cast<std::uint64_t>(kind), {}};
 }
 
+// Adds the event that lets a task that launches go on.
 void Agenda::add_step(RunTime time, Context& context) {
   if (!allows(time)) return;
   Event event = event_at(time, Event::Kind::kStep);
@@ -22,6 +24,7 @@ void Agenda::add_step(RunTime time, Context& context) {
   events_.push(event);
 }
 
+// Adds the event that ends a task's own run.
 void Agenda::add_task_end(RunTime time, TaskRun& run) {
   if (!allows(time)) return;
   Event event = event_at(time, Event::Kind::kTaskEnd);
@@ -29,6 +32,7 @@ void Agenda::add_task_end(RunTime time, TaskRun& run) {
   events_.push(event);
 }
 
+// Adds an event of any other kind.
 void Agenda::add(RunTime time, Event::Kind kind, std::int64_t id) {
   if (!allows(time)) return;
   Event event = event_at(time, kind);
@@ -36,6 +40,7 @@ void Agenda::add(RunTime time, Event::Kind kind, std::int64_t id) {
   events_.push(event);
 }
 
+// Takes the earliest event. Time never goes back, since no event is added before now().
 Event Agenda::next() {
   const Event event = events_.pop();
   now_ = event.time;

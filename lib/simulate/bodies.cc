@@ -11,6 +11,7 @@
 
 namespace groma::sim {
 
+// No task is open yet, and no time was spent in any phase.
 Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, Outcome& outcome,
                Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
     : input_(input),
@@ -22,6 +23,7 @@ Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, Outcom
       max_iterations_(max_iterations),
       phase_time_(input.data.phases.size()) {}
 
+// Opens the context of the task and counts its memory. Ends the run if there are too many contexts.
 void Bodies::begin(TaskRun& run) {
   run.context = std::make_unique<Context>();
   Context& context = *run.context;
@@ -43,6 +45,7 @@ void Bodies::begin(TaskRun& run) {
   agenda_.add_step(agenda_.now(), context);
 }
 
+// The body goes on with the statement at which it stopped.
 void Bodies::wake(Context& context, RunTime time) {
   context.wait.what = Context::Wait::For::kNothing;
   agenda_.add_step(time, context);
@@ -55,6 +58,8 @@ bool Bodies::all_over(Context& context) {
   return false;
 }
 
+// A launch that uses data of an earlier launch waits first. A launch returns here when its points
+// are mapped, through wake().
 void Bodies::step(Context& context) {
   while (!outcome_.over() && outcome_.spend(kStepWork)) {
     if (context.places.empty()) {
@@ -171,6 +176,8 @@ bool Bodies::conflicts(const Context& context, const app::Launch& launch) const 
   return false;
 }
 
+// Counts down the tasks of the launch and of its parent that are not mapped with everything that
+// they launch.
 void Bodies::note_mapped(const TaskRun& run, Since since) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
@@ -194,12 +201,14 @@ void Bodies::tell_if_mapped(Context& context, Since since) {
   note_mapped(*context.run, since);
 }
 
+// Does nothing while statements are left or launched tasks run.
 void Bodies::check_end(Context& context) {
   if (!context.issued || outcome_.over()) return;
   tell_if_mapped(context, context.since);
   if (context.outstanding == 0 && context.run->ended) on_end(*context.run);
 }
 
+// Also returns the memory of the context to the count. Does nothing for a task without context.
 void Bodies::close(TaskRun& run) {
   if (run.context == nullptr) return;
   --open_;

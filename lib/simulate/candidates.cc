@@ -34,6 +34,8 @@ const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
 
 }  // namespace
 
+// The query asks for the memory of that kind that the processor uses. A new instance also gets the
+// fields and the shape that the wish allows.
 std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run,
                                        const RequirementView& requirement,
                                        const RequirementWish& wish, const InstanceWish& candidate,

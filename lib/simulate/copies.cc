@@ -5,6 +5,7 @@
 
 namespace groma::sim {
 
+// The links of the machine are free at the beginning.
 Copies::Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
                RecordWriter& record, Noise& noise)
     : input_(input),
@@ -15,6 +16,7 @@ Copies::Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& ag
       noise_(noise),
       links_(*input.machine, input.memories) {}
 
+// Takes the place of a copy that has ended, if there is one.
 std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(copies_.size()));
@@ -31,6 +33,8 @@ std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped
   return number;
 }
 
+// The copy takes its links at once, also when it starts later, so that later copies go behind it.
+// Its cause is then the copy that it waits for.
 void Copies::start(std::uint32_t number) {
   CopyRun& copy = copies_[number];
   const Instance& from = store_.instance(copy.fetch.from);
@@ -53,6 +57,7 @@ void Copies::start(std::uint32_t number) {
   agenda_.add(end, Event::Kind::kCopyEnd, number);
 }
 
+// Counts the copy in the result.
 CopyRun Copies::end(std::uint32_t number) {
   const CopyRun& copy = copies_[number];
   ++outcome_.result().copies;

@@ -95,6 +95,7 @@ RunResult Engine::finish() {
 
 // ---- Events
 
+// Hands an event to the part of the run that it is about.
 void Engine::handle(const Event& event) {
   switch (event.kind()) {
     case Event::Kind::kStep:
@@ -169,6 +170,7 @@ void Engine::future_there(Op op, std::int64_t cause) {
 
 // ---- Ends of copies and tasks
 
+// Ops that waited only for the copy become ready.
 void Engine::end_copy(std::uint32_t number) {
   const CopyRun copy = copies_.end(number);
   uses_.complete(copy.fetch.op, copy.record);

@@ -34,6 +34,7 @@ std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::ui
 
 }  // namespace
 
+// Names the first requirement whose data is not held.
 std::string why_not_held(const RunInput& input, const TaskRun& run) {
   const TaskRun& by = *run.parent->run;
   if (by.parent == nullptr) return {};

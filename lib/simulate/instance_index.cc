@@ -69,6 +69,7 @@ void InstanceIndex::add(InstanceNumber number) {
   chain->second.newest = number;
 }
 
+// Removes the instance from both tables. Keys without instances are removed, too.
 void InstanceIndex::remove(InstanceNumber number) {
   const Instance& instance = instances_[number];
   const std::uint64_t place = place_of(instance.memory, instance.region);
@@ -96,6 +97,8 @@ void InstanceIndex::unchain(InstanceNumber number, Chains::iterator chain) {
   if (chain->second.oldest == kVirtual) same_.erase(chain);
 }
 
+// Looks for equal boxes first, since most tasks use an instance again that was made for their
+// piece.
 std::optional<InstanceNumber> InstanceIndex::find(const InstanceQuery& query) const {
   const std::uint64_t place = place_of(query.memory, query.region);
   if (const auto here = same_.find(box_key(place, query.shape->box)); here != same_.end()) {

@@ -12,6 +12,7 @@
 
 namespace groma::sim {
 
+// No launch was started yet.
 Launcher::Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcome& outcome,
                    MapperRuntime& runtime)
     : input_(input), views_(views), mappers_(mappers), outcome_(outcome), runtime_(runtime) {}
@@ -30,6 +31,8 @@ std::int32_t Launcher::first_for_top_level(std::uint32_t task) const {
   return -1;
 }
 
+// Fails if there is no top-level task, if it has arguments, or if it can run nowhere. Asks
+// replicate_task only if select_task_options wants it.
 bool Launcher::place_top(TaskRun& run) {
   if (input_.data.top_level < 0) {
     return outcome_.fail(input_.data.name, "it has no top-level task");
@@ -131,6 +134,7 @@ bool Launcher::start_launch(const Context& context, const app::Launch& launch, c
   return true;
 }
 
+// The point of a single task is that of the task that launches it.
 bool Launcher::place(TaskRun& run, Context& context, const app::Launch& launch,
                      const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
                      const Point& point) {
@@ -225,6 +229,8 @@ bool Launcher::cut(const Context& context, const TaskView& view, const Rect& dom
   return cutter.cut(view, context.run->processor, domain, context.shards, start_.slices);
 }
 
+// Makes the pieces of one point after the other and compares them with those of the task. The
+// number of pieces is limited for the whole run.
 std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const TaskRun& run,
                                                                            std::uint32_t position) {
   const std::size_t requirements = input_.data.tasks[run.task].requirements.size();

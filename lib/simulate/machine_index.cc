@@ -41,6 +41,7 @@ Counts counts_of(const Machine& machine) {
 
 }  // namespace
 
+// Numbers the processors, and notes the first number of each kind in each node.
 Processors::Processors(const Machine& machine) : machine_(machine) {
   first_.resize(static_cast<std::size_t>(machine.node_count()));
   processors_.reserve(static_cast<std::size_t>(counts_of(machine).processors));
@@ -55,6 +56,7 @@ Processors::Processors(const Machine& machine) : machine_(machine) {
   }
 }
 
+// The processors of one kind in a node have consecutive numbers.
 std::int32_t Processors::number_of(const Processor& p) const {
   if (p.node < 0 || p.node >= machine_.node_count() || p.index < 0 ||
       p.index >= machine_.processor_count(p.node, p.kind)) {
@@ -64,6 +66,7 @@ std::int32_t Processors::number_of(const Processor& p) const {
          static_cast<std::int32_t>(p.index);
 }
 
+// Numbers the memories that are not empty, and notes the first number of each kind in each node.
 Memories::Memories(const Machine& machine) : machine_(machine) {
   first_.resize(static_cast<std::size_t>(machine.node_count()));
   for (std::int64_t node = 0; node < machine.node_count(); ++node) {
@@ -85,6 +88,7 @@ std::int32_t Memories::find(const Memory& memory) const {
   return first < 0 ? -1 : first + static_cast<std::int32_t>(memory.index);
 }
 
+// Also checks that the machine has the memory.
 std::int32_t Memories::number_of(const Memory& memory) const {
   if (memory.node < 0 || memory.node >= machine_.node_count()) return -1;
   const MemoryGroup* group = machine_.node(memory.node).find(memory.kind);
@@ -102,12 +106,14 @@ const MemoryGroup& Memories::group(std::int32_t memory) const {
   return *machine_.node(one.node).find(one.kind);
 }
 
+// The sum depends only on the numbers of nodes, processors and memories.
 std::int64_t machine_bytes(const Machine& machine) {
   const Counts counts = counts_of(machine);
   return machine.node_count() * kNodeBytes + counts.processors * kProcessorBytes +
          counts.memories * kMemoryBytes;
 }
 
+// Numbers of processors and memories have 32 bits.
 std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes) {
   const Counts counts = counts_of(machine);
   if (std::max(counts.processors, counts.memories) > INT32_MAX) {

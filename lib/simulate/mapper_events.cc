@@ -7,16 +7,19 @@
 
 namespace groma::sim {
 
+// Events are counted with a fixed size, for their nodes in the map.
 std::int64_t MapperEvents::bytes() const {
   constexpr std::size_t kEventMade = 64;
   return heap_bytes(messages_) + static_cast<std::int64_t>(made_.size() * kEventMade);
 }
 
+// Events are numbered from 1.
 MapperEvent MapperEvents::create() {
   made_[++last_event_] = false;
   return last_event_;
 }
 
+// A processor is asked again once for each time that its tasks were deferred to the event.
 std::vector<std::int32_t> MapperEvents::trigger(MapperEvent event) {
   const auto found = made_.find(event);
   if (found == made_.end()) return {};
@@ -25,6 +28,7 @@ std::vector<std::int32_t> MapperEvents::trigger(MapperEvent event) {
   return deferred.empty() ? std::vector<std::int32_t>() : std::move(deferred.mapped());
 }
 
+// Only an event that was made and not triggered can keep a processor waiting.
 MapperEvents::Deferral MapperEvents::defer(MapperEvent event, std::int32_t processor) {
   const auto made = made_.find(event);
   if (made == made_.end()) return Deferral::kUnknown;
@@ -33,6 +37,7 @@ MapperEvents::Deferral MapperEvents::defer(MapperEvent event, std::int32_t proce
   return Deferral::kDeferred;
 }
 
+// A message takes the place of one that was delivered, if there is one.
 std::optional<std::int64_t> MapperEvents::post(Message message, std::int64_t live) {
   if (sent_in_vain_ >= most_in_vain(live)) return std::nullopt;
   ++sent_in_vain_;
@@ -46,6 +51,7 @@ std::optional<std::int64_t> MapperEvents::post(Message message, std::int64_t liv
   return number;
 }
 
+// Frees the place of the message.
 Message MapperEvents::deliver(std::int64_t number) {
   free_messages_.push_back(static_cast<std::uint32_t>(number));
   return std::move(messages_[static_cast<std::size_t>(number)]);

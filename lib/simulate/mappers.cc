@@ -29,6 +29,7 @@ Mapper& Mappers::of(std::int32_t processor) {
   return *mapper;
 }
 
+// Such hooks are those that select, steal, send messages and hear of collected instances.
 Mapper& Mappers::scheduler(std::int32_t processor) {
   Mapper& mapper = of(processor);
   for_operation_ = false;

@@ -15,6 +15,7 @@
 
 namespace groma::sim {
 
+// Joins the parts of the run. The limits ask for the memory and the end of the whole run.
 Mapping::Mapping(const app::Data& data, const Spaces& spaces,
                  std::shared_ptr<const Machine> machine, const MapperFactory& make,
                  std::int64_t max_bytes)
@@ -109,6 +110,7 @@ bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
          outcome_.fail(view.name, "map_task gives up, and nothing says when to ask again");
 }
 
+// The variant has been checked with the wish. Variants are numbered from 1 there.
 void Mapping::take(TaskRun& run, const Processor& processor) {
   run.processor = processor;
   run.number = input_.processors.number_of(processor);

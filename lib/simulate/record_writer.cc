@@ -58,6 +58,7 @@ std::int32_t RecordWriter::point_number(const Point& point) {
   return known->second;
 }
 
+// Points of index launches are written as numbers in the list of points.
 void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   if (!record_) return;
   RunRecord::Event event;
@@ -78,6 +79,7 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   append(record_->events, event);
 }
 
+// The copy is an event of the memory that it fills.
 void RecordWriter::add_copy(const CopyRun& copy, const Instance& from, const Instance& to,
                             const Route& route, RunTime end) {
   if (!record_) return;
@@ -105,12 +107,14 @@ void RecordWriter::add_phase(int phase, RunTime start, RunTime end) {
   if (record_) append(record_->phases, {phase, start, end});
 }
 
+// Freed bytes are negative.
 void RecordWriter::add_allocation(RunTime now, const Instance& instance, bool made) {
   if (!record_) return;
   append(record_->allocations, {now, instance.memory, static_cast<std::int32_t>(instance.region),
                                 made ? instance.bytes : -instance.bytes});
 }
 
+// Adds what is known only at the end: the time, the peaks of memories, and the used links.
 std::shared_ptr<const RunRecord> RecordWriter::finish(RunTime end, const Store& store,
                                                       const Links& links) {
   if (!record_) return nullptr;

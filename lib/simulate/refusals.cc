@@ -56,6 +56,7 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
 
 }  // namespace
 
+// The note has the place in the application, since no statement of a mapping can help.
 RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t position) {
   const std::string why = fmt::format("its requirement {} has no `data`", position);
   Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, view.name, why);
@@ -64,6 +65,7 @@ RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t
   return {{std::move(diagnostic), {}}, why};
 }
 
+// Appends the candidate to the text and remembers it as the last one.
 void FullCandidates::add(const Store& store, const InstanceWish& candidate,
                          const InstanceQuery& query) {
   const std::int64_t needs = store.bytes_of(query);
@@ -75,6 +77,7 @@ void FullCandidates::add(const Store& store, const InstanceWish& candidate,
   last = query;
 }
 
+// The output of the real run is that of Legion's default mapper.
 RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,
                           const TaskView& view, std::uint32_t position,
                           const FullCandidates& full) {
@@ -100,6 +103,7 @@ RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskR
   return {{std::move(diagnostic), full.origin}, std::move(raw)};
 }
 
+// Blames the statement that put the target where it is.
 Refusal no_route(const Memories& memories, const Instance& from, const Instance& to) {
   const Memory &a = memories[from.memory], &b = memories[to.memory];
   return {one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
@@ -107,6 +111,7 @@ Refusal no_route(const Memories& memories, const Instance& from, const Instance&
           Origin{static_cast<std::uint32_t>(to.statement)}};
 }
 
+// The error names the variant by its kind, and its place in the application.
 void fail_formula(Outcome& outcome, const app::Data& data, const TaskRun& run,
                   app::FormulaFault fault) {
   if (fault == app::FormulaFault::kNone) return;
@@ -116,6 +121,7 @@ void fail_formula(Outcome& outcome, const app::Data& data, const TaskRun& run,
                run.variant->place);
 }
 
+// A point is named with its launch domain, a single task only by its name.
 void note_launch(const app::Data& data, const app::Launch* launch, const TaskRun* run,
                  std::vector<Refusal>& refusals) {
   std::string note;

@@ -8,11 +8,13 @@
 
 namespace groma::sim {
 
+// select() is called for the processor later.
 void Selection::add(TaskRun& run) {
   run_.stations[run.number].unmapped.push_back(&run);
   stealable_ += run.stealable ? 1 : 0;
 }
 
+// Tasks that the answer does not name wait on at the processor.
 void Selection::select(std::int32_t processor) {
   std::vector<TaskRun*>& unmapped = run_.stations[processor].unmapped;
   if (unmapped.empty() || run_.outcome.over()) return;

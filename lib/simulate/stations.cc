@@ -5,6 +5,7 @@
 
 namespace groma::sim {
 
+// All processors are free at the beginning.
 Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
                    RecordWriter& record, Noise& noise)
     : input_(input),
@@ -15,6 +16,7 @@ Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, 
       durations_(input, store),
       stations_(input.processors.size()) {}
 
+// Tasks of equal priority start in the order in which they became ready.
 void Stations::queue(TaskRun& run) {
   run.times.ready = agenda_.now();
   Station& station = (*this)[run.number];
@@ -22,6 +24,7 @@ void Stations::queue(TaskRun& run) {
   if (station.running == nullptr) start_next(station);
 }
 
+// Tasks that are not ready yet do not hold the processor back.
 void Stations::start_next(Station& station) {
   if (station.ready.empty()) return;
   TaskRun& run = *station.ready.top().run;
@@ -45,6 +48,7 @@ void Stations::start(TaskRun& run, Station& station) {
   on_start(run);
 }
 
+// Returns the processor, since the object of the task may be used again soon.
 Station& Stations::leave(const TaskRun& run) {
   durations_.end(run);
   Station& station = (*this)[run.number];

@@ -179,6 +179,7 @@ double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
   return kernels * group.launch_latency_s + std::max({compute, memory, least});
 }
 
+// The task works in the memories that its processor uses, so `streams` tells which.
 void TaskDurations::end(const TaskRun& run) {
   for (std::size_t k = 0; run.streams >> k != 0; ++k) {
     if ((run.streams >> k & 1) == 0) continue;

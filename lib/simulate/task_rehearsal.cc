@@ -10,6 +10,7 @@
 
 namespace groma::sim {
 
+// Instances that mappers make are noted as wants, too.
 TaskRehearsal::TaskRehearsal(const app::Data& data, const Spaces& spaces,
                              std::shared_ptr<const Machine> machine, const MapperFactory& make,
                              const RehearsalOptions& options, bool notes_wants)
@@ -25,10 +26,12 @@ TaskRehearsal::TaskRehearsal(const app::Data& data, const Spaces& spaces,
   };
 }
 
+// The limit of work keeps a rehearsal short. The caller may stop it earlier.
 bool TaskRehearsal::stops() {
   return outcome_.budget().spent() > options_.max_work || (options_.stop && options_.stop());
 }
 
+// Mappers are told about collected instances after the hooks of the task.
 bool TaskRehearsal::map(TaskRun& run, const std::vector<Processor>& may,
                         std::vector<Processor>& places) {
   places.clear();
@@ -155,6 +158,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   return true;
 }
 
+// The task's op is over at once, since a rehearsal has no time.
 void TaskRehearsal::leave(TaskRun& run) {
   for (InstanceNumber instance : run.instances) {
     if (instance != kVirtual) store_.leave(instance);
@@ -209,11 +213,11 @@ void TaskRehearsal::check_formulas(const TaskRun& run) {
 
 // ---- What was found
 
+// Work that was cut off by a limit leaves the rehearsal incomplete.
 void TaskRehearsal::collect(const app::Launch* launch, const TaskRun* run, bool certain) {
   const bool too_large = outcome_.over() && outcome_.result().status == RunStatus::kTooLarge;
   std::vector<Refusal> refusals = std::move(outcome_.result().refusals);
   outcome_.resume();
-  // The refusals of work that was cut off are ignored.
   if (too_large) return findings_.end(too_little_memory(options_.max_bytes));
   if (outcome_.budget().exceeded()) {
     return findings_.end(outcome_.budget().spent() > options_.max_work
@@ -227,6 +231,7 @@ void TaskRehearsal::collect(const app::Launch* launch, const TaskRun* run, bool 
   sign(findings_.all().size());
 }
 
+// Both judgements count work, so a limit may end them.
 void TaskRehearsal::judge_wants() {
   wants_.find_small_memories(outcome_, findings_);
   if (outcome_.over()) collect(nullptr, nullptr);
@@ -235,6 +240,7 @@ void TaskRehearsal::judge_wants() {
   if (outcome_.over()) collect(nullptr, nullptr, false);
 }
 
+// Adds the reasons for which a run may differ that are known only at the end.
 RehearsalResult TaskRehearsal::finish() {
   const Store::Doubts& doubts = store_.doubts();
   const bool unsure = !findings_.has_error() && (!certain_ || doubts.guessed || doubts.keeps_eager);

@@ -117,6 +117,7 @@ bool Wants::add_choices(InstanceQuery query, const InstanceWish& candidate, std:
   return seen_.size() <= 1;
 }
 
+// Such a want is noted each time, since each call may make another instance.
 void Wants::note_made(std::uint32_t task, const InstanceQuery& query,
                       std::optional<InstanceNumber> made) {
   const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
@@ -175,6 +176,7 @@ bool Wants::add_up(Outcome& outcome, Demand& demand) const {
   return true;
 }
 
+// A want that surely fits, or may go without an instance, gives no warning.
 void Wants::find_small_memories(Outcome& outcome, Findings& findings) const {
   Demand demand;
   if (!add_up(outcome, demand)) return;
@@ -265,6 +267,7 @@ bool Wants::collect_places(Outcome& outcome, Places& places) const {
   return true;
 }
 
+// Compares all memories of a region with each other.
 std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links) const {
   Places places;
   if (!collect_places(outcome, places)) return std::nullopt;
@@ -285,6 +288,7 @@ std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links)
 
 // ---- One task
 
+// Counts the least bytes: those of the groups and points that the task itself needs.
 bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
                    const TaskWish& wish, std::span<const Processor> places,
                    std::uint32_t position) {
