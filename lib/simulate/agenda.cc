@@ -40,11 +40,4 @@ void Agenda::add(RunTime time, Event::Kind kind, std::int64_t id) {
   events_.push(event);
 }
 
-// Takes the earliest event. Time never goes back, since no event is added before now().
-Event Agenda::next() {
-  const Event event = events_.pop();
-  now_ = event.time;
-  return event;
-}
-
 }  // namespace groma::sim

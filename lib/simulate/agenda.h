@@ -45,8 +45,13 @@ class Agenda {
   void add_step(RunTime time, Context& context);
   void add_task_end(RunTime time, TaskRun& run);
   void add(RunTime time, Event::Kind kind, std::int64_t id);
-  // Returns the next event and moves the time to it. The agenda must not be empty.
-  Event next();
+  // Returns the earliest event and moves the time to it. The agenda must not be empty. Time never
+  // goes back, since no event is added before now().
+  Event next() {
+    const Event event = events_.pop();
+    now_ = event.time;
+    return event;
+  }
   // Returns true unless the time is beyond kLongest. Then it ends the run.
   bool allows(RunTime time);
   // Returns numbers that rise with each call and with each event.

@@ -16,12 +16,6 @@ Outcome::Outcome(std::string_view application, Limits limits)
       limits_(std::move(limits)),
       budget_([this] { return limits_.stops() || limits_.bytes() > limits_.max_bytes; }) {}
 
-bool Outcome::spend(std::int64_t units) {
-  if (!budget_.spend(units)) return true;
-  end_by_budget();
-  return false;
-}
-
 // Returns false, and ends the run, if the budget is exceeded or if `more` bytes would exceed the
 // memory limit.
 bool Outcome::within_limits(std::string_view task, std::int64_t more) {

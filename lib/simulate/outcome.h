@@ -36,7 +36,11 @@ class Outcome {
   std::int64_t bytes_left() const { return limits_.max_bytes - limits_.bytes(); }
 
   // Counts work. Returns false if a limit has ended the run.
-  bool spend(std::int64_t units);
+  bool spend(std::int64_t units) {
+    if (!budget_.spend(units)) return true;
+    end_by_budget();
+    return false;
+  }
   // Returns true if the run may go on with `more` additional bytes: the memory is within the limit,
   // and nothing ends the run. `task` is used in the message.
   bool within_limits(std::string_view task, std::int64_t more = 0);

@@ -179,12 +179,15 @@ double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
   return kernels * group.launch_latency_s + std::max({compute, memory, least});
 }
 
-// The task works in the memories that its processor uses, so `streams` tells which.
+// All instances of a task in memories of one kind lie in the same memory.
 void TaskDurations::end(const TaskRun& run) {
-  for (std::size_t k = 0; run.streams >> k != 0; ++k) {
-    if ((run.streams >> k & 1) == 0) continue;
-    --streaming_[static_cast<std::size_t>(
-        input_.memories.nearest(run.processor, static_cast<MemKind>(k)))];
+  unsigned left = run.streams;
+  for (InstanceNumber number : run.instances) {
+    if (number == kVirtual || left == 0) continue;
+    const std::int32_t memory = store_.instance(number).memory;
+    const unsigned kind = 1U << static_cast<unsigned>(input_.memories[memory].kind);
+    if ((left & kind) != 0) --streaming_[static_cast<std::size_t>(memory)];
+    left &= ~kind;
   }
 }
 
