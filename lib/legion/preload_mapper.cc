@@ -198,7 +198,7 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
 }
 
 void called(std::int64_t nanoseconds) {
-  if (takeover().events != nullptr) takeover().events->called(nanoseconds);
+  if (takeover().events != nullptr) takeover().events->costs().called(nanoseconds);
 }
 
 // Returns the request as AskedInstances stores it.

@@ -37,7 +37,7 @@ class Recorder final : public Above {
     times.begin_own();
     mapper->select_task_options(context, task, output);
     times.end_own();
-    events_->issued(task, times);
+    events_->costs().issued(task, times);
     if (!output.inline_task) events_->expected(task);
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
@@ -58,12 +58,12 @@ class Recorder final : public Above {
       const std::lock_guard lock(mutex_);
       asked_.try_emplace(task.get_unique_id());
     }
-    if (events_->wants_time(task)) {
+    if (events_->tasks().wants_time(task)) {
       output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
     }
-    events_->mapped(task, times);
-    if (is_programs_own_) events_->chosen(task, output.chosen_variant);
+    events_->costs().mapped(task, times);
+    if (is_programs_own_) events_->tasks().chosen(task, output.chosen_variant);
     if (instances_ != nullptr) note_demands(context, task, output);
   }
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
@@ -126,7 +126,7 @@ class Recorder final : public Above {
       for (const std::size_t i : requirements) {
         for (LayoutDemand demand : demands_of(*asked, fields.size(), regions)) {
           demand.requirement = static_cast<std::uint32_t>(i);
-          events_->demanded(task, output.chosen_variant, demand);
+          events_->tasks().demanded(task, output.chosen_variant, demand);
         }
       }
     }
@@ -139,9 +139,9 @@ class Recorder final : public Above {
     measurements::OperationTimeline timeline;
     measurements::RuntimeOverhead overhead;
     if (kind != Legion::Processor::TOC_PROC && responses.get_measurement(overhead)) {
-      events_->took(task, kind, overhead.application_time);
+      events_->tasks().took(task, kind, overhead.application_time);
     } else if (responses.get_measurement(timeline)) {
-      events_->took(task, kind, timeline.complete_time - timeline.start_time);
+      events_->tasks().took(task, kind, timeline.complete_time - timeline.start_time);
     }
   }
 

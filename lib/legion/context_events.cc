@@ -1,0 +1,109 @@
+// Keeps runs, and writes equal runs as one context.
+#include "legion/context_events.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace groma::legion {
+namespace {
+
+using app::Events;
+
+// Returns true if the requirements of the launch name the regions that the run got.
+bool has_regions(const Events::Shape& launch, const RunContext& run) {
+  return std::equal(launch.requirements.begin(), launch.requirements.end(), run.places.begin(),
+                    run.places.end(), [](const Events::Requirement& of_launch, const auto& place) {
+                      return place && place->region == of_launch.region;
+                    });
+}
+
+// Returns the index in `events` of the shape of the launch that the run belongs to, or -1 if it is
+// unknown. The tasks of a must epoch share one number in their parent. The first of these with the
+// regions of the run is taken.
+std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const Events& events) {
+  if (!run.of) return -1;
+  const auto& known = launches.of_run(run.of->first);
+  const std::uint64_t number = run.of->second;
+  std::int32_t first = -1;
+  for (auto of = std::lower_bound(known.begin(), known.end(), std::pair(number, std::uint32_t{0}));
+       of != known.end() && of->first == number; ++of) {
+    const std::uint32_t shape = events.launches[of->second].shape;
+    if (events.shapes[shape].task != run.task) continue;
+    if (first < 0) first = static_cast<std::int32_t>(shape);
+    if (has_regions(events.shapes[shape], run)) return static_cast<std::int32_t>(shape);
+  }
+  return first;
+}
+
+// Returns Context::given of the run, whose parts have these lengths (Events::layout_of). Returns
+// nothing if the run does not fit the lengths.
+std::optional<std::vector<std::int64_t>> given(const RunContext& run,
+                                               const std::vector<std::size_t>& lengths) {
+  std::vector<std::int64_t> numbers;
+  if (run.point) {
+    numbers.assign(run.point->coordinates().begin(), run.point->coordinates().end());
+  }
+  if (numbers.size() != lengths[0] || run.places.size() + 1 != lengths.size()) return std::nullopt;
+  for (std::size_t r = 0; r < run.places.size(); ++r) {
+    const std::size_t length = lengths[r + 1];
+    if (length == 0) continue;
+    const auto& place = run.places[r];
+    if (!place || length != place->colors.size()) return std::nullopt;
+    numbers.insert(numbers.end(), place->colors.begin(), place->colors.end());
+  }
+  return numbers;
+}
+
+// Describes a run without its launches. The task's regions are useful only as far as its launch
+// describes them.
+Events::Context describe(const RunContext& run, const LaunchEvents& launches,
+                         const Events& events) {
+  Events::Context made;
+  made.task = run.task;
+  made.shape = shape_of(run, launches, events);
+  const std::vector<std::size_t> lengths = events.layout_of(made);
+  if (lengths.empty()) return made;
+  if (auto numbers = given(run, lengths)) {
+    made.given = *std::move(numbers);
+  } else {
+    made.shape = -1;
+  }
+  return made;
+}
+
+}  // namespace
+
+void ContextEvents::add(TaskRun run, RunContext context, bool is_idle) {
+  const bool is_new = contexts_.try_emplace(run, Known{std::move(context), is_idle}).second;
+  if (is_new && is_idle) ++idle_;
+}
+
+void ContextEvents::launches(TaskRun run) {
+  if (std::exchange(contexts_.at(run).is_idle, false)) --idle_;
+}
+
+void ContextEvents::add_to(Events& events, const LaunchEvents& launches) const {
+  std::set<std::uint32_t> launching;  // tasks that launch something
+  for (const auto& [run, known] : contexts_) {
+    if (!launches.of_run(run).empty()) launching.insert(known.context.task);
+  }
+  using Same = std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
+                          std::vector<std::uint32_t>>;
+  std::map<Same, std::int64_t> counts;
+  for (const auto& [run, known] : contexts_) {
+    if (!launching.contains(known.context.task)) continue;
+    Events::Context made = describe(known.context, launches, events);
+    std::vector<std::uint32_t> numbers;
+    for (const auto& [index, number] : launches.of_run(run)) numbers.push_back(number);
+    ++counts[{made.task, made.shape, std::move(made.given), std::move(numbers)}];
+  }
+  for (const auto& [same, count] : counts) {
+    const auto& [task, shape, numbers, of_run] = same;
+    events.contexts.push_back({task, shape, numbers, count, app::fold(of_run)});
+  }
+}
+
+}  // namespace groma::legion

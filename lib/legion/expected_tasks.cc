@@ -1,0 +1,38 @@
+// Counts expected tasks by launch. Launches beyond a limit are not followed.
+#include "legion/expected_tasks.h"
+
+namespace groma::legion {
+namespace {
+
+constexpr std::size_t kMaxLaunches = 65'536;  // limit for launches with unmapped tasks
+
+}  // namespace
+
+void ExpectedTasks::add(const LaunchKey& launch, std::int64_t tasks) {
+  const std::lock_guard lock(mutex_);
+  if (!may_replay_ && tasks_.size() < kMaxLaunches) tasks_[launch] += tasks;
+}
+
+void ExpectedTasks::mapped(const LaunchKey& launch) {
+  const std::lock_guard lock(mutex_);
+  const auto found = tasks_.find(launch);
+  if (found != tasks_.end() && --found->second <= 0) tasks_.erase(found);
+}
+
+void ExpectedTasks::may_replay() {
+  const std::lock_guard lock(mutex_);
+  may_replay_ = true;
+  tasks_.clear();
+}
+
+void ExpectedTasks::add_to(app::Events& events) const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t sum = 0;
+  for (const auto& [launch, tasks] : tasks_) sum += tasks;
+  if (sum == 0) return;
+  app::Events::Other& other = events.others.emplace_back();
+  other.what = "that tasks did not run since their predicates were false";
+  other.count = sum;
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,223 @@
+// Numbers launches, and collects the regions that projection functors give to the points.
+#include "legion/launch_events.h"
+
+#include <algorithm>
+
+namespace groma::legion {
+namespace {
+
+using app::Events;
+
+// Argument bytes that are compared between launches.
+constexpr std::size_t kMaxArgumentBytes = 256;
+constexpr std::size_t kMaxAlike = 4096;      // limit for kinds of launches with projection functors
+constexpr std::size_t kMaxPending = 16'384;  // of these launches, those with unmapped points
+
+// Returns the index of the point in row-major order (the last coordinate changes fastest).
+std::size_t index_in(const Rect& domain, const Point& point) {
+  std::int64_t index = 0;
+  for (int d = 0; d < domain.dimensions(); ++d) {
+    index = index * domain.extents[d] + point[d] - domain.lower[d];
+  }
+  return static_cast<std::size_t>(index);
+}
+
+// Returns the shape as text, in which equal shapes are equal.
+std::string text_of_shape(const Events::Shape& shape) {
+  Events alone;
+  alone.shapes = {shape};
+  return app::text_of(alone);
+}
+
+// Returns a place that a point of the launch got, or null if none is known.
+const RegionPlace* any_known(const std::vector<std::optional<RegionPlace>>& places) {
+  const auto first = std::find_if(places.begin(), places.end(),
+                                  [](const auto& place) { return place.has_value(); });
+  return first == places.end() ? nullptr : &**first;
+}
+
+}  // namespace
+
+// Kinds of pending launches are compared by shape, arguments and numbers, as these decide what a
+// projection functor does.
+void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch) {
+  launched_ += std::max<std::size_t>(1, launch.boxes.size());
+  if (launch.projected.empty()) return add_numbers(key, numbers_of(launch, {}));
+  std::string words = text_of_shape(launch.shape);
+  if (task.args != nullptr) {
+    words.append(static_cast<const char*>(task.args), std::min(task.arglen, kMaxArgumentBytes));
+  }
+  std::vector<std::int64_t> numbers = launch.numbers;
+  for (const Rect& box : launch.boxes) {
+    for (const Point& corner : {box.lower, box.extents}) {
+      numbers.insert(numbers.end(), corner.coordinates().begin(), corner.coordinates().end());
+    }
+  }
+  std::shared_ptr<Alike>& alike = alike_[{std::move(words), std::move(numbers)}];
+  const std::int64_t points = launch.points;
+  if (alike == nullptr) alike = std::make_shared<Alike>(Alike{std::move(launch), {}, 0});
+  alike->used = launched_;
+  pending_[key] = {alike, points, {}};
+  pending_order_.push_back(key);
+  forget_old();
+}
+
+void LaunchEvents::add_numbers(const LaunchKey& key, const std::vector<std::uint32_t>& numbers) {
+  for (const std::uint32_t number : numbers) by_run_[key.first].emplace_back(key.second, number);
+}
+
+// The less recently used half of the kinds is removed at once, so that this is rarely needed.
+void LaunchEvents::forget_old() {
+  while (pending_order_.size() > kMaxPending) {
+    finish(pending_order_.front());
+    pending_order_.pop_front();
+  }
+  if (alike_.size() <= kMaxAlike) return;
+  std::vector<std::uint64_t> used;
+  for (const auto& [words, alike] : alike_) used.push_back(alike->used);
+  const auto middle = used.begin() + static_cast<std::ptrdiff_t>(used.size() / 2);
+  std::nth_element(used.begin(), middle, used.end());
+  std::erase_if(alike_, [&](const auto& each) { return each.second->used < *middle; });
+}
+
+// No point of the launch came if a trace replayed it. Then an equal launch stands for it.
+void LaunchEvents::finish(const LaunchKey& key) {
+  const auto found = pending_.find(key);
+  if (found == pending_.end()) return;
+  const Pending& pending = found->second;
+  const Alike& alike = *pending.alike;
+  const bool replayed = pending.places.empty() && !alike.seen.empty();
+  add_numbers(key, replayed ? alike.seen : numbers_of(alike.launch, pending.places));
+  pending_.erase(found);
+}
+
+void LaunchEvents::finish() {
+  while (!pending_.empty()) finish(LaunchKey(pending_.begin()->first));
+  pending_order_.clear();
+  for (auto& [run, launches] : by_run_) std::sort(launches.begin(), launches.end());
+}
+
+std::vector<std::size_t> LaunchEvents::projected(const LaunchKey& key) const {
+  const auto found = pending_.find(key);
+  return found == pending_.end() ? std::vector<std::size_t>()
+                                 : found->second.alike->launch.projected;
+}
+
+// The last point of a launch completes it.
+void LaunchEvents::mapped(const LaunchKey& key, const Point& point,
+                          const std::vector<std::optional<RegionPlace>>& places) {
+  const auto found = pending_.find(key);
+  if (found == pending_.end()) return;
+  Pending& pending = found->second;
+  Alike& alike = *pending.alike;
+  const Rect& domain = alike.launch.domain;
+  if (!domain.contains(point)) return;
+  if (pending.places.empty()) {
+    pending.places.assign(places.size(), PointPlaces(static_cast<std::size_t>(domain.volume())));
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i]) pending.places[i][index_in(domain, point)] = places[i];
+  }
+  if (--pending.unseen > 0) return;
+  alike.seen = numbers_of(alike.launch, pending.places);
+  add_numbers(key, alike.seen);
+  pending_.erase(found);
+}
+
+// Tables come last in the numbers, because domains and therefore table sizes may differ.
+std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
+                                                    const std::vector<PointPlaces>& places) {
+  Events::Shape shape = launch.shape;
+  std::vector<const RegionPlace*> known;  // a place for each projected requirement, or null
+  for (std::size_t i = 0; i < launch.projected.size(); ++i) {
+    Events::Requirement& of = shape.requirements[launch.projected[i]];
+    of.how = Events::How::kWhole;
+    known.push_back(nullptr);
+    if (i >= places.size()) {
+      not_recorded_.add("projections of launches that were not seen");
+      continue;
+    }
+    const RegionPlace* const place = any_known(places[i]);
+    if (place == nullptr || place->partition < 0) continue;
+    of.how = Events::How::kMapped;
+    of.partition = place->partition;
+    of.region = place->region;
+    known.back() = place;
+  }
+  const auto dimensions = static_cast<std::size_t>(launch.domain.dimensions());
+  std::vector<Rect> boxes = launch.boxes;
+  if (boxes.empty()) boxes.push_back(launch.domain);
+  std::vector<std::uint32_t> made;
+  for (const Rect& box : boxes) {
+    std::vector<std::int64_t> numbers = launch.numbers;
+    for (std::size_t d = 0; d < shape.dimensions; ++d) {
+      numbers[d] = box.lower[static_cast<int>(d)];
+      numbers[dimensions + d] = box.extents[static_cast<int>(d)];
+    }
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (known[i] == nullptr || box.volume() == 0) continue;
+      Point point = box.lower;
+      do {
+        const std::optional<RegionPlace>& place = places[i][index_in(launch.domain, point)];
+        const bool is_alike =
+            place && place->partition == known[i]->partition && place->region == known[i]->region;
+        if (!is_alike && place) not_recorded_.add("pieces that are of another partition");
+        for (std::size_t d = 0; d < known[i]->colors.size(); ++d) {
+          numbers.push_back(is_alike ? place->colors[d] : app::kNoNumber);
+        }
+      } while (next_point(box, &point));
+    }
+    if (const auto number = number_of(shape, std::move(numbers))) made.push_back(*number);
+  }
+  return made;
+}
+
+std::optional<std::uint32_t> LaunchEvents::shape_number(Events::Shape shape) {
+  std::string words = text_of_shape(shape);
+  const auto known = shape_numbers_.find(words);
+  if (known != shape_numbers_.end()) return known->second;
+  if (shapes_.size() >= app::kMaxEventShapes) {
+    not_recorded_.add("launches of kinds after those that are kept");
+    return std::nullopt;
+  }
+  const auto number = static_cast<std::uint32_t>(shapes_.size());
+  shapes_.push_back(std::move(shape));
+  return shape_numbers_[std::move(words)] = number;
+}
+
+// Beyond the limit on numbers, the latest launch of the same shape stands for the launch.
+std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
+                                                     std::vector<std::int64_t> numbers) {
+  const auto shape = shape_number(std::move(of));
+  if (!shape) return std::nullopt;
+  const auto [number, is_new] =
+      launch_numbers_.try_emplace({*shape, numbers}, static_cast<std::uint32_t>(launches_.size()));
+  if (!is_new) return number->second;
+  if (numbers_ + numbers.size() > app::kMaxEventNumbers) {
+    launch_numbers_.erase(number);
+    // Another launch of this shape represents it.
+    for (std::size_t i = launches_.size(); i-- > 0;) {
+      if (launches_[i].shape != *shape) continue;
+      not_recorded_.add("launches that are described by one like them, since too many differ");
+      return static_cast<std::uint32_t>(i);
+    }
+    not_recorded_.add("launches with numbers after those that are kept");
+    return std::nullopt;
+  }
+  numbers_ += numbers.size();
+  launches_.push_back({*shape, std::move(numbers)});
+  return number->second;
+}
+
+const std::vector<LaunchEvents::Numbered>& LaunchEvents::of_run(TaskRun run) const {
+  static const std::vector<Numbered> kNone;
+  const auto found = by_run_.find(run);
+  return found == by_run_.end() ? kNone : found->second;
+}
+
+void LaunchEvents::add_to(Events& events) const {
+  events.shapes = shapes_;
+  events.launches = launches_;
+}
+
+}  // namespace groma::legion

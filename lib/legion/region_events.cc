@@ -1,0 +1,278 @@
+// Asks Legion for regions, partitions and their pieces, and numbers them.
+#include "legion/region_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace groma::legion {
+namespace {
+
+using app::Events;
+using Runtime = Legion::Mapping::MapperRuntime;
+
+constexpr std::size_t kMaxCachedPlaces = 65'536;
+constexpr const char* kTooManyBoxes = "holes of pieces, of which there are too many";
+
+// Returns the bounding box of two rectangles.
+Rect around(const Rect& a, const Rect& b) {
+  Rect both = a;
+  for (int d = 0; d < a.dimensions(); ++d) {
+    const std::int64_t end = std::max(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
+    both.lower[d] = std::min(a.lower[d], b.lower[d]);
+    both.extents[d] = end - both.lower[d];
+  }
+  return both;
+}
+
+// Describes a region and its fields by what Legion knows about them.
+Events::Region describe(Runtime* runtime, MapperContext context, Legion::LogicalRegion root,
+                        const std::vector<Legion::FieldID>& fields) {
+  Events::Region made;
+  made.name = attached_name(runtime, context, root);
+  const Legion::Domain domain = runtime->get_index_space_domain(context, root.get_index_space());
+  made.bounds = rect_of(domain);
+  made.points = static_cast<std::int64_t>(domain.get_volume());
+  const Legion::FieldSpace space = root.get_field_space();
+  for (const Legion::FieldID id : fields) {
+    std::string name(attached_name(runtime, context, space, id));
+    if (name.empty()) name = fmt::format("field_{}", id);
+    const std::size_t bytes = runtime->get_field_size(context, space, id);
+    made.fields.push_back({std::move(name), static_cast<std::int64_t>(bytes)});
+  }
+  return made;
+}
+
+// The pieces of a partition, and what was left out.
+struct Pieces {
+  std::vector<Events::Piece> pieces;
+  std::int64_t too_large = 0;       // pieces that are not kept
+  std::int64_t too_many_boxes = 0;  // pieces with holes that are not kept
+};
+
+// Reads the pieces of partitions in a run.
+class PieceReader {
+ public:
+  // The colours of the pieces begin with `path`, and their own colours are counted from `first`. At
+  // most `max_boxes` boxes are kept.
+  PieceReader(Runtime* runtime, MapperContext context, std::vector<std::int64_t> path,
+              const Point& first, std::size_t max_boxes)
+      : runtime_(runtime),
+        context_(context),
+        path_(std::move(path)),
+        first_(first),
+        room_(max_boxes) {}
+
+  // Returns the pieces of the partition, whose colours are `colors`.
+  Pieces read(Legion::IndexPartition partition, const Legion::Domain& colors) {
+    Pieces all;
+    if (colors.get_volume() == 0) return all;
+    for_each_box(colors, [&](const Rect& box) {
+      Point color = box.lower;
+      do {
+        add(partition, color, all);
+      } while (next_point(box, &color));
+    });
+    return all;
+  }
+
+ private:
+  void add(Legion::IndexPartition partition, const Point& color, Pieces& all) {
+    const Legion::IndexSpace piece =
+        runtime_->get_index_subspace(context_, partition, realm_point(color));
+    const Legion::Domain domain = runtime_->get_index_space_domain(context_, piece);
+    std::vector<std::int64_t> path = path_;
+    for (int d = 0; d < color.dimensions(); ++d) path.push_back(color[d] - first_[d]);
+    Events::Piece made{Point(path), rect_of(domain),
+                       static_cast<std::int64_t>(domain.get_volume())};
+    if (!app::can_be_kept(made.bounds)) {
+      ++all.too_large;
+      return;
+    }
+    if (made.points > 0 && made.points < made.bounds.volume() && !add_boxes(domain, made)) {
+      ++all.too_many_boxes;
+    }
+    all.pieces.push_back(std::move(made));
+  }
+
+  // Adds the boxes of a piece with holes. Returns false, without boxes, if they are too many.
+  bool add_boxes(const Legion::Domain& domain, Events::Piece& piece) {
+    for_each_box(domain, [&](const Rect& each) {
+      if (piece.boxes.size() <= room_) piece.boxes.push_back(each);
+    });
+    if (piece.boxes.size() > room_) {
+      piece.boxes.clear();
+      return false;
+    }
+    room_ -= piece.boxes.size();
+    return true;
+  }
+
+  Runtime* runtime_;
+  MapperContext context_;
+  std::vector<std::int64_t> path_;
+  Point first_;
+  std::size_t room_;  // number of boxes that can still be kept
+};
+
+}  // namespace
+
+// All regions of one region tree have one number, that of the tree's root.
+std::optional<std::uint32_t> RegionEvents::region_of(Runtime* runtime, MapperContext context,
+                                                     Legion::LogicalRegion root) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = region_numbers_.find(root.get_tree_id());
+    if (known != region_numbers_.end()) return known->second;
+    if (regions_.size() >= app::kMaxEventRegions) return std::nullopt;
+  }
+  std::vector<Legion::FieldID> fields;
+  runtime->get_field_space_fields(context, root.get_field_space(), fields);
+  std::sort(fields.begin(), fields.end());
+  Events::Region made = describe(runtime, context, root, fields);
+  if (!app::can_be_kept(made.bounds)) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const auto known = region_numbers_.find(root.get_tree_id());
+  if (known != region_numbers_.end()) return known->second;
+  if (regions_.size() >= app::kMaxEventRegions) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(regions_.size());
+  fields_[number] = std::move(fields);
+  regions_.push_back(std::move(made));
+  return region_numbers_[root.get_tree_id()] = number;
+}
+
+// Reads the pieces without the lock, then looks whether another thread has added the partition.
+// Pieces beyond the limits are counted, and the partition is kept without them.
+std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperContext context,
+                                                       Legion::LogicalPartition partition,
+                                                       const RegionPlace& around_it) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = partition_numbers_.find(partition);
+    if (known != partition_numbers_.end()) return known->second;
+  }
+  const Legion::IndexPartition cut = partition.get_index_partition();
+  const Legion::Domain colors = runtime->get_index_partition_color_space(context, cut);
+  const Rect bounds = rect_of(colors);
+  if (!app::can_be_kept(bounds)) return std::nullopt;
+  if (around_it.colors.size() + static_cast<std::size_t>(bounds.dimensions()) > kMaxDimensions) {
+    return std::nullopt;
+  }
+  const AlikeKey key{around_it.region, around_it.partition,
+                     runtime->get_index_partition_color(context, cut),
+                     std::string(attached_name(runtime, context, partition))};
+  Point first = bounds.lower;  // the colour that counts as 0
+  bool has_room = false;
+  std::size_t max_boxes = 0;
+  {
+    // Equal partitions of the pieces of one partition share their colours.
+    const std::lock_guard lock(mutex_);
+    const auto known = alike_partitions_.find(key);
+    if (known != alike_partitions_.end()) {
+      const Rect& shared = partitions_[static_cast<std::size_t>(known->second)].colors;
+      if (shared.dimensions() != bounds.dimensions()) return std::nullopt;
+      first = shared.lower;
+    }
+    has_room = pieces_ + colors.get_volume() <= app::kMaxEventPieces;
+    max_boxes = app::kMaxEventBoxes - boxes_;
+  }
+  Pieces made;
+  if (has_room) {
+    made = PieceReader(runtime, context, around_it.colors, first, max_boxes).read(cut, colors);
+  }
+  const std::lock_guard lock(mutex_);
+  if (const auto known = partition_numbers_.find(partition); known != partition_numbers_.end()) {
+    return known->second;
+  }
+  if (!has_room) not_recorded_.add("partitions with too many pieces to look at");
+  if (made.too_large > 0) not_recorded_.add("pieces that are too large", made.too_large);
+  if (made.too_many_boxes > 0) not_recorded_.add(kTooManyBoxes, made.too_many_boxes);
+  const auto [found, is_new] =
+      alike_partitions_.try_emplace(key, static_cast<std::int32_t>(partitions_.size()));
+  const std::int32_t number = found->second;
+  if (is_new && partitions_.size() >= app::kMaxEventRegions) {
+    alike_partitions_.erase(found);
+    return std::nullopt;
+  }
+  if (is_new) {
+    partitions_.push_back(
+        {std::get<std::string>(key), around_it.region, around_it.partition, bounds, {}});
+  }
+  Events::Partition& to = partitions_[static_cast<std::size_t>(number)];
+  const Rect all = around(to.colors, bounds);
+  if (!app::can_be_kept(all)) return std::nullopt;
+  to.colors = all;
+  add_pieces(std::move(made.pieces), to);
+  return partition_numbers_[partition] = number;
+}
+
+// Keeps the limit on boxes over all partitions.
+void RegionEvents::add_pieces(std::vector<Events::Piece> pieces, Events::Partition& to) {
+  pieces_ += pieces.size();
+  for (Events::Piece& piece : pieces) {
+    // Other threads may have added boxes since the pieces were read.
+    if (piece.boxes.size() > app::kMaxEventBoxes - boxes_) {
+      piece.boxes.clear();
+      not_recorded_.add(kTooManyBoxes);
+    }
+    boxes_ += piece.boxes.size();
+    to.pieces.push_back(std::move(piece));
+  }
+}
+
+// Goes up to the root first, because a piece is described by the colours on the way down to it.
+std::optional<RegionPlace> RegionEvents::place_of(Runtime* runtime, MapperContext context,
+                                                  Legion::LogicalRegion region) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = places_.find(region);
+    if (known != places_.end()) return known->second;
+  }
+  std::optional<RegionPlace> place;
+  if (!runtime->has_parent_logical_partition(context, region)) {
+    const auto root = region_of(runtime, context, region);
+    if (root) place = RegionPlace{*root, -1, {}};
+  } else {
+    const auto partition = runtime->get_parent_logical_partition(context, region);
+    place = place_of(runtime, context, runtime->get_parent_logical_region(context, partition));
+    const auto number = place ? partition_of(runtime, context, partition, *place) : std::nullopt;
+    if (!number) return std::nullopt;
+    place->partition = *number;
+    const Point color = point_of(runtime->get_logical_region_color_point(context, region));
+    const std::lock_guard lock(mutex_);
+    const Rect& colors = partitions_[static_cast<std::size_t>(*number)].colors;
+    if (colors.dimensions() != color.dimensions()) return std::nullopt;
+    for (int d = 0; d < color.dimensions(); ++d) {
+      place->colors.push_back(color[d] - colors.lower[d]);
+    }
+  }
+  if (!place) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (places_.size() >= kMaxCachedPlaces) places_.clear();
+  places_[region] = *place;
+  return place;
+}
+
+// Fields that were allocated after the region was first seen are left out.
+std::vector<std::uint32_t> RegionEvents::fields_of(std::uint32_t region,
+                                                   const std::set<Legion::FieldID>& fields) const {
+  std::vector<std::uint32_t> positions;
+  const std::lock_guard lock(mutex_);
+  const std::vector<Legion::FieldID>& ids = fields_.at(region);
+  for (const Legion::FieldID id : fields) {
+    const auto known = std::lower_bound(ids.begin(), ids.end(), id);
+    if (known != ids.end() && *known == id) {
+      positions.push_back(static_cast<std::uint32_t>(known - ids.begin()));
+    }
+  }
+  return positions;
+}
+
+void RegionEvents::add_to(Events& events) const {
+  const std::lock_guard lock(mutex_);
+  events.regions = regions_;
+  events.partitions = partitions_;
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,74 @@
+// RegionEvents: the regions and partitions of a recorded run, and the place of each Legion region
+// among them.
+#pragma once
+
+#include <legion.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "legion/machine_map.h"
+#include "legion/not_recorded.h"
+#include "legion/task_views.h"
+#include "recording/events.h"
+
+namespace groma::legion {
+
+// A recorded region or a piece of one. `colors` lead to the piece, each counted from 0.
+struct RegionPlace {
+  std::uint32_t region = 0;
+  std::int32_t partition = -1;
+  std::vector<std::int64_t> colors;
+};
+
+// Thread-safe. No lock is held while Legion is asked.
+class RegionEvents {
+ public:
+  // `not_recorded` counts the pieces that are left out. It must outlive this object.
+  explicit RegionEvents(NotRecorded& not_recorded) : not_recorded_(not_recorded) {}
+
+  // Returns the place of a region. Adds the region and the partitions above it if they are new.
+  // Returns nothing if the limits do not allow that.
+  std::optional<RegionPlace> place_of(Legion::Mapping::MapperRuntime* runtime,
+                                      MapperContext context, Legion::LogicalRegion region);
+  // Returns the number of a partition of the region at `around`, as place_of() does.
+  std::optional<std::int32_t> partition_of(Legion::Mapping::MapperRuntime* runtime,
+                                           MapperContext context,
+                                           Legion::LogicalPartition partition,
+                                           const RegionPlace& around);
+  // Returns the positions of these fields in the recorded region.
+  std::vector<std::uint32_t> fields_of(std::uint32_t region,
+                                       const std::set<Legion::FieldID>& fields) const;
+  // Writes the regions and partitions to `events`.
+  void add_to(app::Events& events) const;
+
+ private:
+  // Partitions of different pieces of one partition count as one if they have the same name and
+  // colour. The key: region, enclosing partition, colour, name.
+  using AlikeKey = std::tuple<std::uint32_t, std::int32_t, Legion::Color, std::string>;
+
+  std::optional<std::uint32_t> region_of(Legion::Mapping::MapperRuntime* runtime,
+                                         MapperContext context, Legion::LogicalRegion root);
+  // The caller holds mutex_.
+  void add_pieces(std::vector<app::Events::Piece> pieces, app::Events::Partition& to);
+
+  NotRecorded& not_recorded_;
+  mutable std::mutex mutex_;
+  std::vector<app::Events::Region> regions_;
+  std::vector<app::Events::Partition> partitions_;
+  std::map<Legion::RegionTreeID, std::uint32_t> region_numbers_;
+  std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;  // by region
+  std::map<Legion::LogicalPartition, std::int32_t> partition_numbers_;
+  std::map<AlikeKey, std::int32_t> alike_partitions_;
+  std::map<Legion::LogicalRegion, RegionPlace> places_;  // a cache
+  std::size_t pieces_ = 0, boxes_ = 0;                   // over all partitions
+};
+
+}  // namespace groma::legion

@@ -1,0 +1,63 @@
+// Measures the runtime's costs and takes a low percentile of them.
+#include "legion/runtime_costs.h"
+
+#include <chrono>
+
+namespace groma::legion {
+namespace {
+
+constexpr std::size_t kMaxIssued = 4096;  // unmapped launches with a known launch time
+constexpr std::size_t kMaxCosts = 65'536;
+// Percentile of the measured times that counts as the runtime's own cost. Times that other work
+// delays lie above it.
+constexpr std::size_t kUndisturbed = 10;
+
+}  // namespace
+
+std::int64_t HookTimes::now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percent) {
+  if (times.empty()) return {};
+  const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() * percent / 100);
+  std::nth_element(times.begin(), at, times.end());
+  return {static_cast<std::int64_t>(times.size()), *at};
+}
+
+void RuntimeCosts::called(std::int64_t nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  // The first call is left out, because Legion initialises itself in it.
+  if (!std::exchange(has_called_, true)) return;
+  if (issue_costs_.size() < kMaxCosts) issue_costs_.push_back(nanoseconds);
+}
+
+void RuntimeCosts::issued(const Legion::Task& task, const HookTimes& times) {
+  const Legion::Task* const parent = task.get_parent_task();
+  if (parent == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  if (issued_at_.size() >= kMaxIssued) issued_at_.clear();
+  issued_at_[{parent->get_unique_id(), task.get_context_index()}] = times.end();
+}
+
+void RuntimeCosts::mapped(const Legion::Task& task, const HookTimes& times) {
+  const Legion::Task* const parent = task.get_parent_task();
+  if (parent == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const auto issued = issued_at_.find({parent->get_unique_id(), task.get_context_index()});
+  if (issued != issued_at_.end() && map_costs_.size() < kMaxCosts) {
+    map_costs_.push_back(times.since(std::max(last_map_, issued->second)));
+    if (!task.is_index_space) issued_at_.erase(issued);
+  }
+  last_map_ = HookTimes::now();
+}
+
+void RuntimeCosts::add_to(app::Events& events) const {
+  const std::lock_guard lock(mutex_);
+  events.issue = percentile(issue_costs_, kUndisturbed);
+  events.map = percentile(map_costs_, kUndisturbed);
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,58 @@
+// TaskEvents: the tasks of a recorded run with their variants, the layouts that the program's own
+// mapper demands for them, and their run times.
+#pragma once
+
+#include <legion.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "legion/machine_map.h"
+#include "legion/task_views.h"
+#include "recording/events.h"
+
+namespace groma::legion {
+
+// Thread-safe. No lock is held while Legion is asked.
+class TaskEvents {
+ public:
+  explicit TaskEvents(std::shared_ptr<const MachineMap> machine) : machine_(std::move(machine)) {}
+
+  // Returns the number of the task and adds the task if it is new. Returns nothing if there are too
+  // many tasks.
+  std::optional<std::uint32_t> number_of(Legion::Mapping::MapperRuntime* runtime,
+                                         MapperContext context, const Legion::Task& task);
+  // Notes that the program's own mapper runs the task with this variant.
+  void chosen(const Legion::Task& task, Legion::VariantID variant);
+  // Notes that the program's own mapper requested this layout for a requirement of this variant.
+  // Different demands for one requirement are all kept, up to a small limit.
+  void demanded(const Legion::Task& task, Legion::VariantID variant, const LayoutDemand& demand);
+  // Returns true if the time of another run of the task is useful.
+  bool wants_time(const Legion::Task& task);
+  // Notes that a run of the task took this long.
+  void took(const Legion::Task& task, Legion::Processor::Kind kind, std::int64_t nanoseconds);
+  // Writes the tasks and their median times to `events`.
+  void add_to(app::Events& events) const;
+
+ private:
+  using TaskOnKind = std::pair<std::uint32_t, ProcKind>;  // number of a task, and where it runs
+
+  // Returns null for an unknown variant. The caller holds mutex_.
+  app::Events::Variant* variant_of(const Legion::Task& task, Legion::VariantID variant);
+
+  const std::shared_ptr<const MachineMap> machine_;
+  mutable std::mutex mutex_;
+  std::vector<app::Events::Task> tasks_;
+  std::map<Legion::TaskID, std::uint32_t> numbers_;
+  // Positions of variants in their tasks.
+  std::map<std::pair<Legion::TaskID, Legion::VariantID>, std::size_t> variants_;
+  std::map<TaskOnKind, std::vector<std::int64_t>> times_;
+  std::map<TaskOnKind, std::int64_t> wanted_times_;  // runs that are measured or may be
+};
+
+}  // namespace groma::legion

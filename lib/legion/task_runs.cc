@@ -1,0 +1,31 @@
+// Numbers a task's run. Shards of one task are recognised by their place in the parent's run.
+#include "legion/task_runs.h"
+
+#include "legion/task_views.h"
+
+namespace groma::legion {
+
+// Asks for the parent's run before it takes the lock, since the parent may be a shard too.
+TaskRun TaskRuns::of(const Legion::Task& task) {
+  if (task.get_total_shards() <= 1) return task.get_unique_id();
+  const LaunchKey launch = launch_of(task).value_or(LaunchKey{0, task.get_context_index()});
+  std::vector<std::int64_t> point;
+  if (task.is_index_space) {
+    const Point at = point_of(task.index_point);
+    point.assign(at.coordinates().begin(), at.coordinates().end());
+  }
+  const std::tuple key{launch.first, launch.second, std::move(point), task.task_id};
+  const std::lock_guard lock(mutex_);
+  const auto known = shards_.find(key);
+  if (known != shards_.end()) return known->second;
+  if (shards_.size() >= kMaxTaskRuns) return task.get_unique_id();
+  return shards_[key] = task.get_unique_id();
+}
+
+std::optional<LaunchKey> TaskRuns::launch_of(const Legion::Task& task) {
+  const Legion::Task* const parent = task.get_parent_task();
+  if (parent == nullptr) return std::nullopt;
+  return LaunchKey{of(*parent), task.get_context_index()};
+}
+
+}  // namespace groma::legion
