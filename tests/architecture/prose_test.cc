@@ -20,6 +20,7 @@ const std::vector<ForeignText> kForeign = {
     {"lib/guide/printed_lines.cc", "", "the user's program"},
     {"lib/guide/results.cc", "", "Realm's logger"},
     {"lib/guide/scanner.cc", "", "Legion and compilers"},
+    {"lib/legion_run/log_lines.cc", "", "the log of mapper calls, in Legion's format"},
     {"lib/legion_run/mapper_log.cc", "", "the log of mapper calls, in Legion's format"},
     {"lib/io/json.cc", "", "nlohmann::json"},
     {"lib/llm/shape.cc", "", "a server of a language model"},

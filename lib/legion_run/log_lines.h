@@ -1,0 +1,53 @@
+// Reads the parts of a line of a mapper log: numbers, domains and tasks.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "groma/geometry.h"
+
+namespace groma::inspect {
+
+inline constexpr std::size_t kMaxLoggedName = 4096;  // bytes of the name of a task or region
+
+// If the text begins with `begin`, removes that and returns true.
+bool take(std::string_view& text, std::string_view begin);
+// Removes and returns the text before `mark`, and removes the mark. Returns nullopt if there is no
+// mark.
+std::optional<std::string_view> take_until(std::string_view& text, std::string_view mark);
+
+// Reads a text that is a number and nothing else.
+template <typename Number>
+std::optional<Number> read_number(std::string_view text, int base = 10) {
+  Number value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Reads the id of a processor or memory: "1d00000000000001".
+std::optional<std::uint64_t> read_id(std::string_view text);
+// Reads a domain: "<0,0>..<3,3>".
+std::optional<Rect> read_domain(std::string_view text);
+// Returns the box from the first point to the last; nullopt if this is not a box or is too large.
+std::optional<Rect> box_between(const Point& first, const Point& last);
+
+// A task of a line: "write(index_point=(0))<20> @ provenance".
+struct LoggedTask {
+  std::string name;
+  std::optional<Point> point;
+  std::uint64_t uid = 0;
+  std::string_view rest;  // the text behind the task, within the line
+
+  // Returns the task for a message: "write (0) <20>".
+  std::string words() const;
+};
+
+// Reads the name, the point and the number of a task; nullopt if the text names no task.
+std::optional<LoggedTask> read_task(std::string_view text);
+
+}  // namespace groma::inspect

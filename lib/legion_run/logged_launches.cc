@@ -1,0 +1,87 @@
+// Keeps launches by the name of their task, the latest last.
+#include "legion_run/logged_launches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "groma/explain_log.h"
+
+namespace groma::inspect {
+namespace {
+
+constexpr int kMaxCandidates = 64;  // launches of a task that are considered for a point
+
+}  // namespace
+
+// Only the latest launch of a task can be sliced again, so only its number is compared.
+LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& domain, bool whole,
+                                            LogLimits& limits) {
+  if (count_ >= kMaxLogLaunches) {
+    limits.leave_out();
+    return nullptr;
+  }
+  auto known = by_task_.find(task.name);
+  if (known == by_task_.end()) {
+    if (!limits.has_room(task.name.size())) return nullptr;
+    known = by_task_.try_emplace(task.name).first;
+  }
+  std::deque<Launch>& launches = known->second;
+  if (!launches.empty() && launches.back().uid == task.uid) return nullptr;
+  ++count_;
+  return &launches.emplace_back(Launch{task.uid, domain, whole, 0});
+}
+
+bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
+  if (launch.whole) return true;
+  Rect& all = launch.domain;  // bounding box of the slices
+  if (all.dimensions() != slice.dimensions()) return false;
+  Point first = all.lower, last = all.lower;
+  for (int d = 0; d < all.dimensions(); ++d) {
+    first[d] = std::min(first[d], slice.lower[d]);
+    last[d] =
+        std::max(all.lower[d] + (all.extents[d] - 1), slice.lower[d] + (slice.extents[d] - 1));
+  }
+  const auto around = box_between(first, last);
+  if (around) all = *around;
+  return around.has_value();
+}
+
+// Considers only the latest launches of the task, from the newest to the oldest.
+const LoggedLaunches::Launch* LoggedLaunches::of_point(const LoggedTask& task) {
+  const auto found = by_task_.find(task.name);
+  if (found == by_task_.end()) return nullptr;
+  int candidates = 0;
+  Launch* oldest = nullptr;
+  bool alike = true;
+  for (auto one = found->second.rbegin(); one != found->second.rend(); ++one) {
+    if (++candidates > kMaxCandidates) break;
+    const bool may_be = one->uid < task.uid && one->domain.contains(*task.point) &&
+                        one->mapped < one->domain.volume();
+    if (!may_be) continue;
+    alike = alike && (oldest == nullptr || (oldest->domain.lower == one->domain.lower &&
+                                            oldest->domain.extents == one->domain.extents));
+    oldest = &*one;
+  }
+  if (oldest == nullptr) return nullptr;
+  ++oldest->mapped;
+  return alike ? oldest : nullptr;
+}
+
+// Equal domains share one index, since most launches of a program repeat.
+std::optional<std::size_t> LoggedLaunches::domain_index(const Rect& domain, LogLimits& limits) {
+  std::vector<std::int64_t> numbers;
+  for (const Point* point : {&domain.lower, &domain.extents}) {
+    numbers.insert(numbers.end(), point->coordinates().begin(), point->coordinates().end());
+  }
+  const auto known = indices_.find(numbers);
+  if (known != indices_.end()) return known->second;
+  if (domains_.size() >= kMaxLogLaunches) {
+    limits.leave_out();
+    return std::nullopt;
+  }
+  indices_.emplace(std::move(numbers), domains_.size());
+  domains_.push_back(domain);
+  return domains_.size() - 1;
+}
+
+}  // namespace groma::inspect
