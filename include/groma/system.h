@@ -137,6 +137,8 @@ struct CommandOutcome {
   int code = 0;  // exit code, or the number of the signal
   CommandOutput out, err;
   double seconds = 0;
+  // Returns true if the program ended by itself with exit code 0.
+  bool ended_well() const { return end == End::kExited && code == 0; }
 };
 
 // Runs the command until it ends, its deadline passes or it is stopped. Then every process that is

@@ -1,0 +1,209 @@
+// Judges a run by its exit code, by its results and by what the guide recognises in its output.
+#include "legion_run/judge_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "guide/words.h"
+#include "legion_run/comparable.h"
+#include "legion_run/run_environment.h"
+
+namespace groma::inspect {
+namespace {
+
+using End = CommandOutcome::End;
+using Same = ProgramResult::Same;
+using Stage = ProgramResult::Stage;
+
+// The guide knows this text (lib/guide/rules).
+constexpr std::string_view kOtherResults = "groma: other results than without the mapping: ";
+constexpr int kMaxReferences = 3;  // reference runs before a difference counts
+
+// Returns true if the command has this word.
+bool has_word(const ProgramRun& run, std::string_view word) {
+  return std::find(run.words.begin(), run.words.end(), word) != run.words.end();
+}
+
+// Returns the kinds that Legion provides only with a flag and that the command lacks. Only known
+// for an application, whose flags are all known.
+std::vector<std::string> lacking(const ProgramRun& run) {
+  std::vector<std::string> kinds;
+  if (run.app == nullptr) return kinds;
+  for (const char* kind : {"GPU", "FBMEM", "ZCMEM", "OMP", "SOCKMEM", "RDMEM"}) {
+    const std::string_view flag = guide::legion_flag(kind);
+    if (!has_word(run, flag.substr(0, flag.find(' ')))) kinds.emplace_back(kind);
+  }
+  return kinds;
+}
+
+// Describes how a program ended if no Legion runtime said more.
+std::string words_of_end(const CommandOutcome& outcome) {
+  if (outcome.end == End::kDeadline) return " before its time limit";
+  if (outcome.end == End::kSignalled) return fmt::format("; signal {} ended it", outcome.code);
+  if (outcome.end == End::kExited && outcome.code != 0) {
+    return fmt::format("; it ended with exit code {}", outcome.code);
+  }
+  return "";
+}
+
+// Returns true if Groma refused the mapping; such a refusal ends the process with a diagnostic.
+bool is_refusal(const Feedback& feedback) {
+  return !feedback.matches.empty() && feedback.matches.front().from == GuideMatch::From::kGroma;
+}
+
+// Compares the results with those of runs without the mapping. Returns how they differ; "" if they
+// do not, or if they cannot be compared.
+Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRun& run,
+                                  ProgramResult& result) {
+  const auto cannot = [&result](Same why) {
+    result.same_results = why;
+    return std::string();
+  };
+  if (!is_comparable(outcome)) return cannot(Same::kTooLong);
+  std::optional<ResultsDifference> difference;
+  for (int references = run.results->has_reference() ? 1 : 0;; ++references) {
+    if (references > 0) {
+      difference = run.results->compare(outcome.out.text, outcome.err.text);
+      if (!difference || references == kMaxReferences) break;
+    }
+    const auto without = run_without_mapping(run);
+    if (!without) return without.error();
+    if (without->end == End::kStopped) {
+      result.stopped = true;
+      return cannot(Same::kUnknown);
+    }
+    // The program may fail sometimes; the first reference run succeeded.
+    if (!without->ended_well() && references > 0) break;
+    if (!without->ended_well()) return cannot(Same::kUnknown);
+    if (!is_comparable(*without)) return cannot(Same::kTooLong);
+  }
+  if (!difference && !run.results->has_results()) return cannot(Same::kNothing);
+  result.unsteady = run.results->unsteady();
+  result.same_results = difference ? Same::kDifferent : Same::kSame;
+  return difference ? to_text(*difference) : "";
+}
+
+// Judges one run. The functions are called in their order.
+class Judge {
+ public:
+  Judge(const EndedRun& ended, const GuideRules& rules, ProgramResult& result)
+      : ended_(ended), run_(ended.run), rules_(rules), result_(result) {}
+
+  // Compares the results of a run that ended well, if that is wanted.
+  std::optional<Error> compare_if_wanted() {
+    if (!ended_.is_well()) return std::nullopt;
+    result_.same_results = why_not_compared();
+    return result_.same_results == Same::kUnknown ? compare() : std::nullopt;
+  }
+
+  // Lets the guide explain the output. Compares the results if the guide recognises a failure in
+  // the output of a program that continued: if the program prints the same without the mapping, the
+  // failure is normal for it.
+  std::optional<Error> explain() {
+    result_.feedback = feedback();
+    const bool may_compare = ended_.mapping != nullptr && run_.results != nullptr && !is_launched();
+    const bool was_compared =
+        result_.same_results != Same::kKnown && result_.same_results != Same::kNotCompared;
+    if (!prints_failure() || !may_compare || was_compared) return std::nullopt;
+    if (auto error = compare()) return error;
+    result_.feedback = feedback();
+    return std::nullopt;
+  }
+
+  Stage stage() const {
+    if (!differs_.empty() || prints_failure()) return Stage::kExecute;
+    if (ended_.is_well()) return Stage::kDone;
+    return !ended_.taken_over || is_refusal(result_.feedback) ? Stage::kMap : Stage::kExecute;
+  }
+
+ private:
+  // Returns true if the program ended well, but the guide recognises a failure in its output that
+  // is not normal for the program.
+  bool prints_failure() const {
+    return ended_.is_well() && result_.feedback.status == Feedback::Status::kError &&
+           result_.same_results != Same::kSame;
+  }
+
+  // Returns why a successful run is not compared; kUnknown if it is compared.
+  Same why_not_compared() const {
+    if (ended_.mapping == nullptr || run_.results == nullptr) return Same::kNotCompared;
+    if (is_launched()) return Same::kLaunched;
+    if (run_.compare_failures_only) return Same::kNotCompared;
+    return run_.checks == ProgramRun::Checks::kFirst && ended_.was_checked ? Same::kKnown
+                                                                           : Same::kUnknown;
+  }
+
+  std::optional<Error> compare() {
+    auto difference = other_results(ended_.outcome, run_, result_);
+    if (!difference) return difference.error();
+    differs_ = std::move(difference).value();
+    return std::nullopt;
+  }
+
+  // Returns the guide's feedback from the results, both outputs and the profile.
+  Feedback feedback() const {
+    const CommandOutcome& outcome = ended_.outcome;
+    GuideReader reader(rules_);
+    if (!differs_.empty()) {
+      reader.begin("groma run");
+      reader.read(fmt::format("{}{}\n", kOtherResults, differs_));
+    }
+    for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
+      reader.begin(output == &outcome.out ? "standard output" : "standard error");
+      reader.read(std::string_view(output->text).substr(0, output->cut_at));
+      if (output->left_out_bytes > 0) reader.read("\n");
+      reader.read(std::string_view(output->text).substr(output->cut_at));
+    }
+    // Exit code 127: the command was not found, and the output says so.
+    const bool never_began = outcome.end == End::kExited && outcome.code == 127;
+    if (!ended_.taken_over && !ended_.said_why_not && !never_began) {
+      reader.begin("groma run");
+      reader.read(fmt::format(
+          "groma: no Legion: the program started no Legion that could be taken over{}\n",
+          words_of_end(outcome)));
+    }
+    return reader.feedback(context());
+  }
+
+  // Returns what the guide needs to know beside the output.
+  GuideContext context() const {
+    GuideContext context;
+    context.exit_code = result_.exit_code == 0 && !ended_.taken_over ? 1 : result_.exit_code;
+    context.timed_out = ended_.outcome.end == End::kDeadline;
+    context.program = ended_.mapping;
+    context.profile = ended_.profile;
+    context.lacking = lacking(run_);
+    if (result_.checked || has_word(run_, kCheckFlag)) {
+      context.checks = "";
+    } else if (ended_.mapping != nullptr) {
+      context.checks = "`--checks always`";
+    }
+    context.maps_itself = ended_.mapping == nullptr;
+    return context;
+  }
+
+  const EndedRun& ended_;
+  const ProgramRun& run_;
+  const GuideRules& rules_;
+  ProgramResult& result_;
+  std::string
+      differs_;  // how the results differ from those without the mapping; empty: they do not
+};
+
+}  // namespace
+
+std::optional<Error> judge_run(const EndedRun& ended, const GuideRules& rules,
+                               ProgramResult& result) {
+  Judge judge(ended, rules, result);
+  if (auto error = judge.compare_if_wanted()) return error;
+  if (auto error = judge.explain()) return error;
+  result.stage = judge.stage();
+  return std::nullopt;
+}
+
+}  // namespace groma::inspect
