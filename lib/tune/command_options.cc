@@ -1,0 +1,88 @@
+// Checks commands, inputs and numbers. Each error says what the option needs.
+#include "tune/command_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace groma::tuning {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns an error if the commands and the inputs do not fit together.
+std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
+  const auto wrong = [](std::string message, std::string help = "") {
+    return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
+  };
+  if (options.command.find("{file}") == options.command.npos) {
+    return wrong("the command has no `{file}`, so no text would reach it");
+  }
+  const bool takes = options.command.find("{input}") != options.command.npos;
+  if (takes && options.inputs.empty()) return wrong("the command has `{input}`, but no inputs");
+  if (!takes && !options.inputs.empty()) {
+    return wrong("there are inputs, but the command has no `{input}`");
+  }
+  if (!takes && options.check_command.find("{input}") != options.check_command.npos) {
+    return wrong("the correctness command has `{input}`, but there are no inputs");
+  }
+  for (const std::string* text : {&options.command, &options.check_command}) {
+    if (text->find('\0') != text->npos) return wrong("a command has a NUL byte in it");
+  }
+  for (const std::string& input : options.inputs) {
+    if (input.find('\0') != input.npos) return wrong("an input has a NUL byte in it");
+    if (std::count(options.inputs.begin(), options.inputs.end(), input) > 1) {
+      return wrong(fmt::format("the input `{}` is there twice", input));
+    }
+  }
+  return std::nullopt;
+}
+
+// Returns an error if an option is out of its range.
+std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
+  const auto wrong = [](std::string message, Error::Code code = Error::Code::kMalformed) {
+    return Error{code, std::move(message)};
+  };
+  if (options.repeats < 1 || options.repeats > kMaxCommandRuns) {
+    return wrong(
+        fmt::format("there are 1 to {} repeats, not {}", kMaxCommandRuns, options.repeats));
+  }
+  if (options.warmup < 0 || options.warmup > kMaxCommandRuns) {
+    return wrong(
+        fmt::format("there are 0 to {} warm-up runs, not {}", kMaxCommandRuns, options.warmup));
+  }
+  if (options.results) {
+    if (const auto results = Results::make(*options.results); !results) return results.error();
+  }
+  if (options.timeout_ms <= 0) return wrong("the time limit of a run is above 0");
+  if (options.memory_bytes < 0) return wrong("the memory of a run is not below 0");
+  const bool measures = !options.metric_pattern.empty() || !options.metric_pointer.empty();
+  if (options.higher_is_better && !measures) {
+    return wrong("of seconds fewer are better; a metric is missing");
+  }
+  if (options.file_suffix.size() > 100 ||
+      std::any_of(options.file_suffix.begin(), options.file_suffix.end(), [](unsigned char c) {
+        return std::isalnum(c) == 0 && c != '.' && c != '_' && c != '-';
+      })) {
+    return wrong(fmt::format("`{}` cannot end a file's name", options.file_suffix));
+  }
+  std::error_code code;
+  if (!options.folder.empty() && !fs::is_directory(options.folder, code)) {
+    return wrong(fmt::format("`{}` is not a folder", options.folder), Error::Code::kUnknown);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Reports the commands first, because the other options depend on them.
+std::optional<Error> why_invalid(const CommandEvaluatorOptions& options) {
+  if (auto error = wrong_commands(options)) return error;
+  return wrong_options(options);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,132 @@
+// Runs shell commands with the variables GROMA_FILE and GROMA_INPUT.
+#include "tune/command_runs.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+
+namespace groma::tuning {
+namespace {
+
+using End = CommandOutcome::End;
+using Status = Evaluation::Status;
+
+constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
+
+// Replaces every occurrence of `what`.
+void replace(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+}  // namespace
+
+std::string how_it_ended(const CommandOutcome& outcome) {
+  if (outcome.end == End::kExited) return fmt::format("ended with exit code {}", outcome.code);
+  if (outcome.end == End::kSignalled) {
+    return fmt::format("was ended by signal {} ({})", outcome.code, strsignal(outcome.code));
+  }
+  if (outcome.end == End::kStopped) return "was stopped";
+  return fmt::format("was still running at its time limit, after {:.3g} s", outcome.seconds);
+}
+
+// The folder is removed again if the file cannot be written.
+Result<std::shared_ptr<const PlacedText>> PlacedText::make(const std::string& text,
+                                                           const std::string& suffix) {
+  auto folder = ScratchFolder::make();
+  if (!folder) return folder.error();
+  auto placed = std::make_shared<PlacedText>(std::move(folder).value(), text, suffix);
+  if (auto error = write_file(placed->file_, text)) return *error;
+  return std::shared_ptr<const PlacedText>(placed);
+}
+
+std::string PlacedText::without_file_name(std::string printed) const {
+  replace(printed, file_, "{file}");
+  return printed;
+}
+
+// Commands name the file and the input through quoted variables, so that the shell does not
+// interpret their characters.
+CommandRuns::CommandRuns(CommandEvaluatorOptions options) : options_(std::move(options)) {
+  check_for_each_ = options_.check_command.find("{input}") != std::string::npos;
+  for (std::string* command : {&options_.command, &options_.check_command}) {
+    replace(*command, "{file}", "\"$GROMA_FILE\"");
+    replace(*command, "{input}", "\"$GROMA_INPUT\"");
+  }
+}
+
+// A command without inputs runs once.
+std::vector<std::string> CommandRuns::inputs() const {
+  return options_.inputs.empty() ? std::vector<std::string>{""} : options_.inputs;
+}
+
+// Removes GROMA_API_KEY from the command's environment.
+Result<CommandOutcome> CommandRuns::run_script(const std::string& script, const PlacedText& text,
+                                               const std::string& input, std::int64_t deadline_ms,
+                                               const Stop& stop) const {
+  Command command;
+  command.words = {"sh", "-c", script};
+  command.folder = options_.folder;
+  command.environment = {"GROMA_API_KEY", "GROMA_FILE=" + text.file(), "GROMA_INPUT=" + input};
+  command.deadline_ms = deadline_ms;
+  command.memory_bytes = options_.memory_bytes;
+  command.max_output_bytes = kMaxOutputBytes;
+  command.stop = stop;
+  return run_command(command);
+}
+
+Result<CommandOutcome> CommandRuns::run(const PlacedText& text, const std::string& input,
+                                        std::int64_t deadline_ms, const Stop& stop) const {
+  return run_script(options_.command, text, input, deadline_ms, stop);
+}
+
+// Used for runs besides the measured ones, whose failure needs no explanation.
+std::optional<CommandOutcome> CommandRuns::run_well(const PlacedText& text,
+                                                    const std::string& input,
+                                                    const Stop& stop) const {
+  auto outcome = run(text, input, options_.timeout_ms, stop);
+  if (!outcome || !outcome->ended_well()) return std::nullopt;
+  return *std::move(outcome);
+}
+
+// A correctness command without `{input}` runs once for all inputs.
+std::optional<CommandFailure> CommandRuns::why_incorrect(const PlacedText& text,
+                                                         const Stop& stop) const {
+  if (options_.check_command.empty()) return std::nullopt;
+  for (const std::string& input : inputs()) {
+    const auto outcome = run_script(options_.check_command, text, input, options_.timeout_ms, stop);
+    if (!outcome) return CommandFailure{Status::kRefused, outcome.error().message, {}};
+    if (!outcome->ended_well()) {
+      return CommandFailure{Status::kRefused, "the correctness command " + how_it_ended(*outcome),
+                            *outcome, false, check_for_each_ ? input : ""};
+    }
+    if (!check_for_each_) break;
+  }
+  return std::nullopt;
+}
+
+// A user's command may remove the file of its text, which is then written again.
+CommandRuns::Text CommandRuns::kept(const std::string& text) const {
+  for (const Text& placed : kept_) {
+    std::error_code none;
+    if (placed != nullptr && placed->text() == text &&
+        std::filesystem::exists(placed->file(), none)) {
+      return placed;
+    }
+  }
+  return nullptr;
+}
+
+// A kept text has passed the correctness command before.
+Result<CommandRuns::Text, CommandFailure> CommandRuns::prepared(const std::string& text,
+                                                                const Stop& stop) const {
+  if (auto known = kept(text)) return known;
+  auto placed = PlacedText::make(text, options_.file_suffix);
+  if (!placed) return CommandFailure{Status::kFailed, placed.error().message, {}};
+  if (auto failure = why_incorrect(**placed, stop)) return *std::move(failure);
+  return *std::move(placed);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,148 @@
+// Compares outputs, and lets the guide look for failures in them.
+#include "tune/output_check.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "legion_run/comparable.h"
+
+namespace groma::tuning {
+namespace {
+
+using Status = Evaluation::Status;
+
+constexpr int kMaxReferences = 16;  // runs whose results are kept, per input
+constexpr int kMoreReferences = 2;  // further reference runs before a difference is reported
+
+// Calls `use` with each line, without its end.
+template <typename Use>
+void for_each_line(std::string_view text, const Use& use) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    use(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+// Returns the output without diagnostics about the text from Groma or a compiler: `{file}:8: ...`
+// and the source line, notes and help below it.
+std::string without_diagnostics(std::string_view printed) {
+  static const RE2 begins(R"(^\{file\}:[0-9]+:)"), continues(R"(^(?: *[0-9]* \| |note: |help: ))");
+  std::string rest;
+  bool inside = false;
+  for_each_line(printed, [&](std::string_view line) {
+    const re2::StringPiece piece(line.data(), line.size());
+    inside = RE2::PartialMatch(piece, begins) || (inside && RE2::PartialMatch(piece, continues));
+    if (!inside) (rest += line) += '\n';
+  });
+  return rest;
+}
+
+}  // namespace
+
+bool is_known_failure(const Feedback& feedback) {
+  const bool is_silent =
+      std::any_of(feedback.matches.begin(), feedback.matches.end(),
+                  [](const GuideMatch& match) { return match.from == GuideMatch::From::kEnd; });
+  return feedback.status == Feedback::Status::kError && !is_silent;
+}
+
+bool OutputCheck::says_failure(const std::string& printed) const {
+  return is_known_failure(guide_log(rules_, printed, {}));
+}
+
+// Looks for a failure that the output reports before it compares results. The first text gives the
+// expected results of the input.
+std::optional<CommandFailure> OutputCheck::why_wrong(const PlacedText& text,
+                                                     const std::string& input,
+                                                     const CommandOutcome& outcome,
+                                                     const CommandRuns::Stop& stop) {
+  if (!commands_.options().results) return std::nullopt;
+  std::string out = text.without_file_name(outcome.out.text);
+  std::string err = text.without_file_name(outcome.err.text);
+  const std::string both = out + "\n" + err;
+  if (says_failure(both)) {
+    find_usual_lines(input, stop);
+    if (says_failure(without_usual_lines(both, input))) {
+      return CommandFailure{Status::kFailed, "the command ended well, but said that it failed",
+                            outcome};
+    }
+  }
+  if (!inspect::is_comparable(outcome)) return std::nullopt;
+  out = without_diagnostics(out);
+  err = without_diagnostics(err);
+  auto known = expected_.find(input);
+  if (known == expected_.end()) {
+    ResultsOptions options = *commands_.options().results;
+    options.measure = commands_.options().metric_pattern;
+    auto results = Results::make(std::move(options));
+    if (!results) return CommandFailure{Status::kFailed, results.error().message, {}};
+    known = expected_.emplace(input, Expected{std::move(*results), text.text()}).first;
+  }
+  Expected& expected = known->second;
+  if (expected.text == text.text()) {
+    if (expected.runs++ < kMaxReferences) expected.results.add_reference(out, err);
+    return std::nullopt;
+  }
+  auto difference = expected.results.compare(out, err);
+  for (int more = 0; difference && more < kMoreReferences; ++more) {
+    if (!add_reference(expected, input, stop)) break;
+    difference = expected.results.compare(out, err);
+  }
+  if (!difference) return std::nullopt;
+  return CommandFailure{
+      Status::kRefused,
+      "other results than those of the first text that ran: " + to_text(*difference), outcome,
+      true};
+}
+
+bool OutputCheck::add_reference(Expected& expected, const std::string& input,
+                                const CommandRuns::Stop& stop) const {
+  if (expected.runs >= kMaxReferences) return false;
+  const auto text = commands_.prepared(expected.text, stop);
+  if (!text) return false;
+  const auto outcome = commands_.run_well(**text, input, stop);
+  if (!outcome || !inspect::is_comparable(*outcome)) return false;
+  const auto printed = [&](const CommandOutput& output) {
+    return without_diagnostics((*text)->without_file_name(output.text));
+  };
+  expected.results.add_reference(printed(outcome->out), printed(outcome->err));
+  ++expected.runs;
+  return true;
+}
+
+void OutputCheck::find_usual_lines(const std::string& input, const CommandRuns::Stop& stop) {
+  if (!usual_.contains(input)) usual_.emplace(input, lines_under_nothing(input, stop));
+}
+
+// The correctness command does not run for the empty text.
+OutputCheck::Lines OutputCheck::lines_under_nothing(const std::string& input,
+                                                    const CommandRuns::Stop& stop) const {
+  const auto text = PlacedText::make("", commands_.options().file_suffix);
+  if (!text) return {};
+  const auto outcome = commands_.run_well(**text, input, stop);
+  if (!outcome) return {};
+  Lines lines;
+  for (const CommandOutput* output : {&outcome->out, &outcome->err}) {
+    for_each_line((*text)->without_file_name(output->text),
+                  [&](std::string_view line) { lines.emplace(line); });
+  }
+  return lines;
+}
+
+// A line counts as usual wherever it stands.
+std::string OutputCheck::without_usual_lines(const std::string& printed,
+                                             const std::string& input) const {
+  const auto usual = usual_.find(input);
+  if (usual == usual_.end()) return printed;
+  std::string rest;
+  for_each_line(printed, [&](std::string_view line) {
+    if (!usual->second.contains(line)) (rest += line) += '\n';
+  });
+  return rest;
+}
+
+}  // namespace groma::tuning

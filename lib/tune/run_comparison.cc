@@ -1,0 +1,57 @@
+// Statistics of the runs of a text and of the incumbent.
+#include "tune/run_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "base/median.h"
+#include "groma/evaluators.h"
+
+namespace groma {
+
+std::pair<double, double> interval_of(std::vector<double> runs) {
+  std::sort(runs.begin(), runs.end());
+  const std::size_t left_out = runs.size() < kManyRuns ? 0 : runs.size() / 4;
+  return {runs[left_out], runs[runs.size() - 1 - left_out]};
+}
+
+double half_width(const std::pair<double, double>& interval, const std::vector<double>& runs) {
+  return (interval.second - interval.first) / 2 / median(runs);
+}
+
+}  // namespace groma
+
+namespace groma::tuning {
+namespace {
+
+// Returns the logarithms of the quotients of all pairs of runs, in ascending order.
+std::vector<double> logarithms(const RunComparison& runs) {
+  std::vector<double> all;
+  for (const double value : runs.text) {
+    for (const double other : runs.incumbent) all.push_back(std::log(value / other));
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+double RunComparison::quotient() const { return std::exp(median(logarithms(*this))); }
+
+double RunComparison::noise() const {
+  if (incumbent.empty()) return half_width(interval_of(text), text);
+  std::vector<double> beside;  // each run relative to its two neighbours
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
+  }
+  const auto [least, most] = std::minmax_element(beside.begin(), beside.end());
+  const double half = half_width({*least, *most}, beside);
+  if (text.size() < kManyRuns) return half;
+  const std::vector<double> all = logarithms(*this);
+  const double upper = all[all.size() - 1 - all.size() / 7];
+  return std::min(half, 1 - std::exp(median(all) - upper));
+}
+
+}  // namespace groma::tuning
