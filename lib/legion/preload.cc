@@ -76,6 +76,12 @@ const PreloadMapper& library() {  // functions of the mapping library
   return *found;
 }
 
+// Returns the functions of the mapping library; null if this process is left alone.
+const PreloadMapper* wanted_library() {
+  static const PreloadMapper* const found = is_wanted() ? &library() : nullptr;
+  return found;
+}
+
 // Returns Legion's own function of this name. It comes after ours in the search order. If Legion
 // was loaded separately (Python), it is found through the mapping library, which needs Legion too.
 template <class Wanted, class Function>
@@ -86,15 +92,18 @@ Wanted* next(Function function) {
   return reinterpret_cast<Wanted*>(found);
 }
 
+// Lets the mapping library prepare, just before Legion starts.
 void before_start() {
   if (!is_wanted()) return;
   check_legion();  // Legion may have been loaded later
   library().begin();
 }
 
+// Returns the mapper to register in place of `mapper`.
 Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
              Legion::Processor processor) {
-  return !is_wanted() ? mapper : library().wrap(runtime, id, mapper, processor);
+  const PreloadMapper* const library = wanted_library();
+  return library == nullptr ? mapper : library->wrap(runtime, id, mapper, processor);
 }
 
 // Measures the time of a launch while the object lives. A launch that may run the task inline is
@@ -124,7 +133,7 @@ class Launch {
   Clock::time_point begin_;
 };
 
-// The same for const member functions of MapperRuntime.
+// Returns Legion's own function, as next() does, for a const member function of MapperRuntime.
 template <class Returned, class... Arguments>
 auto* next_of(Returned (Legion::Mapping::MapperRuntime::*function)(Arguments...) const) {
   using Next = Returned(const Legion::Mapping::MapperRuntime*, Arguments...);
@@ -138,68 +147,65 @@ void* file_of(void* address) {
   return info.dli_fbase;
 }
 
-// Reports to the mapping library that Legion's DefaultMapper took existing instances. `caller` is
-// an address in the code that took them.
-template <class Function>
-void note_found(Legion::Mapping::MapperContext context,
-                const std::vector<Legion::Mapping::PhysicalInstance>& instances, Function* legions,
-                void* caller) {
-  static const auto noted = is_wanted() ? library().found : decltype(PreloadMapper::found)(nullptr);
-  if (noted == nullptr) return;
-  static void* const legions_file = file_of(reinterpret_cast<void*>(legions));
-  if (file_of(caller) != legions_file) return;
-  for (const Legion::Mapping::PhysicalInstance& instance : instances) noted(context, instance);
-}
+// A mapper's request for instances, which Legion has answered. Nothing happens to a request of the
+// mapping library itself, or if this process is left alone.
+class Request {
+ public:
+  using MapperContext = Legion::Mapping::MapperContext;
+  using MapperRuntime = Legion::Mapping::MapperRuntime;
+  using PhysicalInstance = Legion::Mapping::PhysicalInstance;
+  using InstanceCall = groma::legion::InstanceCall;
 
-// Reports to the mapping library that a mapper requested an instance. `caller` is an address in the
-// code that made the request.
-template <class Function>
-void note_asked(const Legion::Mapping::MapperRuntime& runtime,
-                Legion::Mapping::MapperContext context, const groma::legion::InstanceCall& call,
-                Function* legions, void* caller) {
-  static const auto noted = is_wanted() ? library().asked : decltype(PreloadMapper::asked)(nullptr);
-  if (noted == nullptr) return;
-  void* const from = file_of(caller);
-  // A request of the mapping library itself.
-  if (from == file_of(reinterpret_cast<void*>(noted))) return;
-  noted(runtime, context, call, from != file_of(reinterpret_cast<void*>(legions)));
-}
+  // `legions` is Legion's function that answered, `caller` an address in the code that made the
+  // request.
+  template <class Function>
+  Request(const MapperRuntime& runtime, MapperContext context, Function* legions, void* caller)
+      : runtime_(runtime), context_(context), library_(wanted_library()) {
+    if (library_ == nullptr) return;
+    static void* const own_file = file_of(reinterpret_cast<void*>(library_->asked));
+    static void* const legions_file = file_of(reinterpret_cast<void*>(legions));
+    void* const from = file_of(caller);
+    if (from == own_file) library_ = nullptr;
+    by_program_ = from != legions_file;
+  }
 
-// Replaces the instance `call.result` that Legion found for a mapper, if it does not suit. Then
-// returns false if there is no instance, otherwise true. See PreloadMapper::suits.
-template <class Function>
-bool keep_or_replace(const Legion::Mapping::MapperRuntime& runtime,
-                     Legion::Mapping::MapperContext context,
-                     const groma::legion::InstanceCall& call, Legion::Memory memory, bool acquire,
-                     bool may_make, Legion::Mapping::PhysicalInstance& result, bool& made,
-                     std::size_t* bytes, Function* legions, void* caller) {
-  static const auto suits = is_wanted() ? library().suits : decltype(PreloadMapper::suits)(nullptr);
-  if (suits == nullptr) return true;
-  void* const from = file_of(caller);
-  if (from == file_of(reinterpret_cast<void*>(suits))) return true;
-  const bool by_program = from != file_of(reinterpret_cast<void*>(legions));
-  if (suits(runtime, context, call, by_program)) return true;
-  return library().replace(runtime, context, call, by_program, memory, acquire, may_make, result,
-                           made, bytes);
-}
+  // Reports the request and its instance to the mapping library.
+  void note(const InstanceCall& call) const {
+    if (library_ != nullptr) library_->asked(runtime_, context_, call, by_program_);
+  }
 
-// Removes the instances from `before` on that do not suit the request. See PreloadMapper::suits.
-template <class Function>
-void remove_unsuitable(const Legion::Mapping::MapperRuntime& runtime,
-                       Legion::Mapping::MapperContext context,
-                       const Legion::LayoutConstraintSet* constraints,
-                       Legion::LayoutConstraintID layout,
-                       const std::vector<Legion::LogicalRegion>& regions, bool tight, bool acquire,
-                       std::size_t before, std::vector<Legion::Mapping::PhysicalInstance>& results,
-                       Function* legions, void* caller) {
-  static const auto suits = is_wanted() ? library().suits : decltype(PreloadMapper::suits)(nullptr);
-  if (suits == nullptr) return;
-  void* const from = file_of(caller);
-  if (from == file_of(reinterpret_cast<void*>(suits))) return;
-  const bool by_program = from != file_of(reinterpret_cast<void*>(legions));
-  library().filter(runtime, context, constraints, layout, regions, tight, by_program, acquire,
-                   before, results);
-}
+  // Reports existing instances to the mapping library, if Legion's DefaultMapper took them.
+  void note_found(const std::vector<PhysicalInstance>& instances) const {
+    if (library_ == nullptr || by_program_) return;
+    for (const PhysicalInstance& instance : instances) library_->found(context_, instance);
+  }
+
+  // Replaces the instance `call.result` that Legion found, if it does not suit. Then returns false
+  // if there is no instance, otherwise true. See PreloadMapper::suits and PreloadMapper::replace.
+  bool keep_or_replace(const InstanceCall& call, Legion::Memory memory, bool acquire, bool may_make,
+                       PhysicalInstance& result, bool& made, std::size_t* bytes) const {
+    return library_ == nullptr || library_->suits(runtime_, context_, call, by_program_) ||
+           library_->replace(runtime_, context_, call, by_program_, memory, acquire, may_make,
+                             result, made, bytes);
+  }
+
+  // Removes the instances from `before` on that do not suit the request. See PreloadMapper::suits.
+  void remove_unsuitable(const Legion::LayoutConstraintSet* constraints,
+                         Legion::LayoutConstraintID layout,
+                         const std::vector<Legion::LogicalRegion>& regions, bool tight,
+                         bool acquire, std::size_t before,
+                         std::vector<PhysicalInstance>& results) const {
+    if (library_ == nullptr) return;
+    library_->filter(runtime_, context_, constraints, layout, regions, tight, by_program_, acquire,
+                     before, results);
+  }
+
+ private:
+  const MapperRuntime& runtime_;
+  MapperContext context_;
+  const PreloadMapper* library_;  // null: nothing happens
+  bool by_program_ = false;       // the program's own code made the request, not DefaultMapper
+};
 
 }  // namespace
 
@@ -234,7 +240,8 @@ void Runtime::add_mapper(MapperID id, Mapper* mapper, Processor processor) {
 Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
   using Next = Mapper*(Runtime*, Context, MapperID, Processor);
   Mapper* const found = next<Next>(&Runtime::get_mapper)(this, context, id, target);
-  return !is_wanted() ? found : library().unwrap(found);
+  const PreloadMapper* const library = wanted_library();
+  return library == nullptr ? found : library->unwrap(found);
 }
 
 Future Runtime::execute_task(Context context, const TaskLauncher& launcher,
@@ -273,6 +280,7 @@ Future Runtime::execute_index_space(Context context, const IndexTaskLauncher& la
 
 namespace Legion::Mapping {
 
+using groma::legion::InstanceCall;
 using Regions = std::vector<LogicalRegion>;
 
 // The MapperRuntime functions with which a mapper gets instances. Each takes constraints or the
@@ -293,73 +301,68 @@ using Regions = std::vector<LogicalRegion>;
     const bool made = legions(this, context, memory, constraints, regions, result, acquire,   \
                               priority, tight, footprint, unsat);                             \
     if (made) {                                                                               \
-      note_asked(*this, context, {set, id, regions, result, priority, tight, true}, legions,  \
-                 __builtin_return_address(0));                                                \
+      Request(*this, context, legions, __builtin_return_address(0))                           \
+          .note({set, id, regions, result, priority, tight, true});                           \
     }                                                                                         \
     return made;                                                                              \
   }
 GROMA_LAYOUTS(GROMA_CREATE)
 #undef GROMA_CREATE
 
-#define GROMA_FIND_OR_CREATE(Layout, set, id, constraints)                                       \
-  bool MapperRuntime::find_or_create_physical_instance(                                          \
-      MapperContext context, Memory memory, Layout constraints, const Regions& regions,          \
-      PhysicalInstance& result, bool& created, bool acquire, GCPriority priority, bool tight,    \
-      std::size_t* footprint, const LayoutConstraint** unsat) const {                            \
-    static auto* const legions =                                                                 \
-        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool&,   \
-                bool, GCPriority, bool, std::size_t*, const LayoutConstraint**>(                 \
-            &MapperRuntime::find_or_create_physical_instance);                                   \
-    bool made = legions(this, context, memory, constraints, regions, result, created, acquire,   \
-                        priority, tight, footprint, unsat);                                      \
-    if (made && !created) {                                                                      \
-      made = keep_or_replace(*this, context, {set, id, regions, result, priority, tight, false}, \
-                             memory, acquire, true, result, created, footprint, legions,         \
-                             __builtin_return_address(0));                                       \
-    }                                                                                            \
-    if (made) {                                                                                  \
-      note_asked(*this, context, {set, id, regions, result, priority, tight, false}, legions,    \
-                 __builtin_return_address(0));                                                   \
-    }                                                                                            \
-    return made;                                                                                 \
+#define GROMA_FIND_OR_CREATE(Layout, set, id, constraints)                                        \
+  bool MapperRuntime::find_or_create_physical_instance(                                           \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,           \
+      PhysicalInstance& result, bool& created, bool acquire, GCPriority priority, bool tight,     \
+      std::size_t* footprint, const LayoutConstraint** unsat) const {                             \
+    static auto* const legions =                                                                  \
+        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool&,    \
+                bool, GCPriority, bool, std::size_t*, const LayoutConstraint**>(                  \
+            &MapperRuntime::find_or_create_physical_instance);                                    \
+    if (!legions(this, context, memory, constraints, regions, result, created, acquire, priority, \
+                 tight, footprint, unsat)) {                                                      \
+      return false;                                                                               \
+    }                                                                                             \
+    const Request request(*this, context, legions, __builtin_return_address(0));                  \
+    const InstanceCall call{set, id, regions, result, priority, tight, false};                    \
+    const bool keeps = created || request.keep_or_replace(call, memory, acquire, true, result,    \
+                                                          created, footprint);                    \
+    if (keeps) request.note(call);                                                                \
+    return keeps;                                                                                 \
   }
 GROMA_LAYOUTS(GROMA_FIND_OR_CREATE)
 #undef GROMA_FIND_OR_CREATE
 
-#define GROMA_FIND(Layout, set, id, constraints)                                                   \
-  bool MapperRuntime::find_physical_instance(                                                      \
-      MapperContext context, Memory memory, Layout constraints, const Regions& regions,            \
-      PhysicalInstance& result, bool acquire, bool tight) const {                                  \
-    static auto* const legions =                                                                   \
-        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool,      \
-                bool>(&MapperRuntime::find_physical_instance);                                     \
-    bool found = legions(this, context, memory, constraints, regions, result, acquire, tight);     \
-    if (found) {                                                                                   \
-      bool made = false;                                                                           \
-      found = keep_or_replace(*this, context, {set, id, regions, result, 0, tight, false}, memory, \
-                              acquire, false, result, made, nullptr, legions,                      \
-                              __builtin_return_address(0));                                        \
-    }                                                                                              \
-    if (found) {                                                                                   \
-      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,             \
-                 __builtin_return_address(0));                                                     \
-    }                                                                                              \
-    return found;                                                                                  \
-  }                                                                                                \
-  void MapperRuntime::find_physical_instances(                                                     \
-      MapperContext context, Memory memory, Layout constraints, const Regions& regions,            \
-      std::vector<PhysicalInstance>& results, bool acquire, bool tight) const {                    \
-    static auto* const legions = next_of<void, MapperContext, Memory, Layout, const Regions&,      \
-                                         std::vector<PhysicalInstance>&, bool, bool>(              \
-        &MapperRuntime::find_physical_instances);                                                  \
-    const std::size_t before = results.size();                                                     \
-    legions(this, context, memory, constraints, regions, results, acquire, tight);                 \
-    remove_unsuitable(*this, context, set, id, regions, tight, acquire, before, results, legions,  \
-                      __builtin_return_address(0));                                                \
-    for (const PhysicalInstance& result : results) {                                               \
-      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,             \
-                 __builtin_return_address(0));                                                     \
-    }                                                                                              \
+#define GROMA_FIND(Layout, set, id, constraints)                                              \
+  bool MapperRuntime::find_physical_instance(                                                 \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,       \
+      PhysicalInstance& result, bool acquire, bool tight) const {                             \
+    static auto* const legions =                                                              \
+        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool, \
+                bool>(&MapperRuntime::find_physical_instance);                                \
+    if (!legions(this, context, memory, constraints, regions, result, acquire, tight)) {      \
+      return false;                                                                           \
+    }                                                                                         \
+    const Request request(*this, context, legions, __builtin_return_address(0));              \
+    const InstanceCall call{set, id, regions, result, 0, tight, false};                       \
+    bool made = false;                                                                        \
+    const bool keeps =                                                                        \
+        request.keep_or_replace(call, memory, acquire, false, result, made, nullptr);         \
+    if (keeps) request.note(call);                                                            \
+    return keeps;                                                                             \
+  }                                                                                           \
+  void MapperRuntime::find_physical_instances(                                                \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,       \
+      std::vector<PhysicalInstance>& results, bool acquire, bool tight) const {               \
+    static auto* const legions = next_of<void, MapperContext, Memory, Layout, const Regions&, \
+                                         std::vector<PhysicalInstance>&, bool, bool>(         \
+        &MapperRuntime::find_physical_instances);                                             \
+    const std::size_t before = results.size();                                                \
+    legions(this, context, memory, constraints, regions, results, acquire, tight);            \
+    const Request request(*this, context, legions, __builtin_return_address(0));              \
+    request.remove_unsuitable(set, id, regions, tight, acquire, before, results);             \
+    for (const PhysicalInstance& result : results) {                                          \
+      request.note({set, id, regions, result, 0, tight, false});                              \
+    }                                                                                         \
   }
 GROMA_LAYOUTS(GROMA_FIND)
 #undef GROMA_FIND
@@ -373,7 +376,7 @@ bool MapperRuntime::acquire_and_filter_instances(MapperContext context,
   static auto* const legions = next_of<bool, MapperContext, std::vector<PhysicalInstance>&, bool>(
       &MapperRuntime::acquire_and_filter_instances);
   const bool all = legions(this, context, instances, filter_acquired);
-  note_found(context, instances, legions, __builtin_return_address(0));
+  Request(*this, context, legions, __builtin_return_address(0)).note_found(instances);
   return all;
 }
 
@@ -384,9 +387,8 @@ bool MapperRuntime::acquire_and_filter_instances(
       next_of<bool, MapperContext, std::vector<std::vector<PhysicalInstance>>&, bool>(
           &MapperRuntime::acquire_and_filter_instances);
   const bool all = legions(this, context, instances, filter_acquired);
-  for (const auto& each : instances) {
-    note_found(context, each, legions, __builtin_return_address(0));
-  }
+  const Request request(*this, context, legions, __builtin_return_address(0));
+  for (const auto& each : instances) request.note_found(each);
   return all;
 }
 
