@@ -14,16 +14,22 @@ struct Character {
   char32_t code = 0;
 };
 
+// Returns how many bytes a character has that begins with this byte; 0: no character begins so.
+inline std::size_t character_length(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  return lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
 // Returns the character at the beginning of `text` (RFC 3629: no overlong forms, no surrogates).
 inline Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
   };
-  const unsigned lead = byte(0);
   if (text.empty()) return {};
-  if (lead < 0x80) return {1, lead};
-  const std::size_t length = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (length == 0 || lead > 0xF4) return {};
+  const unsigned lead = byte(0);
+  const std::size_t length = character_length(static_cast<unsigned char>(text.front()));
+  if (length == 0) return {};
+  if (length == 1) return {1, lead};
   char32_t code = lead & (0xFFU >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0U) != 0x80U) return {};

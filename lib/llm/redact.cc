@@ -287,8 +287,7 @@ std::size_t hidden_length(std::string_view text) {
     return is_between(character.code) ? character.length : 0;
   }
   if (character.length == 0) {
-    const auto lead = static_cast<unsigned char>(text.front());
-    const std::size_t length = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    const std::size_t length = character_length(static_cast<unsigned char>(text.front()));
     return text.size() < length ? text.size() : 0;
   }
   text = text.substr(0, kMostBackslashes + 5);
