@@ -68,4 +68,10 @@ class SearchSpace {
   std::shared_ptr<const Parts> parts_;
 };
 
+// Replaces each Layout statement that contradicts a demand of the program's own mapper by a
+// comment, because a program never runs under such a mapping. Returns the text as it is if the
+// application has no such demands. Each check of the text rehearses a run of the application.
+std::string without_contradicted_layouts(std::string text, const Machine& machine,
+                                         const Workload& workload);
+
 }  // namespace groma

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/data.h"
 #include "groma/spelling.h"
 
 namespace groma {
@@ -32,9 +33,7 @@ std::optional<Error> override_layouts(const LayoutOverrides& overrides, Applicat
   for (AppTask& task : app.tasks) {
     if (!overrides.has(task.name)) continue;
     for (AppVariant& variant : task.variants) {
-      const auto removed = std::erase_if(variant.demands, [](const LayoutDemand& demand) {
-        return demand.source == DemandSource::kMapper;
-      });
+      const auto removed = std::erase_if(variant.demands, app::is_of_mapper);
       variant.chosen_by_mapper = variant.chosen_by_mapper || removed > 0;
     }
   }

@@ -265,11 +265,7 @@ void Builder::read_variant(const std::string& path, const AppTask& of, const App
   to.replicable = from.replicable;
   to.single = from.single;
   to.demands = from.demands;
-  to.chosen_by_mapper =
-      from.chosen_by_mapper ||
-      std::any_of(from.demands.begin(), from.demands.end(), [](const LayoutDemand& demand) {
-        return demand.source == DemandSource::kMapper;
-      });
+  to.chosen_by_mapper = from.chosen_by_mapper || std::ranges::any_of(from.demands, is_of_mapper);
   to.loops = from.loops;
   if (ok()) to.flops = compile(path + "/flops", from.flops, shapes);
   if (ok()) to.efficiency = compile(path + "/efficiency", from.efficiency, shapes);

@@ -80,6 +80,11 @@ struct Traffic {
   Access access = Access::kStream;
 };
 
+// Returns true if the program's own mapper asked for the layout when the program was recorded.
+inline bool is_of_mapper(const LayoutDemand& demand) {
+  return demand.source == DemandSource::kMapper;
+}
+
 struct Variant {
   std::string place;  // as in Launch
   ProcKind kind = ProcKind::kCpu;

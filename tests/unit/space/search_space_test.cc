@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -18,6 +19,7 @@
 namespace groma {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
@@ -373,6 +375,34 @@ TEST(SearchSpace, ASeedGivesThisMapping) {
   EXPECT_NE(space.sample(7), space.sample(8));
   EXPECT_THAT(read_text(in_tree("docs/search_space.md")),
               HasSubstr("```\n" + space.sample_text(7) + "```\n"));
+}
+
+// Only the statement that the program's own mapper contradicts becomes a comment.
+TEST(WithoutContradictedLayouts, PutsThemIntoComments) {
+  const Machine machine = machine_of("p100x4");
+  Application app = find_benchmark("cannon")->make();
+  const auto task = std::ranges::find_if(
+      app.tasks, [](const AppTask& one) { return !one.requirements.empty() && one.body.empty(); });
+  ASSERT_NE(task, app.tasks.end());
+  const std::string head =
+      "Layout " + task->name + " 0 " + std::string(name_of(task->variants[0].kind)) + " ";
+  const std::string text = "Task " + task->name + " " +
+                           std::string(name_of(task->variants[0].kind)) + ";\nLayout * * * SOA;\n" +
+                           head + "C_order;\n";
+  const auto result = [&] {
+    const auto workload = Workload::make(app);
+    EXPECT_TRUE(workload.ok());
+    return without_contradicted_layouts(text, machine, *workload);
+  };
+  task->variants[0].demands.clear();
+  EXPECT_EQ(result(), text);
+  LayoutDemand demand;
+  demand.dimensions = DimensionOrder::kFortran;
+  demand.source = DemandSource::kMapper;
+  task->variants[0].demands = {demand};
+  EXPECT_THAT(result(),
+              AllOf(HasSubstr("SOA;\n# The program's own mapper asks for another layout."),
+                    Not(HasSubstr("C_order"))));
 }
 
 }  // namespace
