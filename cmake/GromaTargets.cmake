@@ -78,6 +78,12 @@ function(groma_add_library component)
                          INSTALL_RPATH "$ORIGIN" # the other components lie beside it
                          VERSION ${groma_VERSION}
                          SOVERSION ${groma_VERSION_MAJOR}.${groma_VERSION_MINOR})
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "SHARED_LIBRARY" AND UNIX AND NOT APPLE)
+    set(exports "${groma_SOURCE_DIR}/cmake/exports.map")
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${exports}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${exports}")
+  endif()
   list(TRANSFORM arg_COMPONENTS PREPEND groma_ OUTPUT_VARIABLE components)
   target_link_libraries(${target} PUBLIC ${components} PRIVATE ${arg_PACKAGES})
   foreach(library IN LISTS arg_HEADER_ONLY)

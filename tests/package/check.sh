@@ -76,6 +76,18 @@ check_pkg_config() {
   fi
 }
 
+# A shared library exports names of Groma only (cmake/exports.map).
+check_exports() {
+  local library foreign
+  say "exported names"
+  for library in $(find "$1" -name 'libgroma_*.so' -not -name '*no_driver*' -not -name '*preload*'); do
+    if foreign=$(nm -DC --defined-only "$library" | grep -v groma); then
+      printf -- '-- package: failed: %s exports\n%s\n' "$library" "$foreign"
+      return 1
+    fi
+  done
+}
+
 # Where there is a Legion: the installed command finds the installed libraries.
 check_run() {
   local prefix=$1 program=$build/tests/legion/groma_legion_stranger
@@ -121,6 +133,7 @@ if [ "${2:-}" = all ]; then # builds the library twice more
   consume add_subdirectory_shared -DGROMA_SOURCE="$source" "${fast[@]}" -DBUILD_SHARED_LIBS=ON \
     -DGROMA_INSTALL=ON -DGROMA_BUILD_DRIVER=ON
   install_moved add_subdirectory_shared shared
+  check_exports "$work/shared"
   consume find_package_shared -DCMAKE_PREFIX_PATH="$work/shared" \
     -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON \
     -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
