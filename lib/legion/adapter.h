@@ -184,9 +184,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void permit_steal_request(MapperContext context, const StealRequestInput& input,
                             StealRequestOutput& output) override;
 
-  // ---- adapter_overlay.cc: the adapter of a ProgramMapper above a mapper of the program.
-  // Each function receives that mapper's answer in `output` and changes the parts that statements
-  // decide. note_launched() takes a task that no statement names; nothing else is done for it.
+  // ---- adapter_overlay.cc, adapter_overlay_regions.cc: the adapter of a ProgramMapper above a
+  // mapper of the program. Each function receives that mapper's answer in `output` and changes the
+  // parts that statements decide. note_launched() takes a task that no statement names; nothing
+  // else is done for it.
   void note_launched(std::string_view task) { registration_->note_launched(task); }
   void overlay_options(MapperContext context, const Legion::Task& task, TaskOptions& output);
   void overlay_sharding(MapperContext context, const Legion::Task& task,

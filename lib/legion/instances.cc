@@ -167,9 +167,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     }
     if (here.text.empty()) {
       if (targets.size() > 1) {
-        std::erase_if(targets, [&](Legion::Processor p) {
-          return !Realm::Machine::get_machine().has_affinity(p, memory);
-        });
+        std::erase_if(targets, [&](Legion::Processor p) { return !reaches(p, memory); });
       }
       return true;
     }
@@ -193,10 +191,8 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
   const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
   for (const InstanceWish& instance : all.candidates()) {
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
-    const auto reaches = [&](Legion::Processor p) {
-      return Realm::Machine::get_machine().has_affinity(p, memory);
-    };
-    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
+    const auto reach = [&](Legion::Processor p) { return reaches(p, memory); };
+    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reach)) {
       why->add(instance.memory, {"not all of its tasks reach one"});
       continue;
     }
@@ -241,10 +237,8 @@ bool Instances::add_together(MapperContext context, std::span<const Together> al
       continue;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
-    const auto reaches = [&](Legion::Processor p) {
-      return Realm::Machine::get_machine().has_affinity(p, memory);
-    };
-    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
+    const auto reach = [&](Legion::Processor p) { return reaches(p, memory); };
+    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reach)) {
       why->add(instance.memory, {"the processor reaches none"});
       continue;
     }
@@ -475,7 +469,7 @@ std::string Instances::add_named(MapperContext context,
   }
   const Legion::Memory memory = instance->get_location();
   for (const Legion::Processor target : targets) {
-    if (!Realm::Machine::get_machine().has_affinity(target, memory)) {
+    if (!reaches(target, memory)) {
       return "a processor of the task does not work in its memory";
     }
   }

@@ -47,6 +47,10 @@ Legion::Memory::Kind realm_kind(MemKind kind) {
   return index < kMemories.size() ? kMemories[index] : Realm::Memory::NO_MEMKIND;
 }
 
+bool reaches(Legion::Processor processor, Legion::Memory memory) {
+  return Realm::Machine::get_machine().has_affinity(processor, memory);
+}
+
 Result<std::shared_ptr<const MachineMap>> MachineMap::make() {
   auto map = std::make_shared<MachineMap>();
   map->read_processors();

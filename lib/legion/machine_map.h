@@ -19,6 +19,9 @@ Legion::Processor::Kind realm_kind(ProcKind kind);
 std::optional<MemKind> kind_of(Legion::Memory::Kind kind);
 Legion::Memory::Kind realm_kind(MemKind kind);
 
+// Returns true if the processor can address the memory.
+bool reaches(Legion::Processor processor, Legion::Memory memory);
+
 // Does not change after make(). All mapper objects of the process share it.
 class MachineMap {
  public:

@@ -1,0 +1,345 @@
+// The regions of a task below the adapter's statements: changes the instances that the program's
+// mapper chose as Region, Layout and CollectMemory statements say.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/one_diagnostic.h"
+#include "legion/adapter.h"
+#include "legion/layout_changes.h"
+#include "mapper/decisions.h"
+#include "mapper/default_policy.h"
+#include "mapper/demands.h"
+#include "mapper/variant_layouts.h"
+
+namespace groma::legion {
+
+using Legion::Mapping::PhysicalInstance;
+
+namespace {
+
+// Groups the task's requirements by the instance that the program's mapper chose. Premapped and
+// restricted requirements and virtual instances are left out.
+std::vector<Colocated> group_by_instance(const Legion::Task& task,
+                                         const Legion::Mapping::Mapper::MapTaskInput& input,
+                                         const Legion::Mapping::Mapper::MapTaskOutput& output) {
+  std::vector<Colocated> groups;
+  for (std::size_t i = 0; i < task.regions.size() && i < output.chosen_instances.size(); ++i) {
+    if (is_premapped(input, i)) continue;
+    if (task.regions[i].is_restricted()) continue;  // must use the existing instance
+    for (std::size_t k = 0; k < output.chosen_instances[i].size(); ++k) {
+      const PhysicalInstance& instance = output.chosen_instances[i][k];
+      if (!instance.exists() || instance.is_virtual_instance()) continue;
+      const auto same = [&](const Colocated& group) { return group.instance == instance; };
+      auto group = std::find_if(groups.begin(), groups.end(), same);
+      if (group == groups.end()) group = groups.insert(groups.end(), {instance, {}});
+      group->places.emplace_back(i, k);
+    }
+  }
+  return groups;
+}
+
+constexpr std::string_view kTogether =
+    "it keeps that region in one instance with another, of which statements say otherwise";
+
+RegionNames names_of(const TaskView& view, std::size_t position) {
+  return {static_cast<std::int64_t>(position), view.requirements[position].aliases};
+}
+
+bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<MemoryCandidate>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& one, const auto& other) { return one.memory == other.memory; });
+}
+
+}  // namespace
+
+// ---- Regions
+
+// Returns the regions of a task, and those of their ancestors that the request for its instance
+// named. The latest request may have found the instance of a larger region. Other regions are left
+// out: the program may have destroyed them, and Legion ends the process if it is given a destroyed
+// region.
+std::vector<Legion::LogicalRegion> Adapter::covering(
+    MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
+    const std::vector<Legion::LogicalRegion>& asked) const {
+  std::vector<Legion::LogicalRegion> made;
+  const auto add = [&made](const Legion::LogicalRegion& region) {
+    if (std::find(made.begin(), made.end(), region) == made.end()) made.push_back(region);
+  };
+  for (const Legion::LogicalRegion& region : regions) {
+    add(region);
+    for (const auto& above : regions_above(mapper_runtime_, context, region)) {
+      if (std::find(asked.begin(), asked.end(), above) != asked.end()) add(above);
+    }
+  }
+  return made;
+}
+
+// Returns the request for an instance. If the request is unknown, returns what the instance itself
+// tells.
+AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
+                                 const std::vector<Legion::LogicalRegion>& regions) const {
+  if (const auto found = registration_->asked->find(context, instance)) {
+    AskedInstance made = *found;
+    if (made.by_program && own_asks_by_default_) {
+      made.by_program = false;
+      made.demand = demand_of_mapper(made);
+    }
+    return made;
+  }
+  // The request was not observed: nothing is preloaded, another process asked, or the entry was
+  // evicted. All properties then count as the program's choice. The instance tells its layout; its
+  // extent tells which of the regions above the task's own it covers.
+  AskedInstance made;
+  made.seen = false;
+  made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
+  made.by_program = !own_asks_by_default_;
+  made.demand = demand_of_mapper(made);
+  made.regions = regions;
+  if (regions.size() == 1) {
+    const Legion::Domain covered = instance.get_instance_domain();
+    for (const auto& region : regions_above(mapper_runtime_, context, regions.front())) {
+      const auto domain =
+          mapper_runtime_->get_index_space_domain(context, region.get_index_space());
+      if (domain.lo() != covered.lo() || domain.hi() != covered.hi()) continue;
+      made.regions = {region};
+      made.tight = region == regions.front();
+      break;
+    }
+  }
+  made.demand.not_exact = made.demand.not_exact && !made.tight;
+  return made;
+}
+
+// Applies the Region and Layout statements to the instances that the program's mapper chose.
+void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
+                              const MapTaskInput& input, HookCall& call, const VariantView& variant,
+                              MapTaskOutput& output) {
+  for (const Colocated& group : group_by_instance(task, input, output)) {
+    overlay_instance(context, task, call.storage.view, variant, group, output);
+  }
+  const TaskView& view = call.storage.view;
+  for (std::size_t i = 0; i < output.chosen_instances.size(); ++i) {
+    const RequirementView& requirement = view.requirements[i];
+    const RegionNames names{static_cast<std::int64_t>(i), requirement.aliases};
+    if (registration_->heard && !output.chosen_instances[i].empty()) {
+      const auto memories = program_->memories(view.name, names, variant.kind);
+      const Legion::Memory memory = output.chosen_instances[i].front().get_location();
+      Origin origin;
+      for (const MemoryCandidate& one : memories) {
+        if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
+      }
+      // Without a statement, the program's own mapper decides.
+      if (origin) registration_->heard(task.get_unique_id(), i, origin);
+    }
+    if (requirement.privilege != Privilege::kReadOnly) continue;
+    const std::optional<Origin> collects = program_->collect_memory(view.name, names);
+    if (!collects) continue;
+    if (const char* why = registration_->reductions.why_tracked(task.regions[i])) {
+      tell_kept(view.name, fmt::format("the collection of region {}", i), why, *collects);
+      continue;
+    }
+    output.untracked_valid_regions.insert(static_cast<unsigned>(i));
+    for (const PhysicalInstance& instance : output.chosen_instances[i]) {
+      if (instance.is_virtual_instance()) continue;
+      mapper_runtime_->set_garbage_collection_priority(context, instance, kCollectFirst);
+    }
+  }
+  overlay_outputs(task, view, variant, output);
+}
+
+void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
+                               const TaskView& view, const VariantView& variant,
+                               const Colocated& group, MapTaskOutput& output) {
+  const std::size_t first = group.places.front().first;
+  const Legion::Memory here = group.instance.get_location();
+  std::vector<MemoryCandidate> memories;
+  std::vector<Legion::LogicalRegion> regions;
+  std::set<Legion::FieldID> fields;
+  bool reduces = false;
+  for (const auto& [i, k] : group.places) {
+    fields.insert(task.regions[i].privilege_fields.begin(), task.regions[i].privilege_fields.end());
+    reduces = reduces || view.requirements[i].privilege == Privilege::kReduce;
+    const Legion::LogicalRegion region = task.regions[i].region;
+    if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
+      regions.push_back(region);
+    }
+    auto said = program_->memories(view.name, names_of(view, i), variant.kind);
+    if (said.empty() || same_memories(said, memories)) continue;
+    if (!memories.empty()) {
+      return tell_kept(view.name, fmt::format("the memory of region {}", i), kTogether,
+                       said.front().origin);
+    }
+    memories = std::move(said);
+  }
+  const bool moves = !memories.empty();
+  if (!moves) {
+    const auto kind = kind_of(here.kind());
+    if (!kind) return;
+    memories.push_back({*kind, {}});
+  }
+  NoInstance why;
+  for (const MemoryCandidate& candidate : memories) {
+    if (candidate.memory == MemKind::kVirtual) {
+      const char* not_virtual = nullptr;
+      for (const auto& [i, k] : group.places) {
+        const char* reason = why_not_virtual(view.requirements[i], &variant);
+        if (reason != nullptr) not_virtual = reason;
+      }
+      if (not_virtual == nullptr) {
+        return put(PhysicalInstance::get_virtual_instance(), group, output);
+      }
+      why.add(candidate.memory, {not_virtual});
+      continue;
+    }
+    std::optional<LayoutDecision> said;
+    for (const auto& [i, k] : group.places) {
+      const auto one =
+          program_->layout(view.name, names_of(view, i), variant.kind, candidate.memory);
+      if (one && said && !(one->layout == said->layout && one->named == said->named)) {
+        return tell_kept(view.name, fmt::format("the layout of region {}", i), kTogether,
+                         one->origin);
+      }
+      if (one) said = one;
+    }
+    const bool stays =
+        kind_of(here.kind()) == candidate.memory && reaches(output.target_procs.front(), here);
+    if (!moves && !said) return;
+    if (stays && !said && !reduces) return;
+    const Legion::Memory memory =
+        stays ? here
+              : registration_->machine->memory(output.target_procs.front(), candidate.memory);
+    if (!memory.exists()) {
+      why.add(candidate.memory, {"the processor reaches none"});
+      continue;
+    }
+    AskedInstance asked = asked_for(context, group.instance, regions);
+    LayoutChanges changes;
+    if (said && !asked.seen && registration_->asked->has_forgotten()) {
+      return tell_kept(view.name, fmt::format("the layout of region {}", first),
+                       "it is no longer known how it asked for the instance", said->origin);
+    }
+    if (said) {
+      check_layout(context, task, view, variant, group, asked, *said, candidate.memory);
+      StatedLayout stated{said->layout, said->named};
+      instances_.simplify(context, regions, stated.layout);
+      const AskedInstance before = asked;
+      changes = restate(stated, regions.front().get_dim(), asked);
+      const auto conflict = why_not_changed(changes, *said, before, fields.size(), regions);
+      if (conflict && !registration_->options.override_layouts.has(view.name)) {
+        refuse_layout(DiagId::kLayoutDemanded, first, view.name, conflict->wants, conflict->says,
+                      *said);
+      }
+      if (said->layout.exact) asked.regions = regions;
+      if (said->layout.compact && reduces) {
+        tell_kept(view.name, fmt::format("the kind of instance of region {}", first),
+                  "an instance to reduce to is never compact", said->origin);
+      }
+    }
+    // Legion computes wrong sums if some points of a launch reduce to new instances and others to a
+    // used instance. So all points get new instances, unless the program's mapper was seen to look
+    // for existing instances first.
+    const bool always_new = reduces && (!asked.seen || (asked.fresh && asked.by_groma));
+    if (stays && !changes.any() && !always_new) return;
+    asked.constraints.memory_constraint = Legion::MemoryConstraint(memory.kind());
+    for (const auto& [i, k] : group.places) {
+      asked.fresh = asked.fresh || always_new ||
+                    (view.requirements[i].collective &&
+                     view.requirements[i].privilege != Privilege::kReadOnly);
+    }
+    asked.by_groma = true;
+    asked.regions = covering(context, regions, asked.regions);
+    PhysicalInstance made;
+    const NoInstance refused = instances_.make_as_asked(context, asked, memory, made);
+    if (!refused.text.empty()) {
+      why.add(candidate.memory, refused);
+      continue;
+    }
+    registration_->asked->note(context, made, std::move(asked));
+    // It may have been found again, and is returned then.
+    if (!(made == group.instance)) mapper_runtime_->release_instance(context, group.instance);
+    std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
+    return put(made, group, output);
+  }
+  fail(first, view.name, why, memories.front().origin);
+}
+
+void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
+                            std::string_view wants, std::string_view says,
+                            const LayoutDecision& said) const {
+  registration_->fail(one_diagnostic(id, position, task, wants, says), said.origin, mapper_.get());
+}
+
+// Ends the process if the statement contradicts a demand of the variant or of the program's mapper.
+void Adapter::check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
+                           const VariantView& variant, const Colocated& group,
+                           const AskedInstance& asked, const LayoutDecision& said,
+                           MemKind memory) const {
+  const std::size_t fields = asked.constraints.field_constraint.get_field_set().size();
+  const int dimensions = task.regions[group.places.front().first].region.get_dim();
+  const auto check_demand = [&](const LayoutDemand& demand, DiagId id) {
+    LayoutSpec demanded;
+    groma::mapper::add_demand(demand, &demanded);
+    const LayoutSpec layout = groma::mapper::join_layouts({said.layout, said.named}, demanded);
+    const auto conflicts =
+        id == DiagId::kLayoutDemanded
+            ? groma::mapper::find_mapper_conflicts(demand, layout, memory, dimensions)
+            : groma::mapper::find_conflicts(demand, layout, memory, dimensions, fields);
+    if (conflicts.empty()) return;
+    const groma::mapper::LayoutConflict& first = conflicts.front();
+    const bool opposite = id == DiagId::kLayoutRefused && demand.dimensions &&
+                          *demand.dimensions != layout.dimensions &&
+                          groma::mapper::variants_demand_opposite_orders(view, demand.requirement,
+                                                                         variant.kind, false);
+    Diagnostic diagnostic = one_diagnostic(
+        id, demand.requirement, view.name,
+        opposite ? first.wants + groma::mapper::kAndTheOpposite : first.wants, first.says);
+    if (opposite) groma::mapper::add_opposite_orders_cure(diagnostic);
+    registration_->fail(diagnostic, said.origin, mapper_.get());
+  };
+  for (const auto& [i, k] : group.places) {
+    for (const Legion::LayoutConstraintSet* set : demands(context, task, variant.id, i)) {
+      check_demand(demand_of(static_cast<std::uint32_t>(i), *set), DiagId::kLayoutRefused);
+    }
+  }
+  if (registration_->options.override_layouts.has(view.name)) return;
+  LayoutDemand demand = asked.demand;
+  demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
+  std::vector<Legion::LogicalRegion> regions;
+  for (const auto& [i, k] : group.places) regions.push_back(task.regions[i].region);
+  demand.not_exact = demand.not_exact && (!asked.seen || asks_for_more(asked, regions));
+  check_demand(demand, DiagId::kLayoutDemanded);
+}
+
+void Adapter::put(const PhysicalInstance& instance, const Colocated& group,
+                  MapTaskOutput& output) const {
+  for (const auto& [i, k] : group.places) output.chosen_instances[i][k] = instance;
+}
+
+// Chooses the memories of output regions. An output region gets its instance when its task ends.
+void Adapter::overlay_outputs(const Legion::Task& task, const TaskView& view,
+                              const VariantView& variant, MapTaskOutput& output) {
+  for (std::size_t k = 0; k < output.output_targets.size(); ++k) {
+    const std::size_t i = task.regions.size() + k;
+    const auto memories = program_->memories(view.name, names_of(view, i), variant.kind);
+    const auto found =
+        std::find_if(memories.begin(), memories.end(), [&](const MemoryCandidate& one) {
+          return one.memory != MemKind::kVirtual &&
+                 registration_->machine->memory(output.target_procs.front(), one.memory).exists();
+        });
+    if (found != memories.end()) {
+      output.output_targets[k] =
+          registration_->machine->memory(output.target_procs.front(), found->memory);
+    } else if (!memories.empty()) {
+      registration_->fail(one_diagnostic(DiagId::kNoMemory, i, view.name,
+                                         fmt::format("{} (the processor reaches none)",
+                                                     name_of(memories.front().memory))),
+                          memories.front().origin, mapper_.get());
+    }
+  }
+}
+
+}  // namespace groma::legion

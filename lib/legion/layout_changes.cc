@@ -1,0 +1,96 @@
+// Changes the layout of a request as a statement says, and finds what that contradicts.
+#include "legion/layout_changes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "legion/layouts.h"
+#include "mapper/variant_layouts.h"
+
+namespace groma::legion {
+namespace {
+
+// Returns the least alignment of a field that is right for the statement's layout and for the
+// request. A multiple of an alignment that the request asks for is right, too.
+std::size_t joined_alignment(Legion::FieldID field, const LayoutSpec& layout,
+                             const Legion::LayoutConstraintSet& set) {
+  Legion::LayoutConstraintSet asked;
+  for (Legion::AlignmentConstraint one : set.alignment_constraints) {
+    if (one.eqk == LEGION_EQ_EK) one.eqk = LEGION_GE_EK;
+    asked.alignment_constraints.push_back(one);
+  }
+  return alignment_of(field, layout, {&asked});
+}
+
+}  // namespace
+
+LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked) {
+  LayoutChanges changes;
+  Legion::LayoutConstraintSet& set = asked.constraints;
+  const LayoutDemand now = demand_of(0, set);
+  LayoutSpec layout;
+  layout.dimensions = now.dimensions.value_or(layout.dimensions);
+  layout.fields = now.fields.value_or(layout.fields);
+  const LayoutSpec before = layout;
+  const auto& fields = set.field_constraint.get_field_set();
+  if (said.named.dimensions && dimensions > 1) layout.dimensions = said.layout.dimensions;
+  if (said.named.fields && fields.size() > 1) layout.fields = said.layout.fields;
+  changes.order = !(layout == before);
+  if (changes.order) {
+    const bool contiguous = set.ordering_constraint.contiguous;
+    set.ordering_constraint = ordering_of(layout, dimensions);
+    set.ordering_constraint.contiguous = contiguous;
+  }
+  changes.compact = said.layout.compact && !set.specialized_constraint.is_compact() &&
+                    set.specialized_constraint.get_reduction_op() == 0;
+  if (changes.compact) {
+    set.specialized_constraint = Legion::SpecializedConstraint(LEGION_COMPACT_SPECIALIZE);
+  }
+  changes.exact = said.layout.exact && !asked.tight;
+  if (changes.exact) set.specialized_constraint.exact = asked.tight = true;
+  if (said.layout.align_op == AlignOp::kNone) return changes;
+  for (const Legion::FieldID field : fields) {
+    const std::size_t bytes = joined_alignment(field, said.layout, set);
+    auto& all = set.alignment_constraints;
+    const auto same = [&](const Legion::AlignmentConstraint& one) { return one.fid == field; };
+    const auto old = std::find_if(all.begin(), all.end(), same);
+    if (bytes == (old == all.end() ? 1 : old->alignment)) continue;
+    std::erase_if(all, same);
+    all.emplace_back(field, LEGION_EQ_EK, bytes);
+    changes.alignment = true;
+  }
+  return changes;
+}
+
+std::optional<groma::mapper::LayoutConflict> why_not_changed(
+    const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
+    std::size_t fields, const std::vector<Legion::LogicalRegion>& regions) {
+  using groma::mapper::LayoutPart;
+  const UnnamedOrder unnamed = demanded_unnamed_order(asked);
+  if (unnamed.dimensions && said.named.dimensions) {
+    return {{LayoutPart::kOrder, "another order of dimensions",
+             said.layout.dimensions == DimensionOrder::kC ? "C_order" : "F_order"}};
+  }
+  if (unnamed.fields && said.named.fields) {
+    return {{LayoutPart::kOrder, "fields between the dimensions",
+             said.layout.fields == FieldOrder::kAos ? "AOS" : "SOA"}};
+  }
+  if (changes.alignment && demands_no_gaps(asked, fields)) {
+    for (const LayoutDemand& demand : demands_of(asked, fields, regions)) {
+      if (demand.align_op != AlignOp::kLe) continue;
+      auto gaps = groma::mapper::find_mapper_conflicts(demand, said.layout, MemKind::kSysmem, 1);
+      if (!gaps.empty()) return std::move(gaps.front());
+    }
+  }
+  if (!asked.by_program) return {};
+  if (changes.compact) {
+    return {{LayoutPart::kOther, "an instance with room for every point", "Compact"}};
+  }
+  if (changes.exact && (!asked.seen || asks_for_more(asked, regions))) {
+    return {
+        {LayoutPart::kOther, "an instance that also covers points outside the region", "Exact"}};
+  }
+  return {};
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,36 @@
+// Layout changes: applies a Layout statement to the layout that a program's mapper asked for.
+#pragma once
+
+#include <legion.h>
+
+#include <optional>
+#include <vector>
+
+#include "groma/program.h"
+#include "legion/asked_instances.h"
+#include "mapper/demands.h"
+
+namespace groma::legion {
+
+// The parts of a requested layout that a statement changes.
+struct LayoutChanges {
+  bool order = false;  // order of dimensions or fields
+  bool compact = false;
+  bool exact = false;
+  bool alignment = false;
+  bool any() const { return order || compact || exact || alignment; }
+};
+
+// Applies the statement's layout to the request `asked` for regions of `dimensions` dimensions.
+// Returns what changed.
+LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked);
+
+// Returns the part of the request that the changes contradict (besides the demands of
+// demand_of_mapper), or nothing. If the program's own code chose the layout, the task may compute
+// addresses from it. `asked` is the request before the changes. The task uses `fields` fields of
+// the instance in `regions`.
+std::optional<groma::mapper::LayoutConflict> why_not_changed(
+    const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
+    std::size_t fields, const std::vector<Legion::LogicalRegion>& regions);
+
+}  // namespace groma::legion
