@@ -38,8 +38,8 @@ struct Registration {
   Heard heard = {};    // empty: nobody is told
   bool below = false;  // true: the mapping of `groma run --map` is above this one and decides the
                        // tasks that it names
-  // What the program's own mappers asked for, and what the adapters above them made instead.
-  // Complete only if something observes the mappers' requests (preload.cc).
+  // The instances that the program's own mappers asked for, and those that the adapters above
+  // them made instead. Complete only if something observes the mappers' requests (preload.cc).
   std::shared_ptr<AskedInstances> asked = {};
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;

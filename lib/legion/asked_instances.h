@@ -27,7 +27,7 @@ struct AskedInstance {
   bool seen = true;         // false: nobody observed who asked for it and how
   bool by_groma = false;    // an adapter made it in place of the program's choice
   bool own_order = false;   // the program's code may have chosen an order that is DefaultMapper's
-  // What the program's mapper demands of the layout of requirement 0. A statement may have changed
+  // The layout that the program's mapper demands for requirement 0. A statement may have changed
   // the rest of `constraints` since.
   LayoutDemand demand;
 };
@@ -126,7 +126,7 @@ class AskedInstances {
   void clear();
 
  private:
-  // How one call got an instance.
+  // The way in which one call of map_task got an instance.
   struct Got {
     // DefaultMapper's demand. None: the program's own code asked.
     std::optional<LayoutDemand> by_default;

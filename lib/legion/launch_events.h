@@ -21,7 +21,7 @@
 
 namespace groma::legion {
 
-// What is known about a launch when it is made.
+// The facts about a launch that are known when the program makes it.
 struct LaunchedTask {
   app::Events::Shape shape;
   std::vector<std::int64_t> numbers;   // those of the shape, without the tables of points
@@ -101,7 +101,7 @@ class LaunchEvents {
   std::map<std::string, std::uint32_t> shape_numbers_;  // by the shape as text
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launch_numbers_;
   std::unordered_map<TaskRun, std::vector<Numbered>> by_run_;
-  // By the shape and the arguments, and by the numbers.
+  // The key is the shape with its arguments as text, and the numbers.
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<Alike>> alike_;
   std::map<LaunchKey, Pending> pending_;
   std::deque<LaunchKey> pending_order_;

@@ -22,8 +22,8 @@ bool contains(const std::vector<Legion::FieldID>& fields, Legion::FieldID field)
   return std::find(fields.begin(), fields.end(), field) != fields.end();
 }
 
-// Of an ordering's dimensions, without that of the fields; nothing where it has one of them or they
-// are in no such order.
+// Returns the order of the dimensions in `order`, leaving the fields out. Returns nothing for fewer
+// than two dimensions, or if the order is neither C nor Fortran order.
 std::optional<DimensionOrder> dimensions_of(std::vector<Legion::DimensionKind> order) {
   std::erase(order, LEGION_DIM_F);
   if (order.size() < 2) return std::nullopt;
@@ -32,7 +32,8 @@ std::optional<DimensionOrder> dimensions_of(std::vector<Legion::DimensionKind> o
   return std::nullopt;
 }
 
-// Fields first or last; nothing where they are in between or it does not say.
+// Returns AOS if the fields come first in `order`, SOA if they come last, and nothing if they stand
+// between the dimensions or are missing.
 std::optional<FieldOrder> fields_of(const std::vector<Legion::DimensionKind>& order) {
   if (order.size() < 2) return std::nullopt;
   if (order.front() == LEGION_DIM_F) return FieldOrder::kAos;
@@ -40,7 +41,8 @@ std::optional<FieldOrder> fields_of(const std::vector<Legion::DimensionKind>& or
   return std::nullopt;
 }
 
-// Whether it says what no Layout statement can: fields between dimensions, (Y, X, Z).
+// Returns true if no Layout statement can name this order: the fields stand between the dimensions,
+// or the dimensions are in an order such as (Y, X, Z).
 bool is_unspeakable(const std::vector<Legion::DimensionKind>& order) {
   const bool has_fields = std::find(order.begin(), order.end(), LEGION_DIM_F) != order.end();
   const std::size_t dimensions = order.size() - (has_fields ? 1 : 0);
@@ -131,10 +133,11 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
   set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));
   Legion::FieldConstraint fields(group.fields, false, false);
   LayoutSpec layout = instance.layout;
-  // One field has no order of fields; Legion takes them for two, and copies from one to the other.
+  // AOS and SOA are the same for a single field, but Legion takes them for two layouts and copies
+  // from one to the other.
   if (group.fields.size() == 1) layout.fields = FieldOrder::kSoa;
   if (requirement.privilege_fields.size() == 1) {
-    // Where there is one field, validate lets pass what is demanded of their order.
+    // For a single field, `validate` accepts any order of fields that a demand names.
     for (const Legion::LayoutConstraintSet* demand : group.demands) {
       layout.fields = fields_of(demand->ordering_constraint.ordering).value_or(layout.fields);
     }
@@ -196,8 +199,8 @@ std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {
   return most;
 }
 
-// What the first address of registered memory is a multiple of: before Legion 25.12 what malloc
-// gives, since then a cache line.
+// The alignment in bytes of the first address of registered memory: before Legion 25.12 the
+// alignment of malloc, since then a cache line.
 #if __has_include(<legion/api/runtime.h>)  // 25.12
 constexpr std::size_t kRegisteredAlignment = 64;
 #else

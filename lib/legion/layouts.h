@@ -1,4 +1,5 @@
-// Layouts as Legion's constraints, and the constraints of a variant that a mapping has to meet.
+// Converts layouts to Legion's constraints, and reads the layouts that the constraints of a variant
+// demand.
 #pragma once
 
 #include <legion.h>
@@ -12,42 +13,44 @@
 
 namespace groma::legion {
 
-// What a mapping can contradict of the constraints of requirement `position`.
+// Returns those of the constraints of requirement `position` that a mapping can contradict.
 LayoutDemand demand_of(std::uint32_t position, const Legion::LayoutConstraintSet& set);
 
-// All of the constraints that a variant, or an inline launcher, has for one requirement. They
-// belong to Legion and stay.
+// The sets of constraints that a variant or an inline launcher has for one requirement. Legion owns
+// them and keeps them until the runtime ends.
 using Demands = std::vector<const Legion::LayoutConstraintSet*>;
 
-// Fields that share an instance, and what is demanded of it.
+// Fields that share an instance, and the constraints that the instance has to meet.
 struct FieldGroup {
   std::vector<Legion::FieldID> fields;
   Demands demands;
 };
 
-// Cuts a requirement's fields into groups: one of `all`, the fields that its wish asks for, unless
-// demands are of some fields only.
+// Puts the fields of a requirement into groups. `all`, the fields that its wish asks for, are one
+// group, unless a demand holds for some of the fields only.
 std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requirement,
                                      const std::vector<Legion::FieldID>& all,
                                      const Demands& demands);
 
-// What `instance` asks for, with what the demands ask beyond it.
+// Returns the constraints of the wish `instance`, together with those of the group's demands.
 Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requirement,
                                            const InstanceWish& instance, const FieldGroup& group);
 
-// Dimensions from the fastest to the slowest, the fields last (SOA) or first.
+// Returns the order of a layout as a constraint: the dimensions from the fastest to the slowest,
+// with the fields behind them (SOA) or in front of them (AOS).
 Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions);
 
-// The least alignment of a field that is right for a layout and for all demands. 1: none is needed.
+// Returns the smallest alignment of a field, in bytes, that a layout and all demands accept; 1 if
+// none is needed.
 std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands);
-// The largest alignment that the constraints ask for; 1: none.
+// Returns the largest alignment, in bytes, that the constraints ask for; 1 if they ask for none.
 std::size_t alignment_of(const Legion::LayoutConstraintSet& set);
-// Why nothing in the memory is aligned so; empty where something is. Legion is not to be asked
-// then.
+// Returns why this memory cannot hold an instance with the alignments of `set`, or an empty string
+// if it can. With a reason, do not ask Legion for the instance: it ends the process.
 std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory);
 
-// "padding", say: what of a variant's demands an instance does not meet; empty when it meets them.
-// Legion would end the process on it, after the hook.
+// Returns the part of the demands that an instance does not meet, such as "padding", or an empty
+// string. Legion ends the process after the hook if a task is given such an instance.
 std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands);
 
 }  // namespace groma::legion

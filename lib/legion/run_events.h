@@ -36,7 +36,7 @@ class RunEvents {
   void enter();
   void leave();
 
-  // What the recorders note here does not depend on the run's launches.
+  // Events that do not depend on the launches of the run.
   TaskEvents& tasks() { return tasks_; }
   RuntimeCosts& costs() { return costs_; }
 

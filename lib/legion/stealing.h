@@ -1,4 +1,5 @@
-// What one mapper object knows about waiting tasks that idle processors can take.
+// Stealing: the facts that one mapper object keeps about waiting tasks that idle processors can
+// take.
 //
 // Legion asks a processor whether it wants to steal only while ready tasks wait on that processor,
 // so an idle processor is never asked. Adapters therefore exchange messages. A processor with

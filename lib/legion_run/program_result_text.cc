@@ -114,7 +114,7 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
   return json_line(json);
 }
 
-// With a known application, says the time that the program measured and its rate.
+// Returns the line with the time of a run that went well, and its rate if the application is known.
 std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run) {
   if (!result.ok()) return "";
   const std::string checks =

@@ -15,7 +15,7 @@ namespace groma::sim {
 
 class Findings {
  public:
-  // With `first_error`, the rehearsal ends at the first error.
+  // `first_error`: the rehearsal ends at the first error.
   explicit Findings(bool first_error) : first_error_(first_error) {}
 
   // Adds refusals, except those that were found before. `task` is the refused task, or empty. With

@@ -64,7 +64,7 @@ class Links {
   // The lanes of one channel name in a node.
   struct Lanes {
     std::string channel;
-    // By number, and whether outgoing.
+    // The key is the number of the channel and its direction (true: outgoing).
     std::map<std::pair<std::int64_t, bool>, std::uint32_t> lanes;
   };
   // Returns the lane of a channel name in a node. The lane is made at its first use.

@@ -16,7 +16,7 @@
 namespace groma::sim {
 namespace {
 
-// How many regions a message about a full memory lists.
+// The number of regions that a message about a full memory lists.
 constexpr std::size_t kShownRegions = 4;
 
 // Returns " from (1, 1)" for a launch that does not begin at 0, else nothing.

@@ -399,7 +399,7 @@ bool Spaces::make_groups(const Making& making) {
 // kMaxGroups + 1 groups, from which the caller sees that there are too many.
 void Spaces::group_fields(const app::Region& region, RegionSpace& space,
                           const std::vector<std::vector<std::uint32_t>>& sets) {
-  // By field: the sets that contain the field.
+  // in[f]: the numbers of the sets that contain field f.
   std::vector<std::vector<std::uint32_t>> in(region.fields.size());
   for (std::uint32_t s = 0; s < sets.size(); ++s) {
     for (const std::uint32_t field : sets[s]) in[field].push_back(s);

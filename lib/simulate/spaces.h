@@ -126,7 +126,7 @@ bool same(const Piece& a, const Piece& b);
 // has cells it is the union of the points, otherwise the smallest box around both.
 Piece around(const RegionSpace& space, const Piece& a, const Piece& b);
 
-// Why there are no Spaces.
+// The reason why Spaces could not be made.
 struct SpacesFailure {
   RunStatus status = RunStatus::kExecuteError;
   std::string why;  // empty if the budget was exceeded

@@ -72,7 +72,7 @@ class Store {
   // For callers without a clock: removes one user now or at any time before the next all_over().
   void leave(InstanceNumber instance);
   void all_over() { ++waits_; }
-  // What a caller without a clock does not know.
+  // The facts about the store of which a caller without a clock cannot be sure.
   struct Doubts {
     // An instance was evicted that may still be in use: the state is one of several possible
     // states.

@@ -17,7 +17,7 @@ namespace groma::sim {
 
 class TaskRehearsal : public Mapping {
  protected:
-  // With `notes_wants`, the wants of all requirements are noted.
+  // `notes_wants`: the instances that all requirements may want are noted.
   TaskRehearsal(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
                 const MapperFactory& make, const RehearsalOptions& options, bool notes_wants);
 
@@ -50,7 +50,8 @@ class TaskRehearsal : public Mapping {
   const bool notes_wants_;
   Findings findings_;
   Wants wants_;
-  // Whether the store, and the order in which mappers are asked, are still those of the run.
+  // `certain_`: the store is still that of the run. `ordered_`: mappers are still asked in the
+  // order of the run.
   bool certain_ = true, ordered_ = true;
   std::uint64_t signature_ = 1;              // hash of the taken instances and the copies, in order
   std::vector<RequirementView> views_kept_;  // a buffer

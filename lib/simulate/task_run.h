@@ -121,7 +121,7 @@ struct Context {
   Since since;
   // Record of the last event that ended: the task itself or a task that it launched.
   std::int64_t last_over = -1;
-  // What the task waits for before its body goes on.
+  // The condition on which the task waits before its body goes on.
   struct Wait {
     enum class For : std::uint8_t {
       kNothing,

@@ -43,7 +43,7 @@ class Views {
   const Spaces& spaces_;
   std::vector<std::vector<VariantView>> variants_;  // by task
   std::deque<Requirement> kept_;
-  // By launch number; the last one is for the top-level task.
+  // One entry for each launch, by its number; the last entry is for the top-level task.
   std::vector<std::vector<RequirementView>> launches_;
   std::map<app::Names, std::uint64_t> name_keys_;
 };

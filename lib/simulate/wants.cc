@@ -21,7 +21,7 @@
 namespace groma::sim {
 namespace {
 
-// How many regions a warning about a small memory lists.
+// The number of regions that a warning about a small memory lists.
 constexpr std::size_t kShownRegions = 4;
 
 // Returns a hash of the instance that a query would make. Queries with equal keys may share an
@@ -294,7 +294,8 @@ bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& vi
                    std::uint32_t position) {
   const auto mine = only_query(input, run, view, wish, position);
   if (!mine || wish.processors.size() > 1) return false;
-  // By instance key: the largest of the requirements that may share the instance, in bytes.
+  // The key is that of an instance; the value is the size in bytes of the largest requirement that
+  // may share the instance.
   std::map<std::uint64_t, std::int64_t> least;
   for (std::uint32_t r = 0; r <= position; ++r) {
     auto query = only_query(input, run, view, wish, r);

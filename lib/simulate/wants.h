@@ -63,7 +63,7 @@ class Wants {
     bool may_be_virtual = false;  // if no choice has room
     std::uint32_t task = 0, position = 0;
   };
-  // What may be wanted of each memory, by its number.
+  // The bytes that tasks may want in each memory, by the memory's number.
   struct Demand {
     std::vector<std::int64_t> bytes;
     std::vector<bool> full;  // more than its capacity
