@@ -25,7 +25,7 @@ Source mend(const Source& source, std::size_t* made);
 struct GuidedRun {
   const Workload* workload = nullptr;
   std::shared_ptr<const Machine> machine;
-  // Null: the default mapper ran, or the program cannot be bound.
+  // Null: the run was mapped by the default mapper, or the program cannot be bound.
   const BoundProgram* bound = nullptr;
   SimulateOptions options;  // options of the run
   // Messages about the program's source, or about no particular text.
@@ -36,7 +36,8 @@ struct GuidedRun {
 // Limits of guide_run() on the runs of changed mappings.
 struct GuideLimits {
   std::size_t runs = 24;
-  std::int64_t tasks = 1 << 17;  // point tasks of all runs together; about half a second
+  // limit on the point tasks of all runs together; these take about half a second
+  std::int64_t tasks = 1 << 17;
   // If `tasks` does not allow `runs` whole runs, loops are cut short
   // (SimulateOptions::max_iterations). Then this many of the best changes are also run whole, in
   // addition.

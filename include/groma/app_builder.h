@@ -46,7 +46,7 @@ class VariantBuilder {
  private:
   AppVariant variant_;
 };
-// Begin a variant for one kind of processor.
+// Return the builder of a variant for one kind of processor.
 VariantBuilder cpu();
 VariantBuilder gpu();
 VariantBuilder omp();
@@ -83,7 +83,7 @@ class AppBuilder {
 
   AppBuilder& parameter(std::string name, std::int64_t value, std::string meaning,
                         std::int64_t least = 1, std::int64_t most = INT64_MAX);
-  AppBuilder& counts_nodes();  // says so of the parameter that was added last
+  AppBuilder& counts_nodes();  // the parameter that was added last counts the nodes
   AppBuilder& define(std::string name, Formula value);
   AppBuilder& size(std::string name, std::vector<AppValue> values, std::string reason);
   AppBuilder& metric(std::string unit, Formula work, std::string phase = {});
@@ -98,7 +98,7 @@ class AppBuilder {
   // coordinates `index` names.
   AppBuilder& pieces(std::string name, Formulas colors, std::vector<std::string> index,
                      Formulas lower, Formulas extents);
-  AppBuilder& halo(Formulas points);  // for the partition that was added last
+  AppBuilder& halo(Formulas points);  // the ghosts of the partition that was added last
 
   AppBuilder& task(std::string name, std::vector<std::string> arguments = {});
   // These calls describe the task that was added last. A requirement refers to a region or
@@ -114,7 +114,7 @@ class AppBuilder {
   AppBuilder& reduces(std::string of, const std::vector<std::string>& fields = {},
                       Formulas color = {});
   AppBuilder& ignores(std::string of, Formulas color = {});  // no access
-  AppBuilder& simultaneous();  // changes the requirement that was added last
+  AppBuilder& simultaneous();  // the requirement that was added last is simultaneous
   AppBuilder& body(std::vector<AppStatement> body);
   AppBuilder& top_level(std::string task);
 

@@ -1,4 +1,4 @@
-// How much room a text takes on a terminal.
+// Measures texts in columns of a terminal, and cuts them to a number of columns.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace groma {
 
-// The columns of the text as harmless() shows it, as far as most terminals agree.
+// Returns how many columns most terminals need to show harmless(text).
 std::size_t columns_of(std::string_view text);
 
-// The beginning of the text, as harmless() shows it, that takes at most so many columns.
+// Returns the beginning of harmless(text) that needs at most `columns` columns.
 std::string fitting(std::string_view text, std::size_t columns);
 
 }  // namespace groma

@@ -89,7 +89,7 @@ struct Diagnostic {
   std::optional<Range> range;  // nullopt: the message is about the whole file
   std::string message;
   std::vector<DiagArg> args;
-  std::vector<DiagCause> causes;  // those that `args` do not tell
+  std::vector<DiagCause> causes;  // causes that do not follow from `args`
   std::vector<DiagNote> notes;
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
@@ -135,14 +135,14 @@ class Diagnostics {
   }
   Diagnostic& add(DiagId id, std::optional<Range> range, std::vector<DiagArg> args);
 
-  // Returns true if an error was kept. The count is made at each call, so a later lower_to is taken
-  // into account.
+  // Returns true if the collected diagnostics include an error. A diagnostic that was lowered to a
+  // warning (Diagnostic::lower_to) is not an error.
   bool has_errors() const;
   // Returns true if kMaxErrors errors were reported, so that reading on is pointless.
   bool full() const { return errors_reported_ >= kMaxErrors; }
 
-  // Returns the diagnostics in the order of the text. Those without a range come first; reports at
-  // one place keep their order.
+  // Returns the diagnostics in the order of the text. Those without a range come first; diagnostics
+  // at the same place keep the order in which they were reported.
   std::vector<Diagnostic> sorted() const;
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   void clear();

@@ -34,7 +34,7 @@ struct MappingDifference {
   };
   struct Side {
     std::string decision;  // "FBMEM, else ZCMEM"
-    Origin by;             // 0: the default mapper
+    Origin by;             // the statement that made the decision; 0: the default mapper made it
     friend bool operator==(const Side&, const Side&) = default;
   };
   What what = What::kKind;
@@ -46,27 +46,29 @@ struct MappingDifference {
   // and the number of points that B places elsewhere.
   std::int64_t points = 0, moved_points = 0;
 
-  // The change if A makes only this decision as B does; negative is better. nullopt if A does not
-  // run, if the changed A does not run (see `alone`), or beyond kMaxDiffRuns.
+  // How the run time and the moved bytes change if A takes over this one decision of B. A negative
+  // change is an improvement. nullopt if A does not run, if the changed A does not run (see
+  // `alone`), or beyond kMaxDiffRuns.
   struct Cost {
     double seconds = 0;  // change of RunResult::seconds; simulated
     std::int64_t moved_bytes = 0;
   };
   std::optional<Cost> cost;
-  std::string alone;  // why the changed A does not run
+  std::string alone;  // why A does not run with this one decision of B
 };
 
-// All decisions that one statement makes differently. The parts alone may cost more or less than
-// the whole: data is copied between tasks that keep it in different places.
+// All decisions that one statement makes differently. The costs of the single decisions may add up
+// to more or less than the cost of all: data is copied between tasks that keep it in different
+// places.
 struct StatementDifference {
   // The statement of B that makes the decisions. If B leaves them to the default mapper: the
   // statement of A that makes them. 0 if both leave them to the default mapper.
   Origin by;
   bool is_of_a = false;
   std::vector<std::size_t> parts;  // indices into MappingDiff::differences
-  // The change if A makes all parts as B does; see MappingDifference::cost.
+  // The change if A takes over all these decisions of B; see MappingDifference::cost.
   std::optional<MappingDifference::Cost> cost;
-  std::string alone;  // why the changed A does not run
+  std::string alone;  // why A does not run with these decisions of B
 };
 
 // The result of diff().
@@ -75,7 +77,8 @@ struct MappingDiff {
   // Sorted by task (in the application's order), then by MappingDifference::What, then by the
   // position of the requirement.
   std::vector<MappingDifference> differences;
-  // Each difference belongs to one statement; sorted by their first difference.
+  // The differences, grouped by the statement that makes them. A group with an earlier first
+  // difference comes first.
   std::vector<StatementDifference> statements;
 };
 
@@ -84,10 +87,10 @@ struct MappingDiff {
 // * Errors in A or B go to that mapping's own diagnostics. The differences of a mapping that does
 //   not run are still found.
 // * `options.record` is ignored.
-// * Once `options.stop` returns true, the remaining differences get no cost. RunStatus::kStopped if
-//   A or B had not finished.
-// * `progress` is called with the number of finished runs. If it returns false, the effect is that
-//   of `options.stop`.
+// * Once `options.stop` returns true, the remaining differences get no cost. The status is
+//   RunStatus::kStopped if A or B had not finished.
+// * `progress` is called with the number of finished runs. If it returns false, the comparison
+//   stops as if `options.stop` had returned true.
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress = {});

@@ -39,7 +39,7 @@ class BoundProgram {
  public:
   const Program& program() const;
   const Machine& machine() const;
-  // Returns the same machine, in the form that a MapperSite needs.
+  // Returns machine() as the shared pointer that a MapperSite needs.
   std::shared_ptr<const Machine> shared_machine() const;
 
   const mapper::Binding& binding() const { return *binding_; }  // lib/evaluate/binding.h

@@ -89,7 +89,8 @@ struct CommandEvaluatorOptions {
   std::optional<ResultsOptions> results = {};
   std::string file_suffix = {};  // suffix of the file's name: ".cc"
   std::string folder = {};       // working folder of the commands; empty: the current folder
-  std::vector<std::string> lacking = {};  // GuideContext::lacking of the machine on which they run
+  // kinds that the machine on which they run lacks, as in GuideContext::lacking
+  std::vector<std::string> lacking = {};
 };
 
 // Returns the value of a finished command by the metric in `options`, or its run time in seconds.

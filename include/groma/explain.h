@@ -98,9 +98,9 @@ struct ExplainedMemory {
   MemKind memory = MemKind::kSysmem;
   State state = State::kTaken;
   std::string why;
-  Origin by;  // the Region statement
+  Origin by;  // the Region statement that names the memory
   LayoutSpec layout;
-  Decided layout_decided;  // by 0: the layout that the variant demands, or SOA F_order
+  Decided layout_decided;  // origin 0: the layout that the variant demands, or SOA F_order
   // True if no statement decides the layout but the program's own mapper does.
   bool demanded_by_mapper = false;
   // If no statement decides the layout: the other layouts that launches get, because the program's
@@ -117,7 +117,8 @@ struct ExplainedRequirement {
   std::optional<std::int64_t> node;
   bool is_mapped = true;    // false: no instance is needed, because there is no access or no field
   bool is_virtual = false;  // true: no instance is made; the children map their parts
-  bool inner = false;       // true: virtual because the variant is inner
+  // true: the region is virtual because the task runs an inner variant, which accesses no data
+  bool inner = false;
   std::vector<ExplainedMemory> memories;  // in order
   // Region statements, and Layout statements of a virtual region.
   std::vector<BeatenStatement> beaten;

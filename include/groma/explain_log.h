@@ -80,9 +80,10 @@ struct MapperLog {
   std::vector<Point> points;
   std::map<std::string, Options> options;  // by task name
   std::vector<Move> moves;
-  bool by_groma = false;               // written by `groma run --log`
-  bool broken_off = false;             // `groma run --log` did not come to its end
-  std::int64_t lines = 0, mapped = 0;  // lines read; tasks mapped
+  bool by_groma = false;  // written by `groma run --log`
+  // the process of `groma run --log` was ended before it had written the whole log
+  bool broken_off = false;
+  std::int64_t lines = 0, mapped = 0;  // lines that were read; tasks that were mapped
   std::int64_t unreadable = 0;         // lines that begin like a mapper's line but cannot be read
   std::int64_t left_out = 0;           // entries beyond the limits
 };
@@ -117,7 +118,7 @@ struct LoggedStatement {
     kNotHonoured,  // something else was done at least once
     kOverruled,    // others decided about everything that the statement matches
     kUnmatched,    // the run has nothing that the statement matches
-    kNotShown,     // this kind of log does not show it, or the run broke off before it
+    kNotShown,     // this kind of log does not show it, or the log was broken off before it
   };
   struct Difference {
     enum class Kind : std::uint8_t {

@@ -23,9 +23,10 @@ struct Fit {
     std::vector<AppValue> values;  // values of the parameters that grow
     RunResult result;
   };
-  std::optional<Tried> fits;  // the largest size that fits; nullopt: not even the smallest fits
-  // The next larger size (of the first parameter), which does not fit. nullopt: the ranges of the
-  // parameters end before.
+  // the largest size that fits; nullopt: even the smallest size does not fit
+  std::optional<Tried> fits;
+  // The next larger size (of the first parameter), which does not fit. nullopt: the parameters have
+  // no larger allowed values.
   std::optional<Tried> beyond;
   // The limit of the application or of the runtime that stopped the growth, if the cause was not
   // memory.

@@ -48,7 +48,8 @@ struct ProfileFacts {
     std::string doing;         // "task", "copy", "reduction", "runtime"; "start": not started yet
     std::string task, region;  // the task that ran; the region that was moved
     std::string from, to;      // memory kinds
-    // The statement that had the data moved; empty: the default mapper.
+    // The text and the place of the statement because of which the data was moved; empty: the
+    // default mapper decided.
     std::string statement, place;
     bool other_node = false;  // true: moved from one node to another
     double share = 0;
@@ -81,8 +82,8 @@ struct ProfileFacts {
   std::vector<Kind> kinds;
   std::vector<Task> by_task;  // the longest first; at most 8
   std::vector<Memory> memories;
-  // The suggestions of guide_run() for this run, which were tried. If set, nothing else is
-  // suggested, unless the mapping is another one.
+  // The suggestions that guide_run() has tried for this run. If they are set, the guide suggests
+  // nothing else, unless the facts belong to another mapping than the given program.
   std::optional<std::vector<std::string>> tried;
 };
 // Reads the profile from the JSON that `groma run --json` prints, or from its "profile" alone. A
@@ -92,7 +93,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json);
 // Returns the log of a failed run, which has no profile, from the JSON of that run. Returns nullopt
 // for any other text.
 std::optional<std::string> failure_of_run(std::string_view json);
-// Returns the same facts from a profile in memory.
+// Returns the facts of a profile in memory. read_profile_facts() reads the same facts from JSON.
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 
 // A rule that matched something in the output.
@@ -120,17 +121,17 @@ struct Shortage {
 // What the guide says about a run.
 struct Feedback {
   enum class Status : std::uint8_t { kOk, kError, kUnknown } status = Status::kUnknown;
-  bool known = false;                // true: something was found, or given beside the output
-  std::string execution;             // what happened, in one line of the output's own words
-  std::vector<std::string> explain;  // what that means; sentences
-  std::vector<std::string> suggest;  // what to change; sentences
+  bool known = false;     // true: a rule matched, or GuideContext has facts that explain the run
+  std::string execution;  // what happened, in one line that is taken from the output
+  std::vector<std::string> explain;  // sentences that explain what happened
+  std::vector<std::string> suggest;  // sentences that say what to change
   std::optional<Score> score;
   std::optional<ProfileFacts> profile;
   std::optional<Shortage> shortage;  // the first shortage, if the failure comes from one
   bool tried = false;                // true: `suggest` holds only what guide_run() tried
   std::vector<Fix> fixes;            // edits of the program
   std::vector<GuideMatch> matches;   // the matches that were explained come first
-  // Last lines of the output, if nothing in the output was known.
+  // The last lines of the output, set if no rule matched anything in it.
   std::vector<std::string> last_lines;
 };
 

@@ -118,7 +118,7 @@ class IndexMap {
     Processor processor(ProcessorNumber number) const;
     bool is_set(ProcessorNumber number) const;
 
-    // Returns the steps of all questions so far, counted as for kMaxQuestionSteps.
+    // Returns the steps of all questions so far. They are the steps that kMaxQuestionSteps limits.
     std::int64_t steps() const;
     // Returns true if `stop` has returned true.
     bool stopped() const;
@@ -127,13 +127,13 @@ class IndexMap {
     ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
 
     mapper::MapCursor& cursor();
-    mapper::MapCursor& question();  // the same, for one more question
+    mapper::MapCursor& question();  // returns cursor(), prepared for the next question
 
     std::shared_ptr<const IndexMap> map_;
     bool warns_;
     std::function<bool()> stop_;
     std::unique_ptr<mapper::MapCursor> cursor_;  // made when it is first needed
-    const mapper::PointForm* form_ = nullptr;    // form of the map
+    const mapper::PointForm* form_ = nullptr;    // PointForm of the map, or null
     std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
   };
 

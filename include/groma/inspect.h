@@ -21,7 +21,8 @@
 
 namespace groma {
 
-// How much of an application check() examines before it gives up and says so.
+// Limits on how much of an application check() examines. Beyond a limit it gives up and reports
+// `check-incomplete`.
 struct CheckOptions {
   std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points; half a second
   std::int64_t max_bytes = std::int64_t{1} << 31;  // memory, as in SimulateOptions
@@ -68,8 +69,8 @@ inline constexpr std::int64_t kMaxPlaceSetItems = 1 << 22;
 
 // A question for place(). Set either `task` or `function`.
 struct PlaceQuery {
-  std::string task;      // looked up in the program's statements
-  std::string function;  // the function itself
+  std::string task;      // a task, whose function the program's statements decide
+  std::string function;  // a function of the program
   Rect domain;           // domain of an index launch
   // The kind on which the task runs, used if no Task statement decides it.
   std::optional<ProcKind> from;

@@ -1,4 +1,5 @@
-// Which tasks work with any layout, whatever the program's own mapper asks for.
+// LayoutOverrides: the tasks that work with any layout, so that a mapping may contradict the
+// layouts that the program's own mapper asks for.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +9,10 @@
 
 namespace groma {
 
-// The tasks whose Layout statements may contradict what the program's own mapper asks for. What a
-// variant declares still counts.
+// The tasks whose Layout statements may contradict what the program's own mapper asks for. The
+// layouts that their variants declare still hold.
 struct LayoutOverrides {
-  std::vector<std::string> tasks = {};  // their names; `*`: all tasks
+  std::vector<std::string> tasks = {};  // names of the tasks; `*`: all tasks
 
   bool has(std::string_view task) const {
     return std::any_of(tasks.begin(), tasks.end(),

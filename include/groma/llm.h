@@ -87,7 +87,7 @@ struct ChatOptions {
   // the recording. The key is used only to refuse prompts that contain it.
   std::string replay;
   std::string ca_file;     // certificates to trust instead of the system's
-  LogSink* log = nullptr;  // hears failed attempts, waits and left-out fields; not owned
+  LogSink* log = nullptr;  // is told of failed attempts, waits and left-out fields; not owned
 };
 
 // One message of a conversation.
@@ -126,7 +126,7 @@ struct ChatUsage {
 struct ChatReply {
   enum class Finish { kStop, kLength, kToolCall, kOther };
   std::string text;       // valid UTF-8; empty if the reply is all reasoning
-  std::string reasoning;  // from a separate field or from <think>
+  std::string reasoning;  // comes from a separate field of the reply or from <think>
   Finish finish = Finish::kStop;
   std::string model;  // as the server names it
   ChatUsage usage;    // for this reply

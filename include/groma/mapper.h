@@ -134,7 +134,8 @@ class Mapper {
   // equal as the factorisation of the number of processors allows.
   virtual void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                           SliceAnswer& answer);
-  // premap_task. Memories for the reduced future; none: the runtime chooses.
+  // premap_task: chooses the memories for the reduced future. An empty answer leaves the choice to
+  // the runtime.
   virtual void premap_task(MapperRuntime& runtime, const TaskView& task,
                            std::vector<Memory>& answer);
 
@@ -151,11 +152,11 @@ class Mapper {
                         std::span<const std::span<const InstanceView>> valid, TaskWish& answer);
   // Returns true if map_task and map_operation read `valid`. If false, a runtime need not fill it.
   virtual bool reads_valid() const { return true; }
-  // select_task_variant. The variant of a task that is inlined in its parent on `task.current`; 0:
-  // none.
+  // select_task_variant: returns the variant of a task that is inlined in its parent on
+  // `task.current`. 0 means none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
-  // postmap_task. The copies of the results to make: one wish for each requirement. Default: no
-  // copies.
+  // postmap_task: requests copies of the task's results, with one wish for each requirement.
+  // Default: no copies.
   virtual void postmap_task(MapperRuntime& runtime, const TaskView& task, OperationWish& answer);
 
   // ---- Other operations (map_inline, map_copy, map_partition; map_acquire and map_release decide
@@ -164,13 +165,14 @@ class Mapper {
   virtual void map_operation(MapperRuntime& runtime, const TaskView& operation,
                              std::span<const std::span<const InstanceView>> valid,
                              OperationWish& answer);
-  // select_partition_projection. The partition for the projection; 0: none.
+  // select_partition_projection: returns the partition through which the operation projects. 0
+  // means none.
   virtual PartitionId select_partition_projection(MapperRuntime& runtime, const TaskView& operation,
                                                   std::span<const PartitionId> open);
-  // map_future_map_reduction. The memories that get the result.
+  // map_future_map_reduction: chooses the memories that get the reduced future.
   virtual void map_future_map_reduction(MapperRuntime& runtime, std::uint64_t tag,
                                         std::vector<Memory>& answer);
-  // map_must_epoch. One processor for each task.
+  // map_must_epoch: chooses a different processor for each task of a must epoch.
   virtual void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
                               MustEpochAnswer& answer);
   // select_task_sources, select_inline_sources, ... Indices into `sources`, the best first.

@@ -20,9 +20,9 @@ namespace groma {
 // Collects the applications of a search. Their machine is the same.
 class MappingProblem {
  public:
-  // `start` is the mapping to begin with, which is checked with each application; nullopt: it is
-  // not checked. `check` limits these checks. `check_names`: note names of the start that the
-  // application does not have. Leave that out if there are several applications, since the name may
+  // `start` is the mapping to begin with; nullopt: there is none to check. It is checked with each
+  // application, within the limits of `check`. `check_names`: also note names of the start that an
+  // application does not have. Pass false if there are several applications, since the name may
   // belong to another one.
   MappingProblem(std::optional<Source> start, CheckOptions check, bool check_names);
 
@@ -33,7 +33,8 @@ class MappingProblem {
   [[nodiscard]] std::optional<Diagnostics> add(const std::string& name, const Machine& machine,
                                                const Application& app, const Workload& workload);
 
-  // The machine, the workloads and the start. All other members are for the caller to set.
+  // add() sets the machine, the workloads and the start of the problem. The caller sets its other
+  // members.
   Problem problem;
   // Notes and warnings about the inputs, in the order of the applications.
   std::vector<Diagnostics> notes;

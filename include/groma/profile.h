@@ -142,7 +142,7 @@ struct Profile {
   // The critical path, from the beginning to the end without gaps. The lengths add up to `total`.
   std::vector<Segment> path;
   std::vector<PathCause> path_causes;  // the longest first; their times add up to `total`
-  // By Doing and Reason; adds up to `total`.
+  // The time on the critical path, by Doing and Reason. The times add up to `total`.
   std::array<std::array<RunTime, kReasons>, 4> path_time = {};
 
   RunTime path_doing(Doing doing) const;
@@ -164,7 +164,7 @@ struct ProfileWords {
   std::function<StatementText(std::int32_t)> statement;
   // The phase that the application's metric measures. Empty: the whole run.
   std::string measured = {};
-  // A mark that identifies the mapping (mapping_mark of groma/program.h); may be empty.
+  // A hash that identifies the mapping (mapping_mark of groma/program.h); may be empty.
   std::string mapping = {};
 };
 

@@ -39,7 +39,7 @@ struct RegionNames {
   std::span<const std::string_view> aliases;
 };
 
-// The answers of the questions that Program answers below. Each has the statement that decided.
+// The decisions that the functions of Program return, each with the statement that made it.
 struct TaskDecision {
   std::vector<ProcKind> kinds;  // in order of preference
   Origin origin;
@@ -110,28 +110,32 @@ class Program {
   // ---- The rules "Which statement decides" of docs/language.md. If no statement decides, these
   // functions return nothing, and the default mapper decides.
 
-  // Task: the list for the exact name, otherwise the one for `*`.
+  // Returns the kinds of the Task statement for this name, otherwise of the one for `*`.
   std::optional<TaskDecision> task(std::string_view name) const;
-  // Region: all candidate memories in order, from the most specific statement to `* *`.
+  // Returns the memories of all matching Region statements, from the most specific statement to `*
+  // *`.
   std::vector<MemoryCandidate> memories(std::string_view task, const RegionNames& region,
                                         ProcKind kind) const;
-  // Layout: the first matching statement, for data in `memory` of a task that runs on `kind`.
+  // Returns the layout of the first matching Layout statement, for data in `memory` of a task that
+  // runs on `kind`.
   std::optional<LayoutDecision> layout(std::string_view task, const RegionNames& region,
                                        ProcKind kind, MemKind memory) const;
-  // IndexTaskMap, SingleTaskMap: the exact name, then the kind (if known), then `*`.
+  // Return the function of the IndexTaskMap (SingleTaskMap) statement for this name, otherwise of
+  // the one for the kind (if known), otherwise of the one for `*`.
   std::optional<FunctionDecision> index_function(std::string_view task,
                                                  std::optional<ProcKind> kind) const;
   std::optional<FunctionDecision> single_function(std::string_view task,
                                                   std::optional<ProcKind> kind) const;
-  // InstanceLimit: the exact name with the kind, the exact name without a kind, then `*` in the
-  // same way. 0 means no limit.
+  // Returns the limit of the InstanceLimit statement for this name and kind, otherwise for this
+  // name, otherwise for `*` and the kind, otherwise for `*`. A limit of 0 means no limit.
   std::optional<LimitDecision> instance_limit(std::string_view task, ProcKind kind) const;
-  // CollectMemory: the statement that has this region collected.
+  // Returns the CollectMemory statement by which this region is collected.
   std::optional<Origin> collect_memory(std::string_view task, const RegionNames& region) const;
-  // ControlReplicate. replicates_any returns true if the program has any such statement.
+  // Returns the ControlReplicate statement for this task. replicates_any() returns true if the
+  // program has any such statement.
   std::optional<Origin> control_replicate(std::string_view task) const;
   bool replicates_any() const;
-  // TaskSteal: the scope for this task and kind.
+  // Returns the scope of the TaskSteal statement for this task and kind.
   std::optional<StealDecision> task_steal(std::string_view task, ProcKind kind) const;
 
   // Returns every statement that matches, the most specific first. The first one that is not
@@ -148,7 +152,8 @@ class Program {
   // Returns true if the function takes only the task, as a mapping function does.
   bool is_mapping_function(FunctionId function) const;
 
-  // For the stages after this one (lib/program/data.h).
+  // Returns the statements as tables and the functions as code (lib/program/data.h), for
+  // evaluation.
   const program::Data& data() const { return *data_; }
   explicit Program(std::shared_ptr<const program::Data> data) : data_(std::move(data)) {}
 

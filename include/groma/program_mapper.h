@@ -80,7 +80,7 @@ class ProgramMapper final : public Mapper {
   bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
-  // InstanceLimit over several processors: their mapper objects inform each other.
+  // Handles the messages with which mapper objects count an InstanceLimit over several processors.
   void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
                       std::span<const std::byte> message) override;
   // Applies TaskSteal. The targets are the processors of the kind, in the node or on the machine,

@@ -15,7 +15,7 @@ namespace groma {
 // A proposer that comes with the tuner.
 struct ProposerInfo {
   std::string_view name;
-  std::string_view what;  // a line for people
+  std::string_view what;  // one line that says what the proposer does
   bool asks_model = false;
   bool mappings_only = false;  // cannot search for a marked text
 };

@@ -77,18 +77,19 @@ struct UnsteadyResults {
   std::string example;     // such a line of the first reference; may be empty
 };
 
-// The results of a program. Immutable after the references were added; then safe from any thread.
+// The results of a program. Add all references first. After that the object does not change, and
+// any thread may use it.
 class Results {
  public:
-  // Fails (kMalformed) on a pattern that RE2 does not take and on a tolerance that is negative or
-  // not a number.
+  // Makes an object without references. Fails (kMalformed) on a pattern that RE2 does not take and
+  // on a tolerance that is negative or not a number.
   static Result<Results> make(ResultsOptions options);
   Results(Results&&) noexcept;
   Results& operator=(Results&&) noexcept;
   ~Results();
 
-  // What the program printed in a run without a mapping. The more runs, the more is known to change
-  // from run to run.
+  // Adds the output of a run without a mapping as a reference. With more references, more of the
+  // results that change from run to run are known.
   void add_reference(std::string_view out, std::string_view err);
   bool has_reference() const;
   // Returns false if the references print nothing that can be compared, such as only their times.
@@ -97,10 +98,11 @@ class Results {
   UnsteadyResults unsteady() const;
   // Returns the options in one line, which differs for different options. It serves as a cache key.
   std::string key() const;
-  // Whether outputs are short enough to be compared: 16 MiB each; 262,144 lines and 1,048,576
-  // numbers together. The other functions expect outputs that are.
+  // Returns true if the outputs are short enough to be compared: 16 MiB each; 262,144 lines and
+  // 1,048,576 numbers together. The other functions must not be called with longer outputs.
   static bool fits(std::string_view out, std::string_view err);
-  // The first line that differs; nothing if the results are the same, or without a reference.
+  // Returns the first line that differs. Returns nothing if the results are the same, or if there
+  // is no reference.
   std::optional<ResultsDifference> compare(std::string_view out, std::string_view err) const;
 
  private:

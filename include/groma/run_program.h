@@ -33,7 +33,8 @@ struct ProgramRun {
   // Legion's own checks of a mapper's answers (-lg:safe_mapper), which cost time. kFirst: until the
   // program has run well under the mapping once.
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
-  // The file in which kFirst remembers that, for 7 days; empty: it is not remembered.
+  // The file in which kFirst remembers for 7 days that the program has run well under the mapping;
+  // empty: it is not remembered.
   std::string checked_file = {};
   // Layout statements for these tasks may contradict what the program's own mapper asks for
   // (legion::Options::override_layouts).
@@ -59,7 +60,8 @@ struct ProgramRun {
   // The application of the program, if known. The program then prints `elapsed 12.34 ms` in a line:
   // the time of the part that the application measures. Must outlive the call.
   const Workload* app = nullptr;
-  // Both as in Command (system.h).
+  // `on_output` receives the output as it comes, and `stop` is asked every 50 ms whether to end the
+  // run (Command::on_output and Command::stop of system.h).
   std::function<void(std::string_view bytes, bool is_error)> on_output = {};
   std::function<bool()> stop = {};
 };
@@ -79,7 +81,7 @@ struct ProgramResult {
   bool recorded_elsewhere = false;
   int exit_code = 0;   // as a shell reports it: 134 for an abort
   double seconds = 0;  // wall-clock time from the program's start to its end
-  Feedback feedback;   // the meaning of its output
+  Feedback feedback;   // what the guide says about the output
   // With ProgramRun::results: whether the program printed the same as without the mapping.
   // kUnknown: it does not run without one. kTooLong: its output is too long to compare. kNothing:
   // it prints nothing that can be compared. kKnown: it has run well under the mapping in the last 7

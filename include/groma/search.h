@@ -139,7 +139,7 @@ class History {
   // Returns the last step that was better than the best before it; null: none was valid.
   const Step* best() const;
   const Step* last() const;  // null: nothing was tried
-  // The best valid steps with different texts, sorted by score, the best first.
+  // The valid steps with the best scores and different texts, the best first.
   const std::vector<Step>& best_first() const { return best_; }
   // The oldest first.
   const std::vector<Step>& recent() const { return recent_; }
@@ -193,7 +193,8 @@ class Proposer {
   // order.
   virtual std::vector<Proposal> propose(Round& round) = 0;
   virtual void learn(const Step& step);
-  // Returns its findings in words, one on a line; empty: it keeps none. At most a megabyte.
+  // Returns the proposer's findings in words, one on a line. Returns "" if it keeps none. At most a
+  // megabyte.
   virtual std::string findings() const { return {}; }
 };
 

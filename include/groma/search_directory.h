@@ -1,5 +1,5 @@
-// The directory of a search (TuneOptions::directory): its name, and what may not be there before a
-// search begins or is resumed. Anything in such a directory may come from a stranger
+// The directory of a search (TuneOptions::directory): how it is named, and which files in it
+// prevent that a search begins or is resumed. Its files may have been written by a stranger
 // (docs/tune.md).
 #pragma once
 

@@ -1,6 +1,6 @@
-// How a search was begun, as its directory remembers it, so that the search can be resumed without
-// being told again. The directory may come from a stranger: nothing in it may decide what is run or
-// what is read for ever (docs/tune.md).
+// SearchSetup: the settings with which a search began. The search's directory stores them, so that
+// the search can be resumed without stating them again. The directory may come from a stranger:
+// nothing in it may decide what is run, or make the search read without end (docs/tune.md).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace groma {
 
-// Everything that a search is begun with, except the model.
+// All settings with which a search begins, except the model.
 struct SearchSetup {
   // For mappings: the machine and the applications, as load_machine() and load_application() take
   // them.
@@ -29,11 +29,12 @@ struct SearchSetup {
   LayoutOverrides override_layouts = {};
   // For any other text: its file, and what it is and must do.
   std::string file = {}, about = {};
-  // How texts are measured. `folder` is the folder in which the search began. Empty `command`:
-  // mappings are simulated. `results` is not stored; the next two members are.
+  // How texts are measured. `command.folder` is the folder in which the search began. If
+  // `command.command` is empty, mappings are simulated. `command.results` is not stored;
+  // `compare_results` and `results` are stored instead.
   CommandEvaluatorOptions command = {};
   bool compare_results = true;  // compare what the command prints with the output of the first text
-  ResultsOptions results = {};  // how; `measure` is not stored
+  ResultsOptions results = {};  // how outputs are compared; `measure` is not stored
   std::string proposer = {};
   std::string feedback = "profile";  // as guide_detail() takes it
   TuneBudget budget = {};
@@ -51,8 +52,8 @@ Result<SearchSetup> search_setup(const std::string& text);
 struct StoredSearch {
   std::string directory;
   SearchSetup setup;
-  std::string fingerprint;  // for TuneOptions
-  std::string start;        // the text with which it began
+  std::string fingerprint;  // the value for TuneOptions::fingerprint
+  std::string start;        // the text with which the search began
 };
 
 // Reads what a search was begun with. Fails if the directory has no search, has a link in place of

@@ -61,7 +61,7 @@ class SearchSpace {
   std::string sample_text(std::uint64_t seed) const;
 
  private:
-  struct Parts;  // the statements of the options
+  struct Parts;  // the statements that the options of each decision stand for
   class Maker;
 
   std::vector<Decision> decisions_;

@@ -43,7 +43,8 @@ class ReplacedFile {
   ReplacedFile& operator=(const ReplacedFile&) = delete;
 
   void write(std::string_view text);
-  // Call it at most once. Returns the first error, if there was one, including errors of write().
+  // Puts the written text in the place of the file. Call it at most once. Returns the first error,
+  // if there was one, including errors of write().
   [[nodiscard]] std::optional<Error> place();
 
  private:
@@ -110,7 +111,8 @@ struct Command {
   std::int64_t memory_bytes = 0;
   // Limit on what is kept of each output. Output beyond it is read and dropped from the middle.
   std::size_t max_output_bytes = std::size_t{16} << 20;
-  bool end_at_max_output = false;  // more than max_output_bytes of standard output ends the group
+  // the group ends if a process writes more than max_output_bytes to standard output
+  bool end_at_max_output = false;
   // Asked every 50 ms, in the caller's thread. Returning true ends the group.
   std::function<bool()> stop = {};
   // Receives all output as it comes, in the caller's thread. The group may have to wait with

@@ -54,7 +54,8 @@ struct TuneEvent {
   const Proposal* proposal = nullptr;
   const Step* step = nullptr;
   bool is_best = false;  // true: `step` is the best so far
-  // Better than the best, but only within the noise of measurements, so it was not accepted.
+  // true: the score is better than the best, but only within the noise of measurements, so the text
+  // was not accepted
   bool within_noise = false;
   bool from_cache = false;          // the step's text had been tried before
   std::int64_t most_estimates = 0;  // for kEstimating: the budget of estimates
@@ -85,7 +86,7 @@ struct TuneOptions {
   // must stay the same.
   std::vector<std::pair<std::string, std::string>> marks;
   int threads = 0;  // 0: as many as the evaluator allows, at most those of the computer
-  std::function<void(const TuneEvent&)> on_event = {};  // in the caller's thread
+  std::function<void(const TuneEvent&)> on_event = {};  // called in the thread that called tune()
   std::function<bool()> stop = {};                      // asked from time to time, from any thread
 };
 

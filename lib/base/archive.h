@@ -1,6 +1,6 @@
-// Archive: numbers and words as text, to pass values between processes of Groma. One description of
-// a value serves both directions: it gives the parts in their order to an archive, which writes or
-// reads them.
+// Archive: writes numbers and words as text and reads them again, to pass values between processes
+// of Groma. One description of a value serves both directions: it passes the parts of the value, in
+// their order, to a Writer or a Reader.
 #pragma once
 
 #include <charconv>
@@ -35,8 +35,8 @@ class Writer {
     (*this)(is);
     return is;
   }
-  void below() {}
-  void above() { text_.back() = '\n'; }
+  void begin_list() {}
+  void end_list() { text_.back() = '\n'; }
   bool ok() const { return true; }
   template <typename T>
   void at_most(const T&, std::int64_t) {}
@@ -50,7 +50,7 @@ class Writer {
 // Reads values from any text. The amount that it reads is bounded by the text's size.
 class Reader {
  public:
-  // `max_depth` limits the nesting of lists.
+  // `magic` is the line with which the text must begin. `max_depth` limits the nesting of lists.
   Reader(std::string_view text, std::string_view magic, int max_depth)
       : text_(text), max_depth_(max_depth) {
     ok_ = text_.starts_with(magic);
@@ -83,8 +83,8 @@ class Reader {
     if (size < 0 || static_cast<std::uint64_t>(size) > text_.size() / 2) ok_ = false;
     return ok_ ? static_cast<std::size_t>(size) : 0;
   }
-  void below() { ok_ = ok_ && ++depth_ <= max_depth_; }
-  void above() { --depth_; }
+  void begin_list() { ok_ = ok_ && ++depth_ <= max_depth_; }
+  void end_list() { --depth_; }
   template <typename T>
   void at_most(const T& value, std::int64_t most) {
     if (static_cast<std::int64_t>(value) > most) ok_ = false;
@@ -121,16 +121,16 @@ class Reader {
   int depth_ = 0;
 };
 
-// Writes or reads a list: its size, then each element.
+// Writes or reads a list: its size, then each element by each(element).
 template <typename Archive, typename T, typename Each>
 void list(Archive& archive, std::vector<T>& items, const Each& each) {
   const std::size_t size = archive.size(items.size());
-  archive.below();
+  archive.begin_list();
   for (std::size_t i = 0; i < size && archive.ok(); ++i) {
     if (i == items.size()) items.emplace_back();
     each(items[i]);
   }
-  archive.above();
+  archive.end_list();
 }
 
 }  // namespace groma::archive

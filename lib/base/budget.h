@@ -32,7 +32,7 @@ class Budget {
     return exceeded_;
   }
   bool exceeded() const { return exceeded_; }
-  // Returns the units so far, without those since the last question.
+  // Returns the units of work that were counted up to the last question.
   std::int64_t spent() const { return spent_; }
 
  private:

@@ -1,4 +1,4 @@
-// Characters of UTF-8, and which of them are hidden from a reader.
+// Decodes characters of UTF-8 and tells which of them a reader cannot see.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The catalogue of diagnostics, the collection of those that were reported, and the application of
-// fixes.
+// Holds the catalogue of diagnostics, collects the reported diagnostics, and applies fixes.
 #include "groma/diagnostics.h"
 
 #include <algorithm>

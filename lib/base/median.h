@@ -1,4 +1,4 @@
-// The median of numbers.
+// Computes the median of numbers.
 #pragma once
 
 #include <algorithm>

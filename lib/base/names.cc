@@ -23,8 +23,8 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
 
 }  // namespace
 
-// The seed is random for each process, so that a crafted text cannot cause many collisions. `*` is
-// always the first name.
+// Chooses a random seed for the hashes of this process, so that a crafted text cannot cause many
+// collisions. `*` is always the first name.
 NameTable::NameTable() {
   static const std::uint64_t seed = (std::uint64_t{std::random_device()()} << 32) | 0x9E3779B9U;
   seed_ = seed;
@@ -42,7 +42,8 @@ NameId NameTable::intern(std::string_view text) {
   return id;
 }
 
-// Like intern(), but the table keeps a copy of the text.
+// Returns the id of a name and adds it if it is new, like intern(). The table keeps a copy of the
+// text.
 NameId NameTable::own(std::string text) {
   const NameId known = find(text);
   if (known != FlatIndex::kNone) return known;

@@ -42,8 +42,8 @@ class FlatIndex {
 
  private:
   struct Slot {
-    std::uint32_t hash = 0;  // upper half of the hash, which is compared
-    std::uint32_t home = 0;  // lower half of the hash, where the search begins
+    std::uint32_t hash = 0;  // upper half of the hash; look-ups compare it first
+    std::uint32_t home = 0;  // lower half of the hash; look-ups begin at this slot
     std::uint32_t index = kNone;
   };
   std::size_t mask() const { return slots_.size() - 1; }

@@ -1,4 +1,4 @@
-// Quantities for people, such as "1.50 MiB".
+// Writes quantities for people, such as "1.50 MiB".
 #include "base/quantities.h"
 
 #include <fmt/format.h>

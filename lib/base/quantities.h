@@ -1,4 +1,5 @@
-// Quantities for people: three digits, in the largest unit in which the value is at least one.
+// Writes quantities for people with three digits, in the largest unit in which the value is at
+// least one.
 #pragma once
 
 #include <cstdint>

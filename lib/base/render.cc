@@ -1,4 +1,5 @@
-// Diagnostics as text for a person: place, message, the source line with carets, notes, help.
+// Writes diagnostics as text for a person: place, message, the source line with carets, notes,
+// help.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 namespace groma {
 namespace {
 
-constexpr std::uint32_t kShownColumns = 100;  // of a source line that are shown; the rest is cut
+// number of columns that are shown of a source line; the rest is cut
+constexpr std::uint32_t kShownColumns = 100;
 constexpr std::uint32_t kShownBefore = 40;  // bytes of a long line that are shown before the range
 
 constexpr std::string_view kHelpColor = "\x1b[1;32m";

@@ -1,4 +1,4 @@
-// Sums and products that saturate at the largest number.
+// Adds and multiplies integers. A result that does not fit becomes the largest number.
 #pragma once
 
 #include <cstdint>

@@ -120,7 +120,8 @@ Position Source::position(std::uint32_t offset) const {
   return behind(data_->blocks[block], text().substr(begin, at - begin));
 }
 
-// The inverse of position(). Returns false if the text has no such line or column.
+// Sets `*offset` to the byte at a line and column. Returns false if the text has no such line or
+// column.
 bool Source::offset(Position position, std::uint32_t* offset) const {
   std::size_t at = 0;
   for (std::uint32_t line = 1; line < position.line; ++line) {
@@ -128,7 +129,8 @@ bool Source::offset(Position position, std::uint32_t* offset) const {
     if (at == std::string_view::npos) return false;
     ++at;
   }
-  while (at < text().size() && continues_character(text()[at])) ++at;  // not at a column
+  // no column begins inside a character
+  while (at < text().size() && continues_character(text()[at])) ++at;
   for (std::uint32_t column = 1; column < position.column; ++column) {
     if (at >= text().size() || text()[at] == '\n') return false;
     ++at;

@@ -63,7 +63,8 @@ std::optional<int> edits_between(std::string_view word, std::string_view candida
   if (same_letters(word, candidate)) return word == candidate ? 0 : 1;
   const int edits = distance(word, candidate);
   const auto longer = static_cast<int>(std::max(word.size(), candidate.size()));
-  const bool all_differ = edits >= kStep * longer;  // no letter in common, as in two short words
+  // true: the words have no letter in common, as two short words may
+  const bool all_differ = edits >= kStep * longer;
   const bool near = edits <= most_edits(word.size(), candidate.size()) && !all_differ;
   return near ? std::optional(edits) : std::nullopt;
 }
