@@ -69,7 +69,7 @@ struct Reader {
   }
   std::vector<std::string> which(syntax::List list) const {
     std::vector<std::string> all;
-    for (const syntax::Which& one : syntax::Tree::slice(tree.which, list)) {
+    for (const syntax::RegionRef& one : syntax::Tree::slice(tree.which, list)) {
       all.push_back(one.is_position ? std::to_string(one.value) : name(one.value, one.range));
     }
     return all;

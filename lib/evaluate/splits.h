@@ -1,6 +1,6 @@
 // Splits: cut n processors into a grid. The four splitting operations of a machine view are here as
 // pure functions of numbers. They return the sizes of the new dimensions, the first of which is the
-// fastest (LANGUAGE, "Machines").
+// fastest (docs/language.md, "Machines").
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ class NameChecker {
       }
     }
     if constexpr (requires { node.which; }) {
-      for (const syntax::Which& region : syntax::Tree::slice(tree_.which, node.which)) {
+      for (const syntax::RegionRef& region : syntax::Tree::slice(tree_.which, node.which)) {
         if (!region.is_position) {
           look_at(DiagId::kUnknownRegion, region.value, region.range, names_.regions,
                   seen_regions_);
@@ -82,7 +82,7 @@ class NameChecker {
   }
 
   // Warns if none of the tasks has the region. A region that no task has was already reported.
-  void look_at(std::span<const syntax::Name> tasks, const syntax::Which& region) {
+  void look_at(std::span<const syntax::Name> tasks, const syntax::RegionRef& region) {
     const bool star = !region.is_position && region.value == kStarName;
     const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
     if (star || (!region.is_position && !names_.regions.contains(name))) return;

@@ -1,5 +1,5 @@
-// Applies the decisions of a program (LANGUAGE, "Which statement decides") to a machine and to the
-// variants of a task.
+// Applies the decisions of a program (docs/language.md, "Which statement decides") to a machine and
+// to the variants of a task.
 #include "mapper/decisions.h"
 
 #include <algorithm>

@@ -36,7 +36,8 @@ CodeId CallBuilder::no_member(CodeId base, std::string_view spelled, Range focus
   return context_.broken(range);
 }
 
-// A method that is read like a member gets the advice to call it.
+// Builds the read of a member. If the name is a method's, the report says that a method must be
+// called.
 CodeId CallBuilder::member(const Expr& expr) {
   const CodeId base = expressions_.build(expr.a);
   const Type type = context_.type_of(base);
@@ -70,7 +71,7 @@ CodeId CallBuilder::member(const Expr& expr) {
   return context_.add(code);
 }
 
-// Decides by the callee: the word `Machine`, a name after a dot, or a plain name.
+// Builds a call of the word `Machine`, of a method after a dot, or of a function by its name.
 CodeId CallBuilder::call(const Expr& expr) {
   const Expr& callee = context_.expr_of(expr.c);
   if (callee.kind == ExprKind::kMachine) return call_machine(expr);

@@ -13,7 +13,7 @@ struct Elements;
 
 class CallBuilder {
  public:
-  // Both are used until the last call. `expressions` builds the arguments.
+  // `context` and `expressions`, which builds the arguments of calls, must outlive the builder.
   CallBuilder(CodeContext& context, ExpressionBuilder& expressions)
       : context_(context), expressions_(expressions) {}
 

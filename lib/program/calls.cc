@@ -100,7 +100,8 @@ class Search {
     }
   }
 
-  // depth_ is the number of functions in the longest chain of calls that begins at the function.
+  // Updates the length of the longest chain of calls that begins at the caller, after a visit of
+  // the callee. depth_ holds these lengths.
   void deepen(FunctionId caller, FunctionId callee) {
     depth_[caller] = std::max(depth_[caller], depth_[callee] + 1);
   }
@@ -142,7 +143,7 @@ class Search {
       if (symbol.kind == Symbol::Kind::kFunction) {
         use(symbol.index);
       } else if (!std::exchange(used_all, true)) {
-        // A misspelt function name may mean any function, so all count as used.
+        // A misspelt function name may mean any function, so all functions count as used.
         for (FunctionId f = 0; f < calls_.size(); ++f) use(f);
       }
     }

@@ -7,7 +7,8 @@
 
 namespace groma::program {
 
-// The instruction kBroken fails if the code is evaluated after all.
+// Reports a diagnostic, as a warning if the code may never be evaluated. broken() then makes code
+// that fails with this diagnostic if it is evaluated after all.
 Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> args) {
   Diagnostic& diagnostic = diags.add(id, range, std::move(args));
   last = diagnostic;

@@ -178,7 +178,7 @@ class Compiler {
     return kAnyPlace;
   }
 
-  static RegionKey region_key(const syntax::Which& which) {
+  static RegionKey region_key(const syntax::RegionRef& which) {
     return which.is_position ? position_key(which.value) : which.value;
   }
 
@@ -187,7 +187,7 @@ class Compiler {
   void add_regions(Row row, syntax::List names, syntax::List which, std::string_view what,
                    std::string_view where) {
     for (const Name& name : tree_.names_of(names)) {
-      for (const syntax::Which& region : Tree::slice(tree_.which, which)) {
+      for (const syntax::RegionRef& region : Tree::slice(tree_.which, which)) {
         if (pairs_ == kMaxPairs) {
           diags_.report(DiagId::kProgramTooLarge, name.range, kMaxPairs,
                         "pairs of task and region");
@@ -293,7 +293,7 @@ class Compiler {
     return {constraints.front().range.begin, constraints.back().range.end};
   }
 
-  // The first of `kinds` holds the scope of the limit.
+  // Enters an InstanceLimit statement. The first of its row's `kinds` holds the scope of the limit.
   void enter(const syntax::InstanceLimitStatement& node) {
     Row row;
     row.key.table = TableId::kInstanceLimit;

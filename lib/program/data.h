@@ -44,17 +44,17 @@ inline constexpr CodeId kNoCode = 0xFFFFFFFF;
 
 // An operation, with the meaning of Code::a, b and c.
 enum class Op : std::uint8_t {
-  kInt,            // the value is in a and b
+  kInt,            // an integer, whose halves are in a and b
   kBool,           // a
   kString,         // a: index into strings
   kProcKind,       // a
   kMemKind,        // a
   kLocal,          // a: slot
   kGlobal,         // a: index into globals
-  kTuple,          // items are the entries of lists given by a, b
-  kSplice,         // in lists: the items of a
+  kTuple,          // a tuple, whose items are the list a, b
+  kSplice,         // in lists: the items of tuple a
   kAll,            // in an index list: `*`
-  kComprehension,  // a: item, b: range, c: slot of the variable
+  kComprehension,  // item a for each value of variable (slot c) in range b
   kNegate,
   kNot,
   kAdd,
@@ -70,14 +70,15 @@ enum class Op : std::uint8_t {
   kGreaterEqual,
   kAnd,
   kOr,
-  kConditional,  // a ? b : c
-  kIndex,        // indexes c (machine or tuple) with the list a, b
-  kSlice,        // slices c from a to b, each kNoCode or code
-  kCall,         // calls function c with the list a, b
+  kConditional,  // b if condition a is true, otherwise c
+  kIndex,        // indexes c (a machine or a tuple) with the list a, b
+  kSlice,        // slices c from a to b; a missing end is kNoCode
+  kCall,         // calls function number c with the arguments in the list a, b
   kMachine,      // Machine(a)
-  kMethod,       // `method` of c with the list a, b; option: kNoCode or the value of `halo`
+  kMethod,       // calls `method` of c with the list a, b; option: the value of `halo` or kNoCode
   kMember,       // `member` of a
-  kBroken,       // fails with failure a: a mistake that may never be evaluated
+  // fails with diagnostic number a of Data::failures: a mistake that may never be evaluated
+  kBroken,
 };
 
 enum class Member : std::uint8_t {
@@ -104,7 +105,8 @@ struct Code {
   Range focus;  // range of the operator or the member's name, to which a message points
 };
 
-// A range of Data::lists, or of another vector named by the member's comment.
+// `count` entries from index `begin` of Data::lists, or of another vector that the member's comment
+// names.
 struct List {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
@@ -143,7 +145,7 @@ struct Function {
   Type result = Type::kAny;
   TaskRead index_only;   // ipoint, ispace, ilo
   TaskRead single_only;  // parent, processor
-  // Reads the name of its task, directly or through functions that it calls.
+  // True: the function reads the name of its task, directly or through functions that it calls.
   bool reads_name = false;
   bool used = false;    // used by a statement, directly or indirectly
   bool broken = false;  // an error was reported in its parameters
@@ -171,7 +173,8 @@ inline constexpr PlaceKey place_key(MemKind kind) {
   return static_cast<PlaceKey>(0x40 + static_cast<int>(kind));
 }
 
-// Return the processor or the memory kind of a place, or nothing if the place is another one.
+// Return the processor kind or the memory kind of a place, or nothing if the place is of another
+// sort.
 inline std::optional<ProcKind> processor_of(PlaceKey place) {
   if (place == kAnyPlace || place >= 0x40) return std::nullopt;
   return static_cast<ProcKind>(place - 1);
@@ -204,10 +207,11 @@ struct Key {
 // One statement under one key. The table decides what `value` and `kinds` hold.
 struct Row {
   Key key;
-  std::uint32_t statement = 0;          // as in Origin
-  std::uint8_t kind_count = 0;          // kTask, kRegion: kinds in order, without duplicates
+  std::uint32_t statement = 0;  // as in Origin
+  // for kTask and kRegion: the number of kinds, which stand in order and without duplicates
+  std::uint8_t kind_count = 0;
   std::array<std::uint8_t, 7> kinds{};  // for kInstanceLimit the first is the LimitScope
-  std::int64_t value = 0;               // limit, scope, function, or index into layouts
+  std::int64_t value = 0;               // the limit, scope, function, or index into Data::layouts
 };
 
 // All data of a program.
@@ -215,9 +219,10 @@ struct Data {
   Source source;
   NameTable names;
 
-  std::vector<Range> statements;  // by Origin - 1
-  std::vector<Row> rows;          // statements that count; shadowed ones are not here
-  std::vector<Row> shadowed;      // shadowed statements, by key, then in the order of the text
+  // range of each statement; the statement with Origin o is at index o - 1
+  std::vector<Range> statements;
+  std::vector<Row> rows;      // the statements that can decide; shadowed ones are in `shadowed`
+  std::vector<Row> shadowed;  // shadowed statements, by key, then in the order of the text
   FlatIndex row_index;
   std::vector<StatedLayout> layouts;
 
@@ -230,7 +235,7 @@ struct Data {
   std::vector<Function> functions;
   std::vector<Global> globals;
   std::vector<Diagnostic> failures;  // failures of kBroken
-  std::uint32_t top_slots = 0;       // slots of comprehensions at top level
+  std::uint32_t top_slots = 0;       // number of slots that comprehensions at top level need
   bool has_errors = false;
 
   const Row* find(const Key& key) const;

@@ -17,17 +17,18 @@ constexpr std::int64_t kGridDimensions = 2;
 // Evaluation refuses larger machines and tuples, so a larger size counts as unknown.
 constexpr std::int64_t kMaxMachineDimensions = 32, kMaxTupleItems = 65'536;
 
-// What is certain about the value of an expression in every evaluation that gets past it.
+// What is certain about the value of an expression whenever its evaluation succeeds.
 struct Known {
   enum class Kind : std::uint8_t {
     kNothing,
     kInteger,
     kMachine,
-    kTuple,  // or a processor, which can stand for the pair of its node and index
+    kTuple,  // a tuple, or a processor, which can stand for the pair of its node and index
     kSizes,  // the tuple of a machine's extents
   };
   Kind kind = Kind::kNothing;
-  std::int64_t number = 0;  // the integer, the number of dimensions or of items; kNothing: 0
+  // an integer's value, a machine's number of dimensions, or a tuple's number of items
+  std::int64_t number = 0;
 
   bool is_integer() const { return kind == Kind::kInteger; }
   bool is_machine() const { return kind == Kind::kMachine; }
@@ -71,7 +72,8 @@ Known arithmetic(Op op, const Known& left, const Known& right) {
   return {};
 }
 
-// Returns what an operation on a machine with `dimensions` makes. `args` are its arguments.
+// Returns what is known about the result of a method of a machine with that many dimensions. `args`
+// are the arguments.
 Known operation_result(Method method, std::int64_t dimensions, const std::vector<Known>& args) {
   switch (method) {
     case Method::kSplit:
@@ -108,8 +110,8 @@ class DimensionCheck {
         results_(data.functions.size()),
         calls_(data.functions.size() + 1) {}
 
-  // The top level comes first, because functions read its globals. It knows nothing about the
-  // results of functions.
+  // Checks the top level first, because functions read its globals. Calls there have unknown
+  // results.
   void run(std::span<const FunctionId> order) {
     current_ = top_level();
     slots_.assign(data_.top_slots, {});
@@ -126,7 +128,7 @@ class DimensionCheck {
   }
 
  private:
-  // A mistake, reported when it is known which functions are certainly called.
+  // A mistake. It is kept until it is known which functions are certainly called.
   struct Finding {
     FunctionId function;
     bool in_branch;
@@ -136,7 +138,7 @@ class DimensionCheck {
     std::string note;
   };
 
-  // The top level counts as one more function.
+  // Returns the number of the top level, which counts as one more function.
   FunctionId top_level() const { return static_cast<FunctionId>(data_.functions.size()); }
   CodeId entry(List list, std::uint32_t i) const { return data_.lists[list.begin + i]; }
 
@@ -302,8 +304,8 @@ bool DimensionCheck::has_entry(List list, Op op) const {
   return false;
 }
 
-// Checks an index of a machine, or the position in a tuple. The builder has checked how many
-// indices a tuple gets.
+// Checks an index of a machine, or the position in a tuple. How many indices a tuple gets was
+// checked when the code was built.
 Known DimensionCheck::index(const Code& node) {
   const Known base = visit(node.c);
   const List list{node.a, node.b};
@@ -329,7 +331,7 @@ Known DimensionCheck::index_machine(const Code& node, std::int64_t dimensions,
   if (count == 1 && !has_entry(list, Op::kAll)) {
     const Code& single = data_.code[entry(list, 0)];
     if (items.size() > 1 || single.op == Op::kSplice) {
-      count.reset();  // the one item of a tuple may be a tuple
+      count.reset();  // the single item of a tuple may itself be a tuple
     } else if (items[0].is_tuple()) {
       count = items[0].number;
     } else if (!items[0].is_integer() && single.type != Type::kInt) {
@@ -340,7 +342,7 @@ Known DimensionCheck::index_machine(const Code& node, std::int64_t dimensions,
     find(DiagId::kWrongIndexCount, node.focus,
          {indices_text(*count), fmt::format("a machine with {}", dimensions_text(dimensions))});
   }
-  // The processor can stand for a pair. A set of processors cannot.
+  // A processor can stand for the pair of its node and index. A set of processors cannot.
   return has_entry(list, Op::kAll) ? Known{} : sized(Known::Kind::kTuple, 2);
 }
 

@@ -24,7 +24,8 @@ constexpr Op kBinaryOps[] = {Op::kOr,    Op::kAnd,       Op::kEqual,    Op::kNot
 
 }  // namespace
 
-// Literals are built here, all other expressions by a function for each kind.
+// Builds an expression of any kind. It builds literals itself, and calls one function for each
+// other kind.
 CodeId ExpressionBuilder::build(ExprId id) {
   if (id == kNoExpr) return context_.broken({});
   const Expr& expr = context_.expr_of(id);
@@ -139,8 +140,8 @@ List ExpressionBuilder::build_all(std::span<const ExprId> exprs) {
   return take_pending(first);
 }
 
-// The items are kept in pending_ until the list is complete, because an item may have a list
-// itself.
+// Builds the elements of a tuple, an index or a call. The items are kept in pending_ until the list
+// is complete, because an item may contain a list itself.
 Elements ExpressionBuilder::elements(const Expr& expr, std::string_view option_name,
                                      std::string_view callee) {
   Elements made;

@@ -40,7 +40,7 @@ Type type_of(syntax::Operand operand) {
   return Type::kAny;
 }
 
-// Members from kIpoint on belong to tasks, the earlier ones to machines and tuples.
+// Returns true for members that only tasks have. These are kIpoint and all enumerators after it.
 bool of_task(Member member) { return member >= Member::kIpoint; }
 
 bool has(Type type, Member member) {
@@ -56,7 +56,7 @@ bool has(Type type, Method method) {
   return type == receiver || (receiver == Type::kTask && type == Type::kParent);
 }
 
-// Members come first, then methods in the order of their table.
+// Returns the members of a type, followed by its methods in the order of their table.
 std::vector<std::string_view> names_after_dot(Type type) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < kMemberCount; ++i) {

@@ -18,7 +18,7 @@ using program::TableId;
 
 namespace {
 
-// Returns the key of a task's or region's name; kNone if the program never mentions the name.
+// Returns the number of a task's or region's name; kNone if the program never mentions the name.
 NameId id_of(const program::Data& data, std::string_view name) { return data.names.find(name); }
 
 Origin origin_of(const Row& row) { return {row.statement}; }

@@ -84,22 +84,22 @@ class Dumper {
     return fmt::format("def {} ({}){}", text(n.name.id), list, body);
   }
 
-  // The task names of a statement, in parentheses and separated by spaces.
+  // Returns the task names of a statement, in parentheses and separated by spaces.
   std::string names(List list) const {
     std::string joined;
     for (const Name& name : tree_.names_of(list)) joined += fmt::format(" {}", text(name.id));
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
-  // The regions of a statement in parentheses. `#2` is the requirement at position 2; anything else
-  // is a region's name.
+  // Returns the regions of a statement in parentheses. `#2` is the requirement at position 2;
+  // anything else is a region's name.
   std::string which(List list) const {
     std::string joined;
-    for (const Which& w : Tree::slice(tree_.which, list)) {
+    for (const RegionRef& w : Tree::slice(tree_.which, list)) {
       joined += w.is_position ? fmt::format(" #{}", w.value) : fmt::format(" {}", text(w.value));
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
-  // The processor or memory kinds of a statement, in parentheses and separated by spaces.
+  // Returns the processor or memory kinds of a statement, in parentheses and separated by spaces.
   template <typename Kind>
   std::string words(List list) const {
     std::string joined;
@@ -108,7 +108,7 @@ class Dumper {
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
-  // The third word of `Region` and `Layout`: `*`, a processor kind or a memory kind.
+  // Returns the third word of `Region` and `Layout`: `*`, a processor kind or a memory kind.
   static std::string place(const Place& place) {
     switch (place.kind) {
       case Place::Kind::kAny:

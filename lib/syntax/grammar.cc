@@ -21,20 +21,22 @@
 namespace groma::syntax {
 namespace {
 
-using Kind = Item::Kind;
+using Kind = GrammarItem::Kind;
 
 // ------------------------------------------------------------------------------------ pieces
 
-Item text(std::string_view text) { return {Kind::kText, std::string(text), {}, {}, 0}; }
-Item rule(std::string_view name) { return {Kind::kRule, std::string(name), {}, {}, 0}; }
-Item chars(std::vector<CharRange> ranges) { return {Kind::kChars, {}, std::move(ranges), {}, 0}; }
+GrammarItem text(std::string_view text) { return {Kind::kText, std::string(text), {}, {}, 0}; }
+GrammarItem rule(std::string_view name) { return {Kind::kRule, std::string(name), {}, {}, 0}; }
+GrammarItem chars(std::vector<CharRange> ranges) {
+  return {Kind::kChars, {}, std::move(ranges), {}, 0};
+}
 // Builds a compound item and keeps it flat: a sequence inside a sequence, or a choice inside a
 // choice, is replaced by its items. A sequence or choice of one item is that item. `most` is for
 // kUpTo only.
-Item compound(Kind kind, std::vector<Item> items, int most = 0) {
+GrammarItem compound(Kind kind, std::vector<GrammarItem> items, int most = 0) {
   const bool flat = kind == Kind::kSequence || kind == Kind::kChoice;
-  std::vector<Item> parts;
-  for (Item& item : items) {
+  std::vector<GrammarItem> parts;
+  for (GrammarItem& item : items) {
     if (flat && item.kind == kind) {
       std::move(item.items.begin(), item.items.end(), std::back_inserter(parts));
     } else {
@@ -46,23 +48,25 @@ Item compound(Kind kind, std::vector<Item> items, int most = 0) {
 }
 
 template <typename... Items>
-Item seq(Items... items) {
+GrammarItem seq(Items... items) {
   return compound(Kind::kSequence, {std::move(items)...});
 }
 template <typename... Items>
-Item one_of(Items... items) {
+GrammarItem one_of(Items... items) {
   return compound(Kind::kChoice, {std::move(items)...});
 }
-Item optional(Item item) { return compound(Kind::kOptional, {std::move(item)}); }
-Item many(Item item) { return compound(Kind::kMany, {std::move(item)}); }
-Item some(Item item) { return compound(Kind::kSome, {std::move(item)}); }
-Item up_to(int most, Item item) { return compound(Kind::kUpTo, {std::move(item)}, most); }
-// One or more items with `, ` between them.
-Item list(const Item& item) { return seq(item, many(seq(text(", "), item))); }
+GrammarItem optional(GrammarItem item) { return compound(Kind::kOptional, {std::move(item)}); }
+GrammarItem many(GrammarItem item) { return compound(Kind::kMany, {std::move(item)}); }
+GrammarItem some(GrammarItem item) { return compound(Kind::kSome, {std::move(item)}); }
+GrammarItem up_to(int most, GrammarItem item) {
+  return compound(Kind::kUpTo, {std::move(item)}, most);
+}
+// Returns one or more items with `, ` between them.
+GrammarItem list(const GrammarItem& item) { return seq(item, many(seq(text(", "), item))); }
 
-// A choice between fixed texts.
-Item texts(const std::vector<std::string>& words) {
-  std::vector<Item> items;
+// Returns a choice between fixed texts.
+GrammarItem texts(const std::vector<std::string>& words) {
+  std::vector<GrammarItem> items;
   for (const std::string& word : words) items.push_back(text(word));
   return compound(Kind::kChoice, std::move(items));
 }
@@ -76,16 +80,16 @@ std::vector<std::string> words(TokenKind kind) {
   return found;
 }
 
-// A reserved word followed by `after`. If several words have this kind, the first of the table is
-// used; the printer writes that one too.
-Item word(TokenKind kind, std::string_view after = "") {
+// Returns a reserved word followed by `after`. If several words have this kind, it is the first of
+// the table, which is also the one that the printer writes.
+GrammarItem word(TokenKind kind, std::string_view after = "") {
   return text(words(kind)[0] + std::string(after));
 }
-Item word(StatementKind kind, std::string_view after = " ") {
+GrammarItem word(StatementKind kind, std::string_view after = " ") {
   return text(std::string(spelling(kind)) + std::string(after));
 }
-// A reserved word between two spaces.
-Item spaced(TokenKind kind) { return text(" " + words(kind)[0] + " "); }
+// Returns a reserved word between two spaces.
+GrammarItem spaced(TokenKind kind) { return text(" " + words(kind)[0] + " "); }
 
 // Returns the words of the processor or memory kinds in `kinds`. An empty `kinds` stands for all.
 template <typename Kind>
@@ -98,9 +102,9 @@ std::vector<std::string> kind_words(TokenKind token, const std::vector<Kind>& ki
   return all;
 }
 
-// A choice between task or region names, quoted where necessary. Without names, any name is
+// Returns a choice between task or region names, quoted where necessary. Without names, any name is
 // allowed. Returns nothing if there are names but none of them can be written.
-std::optional<Item> names_of(const std::vector<std::string>& names) {
+std::optional<GrammarItem> names_of(const std::vector<std::string>& names) {
   if (names.empty()) return rule("path-name");
   std::vector<std::string> written;
   for (const std::string& name : names) {
@@ -115,9 +119,9 @@ constexpr std::string_view kWordChars =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kInitials = "_abcdefghijklmnopqrstuvwxyz";
 
-// One character of `among` that is not in `without`. The characters of `among` must be in ascending
-// order.
-Item chars_of(std::string_view among, std::string_view without = "") {
+// Returns one character of `among` that is not in `without`. The characters of `among` must be in
+// ascending order.
+GrammarItem chars_of(std::string_view among, std::string_view without = "") {
   std::vector<CharRange> ranges;
   for (const char c : among) {
     if (without.find(c) != std::string_view::npos) continue;
@@ -143,26 +147,25 @@ std::string next_chars(std::string_view prefix) {
   return next;
 }
 
-// Describes the rest of a free name that begins with `prefix`, where `prefix` begins a reserved
-// word. A free name must not be a reserved word, so this walks the prefix tree of the reserved
-// words:
+// Returns the rest of a free name that begins with `prefix`, where `prefix` begins a reserved word.
+// A free name must not be a reserved word, so this walks the prefix tree of the reserved words:
 //
 // * A name that has left the tree continues with any characters.
 // * A name that is still in the tree may end here, unless `prefix` is itself a reserved word.
-Item after(const std::string& prefix) {
+GrammarItem after(const std::string& prefix) {
   const bool reserved = find_reserved(prefix) != nullptr;
   const std::string next = next_chars(prefix);
   if (next.empty()) return some(rule("word-char"));
-  std::vector<Item> ways;
+  std::vector<GrammarItem> ways;
   for (const char c : next) ways.push_back(seq(text(std::string(1, c)), after(prefix + c)));
   ways.push_back(seq(chars_of(kWordChars, next), many(rule("word-char"))));
-  Item item = compound(Kind::kChoice, std::move(ways));
+  GrammarItem item = compound(Kind::kChoice, std::move(ways));
   return reserved ? item : optional(std::move(item));
 }
 
 // Adds `free-name` and one production for each small letter with which a reserved word begins.
 void add_free_names(std::vector<Production>& table) {
-  std::vector<Item> ways;
+  std::vector<GrammarItem> ways;
   std::vector<Production> by_letter;
   std::string letters;
   for (const char c : next_chars("")) {
@@ -181,8 +184,8 @@ void add_free_names(std::vector<Production>& table) {
 // Adds the names of tasks, regions, variables and functions. A path such as `a.b` may contain
 // reserved words; a single word must be free or quoted.
 void add_names(std::vector<Production>& table) {
-  const Item separator = one_of(text("."), text("::"));
-  const Item path = seq(rule("word"), some(seq(separator, rule("word"))));
+  const GrammarItem separator = one_of(text("."), text("::"));
+  const GrammarItem path = seq(rule("word"), some(seq(separator, rule("word"))));
   add_free_names(table);
   table.push_back({"word-char", chars_of(kWordChars), true, ""});
   table.push_back({"word",
@@ -195,9 +198,9 @@ void add_names(std::vector<Production>& table) {
 
 // Adds the start of the grammar: lines, comments, and the choice between all statements.
 void add_program(std::vector<Production>& table) {
-  const Item blank = optional(text("\n"));
-  const Item code = one_of(seq(rule("statement"), rule("end")), rule("function"));
-  const Item comment = seq(rule("comment"), text("\n"));
+  const GrammarItem blank = optional(text("\n"));
+  const GrammarItem code = one_of(seq(rule("statement"), rule("end")), rule("function"));
+  const GrammarItem comment = seq(rule("comment"), text("\n"));
   table.push_back(
       {"program", seq(rule("line"), many(seq(blank, rule("line")))), false,
        "Programs: a statement, function or comment a line, with one blank line between"});
@@ -205,7 +208,7 @@ void add_program(std::vector<Production>& table) {
   table.push_back({"end", seq(text(";"), rule("line-end")), false, ""});
   table.push_back(
       {"line-end", seq(optional(seq(text("  "), rule("comment"))), text("\n")), false, ""});
-  std::vector<Item> statements;
+  std::vector<GrammarItem> statements;
   for (const char* name : {"task", "region", "layout", "limit", "collect", "index-map",
                            "single-map", "replicate", "steal", "assign", "print"}) {
     statements.push_back(rule(name));
@@ -215,11 +218,11 @@ void add_program(std::vector<Production>& table) {
 
 // Adds the statements that decide something: `Task`, `Region`, `Layout` and so on.
 void add_decisions(std::vector<Production>& table) {
-  const Item names = rule("names");
-  const Item which = seq(text(" "), rule("which"));
-  const Item any_kind = one_of(rule("proc"), text("*"));
-  const Item who = one_of(names, rule("proc"));
-  const auto add = [&](std::string_view name, StatementKind kind, Item rest) {
+  const GrammarItem names = rule("names");
+  const GrammarItem which = seq(text(" "), rule("which"));
+  const GrammarItem any_kind = one_of(rule("proc"), text("*"));
+  const GrammarItem who = one_of(names, rule("proc"));
+  const auto add = [&](std::string_view name, StatementKind kind, GrammarItem rest) {
     table.push_back({std::string(name), seq(word(kind), std::move(rest)), false, ""});
   };
   add("task", StatementKind::kTask, seq(names, text(" "), list(rule("proc"))));
@@ -241,9 +244,9 @@ void add_decisions(std::vector<Production>& table) {
 
 // Adds assignments, `print` and functions. The body of a function has at least one `return`.
 void add_functions(std::vector<Production>& table) {
-  const Item expr = rule("expr");
-  const Item gap = optional(text("\n"));
-  const Item parameters = optional(list(rule("parameter")));
+  const GrammarItem expr = rule("expr");
+  const GrammarItem gap = optional(text("\n"));
+  const GrammarItem parameters = optional(list(rule("parameter")));
   table.push_back({"assign", seq(rule("free-name"), text(" = "), expr), false, ""});
   table.push_back({"print",
                    seq(word(StatementKind::kPrint, "("), rule("string"),
@@ -261,7 +264,7 @@ void add_functions(std::vector<Production>& table) {
                    seq(many(seq(rule("step"), gap)), rule("return"),
                        many(seq(gap, one_of(rule("step"), rule("return"))))),
                    false, ""});
-  const Item action = seq(one_of(rule("assign"), rule("print")), rule("end"));
+  const GrammarItem action = seq(one_of(rule("assign"), rule("print")), rule("end"));
   table.push_back(
       {"step", seq(text("  "), one_of(action, seq(rule("comment"), text("\n")))), false, ""});
   const std::string indented = "  " + std::string(spelling(StatementKind::kReturn)) + " ";
@@ -273,15 +276,15 @@ void add_functions(std::vector<Production>& table) {
 // Adds the parts of statements: names, kinds, layout constraints. `names` narrows the choice to the
 // tasks, regions, kinds and positions that a caller knows.
 void add_parts(const GrammarNames& names, std::vector<Production>& table) {
-  const auto add = [&](std::string_view name, Item item) {
+  const auto add = [&](std::string_view name, GrammarItem item) {
     table.push_back({std::string(name), std::move(item), false, ""});
   };
   const bool positions = names.requirements != 0;
-  const std::optional<Item> tasks = names_of(names.tasks), regions = names_of(names.regions);
-  std::vector<Item> requirements;
+  const std::optional<GrammarItem> tasks = names_of(names.tasks), regions = names_of(names.regions);
+  std::vector<GrammarItem> requirements;
   if (positions) requirements.push_back(rule("position"));
   if (regions) requirements.push_back(rule("region-name"));
-  const Item all = text("*");
+  const GrammarItem all = text("*");
   add("names", tasks ? one_of(all, list(rule("task-name"))) : all);
   table.back().heading = "Their parts";
   const bool any = !requirements.empty();
@@ -304,7 +307,7 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
                          TokenKind::kLessEqual, TokenKind::kGreater, TokenKind::kGreaterEqual}) {
     comparisons.emplace_back(spelling(sign));
   }
-  const Item align =
+  const GrammarItem align =
       seq(text(spelling(ConstraintWord::kAlign)), texts(comparisons), rule("alignment"));
   add("constraint", one_of(texts(constraints), align));
   std::vector<std::string> powers;
@@ -325,7 +328,7 @@ void add_binary(std::vector<Production>& table) {
          op = static_cast<Operator>(static_cast<int>(op) + 1)) {
       if (precedence(op) == level) signs.push_back(" " + std::string(spelling(op)) + " ");
     }
-    const Item operand = rule(kLevels[level]);
+    const GrammarItem operand = rule(kLevels[level]);
     table.push_back({std::string(kLevels[level - 1]),
                      seq(operand, many(seq(texts(signs), operand))), false, ""});
   }
@@ -334,16 +337,16 @@ void add_binary(std::vector<Production>& table) {
 // Adds the members after a `.`: properties, methods, and methods with a named option. Members are
 // not reserved words.
 void add_members(std::vector<Production>& table) {
-  const Item arguments = optional(rule("arguments"));
+  const GrammarItem arguments = optional(rule("arguments"));
   std::vector<std::string> plain;
-  std::vector<Item> calls = {rule("property"),
-                             seq(rule("operation"), text("("), arguments, text(")"))};
+  std::vector<GrammarItem> calls = {rule("property"),
+                                    seq(rule("operation"), text("("), arguments, text(")"))};
   for (const MethodInfo& method : kMethods) {
     if (method.option.empty()) {
       plain.emplace_back(method.name);
       continue;
     }
-    const Item option = seq(text(std::string(method.option) + "="), rule("expr"));
+    const GrammarItem option = seq(text(std::string(method.option) + "="), rule("expr"));
     calls.push_back(seq(text(std::string(method.name) + "("),
                         list(one_of(rule("argument"), option)), text(")")));
   }
@@ -356,20 +359,20 @@ void add_members(std::vector<Production>& table) {
 
 // Adds the expressions without operators: literals, names, calls, tuples and comprehensions.
 void add_primaries(std::vector<Production>& table) {
-  const Item expr = rule("expr");
-  const Item arguments = optional(rule("arguments"));
-  const Item name = seq(rule("free-name"), optional(seq(text("("), arguments, text(")"))));
-  const Item machine = seq(word(TokenKind::kMachine, "("), expr, text(")"));
-  const Item comprehension = seq(text("tuple("), expr, spaced(TokenKind::kFor), rule("free-name"),
-                                 spaced(TokenKind::kIn), expr, text(")"));
-  const Item truth = one_of(word(TokenKind::kTrue), word(TokenKind::kFalse));
+  const GrammarItem expr = rule("expr");
+  const GrammarItem arguments = optional(rule("arguments"));
+  const GrammarItem name = seq(rule("free-name"), optional(seq(text("("), arguments, text(")"))));
+  const GrammarItem machine = seq(word(TokenKind::kMachine, "("), expr, text(")"));
+  const GrammarItem comprehension = seq(text("tuple("), expr, spaced(TokenKind::kFor),
+                                        rule("free-name"), spaced(TokenKind::kIn), expr, text(")"));
+  const GrammarItem truth = one_of(word(TokenKind::kTrue), word(TokenKind::kFalse));
   table.push_back({"primary",
                    one_of(rule("integer"), truth, rule("string"), rule("proc"), rule("mem"), name,
                           machine, comprehension, rule("tuple")),
                    false, ""});
   // One expression in parentheses is not a tuple. A tuple of one item needs a comma or a `*`.
-  const Item items = seq(text(", "), rule("arguments"));
-  const Item contents =
+  const GrammarItem items = seq(text(", "), rule("arguments"));
+  const GrammarItem contents =
       one_of(seq(expr, optional(one_of(text(","), items))), seq(text("*"), expr, optional(items)));
   table.push_back({"tuple", seq(text("("), optional(contents), text(")")), false, ""});
   table.push_back({"arguments", list(rule("argument")), false, ""});
@@ -378,18 +381,19 @@ void add_primaries(std::vector<Production>& table) {
 
 // Adds all expressions, from the conditional down to the primaries.
 void add_expressions(std::vector<Production>& table) {
-  const Item expr = rule("expr");
+  const GrammarItem expr = rule("expr");
   table.push_back({"expr",
                    seq(rule("disjunction"), optional(seq(text(" ? "), expr, text(" : "), expr))),
                    false, "Expressions"});
   add_binary(table);
-  const Item signs = one_of(text(spelling(Operator::kNegate)), text(spelling(Operator::kNot)));
+  const GrammarItem signs =
+      one_of(text(spelling(Operator::kNegate)), text(spelling(Operator::kNot)));
   table.push_back({"prefix", one_of(seq(signs, rule("prefix")), rule("postfix")), false, ""});
   table.push_back(
       {"postfix", seq(rule("primary"), many(one_of(rule("member"), rule("index")))), false, ""});
   add_members(table);
-  const Item element = one_of(rule("argument"), text("*"));
-  const Item slice = seq(optional(expr), text(":"), optional(expr));
+  const GrammarItem element = one_of(rule("argument"), text("*"));
+  const GrammarItem slice = seq(optional(expr), text(":"), optional(expr));
   table.push_back({"index", seq(text("["), one_of(list(element), slice), text("]")), false, ""});
   add_primaries(table);
 }
@@ -416,11 +420,11 @@ std::vector<CharRange> shown_beyond_ascii() {
 
 // Adds integers, positions, strings, quoted names and comments.
 void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
-  const auto add = [&](std::string_view name, Item item) {
+  const auto add = [&](std::string_view name, GrammarItem item) {
     table.push_back({std::string(name), std::move(item), true, ""});
   };
-  const Item digit = chars({{'0', '9'}});
-  const Item zero = text("0"), first_digit = chars({{'1', '9'}}), quote = text("\"");
+  const GrammarItem digit = chars({{'0', '9'}});
+  const GrammarItem zero = text("0"), first_digit = chars({{'1', '9'}}), quote = text("\"");
   static_assert(9'999 <= kMaxPosition);
   add("integer", one_of(zero, seq(first_digit, up_to(17, digit))));
   table.back().heading = "Tokens";
@@ -435,14 +439,14 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
     ascii.insert(ascii.end(), beyond_ascii.begin(), beyond_ascii.end());
     return chars(std::move(ascii));
   };
-  const Item escaped = seq(text("\\"), one_of(text(" "), rule("visible")));
-  const Item simple_escape = one_of(text("\\\""), text("\\\\"));
+  const GrammarItem escaped = seq(text("\\"), one_of(text(" "), rule("visible")));
+  const GrammarItem simple_escape = one_of(text("\\\""), text("\\\\"));
   add("visible", with({{'!', '~'}}));
   add("plain", with({{' ', '!'}, {'#', '['}, {']', '~'}}));
   add("string", seq(quote, many(one_of(rule("plain"), escaped)), quote));
   // A quoted name must not be "*" alone because `*` stands for all names.
-  const Item no_star = with({{' ', '!'}, {'#', ')'}, {'+', '['}, {']', '~'}});
-  const Item in_name = one_of(rule("plain"), simple_escape);
+  const GrammarItem no_star = with({{' ', '!'}, {'#', ')'}, {'+', '['}, {']', '~'}});
+  const GrammarItem in_name = one_of(rule("plain"), simple_escape);
   add("quoted-name",
       seq(quote,
           one_of(seq(one_of(no_star, simple_escape), many(in_name)), seq(text("*"), some(in_name))),
@@ -453,9 +457,9 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
 // ------------------------------------------------------------------------------------ the table
 
 // Adds to `used` the name of every production that `item` reaches.
-void find_used(const Item& item, const std::vector<Production>& table,
+void find_used(const GrammarItem& item, const std::vector<Production>& table,
                std::set<std::string>& used) {
-  for (const Item& part : item.items) find_used(part, table, used);
+  for (const GrammarItem& part : item.items) find_used(part, table, used);
   if (item.kind != Kind::kRule || !used.insert(item.text).second) return;
   const auto found =
       std::find_if(table.begin(), table.end(),
@@ -476,7 +480,7 @@ void prune(std::vector<Production>& table) {
 
 }  // namespace
 
-// The first production is the start of the grammar.
+// Returns the table with the start of the grammar as its first production.
 std::vector<Production> productions(const GrammarNames& names) {
   std::vector<Production> table;
   add_program(table);

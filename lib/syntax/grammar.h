@@ -3,9 +3,12 @@
 //
 // It describes the output of `print` (printer.h) byte for byte, except comments in the middle of a
 // statement. It has these restrictions, so that constrained decoding gives valid programs:
-//  * free names begin with a small letter or `_`; any other task or region can be quoted;
-//  * members, and the option of `decompose`, are those of LANGUAGE; a function has a `return`;
-//  * integers have up to 18 digits, positions up to four, alignments are powers of two.
+//
+// * free names begin with a small letter or `_`; any other task or region can be quoted;
+// * members, and the option of `decompose`, are those of docs/language.md; a function has a
+//   `return`;
+// * integers have up to 18 digits, positions up to four, alignments are powers of two.
+//
 // No production is left-recursive or can be empty.
 #pragma once
 
@@ -20,30 +23,31 @@ namespace groma::syntax {
 using CharRange = CharacterRange;
 
 // A part of the right-hand side of a production.
-struct Item {
+struct GrammarItem {
   enum class Kind {
     kText,      // text, never empty
-    kChars,     // one character of `chars`, which ascend
+    kChars,     // one character from the ascending ranges in `chars`
     kRule,      // the production named `text`
     kSequence,  // items one after the other; at least two
     kChoice,    // one of the items; at least two
     kOptional,  // items[0] or nothing
     kMany,      // items[0], zero or more times
     kSome,      // items[0], one or more times
-    kUpTo,      // items[0], which is kChars, at most `most` times
+    kUpTo,      // the characters of items[0], which is kChars, at most `most` times
   };
   Kind kind = Kind::kText;
   std::string text;
   std::vector<CharRange> chars;
-  std::vector<Item> items;
+  std::vector<GrammarItem> items;
   int most = 0;
 };
 
 // A named rule of the grammar.
 struct Production {
   std::string name;  // small letters, digits and `-`
-  Item item;
-  // Contains only characters and tokens: a terminal, in notations that have terminals.
+  GrammarItem item;
+  // True: the production contains only characters and tokens. Notations that have terminals write
+  // it as one.
   bool token = false;
   std::string heading;  // title, if the production begins a part of the grammar
 };

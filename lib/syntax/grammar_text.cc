@@ -13,14 +13,14 @@ namespace groma {
 namespace {
 
 using syntax::CharRange;
-using syntax::Item;
+using syntax::GrammarItem;
 using syntax::Production;
-using Kind = Item::Kind;
+using Kind = GrammarItem::Kind;
 
 constexpr std::size_t kColumns = 100;
 
-// How tightly the parts of a right side bind, loosest first. A part that binds more loosely than
-// its surroundings needs parentheses.
+// How tightly the parts of the right side of a production bind, loosest first. A part that binds
+// more loosely than its surroundings needs parentheses.
 enum Binding { kChoice, kSequence, kAtom };
 
 // Writes a grammar in one of the three notations.
@@ -62,7 +62,7 @@ class Writer {
     const std::string line = head + write(production.item, kChoice);
     if (line.size() <= kColumns || production.item.kind != Kind::kChoice) return line + tail;
     std::string text, last = head;
-    for (const Item& item : production.item.items) {
+    for (const GrammarItem& item : production.item.items) {
       const bool first = &item == &production.item.items.front();
       const std::string way = write(item, kSequence);
       if (!first && last.size() + way.size() + 5 > kColumns) {
@@ -77,7 +77,7 @@ class Writer {
   }
 
   // Returns an item, in parentheses if it binds more loosely than `outer`.
-  std::string write(const Item& item, Binding outer) const {
+  std::string write(const GrammarItem& item, Binding outer) const {
     switch (item.kind) {
       case Kind::kText:
         return quote(item.text);
@@ -95,10 +95,10 @@ class Writer {
   }
 
   // Returns the parts of a sequence or a choice with `separator` between them.
-  std::string joined(const Item& item, std::string_view separator, Binding own,
+  std::string joined(const GrammarItem& item, std::string_view separator, Binding own,
                      Binding outer) const {
     std::string text;
-    for (const Item& part : item.items) {
+    for (const GrammarItem& part : item.items) {
       if (!text.empty()) text += separator;
       text += write(part, own == kChoice ? kSequence : kAtom);
     }
@@ -106,7 +106,7 @@ class Writer {
   }
 
   // Returns an optional or repeated item in the notation of EBNF.
-  std::string bracketed(const Item& item, Binding outer) const {
+  std::string bracketed(const GrammarItem& item, Binding outer) const {
     const std::string inner = write(item.items[0], kChoice);
     if (item.kind == Kind::kOptional) return "[ " + inner + " ]";
     if (item.kind == Kind::kMany) return "{ " + inner + " }";
@@ -116,7 +116,7 @@ class Writer {
   }
 
   // Returns an optional or repeated item in the notation of GBNF and Lark.
-  std::string repeated(const Item& item) const {
+  std::string repeated(const GrammarItem& item) const {
     const std::string inner = write(item.items[0], kAtom);
     if (item.kind == Kind::kOptional) return inner + "?";
     if (item.kind == Kind::kMany) return inner + "*";

@@ -345,7 +345,8 @@ std::string string_value(std::string_view quoted_text) {
   return value;
 }
 
-// The inverse of string_value.
+// Returns the value as a string of a program, with quotes and escapes. string_value() does the
+// reverse.
 std::string quoted(std::string_view value) {
   std::string text = "\"";
   for (char c : value) {

@@ -44,7 +44,7 @@ class Lexer {
   std::string_view text_;
   std::size_t at_ = 0;
   bool line_start_ = true;   // no token on this line yet
-  bool fence_seen_ = false;  // a Markdown code fence was reported
+  bool fence_seen_ = false;  // a Markdown code fence was reported before
   Diagnostics& diags_;
   std::vector<Comment>* comments_;
 };
@@ -52,7 +52,8 @@ class Lexer {
 // Returns the value of a string token (with its quotes): `\"` and `\\` are replaced, and all else
 // stays.
 std::string string_value(std::string_view quoted);
-// The inverse of string_value().
+// Returns the value as a string of a program, with quotes and escapes. string_value() does the
+// reverse.
 std::string quoted(std::string_view value);
 
 // Returns the name of a task or region as a statement writes it. Returns nullopt if no string can

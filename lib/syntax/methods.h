@@ -58,8 +58,8 @@ struct MethodInfo {
   Operand result;
   // The name of an optional argument, a tuple of integers, that is given as NAME=...; empty: none.
   std::string_view option;
-  // For an operation on a machine: the extents that replace the extent n of `d`, or the extents of
-  // a and b. Empty: the extents stay.
+  // For an operation on a machine: what replaces the extent n of dimension `d`, or the extents of
+  // dimensions a and b. Empty: the extents stay as they are.
   std::string_view extents;
   // The meaning of the result, as in docs/language.md and the reference card.
   std::string_view words;
@@ -72,7 +72,7 @@ struct MethodInfo {
   }
 };
 
-// In the order of the enumerators.
+// The rows of the table, in the order of the enumerators of Method.
 inline constexpr std::array kMethods = {
     MethodInfo{Method::kSplit,
                "split",

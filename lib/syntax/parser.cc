@@ -149,7 +149,7 @@ bool Parser::at_next_statement() const {
 // Reports that `what` was expected here. An error token was already reported by the lexer, so the
 // rest of its statement is skipped silently.
 void Parser::report_expected(std::string_view what) {
-  if (at(TokenKind::kError)) {  // the lexer has reported it
+  if (at(TokenKind::kError)) {  // the lexer has reported this token
     panic_ = true;
     panic_brackets_ = brackets_;
   }
@@ -221,7 +221,7 @@ void Parser::synchronize(bool in_body) {
 // statement is skipped instead.
 void Parser::finish_statement(bool in_body) {
   if (after_mistake_ && (at(TokenKind::kRightParen) || at(TokenKind::kRightBracket))) {
-    panic_ = true;  // a `;` split the statement, and this is its rest
+    panic_ = true;  // a wrong `;` split the statement, and the tokens that follow are its rest
   }
   recovered_ = panic_;
   brackets_ = 0;

@@ -9,8 +9,8 @@
 
 namespace groma::syntax {
 
-// Always returns a tree. If `diags` has errors, the tree holds what could be read. Comments are
-// kept for the printer if `keep_comments` is set.
+// Parses the text of `source`. Always returns a tree; if `diags` has errors, the tree holds what
+// could be read. Comments are kept for the printer if `keep_comments` is set.
 Tree parse(const Source& source, Diagnostics& diags, bool keep_comments = false);
 
 }  // namespace groma::syntax

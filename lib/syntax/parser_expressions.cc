@@ -8,14 +8,16 @@
 
 namespace groma::syntax {
 
-// The order is that of enum Operator; `-` and `!` at the end are the prefix operators.
+// Returns an operator as the language writes it. The table has the order of enum Operator, with the
+// prefix operators `-` and `!` at the end.
 std::string_view spelling(Operator op) {
   constexpr std::string_view kSpellings[] = {
       "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "-", "!"};
   return kSpellings[static_cast<std::size_t>(op)];
 }
 
-// Returns 1 for the loosest operator, `||`, up to 7 for the prefix operators.
+// Returns how tightly an operator binds: from 1 for the loosest, `||`, to 7 for the prefix
+// operators.
 int precedence(Operator op) {
   constexpr int kPrecedences[] = {1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6, 7, 7};
   return kPrecedences[static_cast<std::size_t>(op)];
@@ -378,7 +380,7 @@ void Parser::check_star(ExprId id, TokenKind closing) {
 
 // Adds an expression that is one token. `a` and `b` depend on the kind; an integer is stored in
 // both, with its low 32 bits in `a`.
-ExprId Parser::leaf(ExprKind kind, std::uint32_t a, std::uint32_t b) {
+ExprId Parser::token_expr(ExprKind kind, std::uint32_t a, std::uint32_t b) {
   Expr expr{kind};
   expr.range = token_.range;
   expr.at = token_.range.begin;
@@ -398,25 +400,25 @@ ExprId Parser::primary() {
   switch (token_.kind) {
     case TokenKind::kInt: {
       const auto value = static_cast<std::uint64_t>(integer_value(token_.range));
-      return leaf(ExprKind::kInt, static_cast<std::uint32_t>(value),
-                  static_cast<std::uint32_t>(value >> 32));
+      return token_expr(ExprKind::kInt, static_cast<std::uint32_t>(value),
+                        static_cast<std::uint32_t>(value >> 32));
     }
     case TokenKind::kTrue:
-      return leaf(ExprKind::kBool, 1);
+      return token_expr(ExprKind::kBool, 1);
     case TokenKind::kFalse:
-      return leaf(ExprKind::kBool, 0);
+      return token_expr(ExprKind::kBool, 0);
     case TokenKind::kString:
-      return leaf(ExprKind::kString);
+      return token_expr(ExprKind::kString);
     case TokenKind::kProcWord:
-      return leaf(ExprKind::kProc, token_.value);
+      return token_expr(ExprKind::kProc, token_.value);
     case TokenKind::kMemWord:
-      return leaf(ExprKind::kMem, token_.value);
+      return token_expr(ExprKind::kMem, token_.value);
     case TokenKind::kMachine:
-      return leaf(ExprKind::kMachine);
+      return token_expr(ExprKind::kMachine);
     case TokenKind::kName: {
       const std::string_view name = text(token_.range);
       if (name == "tuple" && next_.kind == TokenKind::kLeftParen) return tuple_or_call();
-      return leaf(ExprKind::kName, tree_.table.intern(name));
+      return token_expr(ExprKind::kName, tree_.table.intern(name));
     }
     case TokenKind::kLeftParen:
       return parenthesized();

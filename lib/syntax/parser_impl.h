@@ -113,7 +113,7 @@ class Parser {
   enum class Named : std::uint8_t { kFunction, kParameter, kVariable };
   Name plain_name(Named what);
   List which();
-  Which one_which();
+  RegionRef region_ref();
   Place place(bool memory_too);
   KindWord kind_word(TokenKind kind, bool last);
   List word_list(TokenKind kind);
@@ -167,7 +167,7 @@ class Parser {
   List elements(TokenKind closing, std::uint32_t open, bool in_call);
   List more_elements(std::size_t first, TokenKind closing, std::uint32_t open, bool in_call);
   void check_star(ExprId id, TokenKind closing);
-  ExprId leaf(ExprKind kind, std::uint32_t a = 0, std::uint32_t b = 0);
+  ExprId token_expr(ExprKind kind, std::uint32_t a = 0, std::uint32_t b = 0);
   ExprId primary();
   ExprId parenthesized();
   ExprId tuple_or_call();
@@ -183,7 +183,7 @@ class Parser {
   int brackets_ = 0;        // open ( and [ of this statement
   int panic_brackets_ = 0;  // brackets that were open at the error
   int depth_ = 0;           // recursion depth
-  // `}` that were reported as missing, so that a later one is not an error.
+  // Number of `}` that were reported as missing. As many later ones are not reported as errors.
   int expected_braces_ = 0;
   bool panic_ = false;          // an error in this statement was reported
   bool recovered_ = false;      // the previous statement had an error

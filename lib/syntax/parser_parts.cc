@@ -166,14 +166,14 @@ List Parser::which() {
   do {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "regions in a list");
     if (panic_) break;
-    tree_.which.push_back(one_which());
+    tree_.which.push_back(region_ref());
     ++list.count;
   } while (!panic_ && accept(TokenKind::kComma));
   return list;
 }
 
 // Reads one region of WHICH: a requirement's position (at most kMaxPosition) or a region's name.
-Which Parser::one_which() {
+RegionRef Parser::region_ref() {
   if (!at(TokenKind::kInt)) {
     // A processor kind directly before a memory is the third word of the statement, so the region,
     // its second word, is missing.
@@ -266,7 +266,8 @@ List Parser::constraints() {
       suggest(diags_.report(DiagId::kUnknownConstraint, token_.range, text(token_.range)),
               token_.range, TokenKind::kConstraintWord);
       advance();
-      // What follows may belong to the unknown word, so only a known continuation is read.
+      // The tokens that follow may belong to the unknown word, so the parser continues only at the
+      // end of the statement, a name or a constraint.
       const bool ends = token_.line_start || at(TokenKind::kSemicolon);
       panic_ = !ends && !at(TokenKind::kName) && !at(TokenKind::kConstraintWord);
       continue;

@@ -63,7 +63,7 @@ bool Parser::top_statement(Statement& made) {
     // too early.
     if (expected_braces_ > 0 || body_broken_) panic_ = true;
     report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
-    advance();  // otherwise recovery would stop here again
+    advance();  // skips this token, because the recovery would stop here again
     return false;
   }
   advance();

@@ -322,7 +322,7 @@ class Printer {
   // Writes the regions of a statement: positions and names.
   void print_which(List list) {
     std::string_view separator = " ";
-    for (const Which& which : Tree::slice(tree_.which, list)) {
+    for (const RegionRef& which : Tree::slice(tree_.which, list)) {
       if (which.is_position) {
         if (separator == ", ") put(",");
         flush_inside(which.range.begin);

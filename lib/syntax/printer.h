@@ -16,7 +16,8 @@ std::string print(const Tree& tree);
 // Returns the text of one expression, without comments.
 std::string print(const Tree& tree, ExprId id);
 
-// Return a scope and the sign of an alignment as statements have them. kNone has no sign.
+// Return the word for a scope, and the sign of an alignment, as statements write them.
+// AlignOp::kNone has no sign.
 std::string_view spelling(StealScope scope);
 std::string_view spelling(AlignOp op);
 

@@ -12,7 +12,7 @@ namespace groma::syntax {
 
 enum class TokenKind : std::uint8_t {
   kEnd,
-  kError,  // the lexer has reported it
+  kError,  // invalid text, which the lexer has reported
   kName,
   kInt,
   kString,
@@ -58,7 +58,8 @@ enum class TokenKind : std::uint8_t {
   kRightBracket,
 };
 
-// The statements, in the order of the table in LANGUAGE. kReturn occurs only in bodies.
+// The kinds of statements, in the order of the table in docs/language.md. kReturn occurs only in
+// bodies of functions.
 enum class StatementKind : std::uint8_t {
   kTask,
   kRegion,
@@ -86,7 +87,7 @@ enum class ConstraintWord : std::uint8_t {
   kAlign,
 };
 
-// Types of parameters. kAny is a parameter without a type. `Task` is written with the word of a
+// Types of parameters. kAny is a parameter without a type. kTask is written `Task`, like the
 // statement.
 enum class ParamType : std::uint8_t { kAny, kInt, kBool, kIPoint, kISpace, kMSpace, kTask };
 
@@ -108,7 +109,8 @@ std::span<const ReservedWord> reserved_words();
 // Returns null if `text` is not reserved.
 const ReservedWord* find_reserved(std::string_view text);
 
-// Return a sign or word as it is written, such as "<=". Empty if it has no fixed text.
+// Return the text of a sign or word, such as "<=". Return "" if its text is not fixed, as for a
+// name.
 std::string_view spelling(TokenKind kind);
 std::string_view spelling(StatementKind kind);
 std::string_view spelling(ConstraintWord word);

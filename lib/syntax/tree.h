@@ -28,27 +28,28 @@ using ExprId = std::uint32_t;
 inline constexpr ExprId kNoExpr = 0xFFFFFFFF;
 
 enum class ExprKind : std::uint8_t {
-  kError,          // was reported
-  kInt,            // value
-  kBool,           // a: 0 or 1
-  kString,         // the text in range, with its quotes
-  kName,           // a: NameId
-  kProc,           // a: ProcKind
-  kMem,            // a: MemKind
-  kMachine,        // the word `Machine`
-  kParen,          // a
-  kTuple,          // elements: a, b (list)
-  kComprehension,  // a: item, b: range, c: NameId of the variable, whose offset is `at`
-  kUnary,          // op, a
-  kBinary,         // op at offset `at`, a, b
-  kConditional,    // a: condition, b, c
-  kCall,           // c: callee; arguments: a, b (list)
-  kOption,         // NAME = value in a call: a: value, c: NameId
-  kIndex,          // c: base; elements: a, b (list)
-  kSlice,          // c: base; a, b: ends or kNoExpr
-  kMember,         // a: base, c: NameId, whose offset is `at`
-  kSplice,         // `*` a, in an element
-  kAll,            // a bare `*` as an index
+  kError,    // was reported
+  kInt,      // value
+  kBool,     // a: 0 or 1
+  kString,   // the text in range, with its quotes
+  kName,     // a: NameId
+  kProc,     // a: ProcKind
+  kMem,      // a: MemKind
+  kMachine,  // the word `Machine`
+  kParen,    // a
+  kTuple,    // elements: a, b (list)
+  // item a for each value of the variable in range b; c: NameId of the variable, at offset `at`
+  kComprehension,
+  kUnary,        // the operator `op` applied to a
+  kBinary,       // a `op` b, with the operator at offset `at`
+  kConditional,  // condition a, then the values b and c of its branches
+  kCall,         // a call of c with the arguments in the list a, b
+  kOption,       // an argument NAME = value of a call; a: value, c: NameId
+  kIndex,        // base c with the index elements in the list a, b
+  kSlice,        // a slice of base c from a to b; a missing end is kNoExpr
+  kMember,       // member c (a NameId, at offset `at`) of a
+  kSplice,       // the items of tuple a, written `*a` in an element
+  kAll,          // a bare `*` as an index
 };
 
 enum class Operator : std::uint8_t {
@@ -101,8 +102,8 @@ struct KindWord {
   Range range;
 };
 
-// A region: a name, a position, or `*`.
-struct Which {
+// A region in a statement: a name, a position, or `*`.
+struct RegionRef {
   bool is_position = false;
   std::uint32_t value = kStarName;  // NameId or position
   Range range;
@@ -126,8 +127,8 @@ struct Param {
   Name name;
 };
 
-// `names` refer to Tree::names, `which` to Tree::which, `procs` and `memories` to Tree::words. The
-// comments name all other vectors.
+// In the statements below, `names` are entries of Tree::names, `which` of Tree::which, and `procs`
+// and `memories` of Tree::words. Comments say which vectors other lists are entries of.
 struct TaskStatement {
   List names, procs;
 };
@@ -153,7 +154,7 @@ struct CollectMemoryStatement {
 // The statements IndexTaskMap and SingleTaskMap.
 struct TaskMapStatement {
   bool index = true;
-  List names;  // empty if it binds a kind
+  List names;  // empty if the statement binds a processor kind
   std::optional<KindWord> proc;
   Name function;
 };
@@ -168,7 +169,8 @@ struct TaskStealStatement {
 struct AssignStatement {
   Name target;
   ExprId value = kNoExpr;
-  // Assumed because of a statement with an error. It defines the name only if nothing else does.
+  // True: a broken statement seems to define the name. Any other definition of the name counts
+  // instead.
   bool implied = false;
 };
 struct PrintStatement {
@@ -204,7 +206,7 @@ struct Tree {
   std::vector<ExprId> lists;
   std::vector<Name> names;
   std::vector<KindWord> words;
-  std::vector<Which> which;
+  std::vector<RegionRef> which;
   std::vector<Constraint> constraints;
   std::vector<Param> params;
   std::vector<Statement> bodies;      // statements of functions

@@ -8,9 +8,9 @@
 namespace groma::testing {
 namespace {
 
-using syntax::Item;
+using syntax::GrammarItem;
 using syntax::Production;
-using Kind = Item::Kind;
+using Kind = GrammarItem::Kind;
 
 bool in_name(char32_t c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
@@ -81,8 +81,8 @@ class GbnfParser {
     return encode_utf8(text_.substr(begin, at_ - begin));
   }
 
-  Item alternatives(bool nested) {
-    Item choice{Kind::kChoice, "", {}, {}, 0};
+  GrammarItem alternatives(bool nested) {
+    GrammarItem choice{Kind::kChoice, "", {}, {}, 0};
     choice.items.push_back(sequence(nested));
     while (problem_.empty() && peek() == '|' && at_ < text_.size()) {
       ++at_;
@@ -92,8 +92,8 @@ class GbnfParser {
     return choice.items.size() == 1 ? choice.items[0] : choice;
   }
 
-  Item sequence(bool nested) {
-    Item all{Kind::kSequence, "", {}, {}, 0};
+  GrammarItem sequence(bool nested) {
+    GrammarItem all{Kind::kSequence, "", {}, {}, 0};
     while (problem_.empty() && at_ < text_.size()) {
       const char32_t c = peek();
       if (c == '\n' || c == '|' || c == ')') break;
@@ -104,20 +104,20 @@ class GbnfParser {
     return all.items.size() == 1 ? all.items[0] : all;
   }
 
-  Item atom() {
+  GrammarItem atom() {
     if (peek() == '"') return literal();
     if (peek() == '[') return char_class();
     if (peek() != '(') return {Kind::kRule, name(), {}, {}, 0};
     ++at_;
     skip_space(true);
-    Item group = alternatives(true);
+    GrammarItem group = alternatives(true);
     expect(")");
     return group;
   }
 
   // Directly behind what it repeats.
-  Item suffixed(Item item) {
-    Item repeated{Kind::kOptional, "", {}, {std::move(item)}, 0};
+  GrammarItem suffixed(GrammarItem item) {
+    GrammarItem repeated{Kind::kOptional, "", {}, {std::move(item)}, 0};
     switch (peek()) {
       case '?':
         break;
@@ -136,7 +136,7 @@ class GbnfParser {
     return repeated;
   }
 
-  Item counted(Item repeated) {
+  GrammarItem counted(GrammarItem repeated) {
     repeated.kind = Kind::kUpTo;
     expect("{0,");
     while (peek() >= '0' && peek() <= '9') {
@@ -147,9 +147,9 @@ class GbnfParser {
     return repeated;
   }
 
-  Item literal() {
+  GrammarItem literal() {
     ++at_;
-    Item item{Kind::kText, "", {}, {}, 0};
+    GrammarItem item{Kind::kText, "", {}, {}, 0};
     while (problem_.empty() && peek() != '"') {
       if (peek() == '\n') fail("an unclosed literal");
       item.text += encode_utf8(std::u32string(1, character()));
@@ -158,9 +158,9 @@ class GbnfParser {
     return item;
   }
 
-  Item char_class() {
+  GrammarItem char_class() {
     ++at_;
-    Item item{Kind::kChars, "", {}, {}, 0};
+    GrammarItem item{Kind::kChars, "", {}, {}, 0};
     if (peek() == '^') fail("a negated class");
     while (problem_.empty() && peek() != ']') {
       if (peek() == '\n') fail("an unclosed class");

@@ -7,9 +7,9 @@
 namespace groma::testing {
 
 using syntax::CharRange;
-using syntax::Item;
+using syntax::GrammarItem;
 using syntax::Production;
-using Kind = Item::Kind;
+using Kind = GrammarItem::Kind;
 
 std::u32string decode_utf8(std::string_view text) {
   std::u32string decoded;
@@ -74,7 +74,7 @@ Recogniser::Ends Recogniser::character_ends(bool matches, std::size_t at) {
   return matches ? Ends{at + 1} : Ends{};
 }
 
-Recogniser::Ends Recogniser::ends(const Item& item, std::size_t at) {
+Recogniser::Ends Recogniser::ends(const GrammarItem& item, std::size_t at) {
   switch (item.kind) {
     case Kind::kText: {
       std::size_t here = at;
@@ -97,7 +97,7 @@ Recogniser::Ends Recogniser::ends(const Item& item, std::size_t at) {
       return sequence_ends(item, at);
     case Kind::kChoice: {
       std::set<std::size_t> all;
-      for (const Item& way : item.items) {
+      for (const GrammarItem& way : item.items) {
         const Ends of_way = ends(way, at);
         all.insert(of_way.begin(), of_way.end());
       }
@@ -115,9 +115,9 @@ Recogniser::Ends Recogniser::ends(const Item& item, std::size_t at) {
   return {};
 }
 
-Recogniser::Ends Recogniser::sequence_ends(const Item& item, std::size_t at) {
+Recogniser::Ends Recogniser::sequence_ends(const GrammarItem& item, std::size_t at) {
   std::set<std::size_t> here = {at};
-  for (const Item& part : item.items) {
+  for (const GrammarItem& part : item.items) {
     std::set<std::size_t> next;
     for (const std::size_t place : here) {
       for (const std::size_t end : ends(part, place)) next.insert(end);
@@ -128,7 +128,8 @@ Recogniser::Ends Recogniser::sequence_ends(const Item& item, std::size_t at) {
 }
 
 // Round by round, going on only from places that are new.
-Recogniser::Ends Recogniser::repeated_ends(const Item& item, std::size_t at, int least, int most) {
+Recogniser::Ends Recogniser::repeated_ends(const GrammarItem& item, std::size_t at, int least,
+                                           int most) {
   std::set<std::size_t> all, last = {at};
   if (least == 0) all.insert(at);
   for (int round = 1; !last.empty() && round != most + 1; ++round) {
@@ -147,13 +148,13 @@ namespace {
 
 using Names = std::set<std::string>;
 
-void for_each_rule(const Item& item, const std::function<void(const std::string&)>& visit) {
+void for_each_rule(const GrammarItem& item, const std::function<void(const std::string&)>& visit) {
   if (item.kind == Kind::kRule) visit(item.text);
-  for (const Item& part : item.items) for_each_rule(part, visit);
+  for (const GrammarItem& part : item.items) for_each_rule(part, visit);
 }
 
-bool can_be_empty(const Item& item, const Names& empty) {
-  const auto is_empty = [&](const Item& part) { return can_be_empty(part, empty); };
+bool can_be_empty(const GrammarItem& item, const Names& empty) {
+  const auto is_empty = [&](const GrammarItem& part) { return can_be_empty(part, empty); };
   switch (item.kind) {
     case Kind::kText:
       return item.text.empty();
@@ -173,9 +174,9 @@ bool can_be_empty(const Item& item, const Names& empty) {
 }
 
 // Names with which `item` can begin.
-void add_firsts(const Item& item, const Names& empty, Names& firsts) {
+void add_firsts(const GrammarItem& item, const Names& empty, Names& firsts) {
   if (item.kind == Kind::kRule) firsts.insert(item.text);
-  for (const Item& part : item.items) {
+  for (const GrammarItem& part : item.items) {
     add_firsts(part, empty, firsts);
     if (item.kind == Kind::kSequence && !can_be_empty(part, empty)) break;
   }

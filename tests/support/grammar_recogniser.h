@@ -26,10 +26,10 @@ class Recogniser {
  private:
   using Ends = std::vector<std::size_t>;  // ascending
 
-  Ends ends(const syntax::Item& item, std::size_t at);
+  Ends ends(const syntax::GrammarItem& item, std::size_t at);
   Ends rule_ends(std::size_t production, std::size_t at);
-  Ends sequence_ends(const syntax::Item& item, std::size_t at);
-  Ends repeated_ends(const syntax::Item& item, std::size_t at, int least, int most);
+  Ends sequence_ends(const syntax::GrammarItem& item, std::size_t at);
+  Ends repeated_ends(const syntax::GrammarItem& item, std::size_t at, int least, int most);
   Ends character_ends(bool matches, std::size_t at);
 
   std::vector<syntax::Production> table_;

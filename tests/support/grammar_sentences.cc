@@ -8,9 +8,9 @@ namespace groma::testing {
 namespace {
 
 using syntax::CharRange;
-using syntax::Item;
+using syntax::GrammarItem;
 using syntax::Production;
-using Kind = Item::Kind;
+using Kind = GrammarItem::Kind;
 
 constexpr std::size_t kLength = 400;
 constexpr int kDepth = 60;
@@ -33,7 +33,7 @@ std::string SentenceGenerator::sentence() {
 
 bool SentenceGenerator::hurry(int depth) const { return text_.size() > kLength || depth > kDepth; }
 
-void SentenceGenerator::write(const Item& item, int depth) {
+void SentenceGenerator::write(const GrammarItem& item, int depth) {
   switch (item.kind) {
     case Kind::kText:
       text_ += decode_utf8(item.text);
@@ -48,7 +48,7 @@ void SentenceGenerator::write(const Item& item, int depth) {
       write(by_name_.at(item.text)->item, depth + 1);
       break;
     case Kind::kSequence:
-      for (const Item& part : item.items) write(part, depth);
+      for (const GrammarItem& part : item.items) write(part, depth);
       break;
     case Kind::kChoice:
       write(choose(item, depth), depth);
@@ -59,7 +59,7 @@ void SentenceGenerator::write(const Item& item, int depth) {
 }
 
 // Lists are short, so that not all is spent on the first expression; a program has several lines.
-void SentenceGenerator::write_repeated(const Item& item, int depth) {
+void SentenceGenerator::write_repeated(const GrammarItem& item, int depth) {
   if (item.kind == Kind::kSome) write(item.items[0], depth);
   if (item.kind == Kind::kOptional) {
     if (!hurry(depth) && below(2) == 0) write(item.items[0], depth);
@@ -73,15 +73,16 @@ void SentenceGenerator::write_repeated(const Item& item, int depth) {
   }
 }
 
-const Item& SentenceGenerator::choose(const Item& choice, int depth) {
+const GrammarItem& SentenceGenerator::choose(const GrammarItem& choice, int depth) {
   if (!hurry(depth)) return choice.items[below(choice.items.size())];
-  return *std::min_element(choice.items.begin(), choice.items.end(),
-                           [this](const Item& a, const Item& b) { return height(a) < height(b); });
+  return *std::min_element(
+      choice.items.begin(), choice.items.end(),
+      [this](const GrammarItem& a, const GrammarItem& b) { return height(a) < height(b); });
 }
 
-int SentenceGenerator::height(const Item& item) const {
+int SentenceGenerator::height(const GrammarItem& item) const {
   int most = 0, least = kUnknown;
-  for (const Item& part : item.items) {
+  for (const GrammarItem& part : item.items) {
     most = std::max(most, height(part));
     least = std::min(least, height(part));
   }

@@ -24,10 +24,10 @@ class SentenceGenerator {
   const std::set<std::string>& used() const { return used_; }
 
  private:
-  void write(const syntax::Item& item, int depth);
-  void write_repeated(const syntax::Item& item, int depth);
-  const syntax::Item& choose(const syntax::Item& choice, int depth);
-  int height(const syntax::Item& item) const;
+  void write(const syntax::GrammarItem& item, int depth);
+  void write_repeated(const syntax::GrammarItem& item, int depth);
+  const syntax::GrammarItem& choose(const syntax::GrammarItem& choice, int depth);
+  int height(const syntax::GrammarItem& item) const;
   void find_heights();
   bool hurry(int depth) const;
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
