@@ -13,7 +13,8 @@ namespace groma::mapper {
 struct Binding {
   Program program;
   Machine machine;
-  std::vector<Value> globals;  // by index; monostate until its assignment is executed
+  // value of each global, by its index; monostate until its assignment is executed
+  std::vector<Value> globals;
 };
 
 }  // namespace groma::mapper

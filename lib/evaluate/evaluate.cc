@@ -12,7 +12,7 @@
 namespace groma {
 namespace {
 
-// The step limit of the top level. It is higher than that of one evaluation, because generated
+// Limit on the steps of the top level. It is higher than that of one evaluation, because generated
 // programs have many globals.
 constexpr std::int64_t kMaxBindSteps = 10 * kMaxSteps;
 
@@ -73,7 +73,8 @@ std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagno
   return BoundProgram(std::move(binding));
 }
 
-// The evaluator has a copy of the globals, so that several evaluators can work at once.
+// The state of an evaluator. It has a copy of the globals, so that several evaluators can work at
+// once.
 struct FunctionEvaluator::State {
   BoundProgram bound;
   std::vector<mapper::Value> globals;

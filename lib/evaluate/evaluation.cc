@@ -44,7 +44,8 @@ std::string_view Evaluation::function_name(FunctionId function) const {
   return data_.names.text(data_.functions[function].name);
 }
 
-// Adds `ipoint` only if it differs from the point, because the launch does not begin at 0.
+// Describes the evaluation for a message. It names `ipoint` only if that differs from the point,
+// because the launch does not begin at 0.
 std::string Evaluation::where() const {
   if (task_ == nullptr) return "";
   const bool single = task_->parent || task_->processor;
@@ -65,7 +66,7 @@ std::string Evaluation::where() const {
                      coordinates_text(ipoint));
 }
 
-// Adds the chain of calls as a note, the innermost function first.
+// Reports a failure. The chain of calls becomes a note, the innermost function first.
 Diagnostic& Evaluation::fail(DiagId id, Range range, std::vector<DiagArg> args) {
   if (failed_) return dropped_;
   failed_ = true;
@@ -102,7 +103,7 @@ bool Evaluation::fail_step_limit(Range range) {
 
 // ---- Tuples
 
-// The cost is one step for each value. Nested tuples count with all their items.
+// Makes a tuple. The cost is one step for each value; nested tuples count with all their items.
 Value make_tuple(Evaluation& run, std::vector<Value> values, Range range) {
   if (run.failed() || !run.tick(static_cast<std::int64_t>(values.size()), range)) return {};
   auto made = std::make_shared<Tuple>();
@@ -123,7 +124,7 @@ Value make_tuple(Evaluation& run, std::vector<Value> values, Range range) {
   return {std::shared_ptr<const Tuple>(std::move(made))};
 }
 
-// Stops at the first item that is not an integer.
+// Returns the items as integers. It stops at the first item that is not an integer, and reports it.
 std::optional<std::vector<std::int64_t>> integers(Evaluation& run, const Value& value, Range range,
                                                   std::string_view what) {
   if (run.failed()) return std::nullopt;

@@ -28,18 +28,18 @@ class Evaluation {
   // `diags` are used until the next call.
   void begin_top_level(std::int64_t max_steps, Diagnostics& diags);
   void begin_function(FunctionId function, const TaskPoint& task, Diagnostics& diags);
-  // Ends it: its steps no longer count for the limit.
+  // Ends the evaluation. Its steps no longer count for the step limit.
   void end();
 
-  // The task and the mapping function of the evaluation. There is no task at top level.
+  // Return the task and the mapping function of the evaluation. There is no task at top level.
   bool has_task() const { return task_ != nullptr; }
   const TaskPoint& task() const { return *task_; }
   std::string_view task_name() const { return task_ == nullptr ? "" : task_->name; }
   std::string_view mapping_function() const { return function_name(mapping_function_); }
   std::string_view function_name(FunctionId function) const;
 
-  // The functions that are running, the innermost last, with the values of their variables. The top
-  // level counts as function 0.
+  // Enters or leaves a function with the values of its variables. The top level counts as function
+  // 0.
   void push_frame(FunctionId function, std::vector<Value> slots) {
     frames_.push_back({function, std::move(slots)});
   }
@@ -53,15 +53,15 @@ class Evaluation {
     steps_ += steps;
     return steps_ <= max_steps_ ? !failed_ : fail_step_limit(range);
   }
-  std::int64_t steps() const { return all_steps_ + steps_; }  // of all evaluations
+  std::int64_t steps() const { return all_steps_ + steps_; }  // steps of all evaluations so far
 
   bool failed() const { return failed_; }
   // Reports the first failure, with the functions and the point in which it happened, and returns
-  // its diagnostic. Later failures go to a diagnostic that nobody sees.
+  // its diagnostic. A later failure is dropped: the caller gets a diagnostic that is never shown.
   Diagnostic& fail(DiagId id, Range range, std::vector<DiagArg> args);
   // Reports that a value has the wrong type. Returns monostate.
   Value fail_type(Range range, std::string_view what, std::string_view needs, const Value& found);
-  Diagnostics& diags() { return *diags_; }  // for warnings
+  Diagnostics& diags() { return *diags_; }  // the diagnostics that get warnings
 
   // Describes the evaluation for a message: "`f` maps point (1, 5) of a launch of (11, 11) that
   // begins at (1, 1), where `ipoint` is (0, 4)" and similar.

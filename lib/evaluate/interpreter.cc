@@ -18,7 +18,8 @@ using program::Type;
 
 namespace {
 
-// The deepest nesting of expressions, through calls, too. Each level takes some 700 bytes of stack.
+// Limit on the nesting of expressions, including those of called functions. Each level takes some
+// 700 bytes of stack.
 constexpr int kMaxDepth = 1024;
 
 // Returns the value of a literal.
@@ -63,7 +64,7 @@ Value item_of(Evaluation& run, const std::vector<Value>& values, const std::vect
   return values[static_cast<std::size_t>(*at < 0 ? *at + length : *at)];
 }
 
-// Returns whether an argument has the type of its parameter. Reports the error if not.
+// Returns true if an argument has the type of its parameter. Reports an error otherwise.
 bool check_parameter(Evaluation& run, const program::Parameter& parameter, const ListItem& argument,
                      std::string_view callee) {
   using syntax::ParamType;
@@ -117,7 +118,8 @@ Interpreter::Interpreter(const Program& program, const Machine& machine,
       run_(data_),
       machines_(data_, machine, run_) {}
 
-// Each statement has a frame of its own. The step limit counts for all statements together.
+// Executes the statements of the top level, each in a frame of its own. The step limit counts for
+// all statements together.
 bool Interpreter::top_level(std::int64_t max_steps, Diagnostics& diags) {
   run_.begin_top_level(max_steps, diags);
   for (const Action& action : data_.top) {
@@ -259,7 +261,7 @@ Value Interpreter::eval_at(CodeId id, const Code& node) {
       return broken(node);
     case Op::kSplice:
     case Op::kAll:
-      break;  // these stand only in lists, which elements() handles
+      break;  // such nodes stand only in lists, which elements() handles
     default:
       return binary(node);
   }
@@ -371,7 +373,7 @@ Value Interpreter::binary(const Code& node) {
                left, right);
 }
 
-// Returns an item of a tuple, or a processor or set of a machine.
+// Returns an item of a tuple, or a processor or a set of processors of a machine.
 Value Interpreter::index(const Code& node) {
   const Value base = eval(node.c);
   if (run_.failed()) return {};
@@ -386,8 +388,8 @@ Value Interpreter::index(const Code& node) {
   return item_of(run_, *values, list, node.focus);
 }
 
-// Computes one end of a slice, as Python does: a negative end counts from the back, and the end is
-// cut to the length. A missing end is `missing`.
+// Computes one end of a slice, as Python does: a negative end counts from the back, and an end
+// beyond the length means the length. An end that is not written gets the value `missing`.
 bool Interpreter::slice_end(CodeId id, std::int64_t length, std::int64_t missing,
                             std::int64_t* end) {
   *end = missing;

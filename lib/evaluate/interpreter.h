@@ -14,7 +14,8 @@ namespace groma::mapper {
 
 class Interpreter {
  public:
-  // All arguments are used until the last call. `globals` are read, and written by top_level.
+  // All arguments must outlive the interpreter. The interpreter reads `globals`; top_level() also
+  // writes them.
   Interpreter(const Program& program, const Machine& machine, std::vector<Value>& globals,
               LogSink* log);
   Interpreter(const Interpreter&) = delete;
@@ -63,7 +64,7 @@ class Interpreter {
   Evaluation run_;
   MachineExpressions machines_;
   int printed_lines_ = 0;
-  int depth_ = 0;  // nesting of eval, through expressions and calls
+  int depth_ = 0;  // number of eval() calls that are running, through expressions and calls
 };
 
 }  // namespace groma::mapper

@@ -41,7 +41,8 @@ Value MachineExpressions::make(const Code& node, const Value& kind_value) {
 
 // ------------------------------------------------------------------------------------ indexing
 
-// A set has the processors in row-major order over the open dimensions, which are given as `*`.
+// Returns the processor at an index. If dimensions of the index are given as `*`, returns the set
+// of their processors, in row-major order over these dimensions.
 Value MachineExpressions::index(const Code& node, const MachineView& view,
                                 std::vector<ListItem> index) {
   if (index.size() == 1 && !index[0].all) {
@@ -74,7 +75,8 @@ Value MachineExpressions::index(const Code& node, const MachineView& view,
   const auto cost = static_cast<std::int64_t>(view.operations() + 1);
   for (std::int64_t k = 0; k < count; ++k) {
     if (!run_.tick(cost, node.range)) return {};
-    std::int64_t rest = k;  // row-major over the open dimensions
+    // position within the dimensions that are given as `*`, in row-major order
+    std::int64_t rest = k;
     for (std::size_t i = open.size(); i-- > 0;) {
       at[open[i]] = rest % view.sizes()[open[i]];
       rest /= view.sizes()[open[i]];
@@ -86,8 +88,8 @@ Value MachineExpressions::index(const Code& node, const MachineView& view,
   return {std::shared_ptr<const ProcessorSet>(std::move(set))};
 }
 
-// Returns whether the index fits the machine. Reports the error if not, with differences from the
-// original language.
+// Returns true if the index fits the machine. Reports an error otherwise, with notes about
+// differences from the original language.
 bool MachineExpressions::check_index(const Code& node, const MachineView& view,
                                      const std::vector<ListItem>& index) {
   if (index.size() != view.sizes().size()) {
@@ -143,8 +145,8 @@ std::optional<Processor> MachineExpressions::processor_at(const Code& node, cons
 
 // ------------------------------------------------------------------------------------ operations
 
-// The results of the last searches are remembered, since mapping functions split the same way for
-// every point.
+// Evaluates an operation on a machine. The results of the last searches are remembered, since
+// mapping functions split the same way for every point.
 Value MachineExpressions::operation(program::CodeId id, const Code& node, const MachineView& view,
                                     const std::vector<ListItem>& args,
                                     const OperationArguments& given) {
@@ -166,9 +168,9 @@ Value MachineExpressions::operation(program::CodeId id, const Code& node, const 
 Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem>& args,
                                     Applied applied) {
   if (auto* made = std::get_if<MachineView>(&applied)) return make_view(node, std::move(*made));
-  const Refused& why = std::get<Refused>(applied);
+  const RefusedOperation& why = std::get<RefusedOperation>(applied);
   Range range = node.focus;
-  if (why.at == Refused::kOption) range = range_of(node.option);
+  if (why.at == RefusedOperation::kOption) range = range_of(node.option);
   if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
   Diagnostic& diagnostic = run_.fail(why.id, range, why.arguments);
   if (!why.note.empty()) diagnostic.note(why.note);
@@ -176,7 +178,7 @@ Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem
   return {};
 }
 
-// Checks each argument against the table of methods.
+// Returns the arguments of an operation, each checked against the table of methods.
 std::optional<OperationArguments> MachineExpressions::arguments(const Code& node,
                                                                 const MachineView& view,
                                                                 const std::vector<ListItem>& args) {
@@ -218,7 +220,8 @@ Value MachineExpressions::has(const Code& node, const Value& base, const ListIte
   return {machine_.can_address(processor->node, processor->kind, *kind)};
 }
 
-// Converts the coordinates of the processor from the unchanged machine to the view.
+// Evaluates `task.processor(m)`: converts the coordinates of the task's processor from
+// Machine(KIND) to the view `m`.
 Value MachineExpressions::task_processor(const Code& node, const Value& base,
                                          const ListItem& machine_arg) {
   const auto* task = base.get<TaskValue>();

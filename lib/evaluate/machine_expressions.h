@@ -15,7 +15,7 @@ class MachineExpressions {
  public:
   using Code = program::Code;
 
-  // All arguments are used until the last call.
+  // All arguments must outlive this object.
   MachineExpressions(const program::Data& data, const Machine& machine, Evaluation& run)
       : data_(data), machine_(machine), run_(run) {}
 
@@ -63,7 +63,8 @@ class MachineExpressions {
   Evaluation& run_;
   std::array<SplitMemo, 8> memos_;
   std::size_t next_memo_ = 0;
-  std::array<bool, kProcKindCount> looked_at_{};  // see warn_of_unequal_nodes
+  // true for the kinds about whose unequal nodes it has warned
+  std::array<bool, kProcKindCount> looked_at_{};
 };
 
 }  // namespace groma::mapper

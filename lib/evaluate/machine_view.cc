@@ -1,4 +1,5 @@
-// The operations on a grid, each with the way back.
+// The operations on a grid of processors. Each has a function that leads an index of the new grid
+// back to the old one.
 #include "evaluate/machine_view.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ MachineView MachineView::slice(int d, std::int64_t lo, std::int64_t hi) const {
   return with({Step::Kind::kSlice, d, 0, lo, hi - lo + 1, {}}, std::move(sizes));
 }
 
-// From an index after the step to the one before it.
+// Changes `index` from an index after the operation to the index before it.
 void MachineView::step_back(const Step& step, Coordinates& index) {
   switch (step.kind) {
     case Step::Kind::kSplit: {

@@ -40,21 +40,21 @@ class MachineView {
 
   // Returns the (node, processor) of an index. Each coordinate must lie within sizes().
   Coordinates to_base(Coordinates index) const;
-  // Returns the index of (node, processor). Returns nullopt if a slice has cut it off; `cut` then
-  // says which.
+  // from_base() returns the index of (node, processor). If a slice has cut the processor off, it
+  // returns nullopt and sets `cut` to the slice.
   struct Cut {
-    int dimension = 0;  // dimension of the slice
+    int dimension = 0;  // dimension that the slice cuts
     std::int64_t index = 0, size = 0;
   };
   std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor, Cut* cut) const;
 
-  // One of the operations above, for code that applies them to numbers other than integers.
+  // One of the operations above as data, for code that applies it to numbers other than integers.
   struct Step {
     enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kRotate, kSlice };
     Kind kind;
     int a = 0, b = 0;
-    // Extents before the operation. kRotate: size_a is k within [0, n), size_b is n. kSlice: lo,
-    // and the new extent.
+    // Extents before the operation. For kRotate, size_a is k within [0, n) and size_b is n. For
+    // kSlice, they are the first index and the new extent.
     std::int64_t size_a = 0, size_b = 0;
     Coordinates parts;  // kSplit
   };

@@ -67,8 +67,8 @@ std::shared_ptr<const std::vector<Value>> sizes_of(const MachineView& view) {
   return std::make_shared<const std::vector<Value>>(std::move(sizes));
 }
 
-// A processor has the members of the pair of its node and index, and a machine those of its
-// extents.
+// Returns a member of a value. A processor has the members of the pair of its node and index, and a
+// machine has those of its extents.
 Value member_of(Evaluation& run, const Code& node, const Value& base, Range base_range) {
   if (const auto* task = base.get<TaskValue>()) return task_member(run, node, *task);
   const auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);

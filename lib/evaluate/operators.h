@@ -5,7 +5,7 @@
 
 namespace groma::mapper {
 
-// An operator, and the places of the operator and its operands in the program, for errors.
+// An operator, with its place and the places of its operands in the program, which errors point at.
 struct Operator {
   program::Op op;
   Range range;  // the whole expression

@@ -21,7 +21,8 @@ std::string place_text(const Place& place) {
 std::string text_of(const Processor& processor) { return place_text(processor); }
 std::string text_of(const Memory& memory) { return place_text(memory); }
 
-// Looks at the nodes from `node` on, and after the last one from node 0 on.
+// Returns the first processor of the kind. Looks at the nodes from `node` on, and after the last
+// one from node 0 on.
 std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node) {
   const std::int64_t nodes = machine.node_count();
   for (std::int64_t i = 0; i < nodes; ++i) {
@@ -50,7 +51,8 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind) {
 }
 
 // Returns the addressable memory with the highest bandwidth that has a capacity. With `rdma`,
-// registered and zero-copy memories come first. Of equal memories the first kind wins.
+// registered and zero-copy memories come first. If several have the same bandwidth, the first kind
+// wins.
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma) {
   const auto registered = [rdma](const Affinity& affinity) {

@@ -1,4 +1,4 @@
-// auto_split walks all ordered factorisations in the original's order.
+// auto_split: tries all ordered factorisations, in the order of the original implementation.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -14,15 +14,17 @@ __extension__ typedef unsigned __int128 Ways;
 
 using Sizes = std::vector<std::int64_t>;
 
-// The number of ordered factorisations into k sizes, or `limit` + 1 where there are more: for each
-// prime, the ways to deal out its exponent, C(exponent + k - 1, exponent).
+// Returns the number of ordered factorisations into k sizes, or `limit` + 1 if there are more. It
+// is the product over the primes of the ways to deal the prime's exponent out to k dimensions:
+// C(exponent + k - 1, exponent).
 std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::int64_t limit) {
   if (k == 0) return divisors.factors().empty() ? 1 : 0;
   std::int64_t count = 1;
   for (const Factor& factor : divisors.factors()) {
     Ways ways = 1;
     for (std::size_t i = 1; i <= factor.exponent; ++i) {
-      ways = ways * (k - 1 + i) / i;  // a binomial at each step, so this division leaves no rest
+      // `ways` is a binomial coefficient after each step, so the division is exact
+      ways = ways * (k - 1 + i) / i;
       if (ways > static_cast<Ways>(limit / count)) return limit + 1;
     }
     count *= static_cast<std::int64_t>(ways);
@@ -30,8 +32,9 @@ std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::
   return count;
 }
 
-// The walk over all ordered factorisations. The original lists the candidates tied so far and picks
-// from the list at its end; of that list only its first and whether greedy's is in it are needed.
+// Tries all ordered factorisations. The original keeps a list of the candidates that tie for the
+// best and picks from the list at its end. The pick needs only the first of them, and whether the
+// result of greedy_split is one of them.
 class AutoSearch {
  public:
   AutoSearch(const Divisors& divisors, std::span<const std::int64_t> extents, const Sizes& greedy)
@@ -50,7 +53,8 @@ class AutoSearch {
   }
 
  private:
-  // As the original divides: floats, in double, back to a float.
+  // Divides as the original does: converts both numbers to float, divides in double, and rounds to
+  // float.
   static float quotient(std::int64_t size, std::int64_t extent) {
     return static_cast<float>(static_cast<double>(static_cast<float>(size)) /
                               static_cast<double>(static_cast<float>(extent)));
@@ -60,8 +64,8 @@ class AutoSearch {
     return quotients_[dimension * divisors_.count() + placed_[dimension]];
   }
 
-  // Deals out a prime: `left` of its exponent to `dimension` and those after it, all smaller primes
-  // inside that.
+  // Deals out a prime factor: `left` of its exponent goes to `dimension` and the dimensions after
+  // it. For each way to do so, deals out all smaller primes.
   void place(std::size_t factor, std::size_t dimension, std::size_t left) {
     if (factor == 0) return place_smallest(dimension, left, 0.0);
     const std::size_t stride = divisors_.factors()[factor].stride;
@@ -78,8 +82,9 @@ class AutoSearch {
     }
   }
 
-  // The same for the innermost prime, whose stride is 1. Dimensions before `dimension` are final:
-  // `sum` is theirs, added in the original's order.
+  // Deals out the smallest prime, whose stride is 1, as place() does for other primes. The
+  // dimensions before `dimension` are complete, and `sum` is the sum of their quotients, added in
+  // the order of the original.
   void place_smallest(std::size_t dimension, std::size_t left, double sum) {
     if (left == 0 || dimension + 1 == dimensions_) {
       placed_[dimension] += left;
@@ -98,8 +103,8 @@ class AutoSearch {
     }
   }
 
-  // A tie leaves best_ as it is, even where it is a little better: the original compares with the
-  // first of the tied.
+  // Compares a factorisation with the best so far. best_ stays as it is on a tie, even if the new
+  // cost is a little lower, because the original compares with the first of the tied candidates.
   void consider(float cost) {
     constexpr float kTolerance = 1e-6F;  // the largest float below 1e-6
     const float gain = best_ - cost;
@@ -128,8 +133,8 @@ class AutoSearch {
   const Divisors& divisors_;
   const Sizes& greedy_;
   std::size_t dimensions_;
-  std::vector<float> quotients_;     // [dimension][divisor]
-  std::vector<std::size_t> placed_;  // [dimension] the divisor that it has so far
+  std::vector<float> quotients_;     // quotient for [dimension][divisor]
+  std::vector<std::size_t> placed_;  // for each dimension, the divisor that it has so far
   float best_ = std::numeric_limits<float>::infinity();
   std::vector<std::size_t> first_tied_;
   bool greedy_tied_ = false;

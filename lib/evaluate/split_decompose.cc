@@ -1,4 +1,5 @@
-// decompose is a dynamic program over (dimension, divisor left to place).
+// decompose: a dynamic program over pairs of a dimension and the divisor that is left for it and
+// the later dimensions.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -16,10 +17,11 @@ __extension__ typedef unsigned __int128 Cost;
 
 using Sizes = std::vector<std::int64_t>;
 
-// Tails looked at in one call at most, each with its divisors and a sort: dearer than auto_split's.
+// Limit on the tails that one call examines. It is below the limit of auto_split, because each tail
+// costs a search of divisors and a sort.
 constexpr std::int64_t kMaxTails = kMaxFactorisations / 5;
 
-// Costs stop at kNoCost: "does not fit" and "impossible", which no cost that fits exceeds.
+// The cost that stands for "too large for a Cost" and "impossible". No other cost exceeds it.
 constexpr Cost kNoCost = ~Cost{0};
 
 Cost add(Cost a, Cost b) {
@@ -32,21 +34,25 @@ Cost multiply(Cost a, Cost b) {
   return __builtin_mul_overflow(a, b, &product) ? kNoCost : product;
 }
 
-// Dimensions i..k-1 of a split that is optimal in the first sum.
+// The sizes of dimensions i..k-1 in a split that has the least crossing cost (the first sum of
+// decompose() in splits.h).
 struct Tail {
-  Cost volume;       // prod b_j of the largest block
-  Cost surface;      // sum_j halo_j * prod of the other b's, within these dimensions
-  std::size_t size;  // the divisor o_i
-  std::size_t next;  // which tail of the next dimension, after o_i
+  Cost volume;       // product of the extents b_j of the largest block
+  Cost surface;      // sum over j of halo_j * (product of the other b's), within these dimensions
+  std::size_t size;  // index of the divisor o_i, the size of dimension i
+  std::size_t next;  // index of the tail of dimension i + 1 that continues this one
 };
 
-// The first sum is one of costs of each dimension alone, so its minimum for (dimension i and after,
-// divisor left) follows from those of dimension i+1. The second is not; but with dimensions before
-// i fixed it is c1 * surface + c2 * volume of the tail, c1 > 0, so of each (dimension, divisor
-// left) only those optimal tails count that no other beats in both. They are few.
+// Searches for the best split. The crossing cost is a sum of costs that each depend on one
+// dimension. So its minimum for dimensions i..k-1 with a given product follows from the minima for
+// dimensions i+1..k-1.
+//
+// The surface of the largest block is not such a sum. If the sizes before dimension i are fixed, it
+// is c1 * surface + c2 * volume of the tail, with c1 > 0. So for each dimension and product, only
+// those tails are kept that no other tail beats in both surface and volume. They are few.
 class Decomposition {
  public:
-  // `extents` > 0, their product `volume`.
+  // All `extents` are above 0, and `volume` is their product.
   Decomposition(const Divisors& divisors, const Sizes& extents, std::span<const std::int64_t> halo,
                 std::int64_t volume)
       : divisors_(divisors),
@@ -82,8 +88,8 @@ class Decomposition {
     return dimension * divisors_.count() + left;
   }
 
-  // least_: the smallest first sum of dimensions i..k-1 with product `left`. What it takes from is
-  // numbered no higher than `left`, so that one list of divisors serves all dimensions.
+  // Fills least_. The index of a divisor of `left` is at most the index of `left`, so the entries
+  // that least_of() reads are complete, and one list of divisors serves all dimensions.
   void find_least() {
     for (std::size_t left = 0; left < divisors_.count(); ++left) {
       choices_[left] = rising_divisors_of(left);
@@ -102,7 +108,7 @@ class Decomposition {
   Cost least_of(std::size_t i, std::size_t left) const {
     Cost least = kNoCost;
     for (std::size_t size : choices_[left]) {
-      if (crossing_[at(i, size)] >= least) break;  // nor is a larger size any better
+      if (crossing_[at(i, size)] >= least) break;  // the crossing cost rises with the size
       least = std::min(least, crossing_with(i, left, size));
     }
     return least;
@@ -112,7 +118,7 @@ class Decomposition {
     return add(crossing_[at(i, size)], least_[at(i + 1, left - size)]);
   }
 
-  // The sizes of dimension i, rising, with which the first sum is the least.
+  // Returns the sizes of dimension i with which the crossing cost is the least, in rising order.
   std::vector<std::size_t> best_sizes(std::size_t i, std::size_t left) const {
     const Cost least = least_[at(i, left)];
     std::vector<std::size_t> sizes;
@@ -123,8 +129,8 @@ class Decomposition {
     return sizes;
   }
 
-  // The tails worth keeping, lexicographically rising; never empty where the least cost fits,
-  // unless there were too many. Worked out once.
+  // Returns the tails worth keeping, in lexicographic order. The result is computed at the first
+  // call. It is empty only if the least cost is kNoCost or if there were too many tails.
   const std::vector<Tail>& tails(std::size_t i, std::size_t left) {
     std::vector<Tail>& result = tails_[at(i, left)];
     if (!result.empty()) return result;
@@ -149,10 +155,14 @@ class Decomposition {
     return {multiply(block, rest.volume), add(multiply(block, rest.surface), face), size, next};
   }
 
-  // Those of `candidates` (lexicographically rising, which it keeps) that can be the best. Where no
-  // dimension before i has a halo, c2 = 0 and the surface alone decides; else both matter, and who
-  // is beaten in one and equal in the other is truly worse, whatever its sizes. Of those alike in
-  // what decides, the first.
+  // Returns those of `candidates` that can be part of the best split. Both lists are in
+  // lexicographic order.
+  //
+  // * If no dimension before i has a halo, c2 is 0, so only the surface counts.
+  // * Otherwise both surface and volume count. A tail that is worse in one of them and equal in the
+  //   other is worse, whatever the sizes before it are.
+  //
+  // Among tails that are equal in what counts, the first is kept.
   std::vector<Tail> unbeaten(const std::vector<Tail>& candidates, std::size_t i) const {
     const auto before = halo_.first(i);
     if (std::all_of(before.begin(), before.end(), [](std::int64_t halo) { return halo == 0; })) {
@@ -165,7 +175,8 @@ class Decomposition {
              std::pair(candidates[b].surface, candidates[b].volume);
     });
     std::vector<std::size_t> kept;
-    for (std::size_t index : order) {  // the surface rises: only a smaller volume is worth it
+    // the surface rises, so a tail is kept only if its volume is smaller
+    for (std::size_t index : order) {
       if (kept.empty() || candidates[index].volume < candidates[kept.back()].volume) {
         kept.push_back(index);
       }
@@ -193,15 +204,17 @@ class Decomposition {
   const Sizes& extents_;
   std::span<const std::int64_t> halo_;
   std::size_t dimensions_;
-  std::vector<std::vector<std::size_t>> choices_;  // [divisor left] its divisors, rising
-  std::vector<Cost> crossing_;            // [dimension][size] halo * (o - 1) * the other extents
-  std::vector<Cost> least_;               // [dimension][divisor left]
-  std::vector<std::vector<Tail>> tails_;  // the same; empty: not worked out
+  // for each product, the indices of its divisors in rising order of value
+  std::vector<std::vector<std::size_t>> choices_;
+  std::vector<Cost> crossing_;  // for [dimension][size]: halo * (o - 1) * the other extents
+  std::vector<Cost> least_;     // for [dimension][product that is left]: the least crossing cost
+  // for [dimension][product that is left]: see tails(); empty: not computed yet
+  std::vector<std::vector<Tail>> tails_;
   std::int64_t looked_at_ = 0;
   bool too_many_ = false;
 };
 
-// 0 where the product of the extents (> 0) is above 2^63-1.
+// Returns the product of the extents, which are above 0. Returns 0 if it exceeds 2^63-1.
 std::int64_t volume_of(const Sizes& extents) {
   std::int64_t volume = 1;
   for (std::int64_t extent : extents) {

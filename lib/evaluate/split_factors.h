@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxNewDimensions = 32;  // limit for auto_split an
 struct Factor {
   std::int64_t prime;
   std::size_t exponent;
-  std::size_t stride;  // stride of the exponent in a Divisors index
+  std::size_t stride;  // Divisors index of the prime itself
 };
 
 // Returns the prime factors in rising order. Uses trial division: at most 2^20 steps.
@@ -32,7 +32,7 @@ class Divisors {
   std::size_t whole() const { return count() - 1; }  // the index of n itself
   std::int64_t value(std::size_t divisor) const { return values_[divisor]; }
 
-  // Returns the indices of all divisors of a divisor.
+  // Returns the indices of all divisors of the divisor with this index.
   std::vector<std::size_t> divisors_of(std::size_t divisor) const;
 
  private:

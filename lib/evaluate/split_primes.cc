@@ -1,4 +1,4 @@
-// Prime factors dealt out to dimensions one by one.
+// balance_split and greedy_split: deal the prime factors of a number out to dimensions, one by one.
 #include <algorithm>
 #include <functional>
 

@@ -17,8 +17,8 @@ namespace groma::mapper {
 
 struct Value;
 
-// Immutable and shared. `items` includes the items of nested tuples, and `depth` is the nesting.
-// Both are limited, so that walking through a tuple is bounded.
+// A tuple. Immutable and shared. `items` includes the items of nested tuples, and `depth` is the
+// nesting. Both are limited, so that the work for a tuple is bounded.
 struct Tuple {
   std::vector<Value> values;
   std::int64_t items = 0;
@@ -57,8 +57,8 @@ struct Value {
 // Returns the type of a value.
 program::Type type_of(const Value& value);
 
-// Returns the values of a tuple (shared, since they may be many), or the node and index of a
-// processor. Returns null for any other value.
+// Returns the values of a tuple, or the node and index of a processor. Returns null for any other
+// value. A tuple's values are shared and not copied, because there may be many.
 std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value);
 
 // Returns the approximate length of to_string's text, which is the cost of making it.

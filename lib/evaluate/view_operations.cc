@@ -1,5 +1,5 @@
-// Checks and applies the operations on machines. The checks have the order in which users see their
-// errors.
+// Checks and applies the operations on machines. If several checks fail, the user sees the error of
+// the first one.
 #include "evaluate/view_operations.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using syntax::Method;
 
 namespace {
 
-using Parts = std::variant<Coordinates, Refused>;
+using Parts = std::variant<Coordinates, RefusedOperation>;
 
 // The position of the extents, or of their number, among the parameters of methods that split.
 constexpr int kTuple = 1;
@@ -33,13 +33,13 @@ std::string tuple_text(const Coordinates& numbers) {
 }
 
 // Returns the error for a bad argument of a method that splits.
-Refused bad_split(Method method, int at, std::string what, std::string needs) {
+RefusedOperation bad_split(Method method, int at, std::string what, std::string needs) {
   return {DiagId::kBadSplitArgument,
           {std::string(name_of(method)), std::move(what), std::move(needs)},
           at};
 }
 
-// Returns whether a view can have so many dimensions.
+// Returns true if a view can have that many dimensions.
 bool fits_a_view(const Coordinates& extents) {
   return !extents.empty() && extents.size() <= kMaxViewDimensions;
 }
@@ -47,10 +47,10 @@ bool fits_a_view(const Coordinates& extents) {
 // Returns the view, or the limit of views that it exceeds.
 Applied within_limits(const MachineView& from, MachineView made) {
   if (from.operations() >= kMaxViewOperations) {
-    return Refused{DiagId::kMachineLimit, {kMaxViewOperations, std::string("operations")}};
+    return RefusedOperation{DiagId::kMachineLimit, {kMaxViewOperations, std::string("operations")}};
   }
   if (made.dimensions() > kMaxViewDimensions) {
-    return Refused{DiagId::kMachineLimit, {kMaxViewDimensions, std::string("dimensions")}};
+    return RefusedOperation{DiagId::kMachineLimit, {kMaxViewDimensions, std::string("dimensions")}};
   }
   return made;
 }
@@ -58,12 +58,12 @@ Applied within_limits(const MachineView& from, MachineView made) {
 // Swaps or merges two different dimensions.
 Applied swap_or_merge(Method method, const MachineView& view, const OperationArguments& given) {
   const int a = static_cast<int>(given.numbers[0]), b = static_cast<int>(given.numbers[1]);
-  if (a == b) return Refused{DiagId::kSameDimension, {std::string(name_of(method)), a}};
+  if (a == b) return RefusedOperation{DiagId::kSameDimension, {std::string(name_of(method)), a}};
   if (method == Method::kSwap) return within_limits(view, view.swap(a, b));
   std::int64_t size = 0;
   if (__builtin_mul_overflow(view.sizes()[given.dimension(0)], view.sizes()[given.dimension(1)],
                              &size)) {
-    return Refused{DiagId::kOverflow, {std::string("the merged extent")}};
+    return RefusedOperation{DiagId::kOverflow, {std::string("the merged extent")}};
   }
   return within_limits(view, view.merge(a, b));
 }
@@ -73,11 +73,12 @@ Applied slice(const MachineView& view, const OperationArguments& given) {
   const auto [d, lo, hi] = given.numbers;
   const std::int64_t n = view.sizes()[given.dimension(0)];
   if (lo < 0 || lo > hi || hi >= n) {
-    return Refused{DiagId::kBadSlice,
-                   {lo, hi, d, n},
-                   Refused::kCall,
-                   "both ends are included: 0 <= first <= last < extent (the original takes some "
-                   "others: D4)"};
+    return RefusedOperation{
+        DiagId::kBadSlice,
+        {lo, hi, d, n},
+        RefusedOperation::kCall,
+        "both ends are included: 0 <= first <= last < extent (the original takes some "
+        "others: D4)"};
   }
   return within_limits(view, view.slice(static_cast<int>(d), lo, hi));
 }
@@ -86,15 +87,15 @@ Applied slice(const MachineView& view, const OperationArguments& given) {
 Parts split_by(std::int64_t n, const OperationArguments& given) {
   const std::int64_t factor = given.numbers[1];
   if (factor < 1) {
-    return bad_split(Method::kSplit, Refused::kCall, fmt::format("a factor of {}", factor),
+    return bad_split(Method::kSplit, RefusedOperation::kCall, fmt::format("a factor of {}", factor),
                      "1 or more");
   }
   if (n % factor != 0) {
-    return Refused{DiagId::kSplitNotDivisible,
-                   {factor, n, given.numbers[0]},
-                   Refused::kCall,
-                   "the original drops processors here (D8)",
-                   "`balance_split`, `auto_split` and `decompose` take any number"};
+    return RefusedOperation{DiagId::kSplitNotDivisible,
+                            {factor, n, given.numbers[0]},
+                            RefusedOperation::kCall,
+                            "the original drops processors here (D8)",
+                            "`balance_split`, `auto_split` and `decompose` take any number"};
   }
   return Coordinates{factor, n / factor};
 }
@@ -115,7 +116,7 @@ Parts halo_of(const OperationArguments& given) {
   }
   if (!given.option) return Coordinates(given.tuple.size(), 1);
   if (given.option->size() != given.tuple.size() || any_negative(*given.option)) {
-    return bad_split(Method::kDecompose, Refused::kOption,
+    return bad_split(Method::kDecompose, RefusedOperation::kOption,
                      fmt::format("a halo of {}", tuple_text(*given.option)),
                      fmt::format("{} widths of 0 or more", given.tuple.size()));
   }
@@ -129,17 +130,18 @@ Parts searched(Method method, std::int64_t n, const OperationArguments& given) {
     found = auto_split(n, given.tuple);
   } else {
     Parts halo = halo_of(given);
-    if (std::holds_alternative<Refused>(halo)) return halo;
+    if (std::holds_alternative<RefusedOperation>(halo)) return halo;
     found = decompose(n, given.tuple, std::get<Coordinates>(halo));
   }
   if (auto* parts = std::get_if<Coordinates>(&found)) return std::move(*parts);
   if (std::get<SplitError>(found) == SplitError::kOverflow) {
-    return Refused{DiagId::kOverflow, {fmt::format("a product in `{}`", name_of(method))}};
+    return RefusedOperation{DiagId::kOverflow, {fmt::format("a product in `{}`", name_of(method))}};
   }
-  return Refused{DiagId::kStepLimit,
-                 {kMaxFactorisations},
-                 Refused::kCall,
-                 fmt::format("{} has that many factorisations into {}", n, given.tuple.size())};
+  return RefusedOperation{
+      DiagId::kStepLimit,
+      {kMaxFactorisations},
+      RefusedOperation::kCall,
+      fmt::format("{} has that many factorisations into {}", n, given.tuple.size())};
 }
 
 // Returns the extents into which a method splits an extent `n`.
@@ -185,7 +187,7 @@ Applied apply(Method method, const MachineView& view, const OperationArguments& 
       break;
   }
   Parts parts = parts_of(method, view.sizes()[given.dimension(0)], given);
-  if (auto* refused = std::get_if<Refused>(&parts)) return std::move(*refused);
+  if (auto* refused = std::get_if<RefusedOperation>(&parts)) return std::move(*refused);
   return split_into(view, d, std::get<Coordinates>(std::move(parts)));
 }
 
@@ -194,7 +196,7 @@ Applied apply(Method method, const MachineView& view, const OperationArguments& 
 std::int64_t search_steps(Method method, const MachineView& view, const OperationArguments& given) {
   if (!searches(method) || !fits_a_view(given.tuple)) return 0;
   if (method == Method::kDecompose)
-    return std::holds_alternative<Refused>(halo_of(given)) ? 0 : 20'000;
+    return std::holds_alternative<RefusedOperation>(halo_of(given)) ? 0 : 20'000;
   const std::int64_t n = view.sizes()[given.dimension(0)];
   return 2'000 + count_factorisations(n, given.tuple.size()) / 5;
 }

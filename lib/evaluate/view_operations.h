@@ -29,14 +29,14 @@ struct OperationArguments {
 
 // Why an operation gives no machine: a diagnostic and its place. The place is the position of an
 // argument, the call, or the option.
-struct Refused {
+struct RefusedOperation {
   static constexpr int kCall = -1, kOption = -2;
   DiagId id;
   std::vector<DiagArg> arguments;
   int at = kCall;
   std::string note = {}, help = {};
 };
-using Applied = std::variant<MachineView, Refused>;
+using Applied = std::variant<MachineView, RefusedOperation>;
 
 bool has_dimension(const MachineView& view, std::int64_t dimension);
 
@@ -46,7 +46,8 @@ Applied apply(syntax::Method method, const MachineView& view, const OperationArg
 // Returns `view` with the dimension split into `parts`, unless a limit of views forbids it.
 Applied split_into(const MachineView& view, int dimension, Coordinates parts);
 
-// Returns whether the operation searches for a split, which takes long: results are worth keeping.
+// Returns true if the operation searches for a split. Its results are worth caching, because a
+// search takes long.
 bool searches(syntax::Method method);
 
 // Returns the evaluation steps that the search of `auto_split` or `decompose` counts for; 0 if

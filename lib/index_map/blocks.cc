@@ -28,12 +28,13 @@ bool next_block(const std::vector<std::int64_t>& blocks, Point* at) {
 
 }  // namespace
 
-// Calls block(box) for at most `count` blocks. An extent has at most as many blocks as points.
+// Calls block(box) for at most `count` blocks of the domain. A dimension has at most as many blocks
+// as points.
 void cut_into_blocks(const Rect& domain, std::int64_t count,
                      const std::function<void(const Rect&)>& block) {
   if (domain.volume() == 0) return;
   std::vector<std::int64_t> blocks = greedy_split(count, domain.extents.coordinates());
-  for (int d = 0; d < domain.dimensions(); ++d) {  // at most one block for each point
+  for (int d = 0; d < domain.dimensions(); ++d) {  // no dimension has more blocks than points
     auto& n = blocks[static_cast<std::size_t>(d)];
     n = std::min(n, domain.extents[d]);
   }

@@ -12,28 +12,29 @@
 namespace groma::mapper {
 namespace {
 
-// How many stretches of one dimension are listed. With more stretches, all slices are searched
-// instead.
+// Limit on the runs of equal values that are listed for one dimension. If there are more, all
+// slices are searched instead.
 constexpr std::int64_t kMaxStretches = 1'000'000;
-constexpr std::size_t kMaxKeptRuns = 1 << 17;  // kept by one cursor: 3 MB
+constexpr std::size_t kMaxKeptRuns = 1 << 17;  // limit on the runs that one cursor keeps: 3 MB
 
-// A run in which a dimension's part has one value, from begin to end of every period.
+// A run: the part of the number that depends on this dimension has the same value from `begin` to
+// `end`, in every period.
 struct Run {
   std::int64_t value, begin, end;
 };
 
-// One dimension with the runs of its part.
+// One dimension, with the runs of the part of the number that depends on it.
 struct Dimension {
   int index = 0;
   std::int64_t extent = 0, period = 0;
   std::vector<Run> runs;  // sorted by value, then by begin
-  // The least and the greatest sum that this dimension and those after it can reach. All these sums
-  // differ by multiples of `step`. If it is 0, there is one sum.
+  // The least and the greatest sum of the values of this dimension and those after it. All these
+  // sums differ by multiples of `step`. If `step` is 0, there is one sum.
   std::int64_t low = 0, high = 0, step = 0;
 };
 
-// Lists the runs of an expression of one coordinate. Returns false if it has more than `most`
-// stretches, even if neighbouring stretches have one value.
+// Lists the runs of an expression of one coordinate. Returns false if the kernel gives more than
+// `most` pieces, even if neighbouring pieces have the same value.
 bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
   const Period period = kernel.period(0, dimension.index);
   const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
@@ -57,7 +58,7 @@ bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
   return true;
 }
 
-// Computes which sums the dimensions from `i` on can reach.
+// Computes which sums the values of dimension `i` and those after it can have.
 void note_sums(std::vector<Dimension>& dimensions, std::size_t i) {
   Dimension& dimension = dimensions[i];
   const auto& runs = dimension.runs;
@@ -78,7 +79,7 @@ struct PartRuns {
 
 namespace {
 
-// Returns the runs of every part, or null if a part has more than `most` stretches.
+// Returns the runs of every part, or null if a part has more than `most` pieces.
 std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separated& apart,
                                         std::int64_t most) {
   auto runs = std::make_shared<PartRuns>();
@@ -120,7 +121,7 @@ class Search {
   void find(std::int64_t sum) { choose(0, sum); }
 
  private:
-  // Returns whether the dimensions from `i` on can add up to `rest`.
+  // Returns true if the values of dimension `i` and those after it can add up to `rest`.
   bool possible(std::size_t i, std::int64_t rest) const {
     if (i == dimensions_.size()) return rest == 0;
     const Dimension& dimension = dimensions_[i];
@@ -128,8 +129,8 @@ class Search {
     return dimension.step == 0 || (rest - dimension.low) % dimension.step == 0;
   }
 
-  // Tries every value of dimension `i`, then the dimensions behind it. The last dimension needs one
-  // certain value, which is found by binary search.
+  // Tries every value of dimension `i`, then those of the dimensions after it. The last dimension
+  // needs one certain value, which is found by binary search.
   void choose(std::size_t i, std::int64_t rest) {
     if (!possible(i, rest)) return;
     if (i == dimensions_.size()) return give(0);
@@ -147,7 +148,8 @@ class Search {
     }
   }
 
-  // Gives a box for every combination of the places that have the chosen values.
+  // Passes on a box for every combination of places, one in each dimension, that have the chosen
+  // values.
   void give(std::size_t i) {
     if (i == dimensions_.size()) return sink_(box_);
     const Dimension& dimension = dimensions_[i];
@@ -194,18 +196,18 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id) {
   return made;
 }
 
-bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most) {
+bool few_runs(const SpecialisedMap& map, const Separated& apart, std::int64_t most) {
   return runs_of(map, apart, most) != nullptr;
 }
 
-// Returns the first processor of a number of the map or of this cursor.
+// Returns the first processor of a number that the map or this cursor gave.
 Processor MapCursor::first(ProcessorNumber number) const {
-  return number >= map_.numbers ? own(number).processors.front()
+  return number >= map_.numbers ? own_placed(number).processors.front()
                                 : first_in(map_.shape_of(number), number);
 }
 
-// Calls use(number) for every number whose first processor is `processor`: the processor itself and
-// sets. Calls nothing if the machine has no such processor.
+// Calls use(number) for every number whose first processor is `processor`: that of the processor
+// itself and those of sets. Calls nothing if the machine has no such processor.
 template <typename Use>
 void for_numbers(const SpecialisedMap& map, const Processor& processor, const Use& use) {
   for (const Shape& shape : map.code.shapes) {
@@ -216,7 +218,8 @@ void for_numbers(const SpecialisedMap& map, const Processor& processor, const Us
   }
 }
 
-// Gives the boxes of several processors. Returns false if the function fails.
+// Passes on the boxes whose first processor is one of `processors`. Returns false if the function
+// fails.
 bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                          Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.numbers_apart, number_runs_)) {
@@ -234,7 +237,7 @@ bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& s
   return find_boxes(NumberSet(std::move(wanted)), sink, diags);
 }
 
-// Gives the boxes whose first processor is on the node. Returns false if the function fails.
+// Passes on the boxes whose first processor is on the node. Returns false if the function fails.
 bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.nodes_apart, node_runs_)) {
     Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.nodes_apart->constant);

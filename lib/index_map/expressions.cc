@@ -10,7 +10,7 @@ namespace {
 __extension__ typedef __int128 Wide;
 using Op = Expression::Op;
 
-constexpr int kMaxJoints = 32;  // the most joints of digits in one sum
+constexpr int kMaxJoints = 32;  // limit on how many pairs of digits of one sum are joined
 constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // a power of two
 
 struct Interval {
@@ -37,7 +37,7 @@ Interval multiplied(const Expression& a, const Expression& b) {
   const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
   return narrowed(*low, *high);
 }
-// Returns whether an operation with this interval may overflow.
+// Returns true if an operation with this interval may overflow.
 bool overflows(const Interval& interval) {
   return interval.low == INT64_MIN && interval.high == INT64_MAX;
 }
@@ -83,7 +83,7 @@ std::size_t Expressions::hash_of(const Expression& expression) const {
   return hash % kTableSize;
 }
 
-// Returns whether two expressions are the same operation on the same operands.
+// Returns true if two expressions are the same operation on the same operands.
 bool Expressions::same(const Expression& a, const Expression& b) const {
   if (a.op != b.op || a.constant != b.constant || a.b != b.b) return false;
   if (a.op != Op::kSum) return a.a == b.a && a.c == b.c;
@@ -98,7 +98,8 @@ ExprId Expressions::intern(const Expression& expression) {
   for (; table_[at] != 0; at = (at + 1) % kTableSize) {
     const ExprId known = table_[at] - 1U;
     if (!same(expressions_[known], expression)) continue;
-    // The terms of a known sum were added for the search only.
+    // The terms of a sum were added only to search for it. If the sum is known, they are removed
+    // again.
     if (expression.op == Op::kSum) terms_.resize(expression.a);
     return known;
   }
@@ -134,7 +135,7 @@ std::optional<std::int64_t> Expressions::known(ExprId id) const {
 
 // ------------------------------------------------------------------------------------------ sums
 
-// Returns any expression as a sum; an expression that is not a sum has one term.
+// Returns any expression as a sum. An expression that is not a sum becomes the only term.
 Linear Expressions::linear(ExprId id) const {
   const Expression& expression = expressions_[id];
   if (expression.op == Op::kConstant) return {expression.constant, {}};
@@ -212,8 +213,9 @@ std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
 }
 
 // Returns one expression for high * n + a % n, or kNoExpr if the two are not digits of one number.
-// Here `remainder` is a % n and `quotient` is a / n. Linear blocks end as the first case. A round
-// robin over nodes, and over the processors of each, ends as the second case.
+// Here `remainder` is a % n and `quotient` is a / n. The first case joins the numbers of linear
+// blocks. The second case joins the numbers of a round robin over nodes and over the processors of
+// each.
 ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remainder) {
   // (a / n) * n + a % n is a.
   if (high == quotient) return remainder.a;
@@ -352,7 +354,7 @@ ExprId Expressions::multiply(ExprId a, ExprId b) {
 
 // ------------------------------------------------------------------------------------- divisions
 
-// Splits a sum into the terms that `divisor` divides and the rest. Returns whether the rest is
+// Splits a sum into the terms that `divisor` divides and the rest. Returns true if the rest is
 // never negative.
 bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest) {
   for (const Term& term : whole.terms) {
@@ -499,7 +501,7 @@ ExprId Expressions::modulo(ExprId a, ExprId b) {
 
 // ---------------------------------------------------------------------------------------- truths
 
-// Returns an expression whose values are 0 and 1.
+// Returns an expression for a comparison or a logical operation, whose values are 0 and 1.
 ExprId Expressions::truth(Op op, ExprId a, ExprId b, ExprId c) {
   const auto dimensions = static_cast<std::uint16_t>(
       expressions_[a].dimensions | expressions_[b].dimensions | expressions_[c].dimensions);
@@ -528,13 +530,13 @@ ExprId Expressions::less_equal(ExprId a, ExprId b) {
   return truth(Op::kLessEqual, a, b, a);
 }
 
-ExprId Expressions::both(ExprId a, ExprId b) {
+ExprId Expressions::logical_and(ExprId a, ExprId b) {
   if (a == b || is(b, 1) || is(a, 0)) return a;
   if (is(a, 1) || is(b, 0)) return b;
   return truth(Op::kAnd, a, b, a);
 }
 
-ExprId Expressions::either(ExprId a, ExprId b) {
+ExprId Expressions::logical_or(ExprId a, ExprId b) {
   if (a == b || is(b, 0) || is(a, 1)) return a;
   if (is(a, 0) || is(b, 1)) return b;
   return truth(Op::kOr, a, b, a);
@@ -546,7 +548,7 @@ ExprId Expressions::negation(ExprId a) {
   return truth(Op::kNot, a, a, a);
 }
 
-// Returns a choice between two values. A condition that is known gives one of the two itself.
+// Returns a choice between two values. If the condition is known, returns the chosen value itself.
 ExprId Expressions::select(ExprId condition, ExprId a, ExprId b) {
   if (const auto value = known(condition)) return *value != 0 ? a : b;
   if (a == b) return a;
@@ -576,11 +578,11 @@ ExprId Expressions::multiply_overflows(ExprId a, ExprId b) {
   return truth(Op::kMultiplyOverflows, a, b, a);
 }
 
-// A division fails if b is 0, or if it is INT64_MIN / -1.
+// Returns the condition under which a / b fails: b is 0, or the division is INT64_MIN / -1.
 ExprId Expressions::division_fails(ExprId a, ExprId b) {
   const ExprId by_zero = equal(b, constant(0));
   if (expressions_[a].low != INT64_MIN) return by_zero;
-  return either(by_zero, both(equal(a, constant(INT64_MIN)), equal(b, constant(-1))));
+  return logical_or(by_zero, logical_and(equal(a, constant(INT64_MIN)), equal(b, constant(-1))));
 }
 
 }  // namespace groma::mapper

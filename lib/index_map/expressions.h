@@ -25,13 +25,13 @@ struct Expression {
   enum class Op : std::uint8_t {
     kConstant,    // its value is `constant`
     kCoordinate,  // coordinate of dimension a, counted from the launch's lower corner
-    kSum,         // `constant` plus b terms from index a
-    kAdd,         // kAdd, kSubtract and kMultiply may wrap around
+    kSum,         // sum of `constant` and the b terms from index a on
+    kAdd,         // a + b; kAdd, kSubtract and kMultiply may wrap around
     kSubtract,
     kMultiply,
     kDivideBy,  // a >= 0 divided by `constant` > 1
     kModuloBy,
-    kDivide,  // any a and b, truncated
+    kDivide,  // a / b for any a and b, truncated
     kModulo,
     kEqual,
     kLess,
@@ -71,7 +71,7 @@ struct Linear {
 // Creates expressions and owns them.
 class Expressions {
  public:
-  // Limit; far more than a hand-written formula needs.
+  // Limit on the expressions. A formula that is written by hand needs far fewer.
   static constexpr std::size_t kMaxExpressions = 4'096;
   static constexpr std::size_t kMaxTerms = 16'384;  // limit on the terms of all sums
 
@@ -98,8 +98,8 @@ class Expressions {
   ExprId equal(ExprId a, ExprId b);
   ExprId less(ExprId a, ExprId b);
   ExprId less_equal(ExprId a, ExprId b);
-  ExprId both(ExprId a, ExprId b);
-  ExprId either(ExprId a, ExprId b);
+  ExprId logical_and(ExprId a, ExprId b);
+  ExprId logical_or(ExprId a, ExprId b);
   ExprId negation(ExprId a);
   ExprId select(ExprId condition, ExprId a, ExprId b);
   ExprId addressable(ExprId node, std::int64_t which);

@@ -17,14 +17,14 @@ constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 }  // namespace
 
-// Returns the first processor of a number.
+// Returns the first processor of the set, or the processor, that a number stands for.
 Processor first_in(const Shape& shape, std::int64_t number) {
   const std::int64_t within = number - shape.base;
   return {shape.kind, within / shape.stride, within % shape.stride};
 }
 
-// Returns all processors of a number. The processors of a set are in row-major order over its open
-// dimensions.
+// Returns all processors that a number stands for. The processors of a set are in row-major order
+// over its open dimensions.
 Placed placed_in(const Shape& shape, std::int64_t number) {
   const Processor first = first_in(shape, number);
   if (!shape.is_set) return {{first}, false};
@@ -36,7 +36,7 @@ Placed placed_in(const Shape& shape, std::int64_t number) {
   std::int64_t count = 1;
   for (std::size_t d : shape.open) count *= shape.view->sizes()[d];
   for (std::int64_t k = 0; k < count; ++k) {
-    std::int64_t rest = k;  // row-major over the open dimensions
+    std::int64_t rest = k;  // position in row-major order over the open dimensions
     for (std::size_t i = shape.open.size(); i-- > 0;) {
       const std::int64_t size = shape.view->sizes()[shape.open[i]];
       (*index)[shape.open[i]] = rest % size;
@@ -136,8 +136,8 @@ ProcessorNumber IndexMap::number(const Processor& processor) const {
 
 using Cursor = IndexMap::Cursor;
 
-// A map with a point form needs no MapCursor for single points, so the MapCursor is made when it is
-// first needed.
+// Makes a cursor. For single points, a map with a point form needs no MapCursor, so the MapCursor
+// is made when it is first needed.
 Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
     : map_(std::move(map)), warns_(warns), stop_(std::move(stop)) {
   if (!map_->map().form) return;
@@ -192,8 +192,8 @@ bool Cursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& 
   return question().boxes_of_node(node, sink, diags);
 }
 
-// Only the reference evaluation gives numbers beyond those of the map, and only to a cursor that
-// exists.
+// Returns true if the number stands for a set. Only the reference evaluation gives numbers beyond
+// those of the map, and only to a cursor that exists.
 bool Cursor::is_set(ProcessorNumber number) const {
   const mapper::SpecialisedMap& map = map_->map();
   return number >= map.numbers || (map.has_sets && map.shape_of(number).is_set);
@@ -202,7 +202,7 @@ bool Cursor::is_set(ProcessorNumber number) const {
 // Returns the processor of a number, or the first processor of a set.
 Processor Cursor::processor(ProcessorNumber number) const {
   const bool own = number >= map_->map().numbers;
-  return own ? cursor_->own(number).processors.front() : map_->processor(number);
+  return own ? cursor_->own_placed(number).processors.front() : map_->processor(number);
 }
 
 const Placed& Cursor::placed(ProcessorNumber number) { return cursor().placed(number); }

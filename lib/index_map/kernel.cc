@@ -126,9 +126,10 @@ void Kernel::add_instruction(const Expressions& expressions, ExprId id,
   code_.push_back(made);
 }
 
-// Notes the registers of each dimension that are roots or are read further inside.
+// Lists, for each dimension, the registers that are read outside its own instructions: roots, and
+// registers that instructions of later dimensions read.
 void Kernel::note_exports(const Expressions&) {
-  // First find the dimension of each register, then the registers that are read further inside.
+  // First find the dimension of each register, then the registers that later dimensions read.
   std::vector<int> own(initial_.size(), -1);
   std::vector<bool> exported(initial_.size());
   for (int d = 0; d < dimensions_; ++d) own[static_cast<std::size_t>(d)] = d;
@@ -141,8 +142,8 @@ void Kernel::note_exports(const Expressions&) {
     if (each.op == Op::kSum) {
       for (Register i = 0; i < each.b; ++i) read(terms_[each.a + std::size_t{i}].of);
     } else {
-      // An operand that the operation lacks is register 0 or another of its registers. Reading it
-      // here would export a register for nothing, which must be avoided for coordinate 0.
+      // If an operation has fewer operands than three, the others are register 0 or repeat a
+      // register. Register 0 is a coordinate; counting it as read would keep it for nothing.
       read(each.a);
       const bool unary = each.op == Op::kDivideBy || each.op == Op::kModuloBy ||
                          each.op == Op::kNot || each.op == Op::kAddressable;
@@ -165,7 +166,7 @@ std::int64_t Kernel::compute(const Instruction& each, const std::int64_t* value)
   switch (each.op) {
     case Op::kSum: {
       std::uint64_t sum = bits(each.constant);
-      const FactorOf* term = &terms_[each.a];
+      const RegisterTerm* term = &terms_[each.a];
       for (Register i = 0; i < each.b; ++i) sum += bits(term[i].factor) * bits(value[term[i].of]);
       return wrapped(sum);
     }
@@ -224,14 +225,15 @@ void Kernel::evaluate(Registers& registers, int dimensions) const {
   }
 }
 
-// Returns whether no exported register of the dimension changes within the stretch.
-bool Kernel::level(int dimension, const Registers& registers) const {
+// Returns true if every register of the dimension that is a root, or that later dimensions read,
+// stays the same along the run of points that stretch() has evaluated.
+bool Kernel::exports_stay(int dimension, const Registers& registers) const {
   const auto& exports = exports_[static_cast<std::size_t>(dimension)];
   return std::all_of(exports.begin(), exports.end(),
                      [&](Register each) { return registers.slope[each] == 0; });
 }
 
-void Kernel::settle(int dimension, Registers& registers) const {
+void Kernel::clear_slopes(int dimension, Registers& registers) const {
   for (Register each : exports_[static_cast<std::size_t>(dimension)]) registers.slope[each] = 0;
 }
 

@@ -33,13 +33,14 @@ class Divider {
   std::uint32_t shift_ = 0;
 };
 
-// The working memory of a kernel. Each thread has its own, made for the kernel.
+// The working memory of a kernel. Each thread needs its own. Kernel::registers() makes it.
 struct Registers {
   std::vector<std::int64_t> value;
   std::vector<std::int64_t> slope;
 };
 
-// value(x + period) = value(x) + drift, if both points lie in the launch. period 0: none is known.
+// The period of a value along a dimension: value(x + period) = value(x) + drift, if both points lie
+// in the launch. A period of 0 means that none is known.
 struct Period {
   std::int64_t period = 0;
   std::int64_t drift = 0;
@@ -50,8 +51,8 @@ class Kernel {
   using Register = std::uint16_t;
 
   Kernel() = default;
-  // Makes the kernel of `roots`, for a launch with that many dimensions. `machine` is used until
-  // the last call.
+  // Makes the kernel that computes `roots`, for a launch with that many dimensions. `machine` must
+  // outlive the kernel.
   Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
          const Machine* machine);
 
@@ -68,11 +69,12 @@ class Kernel {
   // points that begins at the current coordinate. Returns the length of the run, 1 .. `most`.
   // Within the run each register changes by its slope from point to point.
   std::int64_t stretch(int dimension, std::int64_t most, Registers& registers) const;
-  // Returns true if the run leaves unchanged every register that depends on `dimension` and is a
-  // root or is used in later dimensions.
-  bool level(int dimension, const Registers& registers) const;
-  // Prepares the next dimension's run: it sees the values at the first point of this one.
-  void settle(int dimension, Registers& registers) const;
+  // Returns true if the run that stretch() evaluated leaves unchanged every register that depends
+  // on `dimension` and is a root or is read in later dimensions.
+  bool exports_stay(int dimension, const Registers& registers) const;
+  // Sets the slopes of this dimension's registers to 0. A run along the next dimension then sees
+  // their values at the first point of this run.
+  void clear_slopes(int dimension, Registers& registers) const;
 
   bool uses(int dimension) const { return uses_[static_cast<std::size_t>(dimension)]; }
   // Returns the period of a root along one dimension.
@@ -88,20 +90,20 @@ class Kernel {
     std::int64_t constant = 0;  // kSum: index of the first term
     Divider divider;
   };
-  struct FactorOf {
+  struct RegisterTerm {
     std::int64_t factor;
     Register of;
   };
-  struct Line {
+  struct LinearRun {
     std::int64_t value = 0, slope = 0;
     std::int64_t length = 0;
   };
 
   std::int64_t compute(const Instruction& instruction, const std::int64_t* value) const;
   void follow(const Instruction& instruction, Registers& registers, std::int64_t* length) const;
-  Line follow_sum(const Instruction& instruction, const Registers& registers) const;
-  Line follow_division(const Instruction& instruction, const Registers& registers) const;
-  Line follow_comparison(const Instruction& instruction, const Registers& registers) const;
+  LinearRun follow_sum(const Instruction& instruction, const Registers& registers) const;
+  LinearRun follow_division(const Instruction& instruction, const Registers& registers) const;
+  LinearRun follow_comparison(const Instruction& instruction, const Registers& registers) const;
   Period period_of(const Instruction& instruction, const std::vector<Period>& known) const;
   void add_instruction(const Expressions& expressions, ExprId id, std::vector<Register>& place);
   void note_exports(const Expressions& expressions);
@@ -109,12 +111,14 @@ class Kernel {
   const Machine* machine_ = nullptr;
   int dimensions_ = 0;
   std::vector<Instruction> code_;
-  std::array<std::uint32_t, kMaxDimensions + 1> begin_{};  // begin of each dimension's code
+  // index of the first instruction of each dimension
+  std::array<std::uint32_t, kMaxDimensions + 1> begin_{};
   std::array<bool, kMaxDimensions> uses_{};
-  std::vector<FactorOf> terms_;
+  std::vector<RegisterTerm> terms_;
   std::vector<std::int64_t> initial_;
   std::vector<Register> roots_;
-  std::array<std::vector<Register>, kMaxDimensions> exports_;  // see level()
+  // registers that exports_stay() compares
+  std::array<std::vector<Register>, kMaxDimensions> exports_;
 };
 
 }  // namespace groma::mapper

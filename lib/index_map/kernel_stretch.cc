@@ -1,5 +1,5 @@
-// Evaluates a kernel for a stretch of points: every register is a straight line until one of them
-// bends. Also finds periods of registers.
+// Evaluates a kernel for a run of points along one dimension. Every register changes linearly from
+// point to point; the run ends where the first of them does not. Also finds periods of registers.
 #include <algorithm>
 #include <numeric>
 
@@ -29,8 +29,8 @@ std::int64_t sign_lasts(std::int64_t value, std::int64_t slope) {
 
 }  // namespace
 
-// Follows the instructions of one dimension. Returns for how many points all of them are straight
-// lines.
+// Follows the instructions of one dimension. Returns for how many points the values of all of them
+// change linearly.
 std::int64_t Kernel::stretch(int dimension, std::int64_t most, Registers& registers) const {
   registers.slope[static_cast<std::size_t>(dimension)] = 1;
   std::int64_t length = most;
@@ -43,7 +43,7 @@ std::int64_t Kernel::stretch(int dimension, std::int64_t most, Registers& regist
 // Computes the value and the slope of one instruction. Lowers `*length` to the number of points for
 // which they hold.
 void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t* length) const {
-  Line line;
+  LinearRun line;
   const std::int64_t* slope = registers.slope.data();
   const std::int64_t* value = registers.value.data();
   if (each.wild) {
@@ -94,17 +94,17 @@ void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t*
       }
     }
   }
-  // Values are tame, so a steeper slope cannot hold for a second point.
+  // A steeper slope leads out of the range of tame values, so it cannot hold for a second point.
   if (line.slope > 2 * kTameLimit || line.slope < -2 * kTameLimit) line.slope = 0, line.length = 1;
   registers.value[each.to] = line.value;
   registers.slope[each.to] = line.slope;
   *length = std::min(*length, line.length);
 }
 
-// A sum of straight lines is a straight line.
-Kernel::Line Kernel::follow_sum(const Instruction& each, const Registers& registers) const {
+// Returns the value and slope of a sum, which is linear as long as its terms are.
+Kernel::LinearRun Kernel::follow_sum(const Instruction& each, const Registers& registers) const {
   std::uint64_t value = bits(each.constant), slope = 0;
-  const FactorOf* term = &terms_[each.a];
+  const RegisterTerm* term = &terms_[each.a];
   for (Register i = 0; i < each.b; ++i) {
     value += bits(term[i].factor) * bits(registers.value[term[i].of]);
     slope += bits(term[i].factor) * bits(registers.slope[term[i].of]);
@@ -112,9 +112,10 @@ Kernel::Line Kernel::follow_sum(const Instruction& each, const Registers& regist
   return {wrapped(value), wrapped(slope), kForever};
 }
 
-// A quotient or a remainder bends when the dividend reaches the next multiple of the divisor. If
-// the slope is a multiple of the divisor, the result never bends.
-Kernel::Line Kernel::follow_division(const Instruction& each, const Registers& registers) const {
+// Returns the value and slope of a quotient or a remainder. They hold until the dividend reaches
+// the next multiple of the divisor. If the slope is a multiple of the divisor, they always hold.
+Kernel::LinearRun Kernel::follow_division(const Instruction& each,
+                                          const Registers& registers) const {
   const bool by_constant = each.op == Op::kDivideBy || each.op == Op::kModuloBy;
   const bool quotient = each.op == Op::kDivideBy || each.op == Op::kDivide;
   const std::int64_t a = registers.value[each.a], slope = registers.slope[each.a];
@@ -135,8 +136,9 @@ Kernel::Line Kernel::follow_division(const Instruction& each, const Registers& r
   return {result, multiple ? 0 : slope, length};
 }
 
-// A comparison holds until the two sides meet.
-Kernel::Line Kernel::follow_comparison(const Instruction& each, const Registers& registers) const {
+// Returns the value of a comparison, which holds until the two sides meet.
+Kernel::LinearRun Kernel::follow_comparison(const Instruction& each,
+                                            const Registers& registers) const {
   const std::int64_t result = compute(each, registers.value.data());
   const std::int64_t distance = registers.value[each.a] - registers.value[each.b];
   const std::int64_t slope = registers.slope[each.a] - registers.slope[each.b];
@@ -144,7 +146,7 @@ Kernel::Line Kernel::follow_comparison(const Instruction& each, const Registers&
   if (each.op == Op::kLess) return {result, 0, sign_lasts(distance, slope)};
   if (each.op == Op::kLessEqual) return {result, 0, sign_lasts(distance - 1, slope)};
   if (distance == 0) return {result, 0, 1};
-  // If the distance shrinks, the sides may become equal, but not before this point.
+  // If the distance shrinks, the sides cannot become equal before this point.
   const std::int64_t away = distance > 0 ? distance : -distance;
   const std::int64_t closing = distance > 0 ? -slope : slope;
   return {result, 0, closing <= 0 ? kForever : up(away, closing)};
@@ -194,7 +196,7 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
         period = common_multiple(period, known[terms_[each.a + std::size_t{i}].of].period);
       }
       for (Register i = 0; i < each.b && period != 0; ++i) {
-        const FactorOf& term = terms_[each.a + std::size_t{i}];
+        const RegisterTerm& term = terms_[each.a + std::size_t{i}];
         std::int64_t moved = 0;
         const Period own = stretched(known[term.of], period);
         if (own.period == 0 || __builtin_mul_overflow(own.drift, term.factor, &moved) ||
@@ -231,8 +233,8 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
   }
 }
 
-// Returns the period of a root along one dimension. What does not depend on the dimension has the
-// period 1.
+// Returns the period of a root along one dimension. A root that does not depend on the dimension
+// has the period 1.
 Period Kernel::period(std::size_t root, int dimension) const {
   std::vector<Period> known(initial_.size(), Period{1, 0});
   known[static_cast<std::size_t>(dimension)] = {1, 1};

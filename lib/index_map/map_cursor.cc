@@ -10,13 +10,13 @@ namespace groma::mapper {
 
 namespace {
 
-// How many processors of sets a cursor keeps. Beyond this number the sets are dropped and made
+// Limit on the processors of sets that a cursor keeps. Beyond it, the sets are dropped and made
 // again.
 constexpr std::size_t kMaxMade = 1 << 20;
-// The steps that each processor counts for that is kept until the question ends. All of them
-// together take 75 MB.
+// The steps that count for each processor of a set that is kept until the question ends. With this
+// number, the processors that one question keeps take at most 75 MB.
 constexpr std::int64_t kStepsToKeep = 64;
-// How many steps of the reference evaluation lie between two calls of `stop`. They take a few
+// Number of steps of the reference evaluation between two calls of `stop`. They take a few
 // milliseconds.
 constexpr std::int64_t kStepsBetweenStops = 1 << 16;
 
@@ -93,9 +93,10 @@ bool MapCursor::stops(Diagnostics& diags) {
   return true;
 }
 
-// Evaluates the function at the present coordinates. A question may take kMaxQuestionSteps in
-// total. Returns kNoProcessor if the function fails or a limit is reached.
-ProcessorNumber MapCursor::ask(Diagnostics& diags) {
+// Evaluates the function at the current coordinates with the reference evaluator. A question may
+// take kMaxQuestionSteps in total. Returns kNoProcessor if the function fails or a limit is
+// reached.
+ProcessorNumber MapCursor::ask_reference(Diagnostics& diags) {
   if (stops(diags)) return kNoProcessor;
   if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
   for (int d = 0; d < map_.dimensions(); ++d) {
@@ -115,8 +116,8 @@ ProcessorNumber MapCursor::ask(Diagnostics& diags) {
   return number;
 }
 
-// Returns the number of what the reference evaluation returned. A set gets the number that the map
-// has for the same set, else a number of this cursor's own.
+// Returns the number of the processor or set that the reference evaluation returned. A set gets the
+// number that the map has for the same set, otherwise a number that only this cursor uses.
 ProcessorNumber MapCursor::number_of(Placed placed) {
   const Processor& first = placed.processors.front();
   if (!placed.is_set) return owner_->number(first);
@@ -142,7 +143,7 @@ ProcessorNumber MapCursor::number_of(Placed placed) {
 
 // Returns all processors of a number, from the cache if possible.
 const Placed& MapCursor::placed(ProcessorNumber number) {
-  if (number >= map_.numbers) return own(number);
+  if (number >= map_.numbers) return own_placed(number);
   if (const auto made = made_.find(number); made != made_.end()) return made->second;
   if (made_size_ > kMaxMade) {
     made_.clear();
@@ -169,7 +170,7 @@ void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
 
 // ------------------------------------------------------------------------------ points and rows
 
-// Moves the coordinates to the point. Returns whether the point lies in the launch.
+// Moves the coordinates to the point. Returns true if the point lies in the launch.
 bool MapCursor::stand_at(const Point& point) {
   const Rect& domain = map_.launch.domain;
   std::int64_t* value = registers_.value.data();
@@ -187,10 +188,10 @@ bool MapCursor::stand_at(const Point& point) {
 // Evaluates the kernel, and asks the reference evaluation if the kernel is not sure.
 ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
   GROMA_REQUIRE(stand_at(point), kPointInside);
-  if (!map_.specialised()) return ask(diags);
+  if (!map_.specialised()) return ask_reference(diags);
   map_.kernel.evaluate(registers_);
   const std::int64_t* value = registers_.value.data();
-  if (value[map_.kernel.root(1)] != 0) return ask(diags);
+  if (value[map_.kernel.root(1)] != 0) return ask_reference(diags);
   const auto number = static_cast<ProcessorNumber>(value[map_.kernel.root(0)]);
   if (map_.has_sets) warn_of_nodes(number, diags);
   return number;
@@ -212,7 +213,7 @@ bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnost
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
       coordinate(inner) = begin + i;
-      const ProcessorNumber number = ask(diags);
+      const ProcessorNumber number = ask_reference(diags);
       if (number == kNoProcessor) return false;
       out[static_cast<std::size_t>(i)] = number;
     }
@@ -251,7 +252,8 @@ void repeat(ProcessorNumber* out, std::int64_t ready, std::int64_t count, std::i
   }
 }
 
-// Calls visit(number, slope, length) for each stretch of the points begin..end along `dimension`.
+// Calls visit(number, slope, length) for the points begin..end along `dimension`, for each run of
+// points whose numbers grow by `slope` from point to point.
 template <typename Visit>
 void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, std::int64_t end,
                       Registers& registers, const Visit& visit) {
@@ -267,7 +269,7 @@ void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, s
 }  // namespace
 
 // Writes the processor number of each point of a row whose last coordinate is in [begin, end).
-// Finds stretches of points whose numbers are equal or grow evenly, and fills each at once. Returns
+// Finds runs of points whose numbers are equal or grow evenly, and fills each run at once. Returns
 // false if the mapping function fails.
 bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                                Diagnostics& diags) {
@@ -279,7 +281,7 @@ bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNu
     if (!map_.proved && registers_.value[kernel.root(1)] != 0) {
       for (std::int64_t i = 0; i < length && good; ++i) {
         coordinate(inner) = x + i;
-        out[i] = ask(diags);
+        out[i] = ask_reference(diags);
         good = out[i] != kNoProcessor;
       }
     } else if (slope == 0) {
@@ -339,8 +341,8 @@ bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* 
   return true;
 }
 
-// Writes the numbers of the part of `box` that has the present coordinates in the dimensions before
-// `d`. Steps in which nothing changes are copied.
+// Writes the numbers of the part of `box` that has the current coordinates in the dimensions before
+// `d`. If nothing changes from one step of dimension `d` to the next, the step is copied.
 bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags) {
   const auto i = static_cast<std::size_t>(d);
   if (d == map_.dimensions() - 1) return fill_row(box.begin[i], box.end[i], out, diags);
@@ -351,8 +353,8 @@ bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& 
   for (std::int64_t x = box.begin[i]; x < box.end[i];) {
     coordinate(d) = x;
     std::int64_t length = map_.kernel.stretch(d, box.end[i] - x, registers_);
-    if (!map_.kernel.level(d, registers_)) length = 1;
-    map_.kernel.settle(d, registers_);
+    if (!map_.kernel.exports_stay(d, registers_)) length = 1;
+    map_.kernel.clear_slopes(d, registers_);
     // If the map is not proved, the reference evaluation is asked at each point.
     if (!map_.proved) length = 1;
     if (!fill(box, d + 1, out, diags)) return false;

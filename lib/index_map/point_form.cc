@@ -1,4 +1,4 @@
-// Finds the digits in the expression of a number, and evaluates them at a point.
+// Finds the digits in the expression of a processor number, and evaluates them at a point.
 #include "index_map/point_form.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using Op = Expression::Op;
 template <int kFixedDimensions, std::size_t kDigits>
 std::int64_t PointForm::at(const PointForm& form, const Point& point) {
   const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
-  std::array<std::int64_t, kSlots> slots;  // NOLINT: only what is written is read
+  std::array<std::int64_t, kSlots> slots;  // NOLINT: only items that were written are read
   std::int64_t sum = form.constant_;
   bool inside = point.dimensions() == dimensions;
   for (int d = 0; d < dimensions; ++d) {
@@ -42,7 +42,7 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
   return sum;
 }
 
-// The fast case of one digit of one coordinate.
+// Evaluates the fast case of one digit of one coordinate.
 template <PointForm::Kind kKind>
 std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
   const Side& side = form.sides_[0];
@@ -71,7 +71,7 @@ bool PointForm::note_block() {
   return true;
 }
 
-// The fast case of a 1-D block: one multiplication instead of a division.
+// Evaluates a 1-D block with one multiplication instead of a division.
 std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
   __extension__ typedef unsigned __int128 Wide;
   const Side& side = form.sides_[0];
@@ -100,7 +100,8 @@ void PointForm::choose_evaluation() {
   }
 }
 
-// Returns nothing if a term of the sum is neither a coordinate nor a digit.
+// Returns the point form of an expression, or nothing if a term of its sum is neither a coordinate
+// nor a digit.
 std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId id,
                                          const Rect& launch) {
   const Linear whole = expressions.linear(id);
@@ -153,8 +154,8 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
   return true;
 }
 
-// Sets what a digit is taken of: one coordinate, or a sum of several that is computed once. Returns
-// false if it depends on anything else, or if there are too many sums.
+// Sets the input of a digit: one coordinate, or a sum of several that is computed once for all
+// digits. Returns false if the digit depends on anything else, or if there are too many sums.
 bool PointForm::set_input(const Expressions& expressions, const Linear& whole, Digit& digit) {
   digit.offset = whole.constant;
   Input input;

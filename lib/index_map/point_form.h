@@ -34,7 +34,7 @@ class PointForm {
   struct Side {
     std::int64_t lower = 0;
     std::uint64_t extent = 0;
-    std::int64_t factor = 0;  // factor of the coordinate itself
+    std::int64_t factor = 0;  // the coordinate is added to the sum with this factor
   };
   enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
   struct Digit {
@@ -42,7 +42,8 @@ class PointForm {
     std::uint8_t slot = 0;
     std::int64_t factor = 0;
     std::int64_t scale = 1, offset = 0;  // applied to the value in the slot
-    std::int64_t first = 0, second = 0;  // the divisors in their order
+    // the divisors of the digit, in the order of its operations
+    std::int64_t first = 0, second = 0;
     Divider by_first, by_second;
   };
   // A sum of several coordinates, from which digits are taken.
@@ -79,7 +80,7 @@ class PointForm {
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};
-  std::uint64_t block_ = 0;  // see note_block
+  std::uint64_t block_ = 0;  // multiplier that note_block() computes
   std::vector<Digit> digits_;
   std::vector<Input> inputs_;
 };

@@ -6,8 +6,8 @@
 namespace groma::mapper {
 namespace {
 
-// The longest period of the fast part. One period is written and then copied; a longer period gains
-// nothing.
+// Limit on the period of the fast part. One period is computed and then copied; a longer period
+// gains nothing.
 constexpr std::int64_t kMaxFastPeriod = 64;
 
 // Returns the period of a remainder along the dimension. The dividend is a weighted sum of
@@ -46,7 +46,7 @@ std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int di
   slow.constant = whole.constant;
   RowParts parts;
   parts.period = 1;
-  bool both = false;  // the slow part depends on the inner coordinate too
+  bool both = false;  // true: the slow part depends on the inner coordinate, too
   for (const Term& term : whole.terms) {
     const Expression& of = expressions[term.of];
     const bool depends = (of.dimensions >> inner & 1) != 0;

@@ -1,6 +1,6 @@
-// Cuts a launch into boxes of one processor. The cut goes dimension by dimension, in steps within
-// which nothing further inside changes. The boxes of a step are joined with those of the step
-// before.
+// Cuts a launch into boxes of one processor, dimension by dimension. Each dimension is cut into
+// steps within which nothing changes in the later dimensions. The boxes of a step are joined with
+// those of the step before.
 //
 // If only some processors are wanted, boxes of other processors are left out, and all wanted
 // processors count as one.
@@ -12,12 +12,12 @@
 namespace groma::mapper {
 namespace {
 
-// How many cells of one step are kept for joining. If there are more, they are given without being
-// joined. A map by blocks has as many cells as processors.
+// Limit on the cells of one step that are kept for joining. Beyond it, all cells are passed on
+// without being joined. A map by blocks has as many cells as processors.
 constexpr std::size_t kMaxHeld = 65'536;
 // The longest period, in points, whose runs are kept and repeated along the row.
 constexpr std::int64_t kMaxKeptPeriod = 65'536;
-// The number of every cell if only some processors are wanted.
+// The number that every cell gets if only some processors are wanted.
 constexpr ProcessorNumber kWanted = 0;
 
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
@@ -64,7 +64,8 @@ NumberSet::Range NumberSet::hits(const Range& range, std::int64_t number, std::i
   return {from, std::min(length - 1, (range.last - number) / slope)};
 }
 
-// A falling number is treated as a rising number seen from its last point.
+// Calls use(from, to) for the indices at which the number is in the set. A falling number is
+// treated as a rising number seen from its last point.
 template <typename Use>
 void NumberSet::for_hits(std::int64_t number, std::int64_t slope, std::int64_t length,
                          const Use& use) const {
@@ -90,8 +91,8 @@ void NumberSet::for_hits(std::int64_t number, std::int64_t slope, std::int64_t l
 
 // ------------------------------------------------------------------------------------ the cut
 
-// Gives a cell of the dimensions from `d` on as a box. In the dimensions before `d` the box covers
-// the present step.
+// Passes on a cell of the dimensions from `d` on as a box. In the dimensions before `d` the box
+// covers the current step.
 void MapCursor::emit(int d, const std::int64_t* cell) {
   const Rect& domain = map_.launch.domain;
   for (int k = 0; k < map_.dimensions(); ++k) {
@@ -107,8 +108,8 @@ void MapCursor::emit(int d, const std::int64_t* cell) {
   (*sink_)(box_, number);
 }
 
-// Returns room for one more cell that dimension `d` has cut. If too many are kept, all of them are
-// given first.
+// Returns room for one more cell of the current step of dimension `d`. If too many are kept, all of
+// them are passed on first.
 std::int64_t* MapCursor::add_fresh(int d) {
   CellList& fresh = levels_[slot(d)].fresh;
   if (fresh.size() >= kMaxHeld) {
@@ -118,15 +119,16 @@ std::int64_t* MapCursor::add_fresh(int d) {
   return fresh.add();
 }
 
-// Passes on a cell to which dimension `d` can join nothing more: to the dimension before, or out.
-void MapCursor::put(int d, const std::int64_t* cell) {
+// Passes on a cell to which dimension `d` can join nothing more: to the dimension before, or out as
+// a box.
+void MapCursor::pass_on(int d, const std::int64_t* cell) {
   if (d == 0) return emit(0, cell);
   std::copy_n(cell, levels_[slot(d)].open.stride(), add_fresh(d - 1));
 }
 
 // Notes that the points from..to of the row have this number. They extend the last run or begin a
 // new one.
-void MapCursor::extend(std::int64_t from, std::int64_t to, ProcessorNumber number) {
+void MapCursor::extend_run(std::int64_t from, std::int64_t to, ProcessorNumber number) {
   if (running_ && run_.number == number && run_.end == from) {
     run_.end = to;
     return;
@@ -162,12 +164,12 @@ bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics&
     if (!map_.specialised() || registers_.value[kernel.root(1)] != 0) {
       for (std::int64_t i = 0; i < length; ++i, ++x) {
         coordinate(inner) = x;
-        const ProcessorNumber number = ask(diags);
+        const ProcessorNumber number = ask_reference(diags);
         if (number == kNoProcessor) return false;
         if (wanted_ == nullptr) {
-          extend(x, x + 1, number);
+          extend_run(x, x + 1, number);
         } else if (wanted_->contains(owner_->number(first(number)))) {
-          extend(x, x + 1, kWanted);
+          extend_run(x, x + 1, kWanted);
         }
       }
       continue;
@@ -175,16 +177,16 @@ bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics&
     const std::int64_t number = registers_.value[kernel.root(0)];
     const std::int64_t slope = registers_.slope[kernel.root(0)];
     if (wanted_ != nullptr && slope == 0) {
-      if (wanted_->contains(number)) extend(x, x + length, kWanted);
+      if (wanted_->contains(number)) extend_run(x, x + length, kWanted);
     } else if (wanted_ != nullptr) {
       wanted_->for_hits(number, slope, length, [&](std::int64_t from, std::int64_t to) {
-        extend(x + from, x + to, kWanted);
+        extend_run(x + from, x + to, kWanted);
       });
     } else if (slope == 0) {
-      extend(x, x + length, static_cast<ProcessorNumber>(number));
+      extend_run(x, x + length, static_cast<ProcessorNumber>(number));
     } else {
       for (std::int64_t i = 0; i < length; ++i) {
-        extend(x + i, x + i + 1, static_cast<ProcessorNumber>(number + i * slope));
+        extend_run(x + i, x + i + 1, static_cast<ProcessorNumber>(number + i * slope));
       }
     }
     x += length;
@@ -192,7 +194,7 @@ bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics&
   return true;
 }
 
-// Gives the kept runs again for every further period, up to `end`.
+// Passes on the kept runs again for every further period, up to `end`.
 void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
   const Period& period = map_.period;
   if (kept_runs_.empty()) return;
@@ -201,14 +203,14 @@ void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
     drift += period.drift;
     for (const RowRun& run : kept_runs_) {
       if (run.begin + moved >= end) break;
-      extend(run.begin + moved, std::min(run.end + moved, end),
-             static_cast<ProcessorNumber>(run.number + drift));
+      extend_run(run.begin + moved, std::min(run.end + moved, end),
+                 static_cast<ProcessorNumber>(run.number + drift));
     }
   }
 }
 
-// Cuts one row. If the numbers repeat along the row, only one period is computed. Returns false if
-// the function fails.
+// Cuts one row into runs of one number. If the numbers repeat along the row, only one period is
+// computed. Returns false if the function fails.
 bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
   const std::size_t inner = slot(map_.dimensions() - 1);
   const std::int64_t begin = box.begin[inner], end = box.end[inner];
@@ -235,7 +237,7 @@ bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
 // if the function fails.
 bool MapCursor::cut(const Cell& box, int d, Diagnostics& diags) {
   if (d == map_.dimensions() - 1) return cut_row(box, diags);
-  Level& level = levels_[slot(d)];
+  DimensionCut& level = levels_[slot(d)];
   level.open.clear();
   for (std::int64_t x = box.begin[slot(d)]; x < box.end[slot(d)];) {
     coordinate(d) = x;
@@ -243,22 +245,22 @@ bool MapCursor::cut(const Cell& box, int d, Diagnostics& diags) {
     if (map_.specialised()) {
       length = map_.kernel.stretch(d, box.end[slot(d)] - x, registers_);
       // If the map is not proved, the reference evaluation is asked at each point.
-      if (!map_.proved || !map_.kernel.level(d, registers_)) length = 1;
-      map_.kernel.settle(d, registers_);
+      if (!map_.proved || !map_.kernel.exports_stay(d, registers_)) length = 1;
+      map_.kernel.clear_slopes(d, registers_);
     }
     level.begin = x;
     level.end = x + length;
     level.fresh.clear();
     if (!cut(box, d + 1, diags)) return false;
-    join(d);
+    join_cells(d);
     x += length;
   }
-  for (std::size_t i = 0; i < level.open.size(); ++i) put(d, level.open.cell(i));
+  for (std::size_t i = 0; i < level.open.size(); ++i) pass_on(d, level.open.cell(i));
   return true;
 }
 
-// Sorts the fresh cells by where they begin. Mostly they are in order already.
-void MapCursor::sort_fresh(Level& level) {
+// Sorts the cells of the current step by where they begin. Mostly they are in order already.
+void MapCursor::sort_fresh(DimensionCut& level) {
   CellList& fresh = level.fresh;
   const std::size_t dimensions = fresh.stride() / 2;
   bool in_order = true;
@@ -276,11 +278,11 @@ void MapCursor::sort_fresh(Level& level) {
   std::swap(fresh, level.sorted);
 }
 
-// Joins the fresh cells of a step with the open cells of the steps before. A fresh cell continues
-// an open cell of the same shape and number; an open cell without a continuation is done. Both
-// lists are sorted by where their cells begin in the dimensions behind `d`.
-void MapCursor::join(int d) {
-  Level& level = levels_[slot(d)];
+// Joins the cells of the current step with the open cells of the steps before. A cell continues an
+// open cell of the same shape and number; an open cell without a continuation is done. Both lists
+// are sorted by where their cells begin in the dimensions after `d`.
+void MapCursor::join_cells(int d) {
+  DimensionCut& level = levels_[slot(d)];
   sort_fresh(level);
   const CellList &open = level.open, &fresh = level.fresh;
   const std::size_t inside = fresh.stride() / 2;  // dimensions of a fresh cell
@@ -299,7 +301,7 @@ void MapCursor::join(int d) {
         ++next;
         break;
       }
-      put(d, known);
+      pass_on(d, known);
     }
     std::int64_t* const made = level.joined.add();
     made[0] = cell[0];
@@ -307,7 +309,7 @@ void MapCursor::join(int d) {
     made[2] = level.end;
     std::copy_n(cell + 1, fresh.stride() - 1, made + 3);
   }
-  for (; next < open.size(); ++next) put(d, open.cell(next));
+  for (; next < open.size(); ++next) pass_on(d, open.cell(next));
   std::swap(level.open, level.joined);
 }
 
@@ -318,14 +320,14 @@ bool MapCursor::cut_all(const Cell& box, const SliceSink& sink, Diagnostics& dia
   box_ = map_.launch.domain;
   for (int d = 0; d < map_.dimensions(); ++d) {
     const std::size_t here = slot(map_.dimensions() - d);
-    Level& level = levels_[slot(d)];
+    DimensionCut& level = levels_[slot(d)];
     for (CellList* list : {&level.open, &level.joined}) list->begin(here);
     for (CellList* list : {&level.fresh, &level.sorted}) list->begin(here - 1);
   }
   return cut(box, 0, diags);
 }
 
-// A launch without dimensions has one point.
+// Cuts the box into slices. A launch without dimensions has one point.
 bool MapCursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diags) {
   const Cell cell = relative(box);
   if (box.volume() == 0) return true;
@@ -335,7 +337,7 @@ bool MapCursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diag
   return number != kNoProcessor;
 }
 
-// Gives the boxes of the launch whose numbers are in the set.
+// Passes on the boxes of the launch whose numbers are in the set.
 bool MapCursor::find_boxes(const NumberSet& wanted, const BoxSink& sink, Diagnostics& diags) {
   const Rect& domain = map_.launch.domain;
   const auto give = [&](const Rect& box, ProcessorNumber number) {

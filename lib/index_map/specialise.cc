@@ -11,8 +11,8 @@ using program::Op;
 
 namespace {
 
-// These limits are lower than those of the interpreter, beyond which a function fails. A function
-// between the two is left to the interpreter.
+// Limits that are lower than those of the interpreter, beyond which a function fails. A function
+// between both limits is left to the interpreter.
 constexpr int kMaxDepth = 256;
 constexpr std::int64_t kMaxItems = 16'384;
 constexpr int kMaxTupleDepth = 32;
@@ -42,7 +42,7 @@ Specialised specialise(const BoundProgram& bound, FunctionId function, const Tas
   return specialiser.take();
 }
 
-// Begins with nothing unsure and with no condition.
+// Prepares the specialisation of a function. Nothing is unsure, and there is no condition.
 Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
                          Diagnostics& diags)
     : data_(bound.program().data()),
@@ -64,14 +64,14 @@ void Specialiser::run(std::optional<ProcKind> kind) {
   frames_.back()[0] = {TaskValue{}};
   const Partial result = run_body(called.body);
   if (failed_ || hopeless_) return;
-  const auto id = places(result);
+  const auto id = number_of_result(result);
   if (!id) return;
   Expressions& e = made_.expressions;
   for (const Shape& shape : made_.shapes) {
     if (!kind || shape.kind == *kind) continue;
-    const ExprId inside = e.both(e.less_equal(e.constant(shape.base), *id),
-                                 e.less(*id, e.constant(shape.base + shape.count)));
-    if (shape.count > 0) check(inside);
+    const ExprId inside = e.logical_and(e.less_equal(e.constant(shape.base), *id),
+                                        e.less(*id, e.constant(shape.base + shape.count)));
+    if (shape.count > 0) note_failure(inside);
   }
   if (const auto* processor = result.get<PartialProcessor>()) made_.node = processor->node;
   if (const auto* set = result.get<Places>(); set != nullptr && set->set) {
@@ -89,8 +89,8 @@ Partial Specialiser::fail() {
   return {};
 }
 
-// Gives up: the function cannot be specialised.
-Partial Specialiser::hopeless() {
+// Gives up on the function, because it cannot be specialised.
+Partial Specialiser::give_up() {
   hopeless_ = failed_ = true;
   return {};
 }
@@ -99,14 +99,14 @@ Partial Specialiser::hopeless() {
 // evaluation of a point takes more steps.
 bool Specialiser::tick(std::int64_t steps) {
   steps_ += steps;
-  if (steps_ > kMaxSteps || made_.expressions.full()) hopeless();
+  if (steps_ > kMaxSteps || made_.expressions.full()) give_up();
   return !failed_;
 }
 
-// Adds a possible failure to `unsure`, under the condition that the code is reached.
-void Specialiser::check(ExprId fails) {
+// Adds a possible failure to `unsure`, under the condition under which this code is evaluated.
+void Specialiser::note_failure(ExprId fails) {
   Expressions& e = made_.expressions;
-  unsure_ = e.either(unsure_, e.both(guard_, fails));
+  unsure_ = e.logical_or(unsure_, e.logical_and(guard_, fails));
 }
 
 // Returns the value of a global, which does not depend on the point.
@@ -178,7 +178,7 @@ std::int64_t Specialiser::text_bytes(const Partial& value) const {
 // Returns the value of an expression. Counts one step and the depth.
 Partial Specialiser::eval(CodeId id) {
   if (!tick(1)) return {};
-  if (depth_ >= kMaxDepth) return hopeless();
+  if (depth_ >= kMaxDepth) return give_up();
   ++depth_;
   Partial value = eval_at(id, code(id));
   --depth_;
@@ -274,7 +274,7 @@ std::vector<Specialiser::Element> Specialiser::elements(std::uint32_t begin, std
     } else {
       made.push_back({eval(id)});
     }
-    if (static_cast<std::int64_t>(made.size()) > kMaxItems) hopeless();
+    if (static_cast<std::int64_t>(made.size()) > kMaxItems) give_up();
   }
   return made;
 }
@@ -306,7 +306,7 @@ Partial Specialiser::make_tuple(Values values) {
     made->items += inner == nullptr ? 1 : std::max<std::int64_t>(1, inner->items);
     made->depth = std::max(made->depth, inner == nullptr ? 1 : inner->depth + 1);
   }
-  if (made->items > kMaxItems || made->depth > kMaxTupleDepth) return hopeless();
+  if (made->items > kMaxItems || made->depth > kMaxTupleDepth) return give_up();
   made->values = std::move(values);
   return {std::shared_ptr<const PartialTuple>(std::move(made))};
 }
@@ -359,19 +359,19 @@ Partial Specialiser::integer_op(Op op, ExprId left, ExprId right) {
   Expressions& e = made_.expressions;
   switch (op) {
     case Op::kAdd:
-      check(e.add_overflows(left, right));
+      note_failure(e.add_overflows(left, right));
       return {Number{e.add(left, right)}};
     case Op::kNegate:
     case Op::kSubtract:
-      check(e.subtract_overflows(left, right));
+      note_failure(e.subtract_overflows(left, right));
       return {Number{e.subtract(left, right)}};
     case Op::kMultiply:
-      check(e.multiply_overflows(left, right));
+      note_failure(e.multiply_overflows(left, right));
       return {Number{e.multiply(left, right)}};
     default: {
       const ExprId fails = e.division_fails(left, right);
       if (e.is(fails, 1)) return fail();
-      check(fails);
+      note_failure(fails);
       return {Number{op == Op::kDivide ? e.divide(left, right) : e.modulo(left, right)}};
     }
   }
@@ -400,7 +400,7 @@ Partial Specialiser::compare(Op op, const Partial& left, const Partial& right) {
   }
 }
 
-// Returns the truth that two values are equal. Values of different types fail, as in the
+// Returns a truth: whether two values are equal. Values of different types fail, as in the
 // interpreter.
 ExprId Specialiser::equal(const Partial& left, const Partial& right) {
   Expressions& e = made_.expressions;
@@ -408,7 +408,7 @@ ExprId Specialiser::equal(const Partial& left, const Partial& right) {
   const auto* b = right.get<PartialProcessor>();
   if (a != nullptr && b != nullptr) {
     if (a->kind != b->kind) return e.constant(0);
-    return e.both(e.equal(a->node, b->node), e.equal(a->index, b->index));
+    return e.logical_and(e.equal(a->node, b->node), e.equal(a->index, b->index));
   }
   const auto left_values = tuple_values(left);
   const auto right_values = tuple_values(right);
@@ -418,7 +418,7 @@ ExprId Specialiser::equal(const Partial& left, const Partial& right) {
     ExprId same = e.constant(1);
     for (std::size_t i = 0; i < left_values->size() && !failed_; ++i) {
       const ExprId item = equal((*left_values)[i], (*right_values)[i]);
-      if (!failed_) same = e.both(same, item);
+      if (!failed_) same = e.logical_and(same, item);
     }
     return same;
   }

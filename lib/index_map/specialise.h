@@ -40,10 +40,11 @@ struct Shape {
 // A mapping function that was specialised to a launch.
 struct Specialised {
   Expressions expressions;
-  ExprId id = kNoExpr;        // kNoExpr: the function cannot be specialised
-  ExprId node = kNoExpr;      // node of the first processor, if there is only one shape
-  ExprId unsure = kNoExpr;    // the condition under which the reference evaluator must be asked
-  std::vector<Shape> shapes;  // the first kProcKindCount are single processors by kind
+  ExprId id = kNoExpr;      // number of the result; kNoExpr: the function cannot be specialised
+  ExprId node = kNoExpr;    // node of the result's first processor, set if there is only one shape
+  ExprId unsure = kNoExpr;  // the condition under which the reference evaluator must be asked
+  // shapes of the results; the first kProcKindCount are single processors by kind
+  std::vector<Shape> shapes;
 };
 
 // Returns the shapes of single processors on that machine.
@@ -73,7 +74,8 @@ struct PartialProcessor {
   ProcKind kind;
   ExprId node, index;
 };
-// A set, or a processor that may have one of several shapes. It can only be returned.
+// A set, or a processor that may have one of several shapes. A function can return it, but nothing
+// else can be done with it.
 struct Places {
   ExprId id;
   bool set = false;  // true: a set of one shape
@@ -112,14 +114,14 @@ class Specialiser {
   using Values = std::vector<Partial>;
   using Integers = std::vector<std::int64_t>;
 
-  // Notes a failure and returns the value of a failed function: nothing.
+  // Notes a failure and returns the value that stands for a failed evaluation.
   Partial fail();
-  Partial hopeless();
+  Partial give_up();
   bool tick(std::int64_t steps);
   const Code& code(CodeId id) const { return data_.code[id]; }
   Partial number(std::int64_t value) { return {Number{made_.expressions.constant(value)}}; }
   Partial from_value(const Value& value);
-  void check(ExprId fails);  // adds `fails`, under the current condition, to `unsure`
+  void note_failure(ExprId fails);  // adds `fails`, under the current condition, to `unsure`
 
   Partial run_body(program::List body);
   void print(const program::Action& action);
@@ -134,12 +136,12 @@ class Specialiser {
   Partial compare(program::Op op, const Partial& left, const Partial& right);
   ExprId equal(const Partial& left, const Partial& right);
 
-  // Choices: specialise_choice.cc.
+  // Choices. These functions are in specialise_choice.cc.
   ExprId truth(CodeId id);
   Partial logical(const Code& node);
   Partial conditional(const Code& node);
   // Evaluates `id` under `condition`. Returns true if there is a value.
-  bool guarded(ExprId condition, CodeId id, Partial* value);
+  bool eval_under(ExprId condition, CodeId id, Partial* value);
   Partial merge(ExprId condition, const Partial& a, const Partial& b);
   Partial merge_tuples(ExprId condition, const PartialTuple& a, const PartialTuple& b);
   Partial index(const Code& node);
@@ -156,7 +158,7 @@ class Specialiser {
   std::optional<std::int64_t> known(const Partial& value) const;
   std::int64_t text_bytes(const Partial& value) const;
 
-  // Machines: specialise_machine.cc.
+  // Machines. These functions are in specialise_machine.cc.
   Partial machine(const Code& node);
   Partial index_machine(const Code& node, const std::shared_ptr<const MachineView>& view);
   Partial set_of(const std::shared_ptr<const MachineView>& view, std::vector<ExprId> index,
@@ -173,7 +175,7 @@ class Specialiser {
   Partial task_processor(const Partial& base, const Partial& machine);
   Partial make_view(MachineView view);
   ExprId id_of(const Shape& shape, ExprId node, ExprId index);
-  std::optional<ExprId> places(const Partial& value);
+  std::optional<ExprId> number_of_result(const Partial& value);
 
   const program::Data& data_;
   const Machine& machine_;

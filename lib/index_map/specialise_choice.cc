@@ -11,14 +11,15 @@ using program::Op;
 
 namespace {
 
-// The most items of a tuple that an unknown index chooses from.
+// Limit on the items of a tuple among which an unknown index chooses.
 constexpr std::size_t kMaxChoices = 64;
 
 }  // namespace
 
 // ------------------------------------------------------------------------------------- choices
 
-// Returns the truth that an expression computes. Fails if it is not a bool.
+// Returns a truth: the condition under which an expression is true. Fails if the expression is not
+// a bool.
 ExprId Specialiser::truth(CodeId id) {
   const Partial value = eval(id);
   if (failed_) return kNoExpr;
@@ -29,15 +30,15 @@ ExprId Specialiser::truth(CodeId id) {
 
 // Evaluates `id` under a condition. Returns false if it fails; a failure then only makes the result
 // unsure under that condition.
-bool Specialiser::guarded(ExprId condition, CodeId id, Partial* value) {
+bool Specialiser::eval_under(ExprId condition, CodeId id, Partial* value) {
   Expressions& e = made_.expressions;
   const ExprId before = guard_;
-  guard_ = e.both(guard_, condition);
+  guard_ = e.logical_and(guard_, condition);
   *value = eval(id);
   const bool good = !failed_;
   if (!good && !hopeless_) {
     failed_ = false;
-    check(e.constant(1));
+    note_failure(e.constant(1));
   }
   guard_ = before;
   return good;
@@ -55,13 +56,13 @@ Partial Specialiser::logical(const Code& node) {
     return failed_ ? Partial{} : Partial{Truth{right}};
   }
   Partial right;
-  const bool good = guarded(all ? left : e.negation(left), node.b, &right);
+  const bool good = eval_under(all ? left : e.negation(left), node.b, &right);
   if (failed_) return {};
   const auto* truth = right.get<Truth>();
   if (good && truth == nullptr) return fail();
   // If the right side fails, that case is unsure. The left side then decides the sure cases.
   if (!good) return {Truth{e.constant(all ? 0 : 1)}};
-  return {Truth{all ? e.both(left, truth->id) : e.either(left, truth->id)}};
+  return {Truth{all ? e.logical_and(left, truth->id) : e.logical_or(left, truth->id)}};
 }
 
 // Evaluates `?:`. If the condition is not known, both sides are evaluated and merged. A side that
@@ -72,9 +73,9 @@ Partial Specialiser::conditional(const Code& node) {
   Expressions& e = made_.expressions;
   if (const auto value = e.known(condition)) return eval(*value != 0 ? node.b : node.c);
   Partial a, b;
-  const bool first = guarded(condition, node.b, &a);
+  const bool first = eval_under(condition, node.b, &a);
   if (failed_) return {};
-  const bool second = guarded(e.negation(condition), node.c, &b);
+  const bool second = eval_under(e.negation(condition), node.c, &b);
   if (failed_ || (!first && !second)) return fail();
   if (!first || !second) return first ? a : b;
   return merge(condition, a, b);
@@ -90,7 +91,7 @@ Partial Specialiser::merge(ExprId condition, const Partial& a, const Partial& b)
     return {PartialProcessor{left->kind, e.select(condition, left->node, right->node),
                              e.select(condition, left->index, right->index)}};
   }
-  const auto places_a = places(a), places_b = places(b);
+  const auto places_a = number_of_result(a), places_b = number_of_result(b);
   if (places_a && places_b) return {Places{e.select(condition, *places_a, *places_b)}};
   if (a.v.index() != b.v.index()) return fail();
   if (const auto* x = a.get<Number>()) {
@@ -124,7 +125,7 @@ Partial Specialiser::merge_tuples(ExprId condition, const PartialTuple& a, const
 
 // -------------------------------------------------------------------------------------- indices
 
-// Returns an item of a tuple, or a processor or set of a machine.
+// Returns an item of a tuple, or a processor or a set of processors of a machine.
 Partial Specialiser::index(const Code& node) {
   const Partial base = eval(node.c);
   if (failed_) return {};
@@ -148,7 +149,8 @@ Partial Specialiser::index_tuple(const Code& node, const Values& values) {
     return values[static_cast<std::size_t>(*value < 0 ? *value + length : *value)];
   }
   if (values.size() > kMaxChoices) return fail();
-  check(e.either(e.less(at->id, e.constant(-length)), e.less_equal(e.constant(length), at->id)));
+  note_failure(
+      e.logical_or(e.less(at->id, e.constant(-length)), e.less_equal(e.constant(length), at->id)));
   const ExprId from_end = e.less(at->id, e.constant(0));
   const ExprId place = e.select(from_end, e.add(at->id, e.constant(length)), at->id);
   Partial chosen = values.back();
@@ -158,7 +160,8 @@ Partial Specialiser::index_tuple(const Code& node, const Values& values) {
   return chosen;
 }
 
-// Computes one end of a slice, which has to be known. A missing end is `missing`.
+// Computes one end of a slice, which has to be known. An end that is not written gets the value
+// `missing`.
 bool Specialiser::slice_end(CodeId id, std::int64_t length, std::int64_t missing,
                             std::int64_t* end) {
   *end = missing;
@@ -211,7 +214,7 @@ Partial Specialiser::call(const Code& node) {
   return result;
 }
 
-// Returns whether an argument has the type of its parameter.
+// Returns true if an argument has the type of its parameter.
 bool Specialiser::check_parameter(const program::Parameter& parameter, const Partial& argument) {
   using syntax::ParamType;
   switch (parameter.type) {

@@ -57,16 +57,17 @@ Partial Specialiser::index_machine(const Code& node,
       continue;
     }
     const ExprId outside =
-        e.either(e.less(given->id, e.constant(0)), e.less_equal(e.constant(size), given->id));
+        e.logical_or(e.less(given->id, e.constant(0)), e.less_equal(e.constant(size), given->id));
     if (e.is(outside, 1)) return fail();
-    check(outside);
+    note_failure(outside);
   }
   if (!open.empty()) return set_of(view, std::move(at), std::move(open));
   if (!tick(static_cast<std::int64_t>(view->operations()))) return {};
   return {processor_at(*view, std::move(at))};
 }
 
-// Returns the set of an index with `*` in the `open` dimensions, as a new shape.
+// Returns the set of processors of an index with `*` in the `open` dimensions. The set gets a new
+// shape.
 Partial Specialiser::set_of(const std::shared_ptr<const MachineView>& view,
                             std::vector<ExprId> index, std::vector<std::size_t> open) {
   std::int64_t count = 1;
@@ -92,7 +93,8 @@ PartialProcessor Specialiser::processor_at(const MachineView& view, std::vector<
   return {view.kind(), index[0], index[1]};
 }
 
-// Does the same as MachineView::step_back, with expressions.
+// Leads an index of a view back over one operation. Does the same as MachineView::step_back, with
+// expressions instead of numbers.
 void Specialiser::step_back(const MachineView::Step& step, std::vector<ExprId>& index) {
   using Kind = MachineView::Step::Kind;
   Expressions& e = made_.expressions;
@@ -138,7 +140,7 @@ ExprId Specialiser::id_of(const Shape& shape, ExprId node, ExprId index) {
 }
 
 // Returns the number of a processor or set, or nothing for other values.
-std::optional<ExprId> Specialiser::places(const Partial& value) {
+std::optional<ExprId> Specialiser::number_of_result(const Partial& value) {
   if (const auto* places = value.get<Places>()) return places->id;
   const auto* processor = value.get<PartialProcessor>();
   if (processor == nullptr) return std::nullopt;

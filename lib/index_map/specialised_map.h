@@ -15,7 +15,7 @@
 
 namespace groma::mapper {
 
-// Return the first processor of a number, and all its processors.
+// Return the first processor, and all processors, that a number of this shape stands for.
 Processor first_in(const Shape& shape, std::int64_t number);
 Placed placed_in(const Shape& shape, std::int64_t number);
 
@@ -28,13 +28,14 @@ struct Separated {
   std::int64_t constant = 0;
   std::vector<Part> parts;
 };
-// Returns `id` as such a sum, or nullopt. Creates the expressions of the parts.
+// Returns the number `id` as a sum of parts that each depend on one coordinate, or nullopt if it
+// has no such form. Creates the expressions of the parts.
 std::optional<Separated> separate(Expressions& expressions, ExprId id);
 
 // A number whose terms change at very different rates along a row, such as blocks over nodes and
 // cycles within each node. The fast part soon repeats, and the slow part has long runs.
 struct RowParts {
-  Kernel fast, slow;        // one root each
+  Kernel fast, slow;        // the fast and the slow part, each with one root
   std::int64_t period = 0;  // period of the fast part, without drift
 };
 // Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
@@ -47,18 +48,18 @@ struct SpecialisedMap {
   BoundProgram bound;
   FunctionId function;
   std::string name, parent_name;
-  TaskPoint launch;  // its texts are the two above
+  TaskPoint launch;  // the launch, whose texts refer to the two strings above
   std::optional<ProcKind> kind;
 
   Specialised code;  // code.id == kNoExpr: not specialised
   bool proved = false;
   bool has_sets = false;
   Kernel kernel;                  // roots: the number, and `unsure`
-  std::optional<PointForm> form;  // form of the number, if it is all that a point needs
+  std::optional<PointForm> form;  // point form of the number; nullopt: a point needs the kernel
   std::optional<RowParts> row_parts;
   std::optional<Separated> numbers_apart, nodes_apart;
-  Period period;             // period of the number along the last dimension; 0 if not useful
-  std::int64_t numbers = 0;  // numbers from this one on belong to a cursor
+  Period period;             // period of the number along the last dimension; 0 if it is not useful
+  std::int64_t numbers = 0;  // numbers below this one are the map's; the others belong to a cursor
 
   SpecialisedMap(BoundProgram program, FunctionId id, const TaskPoint& of,
                  std::optional<ProcKind> on)
@@ -78,10 +79,11 @@ struct SpecialisedMap {
   const Shape& shape_of(std::int64_t number) const;
 };
 
-// Returns true if no part has more than `most` runs. boxes_of() visits these runs.
-bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
+// Returns true if no part has more than `most` runs of equal values. boxes_of() visits these runs.
+bool few_runs(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
 
-// The table that boxes_of() visits: for each dimension, where its part of a number has which value.
+// The table that boxes_of() visits: for each dimension, the runs in which its part of a number has
+// the same value.
 struct PartRuns;
 
 // A box in coordinates relative to the launch's lower corner. In each dimension it goes from
@@ -111,7 +113,7 @@ class NumberSet {
   std::vector<Range> ranges_;  // no two ranges touch
 };
 
-// The implementation of IndexMap::Cursor; see there.
+// The implementation of IndexMap::Cursor, which documents the questions.
 class MapCursor {
  public:
   MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop);
@@ -130,13 +132,13 @@ class MapCursor {
   bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
   const Placed& placed(ProcessorNumber number);
   // Returns the processors of a number that only the reference evaluator gave.
-  const Placed& own(ProcessorNumber number) const {
+  const Placed& own_placed(ProcessorNumber number) const {
     return own_[static_cast<std::size_t>(number - map_.numbers)];
   }
 
  private:
-  // Boxes with one number each. They are packed, since a launch may have one for each point: the
-  // number, then begin and end in every dimension from one on.
+  // A list of boxes, each with the number of its processor. A launch may have one for each point,
+  // so they are packed: the number, then begin and end in every dimension from one dimension on.
   class CellList {
    public:
     void begin(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }
@@ -156,10 +158,10 @@ class MapCursor {
     std::size_t stride_ = 1, used_ = 0;
     std::vector<std::int64_t> values_;
   };
-  // State of the cut in one dimension; see slices.cc. `open`: the boxes, in this and the later
-  // dimensions, that the next step may extend. `fresh`: the boxes of the current step, in the later
-  // dimensions.
-  struct Level {
+  // The state of the cut in one dimension (slices.cc). `open` has the boxes, in this and the later
+  // dimensions, that the next step may extend. `fresh` has the boxes of the current step, in the
+  // later dimensions.
+  struct DimensionCut {
     CellList open, joined, fresh, sorted;
     std::int64_t begin = 0, end = 0;  // range of the current step
   };
@@ -174,7 +176,7 @@ class MapCursor {
 
   // Returns the reference evaluator's answer at the current coordinates, or kNoProcessor if the
   // function fails.
-  ProcessorNumber ask(Diagnostics& diags);
+  ProcessorNumber ask_reference(Diagnostics& diags);
   bool stops(Diagnostics& diags);
   ProcessorNumber number_of(Placed placed);
   Processor first(ProcessorNumber number) const;
@@ -194,11 +196,11 @@ class MapCursor {
   bool cut_row(const Cell& box, Diagnostics& diags);
   bool cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics& diags);
   void repeat_runs(std::int64_t begin, std::int64_t end);
-  void sort_fresh(Level& level);
-  void join(int d);
-  void put(int d, const std::int64_t* cell);
+  void sort_fresh(DimensionCut& level);
+  void join_cells(int d);
+  void pass_on(int d, const std::int64_t* cell);
   std::int64_t* add_fresh(int d);
-  void extend(std::int64_t from, std::int64_t to, ProcessorNumber number);
+  void extend_run(std::int64_t from, std::int64_t to, ProcessorNumber number);
   void end_run();
   void emit(int d, const std::int64_t* cell);
 
@@ -212,25 +214,25 @@ class MapCursor {
   TaskPoint task_;
   const bool warns_;
   const std::function<bool()> stop_;
-  std::int64_t stop_asked_at_ = 0;  // in steps
+  std::int64_t stop_asked_at_ = 0;  // number of evaluation steps at which `stop` was last asked
   bool stopped_ = false;
-  // Numbers from map_.numbers on: sets that only the reference evaluator gives.
+  // Sets that only the reference evaluator gives. Their numbers begin at map_.numbers.
   std::vector<Placed> own_;
-  std::size_t own_size_ = 0;  // processors in them
+  std::size_t own_size_ = 0;  // number of processors in the sets of own_
   std::int64_t own_steps_ = 0;
-  // The other numbers that were asked for, and the number of their processors.
+  // Cache of the processors for numbers of the map, and how many processors it holds.
   std::unordered_map<ProcessorNumber, Placed> made_;
   std::size_t made_size_ = 0;
 
   std::shared_ptr<const PartRuns> number_runs_, node_runs_;
 
   // State of the current cut.
-  std::array<Level, kMaxDimensions> levels_;
+  std::array<DimensionCut, kMaxDimensions> levels_;
   RowRun run_{};          // the last run of the row so far
   bool running_ = false;  // true: `run_` is valid
   bool keeps_runs_ = false;
-  std::vector<RowRun> kept_runs_;      // runs of the row so far, if they are kept
-  const NumberSet* wanted_ = nullptr;  // null: all numbers
+  std::vector<RowRun> kept_runs_;      // runs of the row so far, kept if the row repeats them
+  const NumberSet* wanted_ = nullptr;  // set of the wanted numbers; null: all numbers are wanted
   Rect box_;                           // the box of the question
   const SliceSink* sink_ = nullptr;
   Diagnostics* diags_ = nullptr;

@@ -34,7 +34,8 @@ Found check_count(std::string path, std::int64_t count) {
                fmt::format("{} is not a count (1 to {})", count, kMaxProcessorsPerNode)};
 }
 
-// Some rates may be zero, which means unknown; fill_unknown_rates() replaces them later.
+// Returns nothing if the rate is finite and above 0. It may be 0, which means unknown, if
+// `may_be_zero`: fill_unknown_rates() replaces such a rate later.
 Found check_rate(std::string path, double rate, bool may_be_zero) {
   if (std::isfinite(rate) && (rate > 0 || (may_be_zero && rate == 0))) return std::nullopt;
   return Fault{std::move(path), fmt::format("{} is not a rate (a number above 0)", rate)};
@@ -45,8 +46,8 @@ Found check_latency(std::string path, double latency_s) {
   return Fault{std::move(path), fmt::format("{} is not a time (seconds, 0 or more)", latency_s)};
 }
 
-// The number and speed of the processors must be sensible. The sustained fraction is above 0 and at
-// most 1.
+// Checks that the number and speed of the processors are sensible. The sustained fraction is above
+// 0 and at most 1.
 Found check_processors(const ProcessorGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kProcKindCount) {
     return Fault{path + "/kind", "no such processor kind"};
@@ -61,7 +62,7 @@ Found check_processors(const ProcessorGroup& group, const std::string& path) {
   return check_latency(path + "/launch_latency_s", group.launch_latency_s);
 }
 
-// The capacity of all memories of a kind in one node is limited to kMaxNodeBytes.
+// Checks that the capacity of all memories of a kind in one node is at most kMaxNodeBytes.
 Found check_memory(const MemoryGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kMemKindCount || group.kind == MemKind::kVirtual) {
     return Fault{path + "/kind", "VIRTUAL is not a memory that a node has"};
@@ -79,7 +80,7 @@ Fault lacks(std::string path, std::string_view kind) {
   return {std::move(path), fmt::format("the node has no {}", kind)};
 }
 
-// An affinity must name a processor kind and a memory kind that the node has.
+// Checks that an affinity names a processor kind and a memory kind that the node has.
 Found check_affinity(const NodeType& node, const Affinity& affinity, const std::string& path) {
   if (node.find(affinity.processor) == nullptr) {
     return lacks(path + "/processor", name_of(affinity.processor));
@@ -98,7 +99,7 @@ Found check_channel_name(const std::string& name, const std::string& path) {
   return Fault{path + "/name", fmt::format("a channel's name has 1 to {} bytes", kMaxChannelName)};
 }
 
-// A channel must have a name and connect two memory kinds that the node has.
+// Checks that a channel has a name and connects two memory kinds that the node has.
 Found check_channel(const NodeType& node, const Channel& channel, const std::string& path) {
   if (Found fault = check_channel_name(channel.name, path)) return fault;
   if (node.find(channel.from) == nullptr) return lacks(path + "/from", name_of(channel.from));
@@ -112,8 +113,8 @@ Found check_channel(const NodeType& node, const Channel& channel, const std::str
   return check_latency(path + "/latency_s", channel.latency_s);
 }
 
-// Two items are the same if a node may have only one of them. Channels work in both directions, so
-// their ends may be swapped.
+// Returns true if a node may have only one of two items. Channels work in both directions, so their
+// ends may be swapped.
 bool same(const ProcessorGroup& a, const ProcessorGroup& b) { return a.kind == b.kind; }
 bool same(const MemoryGroup& a, const MemoryGroup& b) { return a.kind == b.kind; }
 bool same(const Affinity& a, const Affinity& b) {
@@ -152,7 +153,8 @@ Found check_all(const std::vector<Item>& items, std::string_view list, const Che
   return std::nullopt;
 }
 
-// A node has at least one processor and at most kMaxProcessorsPerNode of all kinds together.
+// Checks that a node has at least one processor, and at most kMaxProcessorsPerNode of all kinds
+// together.
 Found check_total(const NodeType& node) {
   if (node.processors.empty()) return Fault{"/processors", "a node has at least one processor"};
   std::int64_t total = 0;
@@ -164,8 +166,8 @@ Found check_total(const NodeType& node) {
 
 }  // namespace
 
-// Checks the parts in the order in which they depend on one another; the first fault ends the
-// check.
+// Returns the first error of a node, or nothing. The parts of a node are checked in the order in
+// which they depend on one another.
 std::optional<Fault> find_fault(const NodeType& node) {
   if (Found fault = check_all(node.processors, "processors", check_processors)) return fault;
   if (Found fault = check_total(node)) return fault;

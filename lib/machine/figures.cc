@@ -7,12 +7,12 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kMiB = 1024.0 * 1024;
-constexpr double kGB = 1e9;  // also GB/s
+constexpr double kGB = 1e9;  // bytes in a gigabyte, or bytes/s in a GB/s
 constexpr double kGigaflops = 1e9;
 constexpr double kTeraflops = 1e12;
 
-// Two E5-2640 v4, 256 GB, four P100. This is the node of the experiments in Wei et al., Improving
-// Parallel Program Performance with LLM Optimizers via Agent-System Interfaces.
+// The node of the experiments in Wei et al., Improving Parallel Program Performance with LLM
+// Optimizers via Agent-System Interfaces: two E5-2640 v4, 256 GB, four P100.
 constexpr NodeFigures p100_pcie() {
   return {
       .sockets = {2, "published: Wei et al., Agent-System Interfaces, two Intel E5-2640 v4"},
@@ -59,7 +59,7 @@ constexpr NodeFigures p100_pcie() {
   };
 }
 
-// The same host with P100 SXM2: a mesh of NVLink 1, one link for each pair of GPUs.
+// The host of p100_pcie() with P100 SXM2: a mesh of NVLink 1, one link for each pair of GPUs.
 constexpr NodeFigures p100_nvlink() {
   NodeFigures node = p100_pcie();
   node.gpu_flops = {5.3 * kTeraflops, "published: NVIDIA Tesla P100 SXM2"};

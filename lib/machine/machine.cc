@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::size_t kMaxDescriptionBytes = 4096;
-constexpr std::int64_t kMaxMachineBytes = std::int64_t{1} << 62;  // of one kind, all nodes
+// limit on the memories of one kind in all nodes
+constexpr std::int64_t kMaxMachineBytes = std::int64_t{1} << 62;
 
 // Returns the first item that `wanted` accepts, or null.
 template <typename Item, typename Wanted>
@@ -68,8 +69,8 @@ std::optional<Error> check_types(const std::vector<NodeType>& types) {
   return std::nullopt;
 }
 
-// Limits the bytes of each memory kind over all nodes to kMaxMachineBytes, so that a sum of
-// capacities fits in 64 bits.
+// Checks that the bytes of each memory kind over all nodes are at most kMaxMachineBytes, so that a
+// sum of capacities fits in 64 bits.
 std::optional<Error> check_capacity(const std::vector<NodeType>& types,
                                     const std::vector<std::uint32_t>& nodes) {
   std::array<std::int64_t, kMemKindCount> totals{};
@@ -162,14 +163,16 @@ bool Machine::uniform(ProcKind kind) const {
 
 bool Machine::has(ProcKind kind) const { return extremes(kind).largest > 0; }
 
-// A memory without capacity cannot be addressed.
+// Returns true if the processor kind has an affinity to the memory kind in the node. A memory
+// without capacity cannot be addressed.
 bool Machine::can_address(std::int64_t node, ProcKind kind, MemKind memory) const {
   const NodeType& type = this->node(node);
   const MemoryGroup* group = type.find(memory);
   return group != nullptr && group->capacity_bytes > 0 && type.find(kind, memory) != nullptr;
 }
 
-// The processors of a node share its memories evenly.
+// Returns the memory of the kind that the processor uses. The processors of a node share its
+// memories evenly.
 std::optional<Memory> Machine::memory_of(const Processor& processor, MemKind kind) const {
   if (!can_address(processor.node, processor.kind, kind)) return std::nullopt;
   const NodeType& type = node(processor.node);

@@ -43,7 +43,8 @@ double spread_latency(const NodeFigures& figures) {
   return near * figures.local_latency.value + (1 - near) * figures.remote_latency.value;
 }
 
-// A GPU reaches its own memory directly, and every other memory over the host link (zero-copy).
+// Returns how a GPU reaches a memory: its own directly, and every other one over the host link
+// (zero-copy).
 Affinity gpu_affinity(const NodeFigures& figures, MemKind memory) {
   if (memory == MemKind::kFbmem) {
     return {ProcKind::kGpu, memory, figures.gpu_bandwidth.value, figures.gpu_latency.value};
@@ -73,7 +74,8 @@ double peer_bandwidth(const NodeFigures& figures, std::int64_t gpus) {
          (near / figures.peer_near_bandwidth.value + far / figures.peer_far_bandwidth.value);
 }
 
-// Collects channels. A channel is left out if the node lacks one of its memories or it has no link.
+// Collects channels. It leaves out a channel if the node lacks one of its memories, or if the
+// channel has no link.
 struct ChannelList {
   const NodeType& node;
   std::vector<Channel> channels;
@@ -136,8 +138,8 @@ void add_network_channels(const NodeFigures& figures, ChannelList* list) {
 
 }  // namespace
 
-// A GPU reaches FBMEM and ZCMEM; every other processor reaches everything except FBMEM. VIRTUAL is
-// not a memory.
+// Returns true if a runtime lets the processor kind address the memory kind. A GPU reaches FBMEM
+// and ZCMEM; every other processor reaches everything except FBMEM. VIRTUAL is not a memory.
 bool addressable(ProcKind processor, MemKind memory) {
   if (memory == MemKind::kVirtual) return false;
   if (processor != ProcKind::kGpu) return memory != MemKind::kFbmem;

@@ -16,7 +16,7 @@ namespace groma {
 struct NodeCounts {
   std::array<std::int64_t, kProcKindCount> processors{};
   std::array<std::int64_t, kMemKindCount> memory_bytes{};
-  std::int64_t sockets = 1;  // number of memories of each kind that belongs to a socket
+  std::int64_t sockets = 1;  // number of sockets; each has its own socket memories
 
   std::int64_t& of(ProcKind kind) { return processors[static_cast<std::size_t>(kind)]; }
   std::int64_t of(ProcKind kind) const { return processors[static_cast<std::size_t>(kind)]; }
@@ -33,9 +33,9 @@ NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t
 // there are no FBMEM and no ZCMEM.
 NodeType make_node(const NodeFigures& figures, const NodeCounts& counts);
 
-// Return the parts of a node. `counts` affects OMP processors, which share the cores of the
-// sockets, and the number of FBMEMs. A memory kind without its own figures uses those of SYSMEM or
-// SOCKMEM.
+// Return the processors and memories of a node. `counts` matters for OMP processors, which share
+// the cores of the sockets, and for the number of FBMEMs. A memory kind without figures of its own
+// uses those of SYSMEM or SOCKMEM.
 ProcessorGroup make_processors(const NodeFigures& figures, ProcKind kind, std::int64_t count);
 MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, MemKind kind);
 std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCounts& counts);

@@ -19,11 +19,11 @@ struct Parameter {
   std::int64_t most;
 };
 
-// The parameters that count neither processors nor MiB.
+// The names of the parameters that count neither processors nor MiB.
 inline constexpr std::string_view kNodes = "nodes", kSockets = "sockets";
 std::span<const Parameter> parameters();
 
-// Returns the same parameters for a preset with these figures, with the defaults.
+// Returns the same parameters for a preset with these figures, with the preset's defaults.
 std::vector<PresetParameter> preset_parameters(const NodeFigures& figures);
 
 }  // namespace groma

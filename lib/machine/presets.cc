@@ -19,7 +19,7 @@ struct FigureLine {
   Unit unit;
 };
 
-// Every figure has a line here.
+// The lines of the list. Every figure of NodeFigures has one.
 constexpr FigureLine kLines[] = {
     {"sockets", &NodeFigures::sockets, Unit::kCount},
     {"cores of a socket", &NodeFigures::cores_per_socket, Unit::kCount},
@@ -87,8 +87,8 @@ std::string value_text(double value, Unit unit) {
   return fmt::format("{:.4g}", value);
 }
 
-// Owns the texts to which the views of the presets point. It lives as long as the program. A deque
-// does not move its texts when it grows.
+// Owns the texts to which the string views of the presets point. It lives as long as the program. A
+// deque does not move its texts when it grows.
 struct PresetList {
   std::deque<std::string> texts;
   std::vector<Preset> presets;

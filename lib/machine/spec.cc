@@ -165,7 +165,7 @@ Result<Machine> build(const Spec& spec) {
 
 }  // namespace
 
-// Lines of more than kLongestSpec bytes are refused.
+// Builds a machine from a line. A line of more than kLongestSpec bytes is refused.
 Result<Machine> make_machine(std::string_view spec) {
   if (spec.size() > kLongestSpec) {
     return malformed(fmt::format("the machine {} has {} bytes; at most {}", in_quotes(spec),

@@ -90,7 +90,7 @@ class Comparison {
 
   // Whether the boxes of a processor or node can be asked for.
   bool in_bounds(const std::optional<mapper::Separated>& apart) const {
-    return whole() || (apart && mapper::few_stretches(map_->map(), *apart, kMaxStretches));
+    return whole() || (apart && mapper::few_runs(map_->map(), *apart, kMaxStretches));
   }
   Diagnostics fresh() const { return Diagnostics(answers_.bound_.program().source()); }
   bool whole() const { return points_.size() == static_cast<std::size_t>(domain_.volume()); }
