@@ -8,7 +8,7 @@
 namespace groma::mapper {
 namespace {
 
-constexpr int kMaxRecursion = 32;  // how often slices may be cut again
+constexpr int kMaxRecursion = 32;  // limit on how often slices of slices are cut again
 
 // Returns the smallest box that contains both boxes.
 Rect around(const Rect& a, const Rect& b) {
@@ -20,7 +20,7 @@ Rect around(const Rect& a, const Rect& b) {
   return box;
 }
 
-// Returns the intersection. It is empty if an extent is below 1.
+// Returns the intersection of two boxes. It is empty if an extent is below 1.
 Rect common(const Rect& a, const Rect& b) {
   Rect box = a;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -128,7 +128,7 @@ bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<cons
     answer.clear();
     mapper(by).slice_task(runtime, task, part, answer);
     if (parts.size() > 1 && answer.by_default) return cut_blocks(task, by, parts, slices);
-    if (!take(task, answer, part, 0, slices)) return false;
+    if (!append_checked(task, answer, part, 0, slices)) return false;
   }
   return true;
 }
@@ -149,13 +149,13 @@ bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& par
                       TaskSlices& slices) const {
   SliceAnswer answer;
   mapper(by).slice_task(runtime, task, part, answer);
-  return take(task, answer, part, depth, slices);
+  return append_checked(task, answer, part, depth, slices);
 }
 
-// Checks an answer of slice_task and appends its slices. A slice with `recurse` is cut again on its
-// processor.
-bool Cutter::take(const TaskView& task, const SliceAnswer& answer, const Rect& part, int depth,
-                  TaskSlices& slices) const {
+// Checks an answer of slice_task and appends its slices. A slice with `recurse` is cut again by the
+// mapper of its processor.
+bool Cutter::append_checked(const TaskView& task, const SliceAnswer& answer, const Rect& part,
+                            int depth, TaskSlices& slices) const {
   if (!accepts(validate(answer, task, part, machine))) return false;
   for (const TaskSlice& slice : answer.slices) {
     if (!slice.recurse) {

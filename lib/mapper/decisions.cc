@@ -13,8 +13,8 @@
 
 namespace groma::mapper {
 
-// Takes the first kind that the machine has and the task has a variant for. The order comes from
-// the Task statement, or from the default mapper if there is none.
+// Returns the first kind that the machine has and the task has a variant for. The order of the
+// kinds comes from the Task statement, or from the default mapper if there is none.
 std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
                                         const Machine& machine) {
   const auto decision = program.task(task.name);
@@ -74,7 +74,7 @@ bool add_candidates(const Program& program, const TaskView& task, const RegionNa
     const auto so_far = wish->candidates();
     if (std::any_of(so_far.begin(), so_far.end(), same)) continue;
     wish->add({memory.memory, memory.origin, otherwise, {}});
-    // VIRTUAL always has room, so later memories do not count.
+    // VIRTUAL always has room, so the memories after it are never used.
     if (memory.memory == MemKind::kVirtual) break;
   }
   return true;
@@ -144,8 +144,8 @@ std::optional<FunctionDecision> decide_function(const Program& program, const Ta
                        : program.single_function(task.name, kind);
 }
 
-// If the program has a ControlReplicate statement, a task that none of them names does not
-// replicate.
+// Returns the decision of ControlReplicate. If the program has such statements, a task that none of
+// them names does not replicate.
 std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task,
                                                     ProcKind kind) {
   if (!program.replicates_any()) return std::nullopt;

@@ -1,4 +1,5 @@
-// DefaultMapper's policies as functions of what they look at.
+// Decides as DefaultMapper does, in functions that depend only on their arguments. The comments
+// name the policies of Legion.
 #include "mapper/default_policy.h"
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 
 namespace groma::mapper {
 
-// default_policy_rank_processor_kinds
+// Returns the processor kinds, the preferred one first (Legion:
+// default_policy_rank_processor_kinds).
 const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag) {
   using enum ProcKind;
   static constexpr std::array kRanked = {kGpu, kOmp, kProc, kCpu, kIo, kPy};
@@ -20,7 +22,7 @@ const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag) {
   return (tag & kTagPreferCpu) != 0 ? kCpuFirst : kRanked;
 }
 
-// default_policy_select_best_variant
+// Returns the variant with the highest id (Legion: default_policy_select_best_variant).
 const VariantView* best_variant(const TaskView& task, ProcKind kind) {
   const auto rank = [](const VariantView& v) { return std::pair(v.chosen_by_mapper, v.id); };
   const VariantView* best = nullptr;
@@ -39,7 +41,8 @@ const VariantView* variant_to_run(const TaskView& task) {
   return nullptr;
 }
 
-// Legion refuses the last two, and ignores replication of the others without telling the program.
+// Returns why no runtime replicates the task, or null. For the last two reasons Legion refuses the
+// replication; for the others it ignores it without telling the program.
 const char* why_not_replicated(const TaskView& task) {
   for (const RequirementView& requirement : task.requirements) {
     if (requirement.privilege == Privilege::kReduce)
@@ -56,12 +59,12 @@ bool can_replicate(const TaskView& task, ProcKind kind) {
          std::any_of(task.variants.begin(), task.variants.end(), fits);
 }
 
-// default_policy_select_target_processors
+// Appends the processors that may run the task (Legion: default_policy_select_target_processors).
 void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer) {
   const Processor& at = task.current;
   using enum ProcKind;
-  // Each socket's processors have a memory of their own to be near to.
+  // The processors of each socket have a memory of their own nearby.
   const MemoryGroup* sockets = machine.node(at.node).find(MemKind::kSockmem);
   const bool numa = sockets != nullptr && sockets->capacity_bytes > 0 && sockets->count > 1;
   const bool any =
@@ -75,7 +78,7 @@ void target_processors(const TaskView& task, const Machine& machine,
   for (std::int64_t i = 0; i < count; ++i) answer.push_back({at.kind, at.node, i});
 }
 
-// default_policy_select_instance_region
+// Chooses the region that an instance covers (Legion: default_policy_select_instance_region).
 std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t nodes) {
   std::size_t i = volumes.size() - 1;
   const std::int64_t share = volumes[i] / nodes;
@@ -83,6 +86,7 @@ std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t no
   return i;
 }
 
+// Finds the requirements for which all points of the launch ask for the same region.
 void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
   for (std::uint32_t i = 0; task.is_index && i < task.requirements.size(); ++i) {
     const RequirementView& requirement = task.requirements[i];
@@ -94,6 +98,8 @@ void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
   }
 }
 
+// Returns the layout that the variant demands for a requirement. What it does not demand stays as
+// in the default layout.
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position) {
   LayoutSpec layout;
   for (const LayoutDemand& demand : variant.demands) {
@@ -109,7 +115,8 @@ LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position) {
 
 namespace {
 
-// find_memory_constraint
+// Returns the memory kind that a variant demands for a requirement, if there is one (Legion:
+// find_memory_constraint).
 std::optional<MemKind> demanded_memory(const VariantView& variant, std::uint32_t position) {
   for (const LayoutDemand& demand : variant.demands) {
     if (demand.requirement == position && demand.memory) return demand.memory;
@@ -119,8 +126,9 @@ std::optional<MemKind> demanded_memory(const VariantView& variant, std::uint32_t
 
 }  // namespace
 
-// default_policy_select_target_memory, default_policy_select_layout_constraints,
-// default_policy_select_instance_region, default_policy_select_garbage_collection_priority
+// Returns the default wish for a requirement. Legion: default_policy_select_target_memory,
+// default_policy_select_layout_constraints, default_policy_select_instance_region,
+// default_policy_select_garbage_collection_priority.
 RequirementWish default_requirement(const RequirementView& requirement, const VariantView& variant,
                                     std::uint32_t position, const Processor& processor,
                                     const Machine& machine, const DefaultSettings& settings) {
@@ -147,6 +155,7 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
   return wish;
 }
 
+// Chooses the replicable variant with the highest id, and a processor for a shard on each node.
 void replicate_over_nodes(const TaskView& task, const Processor& near, const Machine& machine,
                           ReplicateAnswer& answer) {
   const VariantView* chosen = nullptr;
@@ -162,6 +171,7 @@ void replicate_over_nodes(const TaskView& task, const Processor& near, const Mac
   }
 }
 
+// Returns the bandwidth of the fastest channel between two memories; infinite within one memory.
 double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& to) {
   if (from == to) return std::numeric_limits<double>::infinity();
   using Scope = Channel::Scope;
@@ -176,6 +186,7 @@ double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& 
   return best;
 }
 
+// Adds a help to the error for a task that has no variant for the machine.
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic) {
   std::vector<std::string_view> variants, usable;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -193,6 +204,7 @@ void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& 
 
 namespace {
 
+// Returns the help for a refusal with this id, or null if there is none.
 const char* cure_of(DiagId id) {
   switch (id) {
     case DiagId::kNoMemory:
@@ -226,6 +238,7 @@ void add_cure(Diagnostic& diagnostic) {
   diagnostic.help(cure);
 }
 
+// Returns the error for a task that has no variant for any kind of the machine, or for this kind.
 Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optional<ProcKind> kind) {
   std::vector<std::string_view> variants, present;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {

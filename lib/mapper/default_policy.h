@@ -59,8 +59,8 @@ LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position);
 void replicate_over_nodes(const TaskView& task, const Processor& near, const Machine& machine,
                           ReplicateAnswer& answer);
 
-// Returns the bandwidth of a copy over the best channel, in bytes per second; 0 if the machine has
-// no channel. Within one memory it is the bandwidth of that memory.
+// Returns the bandwidth of a copy over the fastest channel, in bytes per second; 0 if the machine
+// has no channel. Within one memory it is infinite.
 double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& to);
 
 // Returns the error for a task that has no variant for any kind of the machine, or none for `kind`.
@@ -69,7 +69,7 @@ Diagnostic no_variant(const TaskView& task, const Machine& machine,
 // Adds the help: what to write, or that only another machine can run the task.
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
 // Adds a help to the refusal of an answer if it has none yet. To a `layout-demanded` error it also
-// adds why the program's own mapper counts.
+// adds a note that the task may rely on the layout, since its own program chose it.
 void add_cure(Diagnostic& diagnostic);
 
 }  // namespace groma::mapper

@@ -4,6 +4,7 @@
 
 namespace groma::mapper {
 
+// Returns true if the alignment `bytes` satisfies the constraint.
 bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
   switch (op) {
     case AlignOp::kNone:
@@ -42,6 +43,7 @@ void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
   layout->align_bytes = demand.align_bytes;
 }
 
+// Combines what a statement says about a layout with what a variant demands.
 LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded) {
   LayoutSpec layout = said.layout;
   layout.exact = layout.exact || demanded.exact;
@@ -64,7 +66,7 @@ LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named) {
 
 namespace {
 
-// Whether some alignment, a power of two, is what both ask for.
+// Returns true if one alignment, a power of two, satisfies both constraints.
 bool can_agree(const LayoutDemand& a, const LayoutSpec& b) {
   for (int shift = 0; shift < 63; ++shift) {
     const std::int64_t bytes = std::int64_t{1} << shift;

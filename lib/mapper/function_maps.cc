@@ -74,16 +74,16 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
 
 // Returns the map and the cursor of a launch. The last launch is checked first, since questions
 // about one launch come together.
-LaunchCursor::Open* LaunchCursor::open(const Launch& launch) {
+LaunchCursor::MapAndCursor* LaunchCursor::open(const Launch& launch) {
   if (!diags_.all().empty()) diags_.clear();
   if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
-  Open* found = open_.find(launch);
+  MapAndCursor* found = open_.find(launch);
   if (found == nullptr) {
     last_ = nullptr;  // inserting may drop this entry
     auto map = maps_->find(launch, diags_);
     if (map == nullptr) return nullptr;
-    found =
-        &open_.insert(LaunchKey(launch), Open{map, IndexMap::Cursor(map, false, maps_->stop())});
+    found = &open_.insert(LaunchKey(launch),
+                          MapAndCursor{map, IndexMap::Cursor(map, false, maps_->stop())});
   }
   last_ = found;
   last_key_.emplace(launch);
@@ -101,7 +101,7 @@ std::optional<Diagnostic> LaunchCursor::error() const {
 // Appends the processors of the point. Returns the error if the function fails there.
 std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point& point,
                                               std::vector<Processor>& processors) {
-  Open* at = open(launch);
+  MapAndCursor* at = open(launch);
   if (at == nullptr) return error();
   const ProcessorNumber number = at->cursor.point(point, diags_);
   if (number == kNoProcessor) return error();
@@ -115,7 +115,7 @@ std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point&
 }
 
 std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& point) {
-  Open* at = open(launch);
+  MapAndCursor* at = open(launch);
   if (at == nullptr) return std::nullopt;
   const ProcessorNumber number = at->cursor.point(point, diags_);
   if (number == kNoProcessor) return std::nullopt;
@@ -126,7 +126,7 @@ std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& 
 std::optional<Diagnostic> LaunchCursor::slices(
     const Launch& launch, const Rect& part,
     const std::function<void(const Rect&, const Processor&)>& slice) {
-  Open* at = open(launch);
+  MapAndCursor* at = open(launch);
   if (at == nullptr) return error();
   const bool good = at->cursor.slices(
       part,

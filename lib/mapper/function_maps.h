@@ -77,7 +77,7 @@ struct LaunchEqual {
 // The state that all threads share.
 class FunctionMaps {
  public:
-  // `stop` is used for all cursors, as in IndexMap::Cursor.
+  // `stop` is passed to every IndexMap::Cursor.
   explicit FunctionMaps(BoundProgram bound, std::function<bool()> stop = {})
       : bound_(std::move(bound)), stop_(std::move(stop)) {}
   const BoundProgram& bound() const { return bound_; }
@@ -118,13 +118,13 @@ class LaunchCursor {
   // Returns the first processor of the point; nullopt if the function fails.
   std::optional<Processor> first(const Launch& launch, const Point& point);
 
-  // Returns the map of the launch and a cursor, for other questions. Null as in FunctionMaps::find.
-  // Both are valid until the next question about another launch.
-  struct Open {
+  // A map of a launch and a cursor on it, for other questions. open() returns null if
+  // FunctionMaps::find does. The result is valid until the next question about another launch.
+  struct MapAndCursor {
     std::shared_ptr<const IndexMap> map;
     IndexMap::Cursor cursor;
   };
-  Open* open(const Launch& launch);
+  MapAndCursor* open(const Launch& launch);
   Diagnostics& diags() { return diags_; }
   const std::function<bool()>& stop() const { return maps_->stop(); }
 
@@ -137,9 +137,9 @@ class LaunchCursor {
 
   const FunctionMaps* maps_;
   Diagnostics diags_;
-  RecentMap<LaunchKey, Open, LaunchHash, LaunchEqual, kKept> open_;
+  RecentMap<LaunchKey, MapAndCursor, LaunchHash, LaunchEqual, kKept> open_;
   std::optional<LaunchKey> last_key_;
-  Open* last_ = nullptr;
+  MapAndCursor* last_ = nullptr;
 };
 
 // A pool of cursors for threads that do not keep one. Threads do not wait for each other: each
@@ -148,10 +148,10 @@ class CursorPool {
  public:
   explicit CursorPool(const FunctionMaps* maps) : maps_(maps) {}
 
-  // Calls work(cursor) with a cursor that no other thread uses meanwhile. `work` may call with()
-  // again.
+  // Calls work(cursor) with a cursor that no other thread uses meanwhile. `work` may call
+  // with_cursor() again.
   template <typename Work>
-  auto with(const Work& work) const {
+  auto with_cursor(const Work& work) const {
     const std::size_t preferred = preferred_slot();
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       Slot& slot = slots_[(preferred + i) % slots_.size()];

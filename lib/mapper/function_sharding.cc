@@ -11,7 +11,7 @@
 namespace groma::mapper {
 namespace {
 
-// The most functors for task names. A runtime registers all of them. A task beyond this number
+// Limit on the functors for task names, all of which a runtime registers. A task beyond this number
 // shards as though it had no name.
 constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
@@ -30,9 +30,9 @@ std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
   return owned;
 }
 
-// Gives the boxes of a shard if the map is proved. If every node has a shard, a shard owns only
+// Passes on the boxes of a shard if the map is proved. If every node has a shard, a shard owns only
 // processors of its own node, and the search is limited to these.
-void give_boxes(LaunchCursor::Open& at, ShardId shard, const Machine& machine,
+void give_boxes(LaunchCursor::MapAndCursor& at, ShardId shard, const Machine& machine,
                 const ShardTable& shards, const BoxSink& box, Diagnostics& diags) {
   if (!shards.covers(machine.node_count())) {
     const auto wanted = [&](const Rect& slice, ProcessorNumber number) {
@@ -62,7 +62,7 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
     if (owner == shard) boxes.push_back(slice);
   };
   if (cursor.slices(keep, diags)) return boxes;
-  boxes.clear();  // the function fails somewhere, so ask point by point
+  boxes.clear();  // the function fails at some point, so every point is asked about
   Point one = Point::zeros(domain.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
   Point point = domain.lower;
@@ -75,21 +75,22 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
 
 }  // namespace
 
-// A point where the function fails belongs to shard 0.
+// Returns the shard of a point. A point where the function fails belongs to shard 0.
 ShardId FunctionSharding::shard(const Point& point, const Rect& domain,
                                 const ShardTable& shards) const {
-  const auto processor = cursors_->with([&](LaunchCursor& cursor) {
+  const auto processor = cursors_->with_cursor([&](LaunchCursor& cursor) {
     return cursor.first({function_, task_, domain, std::nullopt}, point);
   });
   return processor ? shards.shard_of(*processor) : 0;
 }
 
-// If the boxes cannot be found within the step limit, the whole domain belongs to shard 0.
+// Passes on the boxes of a shard. If they cannot be found within the step limit, the whole domain
+// belongs to shard 0.
 void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                                 const std::function<void(const Rect&)>& box) const {
   if (domain.volume() == 0) return;
-  cursors_->with([&](LaunchCursor& cursor) {
-    LaunchCursor::Open* at = cursor.open({function_, task_, domain, std::nullopt});
+  cursors_->with_cursor([&](LaunchCursor& cursor) {
+    LaunchCursor::MapAndCursor* at = cursor.open({function_, task_, domain, std::nullopt});
     if (at != nullptr && at->map->proved()) {
       return give_boxes(*at, shard, *machine_, shards, box, cursor.diags());
     }
@@ -108,7 +109,8 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
 
 // ---- The functors of a program
 
-// The names that a function may compare with are all string literals of the program.
+// Makes the functors of all functions. All string literals of the program are names that a function
+// may compare with.
 FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors)
     : cursors_(cursors), machine_(&bound.machine()) {
   const program::Data& data = bound.program().data();
@@ -126,7 +128,7 @@ FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* 
   }
 }
 
-// Adds a functor and returns its id.
+// Adds a functor for a function and a task name, and returns its id.
 ShardingId FunctionFunctors::add(FunctionId function, std::string task) {
   list_.push_back(&functors_.emplace_back(cursors_, machine_, function, std::move(task)));
   return static_cast<ShardingId>(list_.size());

@@ -5,6 +5,7 @@
 
 namespace groma::mapper {
 
+// Returns the message in these bytes, or nothing if they are not a message about limits.
 std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* bytes,
                                                std::size_t size) {
   LimitMessage message;
@@ -16,18 +17,21 @@ std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* b
   return message;
 }
 
-bool InstanceLimits::begin(std::uint32_t id, const Processor& at, const Limit& limit,
-                           const Send& send) {
-  Task& task = tasks_[id];
+// Counts an instance that is about to begin and returns true, or returns false if it must wait. A
+// limit over several processors needs a place, for which the keeper is asked.
+bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const TaskLimit& limit,
+                                    const SendMessage& send) {
+  TaskState& task = tasks_[id];
   task.limit = limit;
   std::int64_t& in_flight = task.in_flight[limit.keeper ? Processor() : at];
   if (!limit.keeper) {
     if (in_flight >= limit.most) return false;
   } else if (!task.has_place) {
     if (task.asked) return false;
-    task.asked = true;  // before it is sent, since the answer may come before `send` returns
+    // set before the message is sent, since the answer may come before `send` returns
+    task.asked = true;
     const bool sent = send(*limit.keeper, {LimitMessage::Kind::kAsk, id, limit.most});
-    if (!sent) task.asked = false;  // nothing could come, so that there is no limit
+    if (!sent) task.asked = false;  // no place could ever come, so the limit is ignored
     if (sent && !task.has_place) return false;
   }
   task.has_place = false;
@@ -35,16 +39,18 @@ bool InstanceLimits::begin(std::uint32_t id, const Processor& at, const Limit& l
   return true;
 }
 
-bool InstanceLimits::end(std::uint32_t id, const Processor& at, const Send& send) {
+// Counts an instance as ended. Returns true if another instance may begin; a keeper is told
+// instead.
+bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const SendMessage& send) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) return false;
-  Task& task = found->second;
+  TaskState& task = found->second;
   std::int64_t& in_flight = task.in_flight[task.limit.keeper ? Processor() : at];
   if (in_flight == 0) return false;
   --in_flight;
   if (!task.limit.keeper) return true;
   send(*task.limit.keeper, {LimitMessage::Kind::kReturn, id, task.limit.most});
-  return false;  // the keeper decides who is next
+  return false;  // the keeper decides which processor gets the place
 }
 
 bool InstanceLimits::expects_place(std::uint32_t id) const {
@@ -52,8 +58,10 @@ bool InstanceLimits::expects_place(std::uint32_t id) const {
   return found != tasks_.end() && (found->second.asked || found->second.has_place);
 }
 
-bool InstanceLimits::receive(const Processor& sender, const LimitMessage& message,
-                             const Send& send) {
+// Handles a message: a granted place, or, in the keeper, a request or a return. The keeper grants
+// places while there are any.
+bool InstanceLimits::handle_message(const Processor& sender, const LimitMessage& message,
+                                    const SendMessage& send) {
   if (message.kind == LimitMessage::Kind::kPlace) {
     const auto found = tasks_.find(message.task);
     if (found == tasks_.end() || !found->second.asked) return false;
@@ -61,7 +69,7 @@ bool InstanceLimits::receive(const Processor& sender, const LimitMessage& messag
     found->second.has_place = true;
     return true;
   }
-  Kept& kept = kept_[message.task];
+  KeeperState& kept = kept_[message.task];
   if (message.kind == LimitMessage::Kind::kAsk) {
     kept.waiting.push_back(sender);
   } else {

@@ -39,7 +39,7 @@ std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* b
 
 class InstanceLimits {
  public:
-  struct Limit {
+  struct TaskLimit {
     std::int64_t most = 0;  // limit on concurrent instances; 0: none
     // The processor whose mapper object counts for several processors. nullopt: each mapper object
     // counts its own instances.
@@ -47,44 +47,47 @@ class InstanceLimits {
   };
   // Sends a message to the mapper object of that processor, which may be this one. Returns false if
   // it cannot.
-  using Send = std::function<bool(const Processor& target, const LimitMessage& message)>;
+  using SendMessage = std::function<bool(const Processor& target, const LimitMessage& message)>;
 
   // Returns true if an instance of the task may be mapped now on that processor, and counts it.
   // Otherwise asks the keeper for a place, unless a request is pending. `limit.most` is above 0.
-  bool begin(std::uint32_t task, const Processor& at, const Limit& limit, const Send& send);
+  bool begin_instance(std::uint32_t task, const Processor& at, const TaskLimit& limit,
+                      const SendMessage& send);
 
-  // An instance of the task that began on that processor has ended. Returns true if another one may
+  // Counts an instance of the task on that processor as ended. Returns true if another one may
   // begin there in its place. Tasks without a limit are ignored.
-  bool end(std::uint32_t task, const Processor& at, const Send& send);
+  bool end_instance(std::uint32_t task, const Processor& at, const SendMessage& send);
 
   // Returns true if a place was requested or granted, and no instance has begun in it yet.
   bool expects_place(std::uint32_t task) const;
 
   // Handles a message. Returns true if a place was granted, so that an instance may begin.
-  bool receive(const Processor& sender, const LimitMessage& message, const Send& send);
+  bool handle_message(const Processor& sender, const LimitMessage& message,
+                      const SendMessage& send);
 
  private:
-  struct ByPlace {
+  struct ProcessorOrder {
     bool operator()(const Processor& a, const Processor& b) const {
       return std::tuple(a.kind, a.node, a.index) < std::tuple(b.kind, b.node, b.index);
     }
   };
-  struct Task {
-    // Instances that have begun and not ended, by processor, since one mapper object may serve
-    // several. Instances that a keeper counts are under Processor(), wherever they run.
-    std::map<Processor, std::int64_t, ByPlace> in_flight;
-    Limit limit;
+  struct TaskState {
+    // Number of instances that have begun and not ended, by processor, since one mapper object may
+    // serve several. Instances that a keeper counts are counted under Processor(), wherever they
+    // run.
+    std::map<Processor, std::int64_t, ProcessorOrder> in_flight;
+    TaskLimit limit;
     bool asked = false;      // a request to the keeper is pending
     bool has_place = false;  // a place was granted, and no instance has begun in it
   };
   // The keeper's state for one task.
-  struct Kept {
+  struct KeeperState {
     std::int64_t taken = 0;         // granted places
     std::deque<Processor> waiting;  // processors whose mapper objects asked, in this order
   };
 
-  std::map<std::uint32_t, Task> tasks_;
-  std::map<std::uint32_t, Kept> kept_;
+  std::map<std::uint32_t, TaskState> tasks_;
+  std::map<std::uint32_t, KeeperState> kept_;
 };
 
 }  // namespace groma::mapper

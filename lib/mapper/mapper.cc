@@ -27,14 +27,16 @@ std::string Mapper::describe(Origin) const { return {}; }
 
 // ---- Processors
 
-// Returns the processors of a kind on the whole machine in turn.
+// Returns the next processor of the kind on the whole machine. After the last processor comes the
+// first.
 Processor Mapper::next_global(ProcKind kind) {
   auto& turn = global_turn_[static_cast<std::size_t>(kind)];
   turn = turn ? mapper::next_processor(machine(), *turn) : *mapper::first_from(machine(), kind, 0);
   return *turn;
 }
 
-// Returns the processors of a kind on the mapper's own node in turn.
+// Returns the next processor of the kind on the mapper's own node. After the last processor comes
+// the first.
 Processor Mapper::next_local(ProcKind kind) {
   auto& turn = local_turn_[static_cast<std::size_t>(kind)];
   const std::int64_t count = machine().processor_count(site_.local.node, kind);
@@ -67,7 +69,8 @@ Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
   return here && local ? next_local(kind) : next_global(kind);
 }
 
-// A task without a usable variant gets a failure in the answer.
+// Decides where and how a task starts. A task without a usable variant gets a failure in the
+// answer.
 void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) {
   answer.initial = site_.local;
   answer.memoize = site_.settings.memoize;
@@ -82,7 +85,8 @@ void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptio
   answer.map_locally = site_.settings.map_locally && !answer.replicate;
 }
 
-// Only the top-level task replicates, and only on several nodes.
+// Returns true if the task is replicated by default: only the top-level task, and only on several
+// nodes.
 bool Mapper::default_replicates(const TaskView& task, ProcKind kind) const {
   return site_.settings.replicate && task.depth == 0 && machine().node_count() > 1 &&
          mapper::can_replicate(task, kind);
@@ -150,8 +154,9 @@ void Mapper::postmap_task(MapperRuntime&, const TaskView&, OperationWish&) {}
 
 // ---- Other operations
 
-// Maps an operation near its parent's processor. Dependent partitioning reads host memory only, so
-// it maps near a CPU. Legion: default_policy_select_target_memory for the parent's processor.
+// Maps an operation that is not a task near its parent's processor. Dependent partitioning reads
+// host memory only, so it maps near a CPU. Legion: default_policy_select_target_memory for the
+// parent's processor.
 void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
                            std::span<const std::span<const InstanceView>>, OperationWish& answer) {
   Processor near = operation.parent == nullptr ? site_.local : operation.parent->current;
@@ -162,7 +167,7 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
   answer.requirements.resize(operation.requirements.size());
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
     RequirementView requirement = operation.requirements[i];
-    requirement.tag &= ~kTagVirtualMap;  // this tag is for tasks only
+    requirement.tag &= ~kTagVirtualMap;  // only tasks can have virtual requirements
     answer.requirements[i] = default_requirement(requirement, any, static_cast<std::uint32_t>(i),
                                                  near, machine(), site_.settings);
   }

@@ -31,12 +31,14 @@ struct ProgramMapper::Shared {
   mapper::FunctionMaps maps;
   mapper::CursorPool cursors;
   mapper::FunctionFunctors functors;
-  // The widest scope of the TaskSteal statements, by kind of processor.
+  // For each kind of processor, the widest scope of the TaskSteal statements.
   std::array<std::optional<StealScope>, kProcKindCount> steals{};
   bool limits_any = false;
-  std::atomic<bool> told = false;  // unhonoured statements have been logged
+  // true: the statements that the runtime does not honour have been logged
+  std::atomic<bool> told = false;
 
-  // Reads the statements about limits and stealing.
+  // Makes the shared state of a program's mapper objects, with its statements about limits and
+  // stealing.
   Shared(BoundProgram program, LogSink* sink, std::function<bool()> stop)
       : bound(std::move(program)),
         log(sink),
@@ -51,7 +53,7 @@ struct ProgramMapper::Shared {
     }
   }
 
-  // Logs the statements that this runtime does not honour, once for all mappers.
+  // Logs, once for all mapper objects, the statements that this runtime does not honour.
   void tell(const MapperRuntime& runtime) {
     if (log == nullptr || told.load(std::memory_order_relaxed) || told.exchange(true)) return;
     mapper::log_unhonoured(bound.program(), runtime.capabilities(), *log);
@@ -104,7 +106,7 @@ struct ProgramMapper::State {
     return cursor.place({facts.function->function, task.name, no_domain, kind, &stands}, {},
                         single);
   }
-  // Asks for another call of select_tasks_to_map, if the last call deferred all ready tasks.
+  // Makes the runtime call select_tasks_to_map again, if the last call deferred all ready tasks.
   void look_again(MapperRuntime& runtime) {
     if (deferred != 0) runtime.trigger_event(std::exchange(deferred, 0));
   }
@@ -115,15 +117,15 @@ struct ProgramMapper::State {
 namespace {
 
 // Returns a function that sends messages about limits through the runtime.
-mapper::InstanceLimits::Send sender(MapperRuntime& runtime) {
+mapper::InstanceLimits::SendMessage sender(MapperRuntime& runtime) {
   return [&runtime](const Processor& target, const mapper::LimitMessage& message) {
     return runtime.send_message(target, static_cast<std::uint32_t>(message.kind),
                                 std::as_bytes(std::span(&message, 1)));
   };
 }
 
-// Returns the site with the machine of the binding, to which the index maps point, in place of an
-// equal machine.
+// Returns the site with the machine of the binding in place of an equal machine, because the index
+// maps refer to the binding's machine.
 MapperSite bound_site(const BoundProgram& bound, MapperSite site) {
   const bool same = site.machine.get() == &bound.machine() ||
                     (site.machine != nullptr && *site.machine == bound.machine());
@@ -160,7 +162,7 @@ std::string ProgramMapper::describe(Origin origin) const {
 void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                         TaskOptions& answer) {
   shared_->tell(runtime);
-  const TaskFacts& facts = state_->known.of(program(), site(), task);
+  const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
   answer.initial = site().local;
   // A limited task is not memoized, because a replay does not ask the mapper. It is not collective
   // either.
@@ -180,7 +182,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
     answer.replicate = default_replicates(task, kind);
   }
   answer.map_locally = site().settings.map_locally && !answer.replicate;
-  answer.stealable = facts.steals(runtime) && !answer.replicate;  // shards are not moved
+  answer.stealable = facts.steals(runtime) && !answer.replicate;  // shards stay on their processors
   if (answer.stealable) answer.steal_origin = facts.steal->origin;
   if (task.is_index || !facts.function) {
     answer.initial = default_processor(task, kind);
@@ -197,14 +199,15 @@ std::span<const ShardingFunctor* const> ProgramMapper::sharding_functors() const
   return shared_->functors.list();
 }
 
-// An index launch of a task with a mapping function shards by that function. Everything else shards
-// cyclically.
+// Selects the functor for an operation. The points of an index launch with a mapping function are
+// sharded by that function, everything else cyclically.
 ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                                   const ShardTable&) {
   shared_->tell(runtime);
-  // The owner of a single task only starts it. select_task_options decides where the task runs.
+  // The shard that owns a single task only starts it. select_task_options decides where the task
+  // runs.
   if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
-  const TaskFacts& facts = state_->known.of(program(), site(), operation);
+  const TaskFacts& facts = state_->known.facts_of(program(), site(), operation);
   return facts.function ? shared_->functors.id_of(facts.function->function, operation.name)
                         : kCyclicSharding;
 }
@@ -234,7 +237,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
                                SliceAnswer& answer) {
   shared_->tell(runtime);
   if (part.volume() == 0) return;
-  const TaskFacts& facts = state_->known.of(program(), site(), task);
+  const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
   const bool stealable = facts.steals(runtime);
   // Cut into points if each point may end up on a processor of its own.
   const bool by_point = stealable || facts.limits(task, runtime) || task.must_epoch;
@@ -270,7 +273,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
 void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>>, TaskWish& answer) {
   shared_->tell(runtime);
-  TaskFacts& facts = state_->known.of(program(), site(), task);
+  TaskFacts& facts = state_->known.facts_of(program(), site(), task);
   const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
     answer.failure = mapper::no_kind(program(), task, machine());
@@ -282,7 +285,7 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   const bool stays = limited || facts.steals(runtime) || task.shard_variant != 0 || task.must_epoch;
   state_->target_processors(facts, task, stays, machine(), answer);
   if (answer.failure) return;
-  const std::vector<RequirementWish>& wishes = facts.wishes.of(
+  const std::vector<RequirementWish>& wishes = facts.wishes.wishes_of(
       program(), task, *variant, answer.processors.front(), machine(), site().settings);
   answer.requirements.assign(wishes.begin(), wishes.end());
   answer.task_profiling.status = limited;
@@ -328,7 +331,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
            answer.processors.end();
   };
   for (const TaskView& task : tasks) {
-    const TaskFacts& facts = state_->known.of(program(), site(), task);
+    const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
     if (!facts.kind) {  // select_task_options has reported the error
       answer.processors.push_back(site().local);
       continue;
@@ -360,17 +363,17 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
 void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                         ScheduleAnswer& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
-    const TaskFacts& facts = state_->known.of(program(), site(), ready[i]);
+    const TaskFacts& facts = state_->known.facts_of(program(), site(), ready[i]);
     const bool waits =
         facts.limits(ready[i], runtime) &&
-        !state_->limits.begin(ready[i].id, ready[i].current, facts.limit, sender(runtime));
+        !state_->limits.begin_instance(ready[i].id, ready[i].current, facts.limit, sender(runtime));
     if (!waits) answer.map.push_back(i);
   }
   if (!answer.map.empty() || ready.empty()) return;
   if (state_->deferred == 0) state_->deferred = runtime.create_event();
   answer.deferral = state_->deferred;
   if (answer.deferral != 0) return;
-  // A runtime without events has no limits.
+  // If the runtime has no events, limits are not applied.
   for (std::uint32_t i = 0; i < ready.size(); ++i) answer.map.push_back(i);
 }
 
@@ -382,7 +385,7 @@ void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& ope
   using enum OperationKind;
   // The report may also be about a copy.
   if (operation.operation != kTask || report.operation != kTask) return;
-  if (state_->limits.end(operation.id, operation.current, sender(runtime))) {
+  if (state_->limits.end_instance(operation.id, operation.current, sender(runtime))) {
     state_->look_again(runtime);
   }
 }
@@ -392,7 +395,8 @@ void ProgramMapper::handle_message(MapperRuntime& runtime, const Processor& from
                                    std::uint32_t kind, std::span<const std::byte> message) {
   const auto about_limit = mapper::read_limit_message(kind, message.data(), message.size());
   if (!about_limit) return;
-  if (state_->limits.receive(from, *about_limit, sender(runtime))) state_->look_again(runtime);
+  if (state_->limits.handle_message(from, *about_limit, sender(runtime)))
+    state_->look_again(runtime);
 }
 
 // ---- Stealing
@@ -429,7 +433,7 @@ void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const TaskId id = stealable[i].id;
     if (expects_place(id) && keeps_one.insert(id).second) continue;
-    const TaskFacts& facts = state_->known.of(program(), site(), stealable[i]);
+    const TaskFacts& facts = state_->known.facts_of(program(), site(), stealable[i]);
     if (!facts.steal || facts.kind->kind != thief.kind) continue;
     const bool near = thief.node == site().local.node;
     if (near || facts.steal->scope == StealScope::kAnyNode) answer.push_back(i);

@@ -20,7 +20,8 @@ bool Refusals::refuse_processor(std::string_view hook, const Processor& processo
   return false;
 }
 
-// Legion crashes, or reports an instance that is not visible.
+// Checks that the processors have one kind and node. Otherwise Legion crashes, or reports an
+// instance that is not visible.
 bool Refusals::check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin) {
   for (const Processor& p : processors) {
     const Processor& first = processors.front();
@@ -31,7 +32,8 @@ bool Refusals::check_same_node_and_kind(const std::vector<Processor>& processors
   return true;
 }
 
-// Sorts the processors, so that equal ones are neighbours.
+// Checks that no processor occurs twice. It sorts the processors, so that equal ones are
+// neighbours.
 bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> processors,
                               Origin origin) {
   const auto place = [](const Processor& p) { return std::tuple(p.node, p.kind, p.index); };
@@ -49,7 +51,8 @@ bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> proc
   return false;
 }
 
-// Lists the reasons in the order of the candidates. The origin is that of the first candidate.
+// Refuses a requirement that no memory can hold. Lists the reasons in the order of the candidates.
+// The origin is that of the first candidate.
 void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wish,
                              const std::vector<Unusable>& reasons) {
   const Origin origin =

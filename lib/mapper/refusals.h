@@ -44,13 +44,13 @@ class Refusals {
   // Each of these checks returns false after it has added a refusal. `hook` is the hook that
   // answered.
   //
-  // The processor must exist.
+  // Checks that the processor exists.
   bool check_processor(std::string_view hook, const Processor& processor, Origin origin) {
     return exists(machine_, processor) || refuse_processor(hook, processor, origin);
   }
-  // All processors must be of one kind on one node.
+  // Checks that all processors are of one kind on one node.
   bool check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin);
-  // No processor may occur twice.
+  // Checks that no processor occurs twice.
   bool check_distinct(std::string_view hook, std::vector<Processor> processors, Origin origin);
 
   // Adds the refusal of a requirement without a usable memory. `reasons` has one reason for each

@@ -12,10 +12,10 @@ namespace groma {
 
 namespace {
 
-// The most points of one shard that are sorted at once: 128 MB.
+// Limit on the points of one shard that are sorted at once: 128 MB.
 constexpr std::int64_t kMostSorted = std::int64_t{1} << 24;
 
-// Returns whether `a` comes before `b`: by node, then kind, then index.
+// Returns true if `a` comes before `b`: by node, then kind, then index.
 bool before(const Processor& a, const Processor& b) {
   return std::tuple(a.node, a.kind, a.index) < std::tuple(b.node, b.kind, b.index);
 }
@@ -48,7 +48,7 @@ ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards
 // shard.
 ShardTable::Group ShardTable::on_node(std::int64_t node) const {
   if (nodes_.empty()) return {};
-  // Nodes mostly have consecutive numbers, so try that place first.
+  // Nodes mostly have consecutive numbers, so look there first.
   const auto guess = static_cast<std::size_t>(node - nodes_.front().node);
   if (guess < nodes_.size() && nodes_[guess].node == node) return nodes_[guess];
   const auto found =
@@ -57,7 +57,7 @@ ShardTable::Group ShardTable::on_node(std::int64_t node) const {
   return found != nodes_.end() && found->node == node ? *found : Group{};
 }
 
-// Returns whether each of the first `nodes` nodes has a shard.
+// Returns true if each of the first `nodes` nodes has a shard.
 bool ShardTable::covers(std::int64_t nodes) const {
   const auto place = [&](std::int64_t node) {
     return std::lower_bound(
@@ -93,8 +93,8 @@ ShardId ShardTable::shard_of(const Processor& processor) const {
   return in_order_[group.begin + static_cast<std::size_t>(processor.index) % group.count];
 }
 
-// Asks about every point, and gives the points of the shard one by one. Functors override this when
-// they can find boxes.
+// Passes on the points of the shard one by one, after asking shard() about every point. Functors
+// override this if they can find boxes.
 void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
                                const std::function<void(const Rect&)>& box) const {
   if (domain.volume() == 0) return;
@@ -106,21 +106,22 @@ void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, const Shard
   } while (next_point(domain, &point));
 }
 
-// Returns the place of the point, with the first coordinate changing fastest, modulo the shards.
-// Every step is reduced modulo the shards, so that nothing overflows.
+// Returns the owner of a point: the position of the point in the domain, with the first coordinate
+// changing fastest, modulo the number of shards. The position is reduced at every step, so that
+// nothing overflows.
 ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
                               const ShardTable& shards) const {
   const auto count = static_cast<std::int64_t>(shards.size());
   std::int64_t shard = 0;
-  for (int d = domain.dimensions() - 1; d >= 0; --d) {  // every step is taken modulo the shards
+  for (int d = domain.dimensions() - 1; d >= 0; --d) {  // reduced at every step
     const std::int64_t extent = domain.extents[d] % count;
     shard = (shard * extent + (point[d] - domain.lower[d]) % count) % count;
   }
   return static_cast<ShardId>(shard);
 }
 
-// Gives the points of the shard in row-major order. A shard with more than kMostSorted points is
-// searched point by point.
+// Passes on the points of the shard in row-major order. A shard with more than kMostSorted points
+// is searched point by point.
 void CyclicSharding::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
                               const std::function<void(const Rect&)>& box) const {
   const std::int64_t volume = domain.volume();

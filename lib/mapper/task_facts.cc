@@ -9,9 +9,9 @@
 namespace groma::mapper {
 namespace {
 
-// A cache is emptied when it is this full, because the application may use any number of names.
+// Limit on a cache. A full cache is emptied, because the application may use any number of names.
 constexpr std::size_t kMaxFacts = 4'096;
-constexpr std::size_t kMaxPlans = 64;  // for one task
+constexpr std::size_t kMaxPlans = 64;  // limit on the plans of one task
 
 // Returns the processor whose mapper object counts the instances of a task: the first processor of
 // the kind on the node or on the machine. Returns nothing if every processor counts its own.
@@ -74,7 +74,8 @@ const std::vector<RequirementWish>& PlannedWishes::add(const Program& program, c
 
 // ---- Facts
 
-// Messages are only needed if another mapper object keeps the count.
+// Returns true if the runtime can count the instances of the task. Messages are needed only if
+// another mapper object keeps the count.
 bool TaskFacts::can_count(const TaskView& task, const MapperRuntime& runtime) const {
   const Capabilities can = runtime.capabilities();
   return !task.rendezvous && can.events && (can.messages || !limit.keeper);

@@ -21,9 +21,10 @@ class PlannedWishes {
  public:
   // Returns the wish for each requirement of a task that runs `variant` on `at`. The result is
   // valid until the next call.
-  const std::vector<RequirementWish>& of(const Program& program, const TaskView& task,
-                                         const VariantView& variant, const Processor& at,
-                                         const Machine& machine, const DefaultSettings& settings) {
+  const std::vector<RequirementWish>& wishes_of(const Program& program, const TaskView& task,
+                                                const VariantView& variant, const Processor& at,
+                                                const Machine& machine,
+                                                const DefaultSettings& settings) {
     for (const Plan& plan : plans_) {
       if (plan.fits(task, variant, at)) return plan.wishes;
     }
@@ -60,7 +61,7 @@ class PlannedWishes {
     std::vector<std::string> names;  // names of all requirements without a key, in order
     std::vector<RequirementWish> wishes;
 
-    // Returns whether the plan answers for this task, variant and processor.
+    // Returns true if the plan is for this task, variant and processor.
     bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
       if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
           kind != at.kind || keys.size() != task.requirements.size()) {
@@ -88,21 +89,22 @@ class PlannedWishes {
 // The decisions that depend on a task's name and on the form of its launch.
 struct TaskFacts {
   std::string name;
-  std::size_t variant_count = 0;  // a runtime may register more variants while it runs
+  // number of variants when the facts were made; a runtime may register more while it runs
+  std::size_t variant_count = 0;
   std::optional<KindDecision> kind;
   std::optional<FunctionDecision> function;
-  bool reads_name = false;  // whether the function reads the task's name
-  InstanceLimits::Limit limit;
+  bool reads_name = false;  // true: the function reads the task's name
+  InstanceLimits::TaskLimit limit;
   std::optional<StealDecision> steal;
   PlannedWishes wishes;
 
-  // Returns whether an InstanceLimit applies to the task on this runtime. Counting needs reports of
+  // Returns true if an InstanceLimit applies to the task on this runtime. Counting needs reports of
   // ended tasks, and messages if several processors count together. Points that wait for each other
   // have no limit, since they would wait for ever.
   bool limits(const TaskView& task, const MapperRuntime& runtime) const {
     return limit.most > 0 && can_count(task, runtime);
   }
-  // Returns whether a TaskSteal applies to the task on this runtime.
+  // Returns true if a TaskSteal applies to the task on this runtime.
   bool steals(const MapperRuntime& runtime) const {
     return steal.has_value() && runtime.capabilities().stealing;
   }
@@ -115,9 +117,9 @@ struct TaskFacts {
 // the launch is an index launch, its tag and the kind that the program's own mapper chose.
 class FactsCache {
  public:
-  // Returns the facts of a task, which are valid until the next call. Facts no longer hold if the
-  // task has another name or another number of variants.
-  TaskFacts& of(const Program& program, const MapperSite& site, const TaskView& task) {
+  // Returns the facts of a task, which are valid until the next call. They are made again if the
+  // task has another name or another number of variants than before.
+  TaskFacts& facts_of(const Program& program, const MapperSite& site, const TaskView& task) {
     const Key key{task.id, task.is_index, task.tag, task.own_kind};
     const auto found = known_.find(key);
     const bool holds = found != known_.end() && found->second.name == task.name &&

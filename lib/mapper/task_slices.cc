@@ -6,9 +6,12 @@ namespace groma {
 namespace {
 
 // Flags in the first byte of a slice.
-constexpr unsigned kFollows = 1;      // it begins where the slice before ends in the last dimension
-constexpr unsigned kSameExtents = 2;  // and the same number of dimensions
-constexpr unsigned kSameKind = 4;     // the same kind of processor; the next two are about it, too
+// the slice begins where the slice before ends in the last dimension
+constexpr unsigned kFollows = 1;
+// the extents and the number of dimensions are those of the slice before
+constexpr unsigned kSameExtents = 2;
+// the processor's kind is that of the slice before; the next two flags are about the processor, too
+constexpr unsigned kSameKind = 4;
 constexpr unsigned kSameNode = 8;
 constexpr unsigned kSameIndex = 16;
 constexpr unsigned kRecurse = 32;
@@ -35,13 +38,13 @@ bool same(const Point& a, const Point& b) {
   return equal;
 }
 
-// Moves `lower` to the next box of the row.
+// Moves `lower` by one box along the last dimension.
 void step_over(const Point& extents, Point& lower) {
   const int last = extents.dimensions() - 1;
   lower[last] = moved(lower[last], static_cast<std::uint64_t>(extents[last]));
 }
 
-// Returns whether `lower` is where `before` ends in the last dimension.
+// Returns true if `lower` is where `before` ends in the last dimension.
 bool follows(const Point& lower, const Rect& before) {
   const int last = before.dimensions() - 1;
   if (last < 0 || lower.dimensions() != before.dimensions()) return false;

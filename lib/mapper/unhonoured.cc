@@ -51,7 +51,7 @@ std::string meant(std::string_view name, const std::vector<std::string_view>& ca
 
 // Logs a warning for each statement that has no effect.
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log) {
-  std::uint32_t last = 0;  // the rows of one statement are reported once
+  std::uint32_t last = 0;  // the statement that was reported last, since it may have several rows
   for (const Row& row : program.data().rows) {
     const std::string_view why = lacking(program, row, can);
     if (why.empty() || row.statement == last) continue;
@@ -81,7 +81,7 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
                        std::string_view where) {
   const std::vector<std::string_view> regions(run.regions.begin(), run.regions.end());
   std::vector<std::string_view> tasks;
-  std::size_t most = 0;  // the most regions that a task had
+  std::size_t most = 0;  // the largest number of regions of any task
   for (const auto& [task, count] : run.tasks) {
     tasks.push_back(task);
     most = std::max(most, count);
@@ -91,7 +91,7 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     std::set<std::int64_t> lines;
   };
   std::vector<Told> all;                     // in the order of the program
-  std::map<std::string, std::size_t> known;  // place in `all`, by message
+  std::map<std::string, std::size_t> known;  // index into `all`, by message
   const auto tell = [&](const Row& row, const std::string& what, const std::string& after) {
     const auto [at, is_new] = known.emplace(what, all.size());
     if (is_new) all.push_back({what, after, {}});
@@ -147,7 +147,7 @@ void log_unknown_overrides(const LayoutOverrides& overrides, const NamesOfRun& r
   }
 }
 
-// Returns whether the program has an InstanceLimit statement.
+// Returns true if the program has an InstanceLimit statement.
 bool limits_any(const Program& program) {
   const auto& rows = program.data().rows;
   return std::any_of(rows.begin(), rows.end(),

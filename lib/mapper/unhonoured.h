@@ -23,7 +23,7 @@ void log_unhonoured(const Program& program, const Capabilities& can, LogSink& lo
 
 // The names that occurred in a run.
 struct NamesOfRun {
-  // With the largest number of regions in one launch.
+  // The launched tasks, each with the largest number of regions in one of its launches.
   std::map<std::string, std::size_t, std::less<>> tasks;
   std::set<std::string, std::less<>> regions;
   bool all_regions = true;  // false: there were too many regions to list them all
@@ -32,8 +32,9 @@ struct NamesOfRun {
 };
 
 // Logs a line for each task and region that statements name but the run did not have, with similar
-// names of the run. Also logs each position that no launch of the task had. `where` (" in the first
-// process") ends the claim of each line; `run` is then what was seen there.
+// names of the run. Also logs each position that no launch of the task had. `where`, such as " in
+// the first process", is added to each line if `run` has only the names that a part of the run
+// used.
 void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log,
                        std::string_view where = "");
 

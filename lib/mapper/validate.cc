@@ -27,8 +27,8 @@ const VariantView* find_variant(const TaskView& task, VariantId id) {
   return found == task.variants.end() ? nullptr : &*found;
 }
 
-// Returns the variant of an answer, or null after adding a refusal. Legion fails an assertion or
-// reports "invalid variant".
+// Returns the variant that an answer names, or null after adding a refusal. Without this check,
+// Legion fails an assertion or reports "invalid variant".
 const VariantView* check_variant(Refusals& refusals, std::string_view hook, const TaskView& task,
                                  VariantId id, ProcKind kind, Origin origin) {
   const VariantView* variant = find_variant(task, id);
@@ -44,7 +44,7 @@ const VariantView* check_variant(Refusals& refusals, std::string_view hook, cons
 
 // ---- Requirements of a wish
 
-// Returns why a processor that cannot address a memory cannot do so.
+// Returns why a processor cannot use a memory kind that it cannot address.
 Unusable why_not(const Machine& machine, const Processor& processor, MemKind memory) {
   const MemoryGroup* group = machine.node(processor.node).find(memory);
   if (group == nullptr || group->capacity_bytes == 0) {
@@ -55,8 +55,8 @@ Unusable why_not(const Machine& machine, const Processor& processor, MemKind mem
   return reason;
 }
 
-// Returns the layouts that the variant refuses, or that another variant refuses by which the task
-// may run.
+// Returns the layouts that the variant refuses. If the program's mapper may run the task by other
+// variants, their refusals count, too.
 std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::size_t i,
                                                   const VariantView& variant,
                                                   const InstanceWish& wish) {
@@ -64,7 +64,8 @@ std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::siz
   if (!wish.layout_origin) return refused;
   const mapper::OtherVariants others = mapper::other_variants(task, variant);
   for (const VariantView* other : others.variants) {
-    if (refused.empty() == !others.all_run) break;  // one accepts it, or one that runs refuses it
+    // stop if a variant that may run accepts the layout, or if one that does run refuses it
+    if (refused.empty() == !others.all_run) break;
     auto more = mapper::refused_layouts(task, i, *other, wish, true);
     if (others.all_run || more.empty()) refused = std::move(more);
   }
@@ -109,7 +110,7 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
   const RequirementView& requirement = task.requirements[i];
   const RequirementWish& wish = answer.requirements[i];
   if (requirement.empty()) return;
-  if (wish.instance != 0) {  // the runtime knows it
+  if (wish.instance != 0) {  // the runtime checks the named instance
     return check_named(refusals, i, requirement, wish);
   }
   if (wish.is_virtual) {
@@ -125,7 +126,7 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
   }
   const char* not_virtual = why_not_virtual(requirement, variant);
   const auto usable = [&](const InstanceWish& candidate) {
-    // A virtual instance is the last resort. It never lacks room.
+    // A virtual instance may be the last resort, since it never lacks room.
     if (candidate.memory == MemKind::kVirtual) return not_virtual == nullptr;
     return std::all_of(answer.processors.begin(), answer.processors.end(), [&](const Processor& p) {
       return refusals.machine().can_address(p.node, p.kind, candidate.memory);
@@ -156,7 +157,7 @@ Unusable why_not(const Machine& machine, const TaskView& operation,
                  const RequirementView& requirement, MemKind memory) {
   const Processor& near =
       operation.parent == nullptr ? operation.current : operation.parent->current;
-  if (memory == MemKind::kVirtual) {  // a copy may read data where it lies
+  if (memory == MemKind::kVirtual) {  // a copy may read virtual data where it lies
     const bool reads = operation.operation == OperationKind::kCopy &&
                        requirement.privilege == Privilege::kReadOnly;
     return {reads ? "" : "only what a task hands on, or a copy reads, is virtual"};
@@ -201,9 +202,9 @@ void check_operand(Refusals& refusals, const TaskView& operation, std::size_t i,
 
 }  // namespace
 
-// A task that is not a leaf may pass its reductions on to the tasks that it launches. If the
-// application itself says that a leaf's region is virtual (kTagVirtualMap), the leaf does not use
-// it.
+// Returns why a requirement cannot be virtual, or null. A task that is not a leaf may pass its
+// reductions on to the tasks that it launches. If the application itself says that a leaf's region
+// is virtual (kTagVirtualMap), the leaf does not use it.
 const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
   const bool leaf = variant == nullptr || variant->leaf;
   if (requirement.output) return "the task makes it, so it has to lie somewhere";
@@ -214,17 +215,18 @@ const char* why_not_virtual(const RequirementView& requirement, const VariantVie
   return nullptr;
 }
 
+// Checks the answer of select_task_options.
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.kind_origin}};
   Refusals refusals(task.name, machine);
-  // slice_task decides again for an index launch.
+  // For an index launch, slice_task decides the processors again.
   if (refusals.check_processor("select_task_options", answer.initial, answer.processor_origin) &&
       !task.is_index && !task.variants.empty() &&
       mapper::best_variant(task, answer.initial.kind) == nullptr) {
     refusals.add(mapper::no_variant(task, machine, answer.initial.kind), answer.processor_origin);
   }
-  for (std::uint32_t position : answer.collective) {  // Legion ignores it
+  for (std::uint32_t position : answer.collective) {  // Legion ignores a wrong position
     if (position < task.requirements.size()) continue;
     refusals.add(DiagId::kBadCollective, {}, task.name, position, task.requirements.size());
     break;
@@ -237,7 +239,8 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
   return refusals.take();
 }
 
-// Checks the processors first, because every other check depends on them.
+// Checks an answer of map_task. The processors come first, because every other check depends on
+// them.
 std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.processor_origin}};
@@ -272,7 +275,8 @@ std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
   return refusals.take();
 }
 
-// An operation that is not a task has a wish for each requirement, and no processors.
+// Checks the answer for an operation that is not a task. It has a wish for each requirement, and no
+// processors.
 std::vector<Refusal> validate(const OperationWish& answer, const TaskView& operation,
                               const Machine& machine) {
   Refusals refusals(name_of(operation.operation), machine);
@@ -288,7 +292,8 @@ std::vector<Refusal> validate(const OperationWish& answer, const TaskView& opera
   return refusals.take();
 }
 
-// Legion needs processors of one kind, one of them on the node that maps the task.
+// Checks an answer of replicate_task. Legion needs processors of one kind, one of them on the node
+// that maps the task.
 std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
@@ -322,7 +327,8 @@ std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& tas
   return refusals.take();
 }
 
-// A ready task may be mapped or moved once. At least one task must be, or an event must be named.
+// Checks an answer of select_tasks_to_map. A ready task may be mapped or moved once. At least one
+// task must be, or an event must be named.
 std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const TaskView> ready,
                               const Machine& machine) {
   Refusals refusals("", machine);
@@ -357,7 +363,8 @@ std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const Task
   return refusals.take();
 }
 
-// The tasks of a must epoch run at the same time, so each needs a processor of its own.
+// Checks an answer of map_must_epoch. The tasks run at the same time, so each needs a processor of
+// its own.
 std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const TaskView> tasks,
                               const Machine& machine) {
   Refusals refusals(tasks.empty() ? std::string_view() : tasks.front().name, machine);
@@ -377,9 +384,10 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
   return refusals.take();
 }
 
+// Checks an answer of select_steal_targets.
 std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
                                             const Processor& thief, const Machine& machine) {
-  const std::string name = text_of(thief);  // the checker refers to it
+  const std::string name = text_of(thief);  // a variable, because the checks refer to it
   Refusals refusals(name, machine);
   for (const Processor& victim : answer) {
     if (!refusals.check_processor("select_steal_targets", victim, {})) return refusals.take();
@@ -390,7 +398,7 @@ std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
   return refusals.take();
 }
 
-// A task can be given away once.
+// Checks an answer of permit_steal_request. A task can be given away once.
 std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
                                      std::span<const TaskView> stealable) {
   std::vector<bool> taken(stealable.size());
@@ -412,7 +420,8 @@ std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operat
   return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
 }
 
-// Points to the statement in the source if the mapper is a program.
+// Returns the refusal as text. If the mapper is a program, the text points to the statement in the
+// source.
 std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
   Diagnostic shown = refusal.diagnostic;
   mapper::add_cure(shown);

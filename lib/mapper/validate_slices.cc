@@ -18,12 +18,13 @@ namespace {
 using mapper::Refusals;
 using mapper::text_of;
 
-// A measure of a set of boxes. Two sets have the same measure if they hold every point equally
-// often. Otherwise their measures are equal only with a chance of 2^-57.
+// A hash of a set of boxes. Two sets have the same hash if they hold every point equally often.
+// Otherwise their hashes are equal only with a chance of 2^-57.
 //
-// Each coordinate of each dimension has a random weight modulo a prime. A point weighs the product
-// of its coordinates' weights, so a box weighs the product of its sides, whatever its number of
-// points. The chance follows from the lemma of Schwartz and Zippel, for 9 dimensions.
+// Each coordinate of each dimension has a random weight modulo a prime. The weight of a point is
+// the product of its coordinates' weights, so the weight of a box is a product with one factor for
+// each dimension, whatever its number of points. The chance follows from the lemma of Schwartz and
+// Zippel, for 9 dimensions.
 class Measure {
  public:
   // Adds the weight of a box.
@@ -49,12 +50,12 @@ class Measure {
   __extension__ typedef unsigned __int128 Wide;
   static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 
-  // The side of the box that was added last, in one dimension.
+  // The box that was added last, in one dimension.
   struct Side {
     bool known = false;
     std::int64_t begin = 0, end = 0;
     std::uint64_t below_end = 0;  // weight_below() of `end`
-    std::uint64_t weight = 0;     // of all coordinates in it
+    std::uint64_t weight = 0;     // weight of all coordinates from begin to end
   };
 
   // Returns the remainder modulo the prime. The prime is one less than a power of two, so the high
@@ -93,8 +94,8 @@ bool inside(const Rect& box, const Rect& domain) {
 
 }  // namespace
 
-// If no slice leaves the part, the volumes add up and the measures are equal, then every point is
-// in exactly one slice.
+// Checks an answer of slice_task. If no slice leaves the part, the volumes add up and the hashes
+// are equal, then every point is in exactly one slice.
 std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, const Rect& part,
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
@@ -108,11 +109,12 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
   std::int64_t points = 0;
   Measure slices;
   std::vector<Processor> used;
-  std::optional<ProcKind> known;  // a kind that the task has a variant for
+  // a kind of processor for which the task is known to have a variant
+  std::optional<ProcKind> known;
   for (const TaskSlice& slice : answer.slices) {
     if (!refusals.check_processor("slice_task", slice.processor, answer.origin))
       return refusals.take();
-    if (!inside(slice.box, part)) {  // Legion reports it in debug builds only
+    if (!inside(slice.box, part)) {  // Legion reports such a slice in debug builds only
       return refuse(fmt::format("the slice at {} is empty or leaves what was to be cut",
                                 text_of(slice.box.lower)));
     }
@@ -120,7 +122,7 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
     if (here > volume - points) {
       return refuse("two slices hold the same point", RefusalCause::kSlicesOverlap);
     }
-    if (slice.recurse && here == volume) {  // Legion crashes
+    if (slice.recurse && here == volume) {  // Legion would recurse for ever and crash
       return refuse("a slice that is to be cut again is all that there was to cut");
     }
     const ProcKind kind = slice.processor.kind;

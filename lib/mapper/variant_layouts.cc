@@ -6,6 +6,7 @@
 
 namespace groma::mapper {
 
+// Returns the other variants by which the task may run.
 OtherVariants other_variants(const TaskView& task, const VariantView& wanted) {
   OtherVariants others;
   const auto is_chosen = [](const VariantView& one) { return one.chosen_by_mapper; };
@@ -19,6 +20,7 @@ OtherVariants other_variants(const TaskView& task, const VariantView& wanted) {
   return others;
 }
 
+// Compares an instance with a demand of the program's own mapper, which is weaker than a variant's.
 std::vector<LayoutConflict> find_mapper_conflicts(LayoutDemand demand, const LayoutSpec& layout,
                                                   MemKind memory, int dimensions) {
   const bool equal = demand.align_op == AlignOp::kEq;
@@ -35,6 +37,8 @@ std::vector<LayoutConflict> find_mapper_conflicts(LayoutDemand demand, const Lay
   return found;
 }
 
+// Returns true if two variants of the kind demand opposite orders of the dimensions of requirement
+// i.
 bool variants_demand_opposite_orders(const TaskView& task, std::size_t i, ProcKind kind,
                                      bool recorded) {
   std::optional<DimensionOrder> seen;
@@ -63,6 +67,7 @@ void add_alignment_cure(Diagnostic& diagnostic) {
       "statement if this statement asks for the alignment");
 }
 
+// Returns the parts of the wished layout that the variant refuses.
 std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
                                            const VariantView& variant, const InstanceWish& wish,
                                            bool only_named) {
@@ -70,8 +75,8 @@ std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
   const RequirementView& requirement = task.requirements[i];
   for (const LayoutDemand& demand : variant.demands) {
     if (demand.requirement != i) continue;
-    // The program's mapper may ask for different layouts at different times. What the statement
-    // does not name follows each of them.
+    // The program's mapper may ask for different layouts at different times. Parts of a layout that
+    // the statement does not name follow each of these requests.
     const bool by_mapper = demand.source == DemandSource::kMapper;
     const LayoutDemand part =
         only_named || by_mapper ? named_part(demand, wish.layout_named) : demand;
@@ -80,7 +85,7 @@ std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
             ? find_mapper_conflicts(part, wish.layout, wish.memory, requirement.region_dimensions)
             : find_conflicts(part, wish.layout, wish.memory, requirement.region_dimensions,
                              requirement.fields.size());
-    // A conflict of the dimensions comes first.
+    // A conflict about the order of dimensions comes first in the list.
     bool is_of_dimensions = part.dimensions && *part.dimensions != wish.layout.dimensions &&
                             requirement.region_dimensions > 1;
     for (LayoutConflict& conflict : conflicts) {

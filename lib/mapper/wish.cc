@@ -6,7 +6,7 @@
 namespace groma {
 namespace {
 
-// Returns the buffer without its items but with its memory.
+// Returns an empty buffer that has the memory of the given one.
 template <typename Vector>
 Vector emptied(Vector& buffer) {
   buffer.clear();

@@ -369,8 +369,9 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       const std::int64_t limit = limit_of(context, *task);
       // @if shared_limits
-      if (limit > 0 && !limits_.begin(task->task_id, local_, {limit, keeper_of(context, *task)},
-                                      limit_sender(context))) {
+      if (limit > 0 &&
+          !limits_.begin_instance(task->task_id, local_, {limit, keeper_of(context, *task)},
+                                  limit_sender(context))) {
         waiting.push_back(task);
         continue;
       }
@@ -407,7 +408,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                         const TaskProfilingInfo& input) override {
     if (!input.task_response) return;
     // @if shared_limits
-    if (limits_.end(task.task_id, local_, limit_sender(context))) look_again(context);
+    if (limits_.end_instance(task.task_id, local_, limit_sender(context))) look_again(context);
     // @end
     // @if !shared_limits
     const auto found = in_flight_.find(task.task_id);
@@ -455,7 +456,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const auto limit = read_limit_message(message.kind, message.message, message.size);
     if (limit) {
       const Processor from = site_.place_of(message.sender, local_);
-      if (limits_.receive(from, *limit, limit_sender(context))) look_again(context);
+      if (limits_.handle_message(from, *limit, limit_sender(context))) look_again(context);
       return;
     }
     // @end
@@ -638,7 +639,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     }
     return std::nullopt;
   }
-  InstanceLimits::Send limit_sender(Context context) {
+  InstanceLimits::SendMessage limit_sender(Context context) {
     return [this, context](const Processor& target, const LimitMessage& message) {
       const Alone alone(rt_, context);
       rt_->send_message(context, site_.legion(target), &message, sizeof message,
