@@ -18,6 +18,7 @@ const AppTask* Application::find(std::string_view task) const {
   return found == tasks.end() ? nullptr : &*found;
 }
 
+// Removes what the program's own mapper demands of the layouts of the tasks in `overrides`.
 std::optional<Error> override_layouts(const LayoutOverrides& overrides, Application& app) {
   for (const std::string& name : overrides.tasks) {
     const auto has_name = [&](const AppTask& task) { return task.name == name; };

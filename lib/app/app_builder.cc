@@ -135,6 +135,7 @@ AppBuilder& AppBuilder::fields(const std::vector<std::string>& names, std::int64
 AppBuilder& AppBuilder::partition(std::string name, Formulas colors) {
   return pieces(std::move(name), std::move(colors), {}, {}, {});
 }
+// Adds a partition whose pieces are formulas of the colour.
 AppBuilder& AppBuilder::pieces(std::string name, Formulas colors, std::vector<std::string> index,
                                Formulas lower, Formulas extents) {
   AppPartition& partition = app_.partitions.emplace_back();
@@ -208,7 +209,7 @@ const AppRegion* AppBuilder::region_of(std::string of) const {
   return nullptr;
 }
 
-// Adds a requirement to the last task.
+// Adds a requirement to the task that was added last.
 AppBuilder& AppBuilder::require(Privilege privilege, std::string of,
                                 const std::vector<std::string>& fields, Formulas color) {
   AppRequirement& requirement = app_.tasks.back().requirements.emplace_back();

@@ -31,6 +31,7 @@ std::vector<Fault> build(const Application& app, const std::vector<AppValue>& va
   return Builder(app, values, data, stop).build();
 }
 
+// Reads all parts of the application, those first to which others refer. Returns the errors.
 std::vector<Fault> Builder::build() {
   data_.name = app_.name;
   if (app_.name.size() > kMaxAppNameBytes) good_name("/name", app_.name);
@@ -54,6 +55,7 @@ void Builder::fail(std::string path, std::string message, std::string help, Erro
   enough_ = faults_.size() == kMaxFileErrors || code == Error::Code::kTooLarge;
 }
 
+// Reports an unknown name, with the nearest names as help, or a few known names if none is near.
 void Builder::fail_unknown(std::string path, std::string message, std::string_view name,
                            const std::vector<std::string_view>& known) {
   constexpr std::size_t kMostListed = 8;
@@ -107,6 +109,7 @@ bool Builder::formula_name(const std::string& path, std::string_view name) {
   return ok();
 }
 
+// Checks the names of variables. Returns false after reporting a bad or repeated one.
 bool Builder::variables(const std::string& path, const std::vector<std::string>& names,
                         std::string_view below) {
   at_most(path, names.size(), kMaxAppNames, "names");
@@ -202,7 +205,7 @@ void Builder::read_values() {
     const std::int64_t value = data_.values[i].second;
     scope_.constant(parameter.name, value);
     if (value >= parameter.least && value <= parameter.most) continue;
-    apart([&] {
+    read_independently([&] {
       fail(fmt::format("/parameters/{}/value", i),
            fmt::format("`{}` is {}; {} to {} may be", parameter.name, value, parameter.least,
                        parameter.most));
@@ -226,10 +229,11 @@ void Builder::read_definitions() {
 void Builder::read_sizes() {
   at_most("/sizes", app_.sizes.size(), kMaxAppNames, "sizes");
   for (std::size_t i = 0; i < app_.sizes.size() && !enough_; ++i) {
-    apart([&] { read_size(fmt::format("/sizes/{}", i), i); });
+    read_independently([&] { read_size(fmt::format("/sizes/{}", i), i); });
   }
 }
 
+// Checks a named size: its name, and that it gives existing parameters values in their ranges.
 void Builder::read_size(const std::string& path, std::size_t number) {
   const AppSize& size = app_.sizes[number];
   good_name(path + "/name", size.name);
@@ -277,7 +281,7 @@ bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& f
 void Builder::read_regions() {
   at_most("/regions", app_.regions.size(), kMaxAppRegions, "regions");
   for (std::size_t i = 0; i < app_.regions.size() && !enough_; ++i) {
-    apart([&] { read_region(fmt::format("/regions/{}", i), i); });
+    read_independently([&] { read_region(fmt::format("/regions/{}", i), i); });
   }
 }
 
@@ -310,10 +314,11 @@ void Builder::read_region(const std::string& path, std::size_t number) {
   }
 }
 
+// Reads all partitions, after a check of their names.
 void Builder::read_partitions() {
   at_most("/partitions", app_.partitions.size(), kMaxAppRegions, "partitions");
   for (std::size_t i = 0; i < app_.partitions.size() && !enough_; ++i) {
-    apart([&] {
+    read_independently([&] {
       const std::string path = fmt::format("/partitions/{}/name", i);
       const std::string& name = app_.partitions[i].name;
       good_name(path, name);
@@ -327,7 +332,7 @@ void Builder::read_partitions() {
   data_.partitions.resize(app_.partitions.size());
   partitions_.resize(app_.partitions.size());
   for (std::size_t i = 0; i < app_.partitions.size() && !enough_; ++i) {
-    apart([&] { read_partition(i, 1); });
+    read_independently([&] { read_partition(i, 1); });
   }
 }
 
@@ -358,7 +363,8 @@ bool Builder::read_partition(std::size_t number, int depth) {
   }
 }
 
-// Reads a partition; the partition that it cuts is read first.
+// Reads the region or partition that a partition cuts, and its colours. If it is a partition, it is
+// read first.
 bool Builder::read_cut(const std::string& path, const AppPartition& from, int depth,
                        Partition& to) {
   const auto too_deep = [&] {
@@ -451,7 +457,7 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
   for (std::size_t i = 0; i < from.boxes.size() && ok(); ++i) {
     read_box(fmt::format("{}/boxes/{}", path, i), from.boxes[i], to);
   }
-  scope_.back(mark);
+  scope_.remove_names_since(mark);
   std::stable_sort(to.boxes_of_color.begin(), to.boxes_of_color.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t d = 0; d < from.halo.size() && ok(); ++d) {
@@ -461,7 +467,8 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
   }
 }
 
-// Reads a box. Formulas can use the names of the coordinates of the partition's own colour.
+// Reads a box of a piece. Its formulas can use the names of the coordinates of the partition's own
+// colour.
 void Builder::read_box(const std::string& path, const AppBox& from, Partition& to) {
   const int dimensions = data_.regions[to.region].box.dimensions();
   if (++boxes_ > kMaxAppBoxes) {

@@ -39,13 +39,14 @@ class Builder {
   std::vector<Fault> build();
 
  private:
-  // ---- Errors. Each separately read part gives at most one error. A part that contains a part
-  // with an error gives none.
+  // ---- Errors. Each part that is read separately gives at most one error. A part that contains a
+  // part with an error gives none.
   // Returns true if the part that is being read has no error.
   bool ok() const { return faults_.size() == known_; }
-  // Reads a part whose errors do not affect what follows. Afterwards ok() has its previous value.
+  // Reads a part with read(). Errors in it do not affect what follows: afterwards ok() has its
+  // previous value.
   template <typename Read>
-  void apart(const Read& read) {
+  void read_independently(const Read& read) {
     if (enough_) return;
     const std::size_t known = std::exchange(known_, faults_.size());
     read();
@@ -104,13 +105,14 @@ class Builder {
   // Returns the domain if it is known before the run.
   std::optional<Rect> known_domain(const std::string& path, const Launch& launch);
   void check_color(const std::string& path, const Where& where, const std::optional<Rect>& domain);
-  // `color` says over which names the colour formulas are.
+  // Reads the data of a requirement. `color` says whether its colour formulas use the launching
+  // task's frame or the launched task's arguments.
   Where read_where(const std::string& path, const AppData& from, const Requirement& requirement,
                    Where::Color color);
   void fields_fit_requirement(const std::string& path, const AppData& from,
                               const Requirement& requirement, const Where& where);
-  // Finds the fields with these names in the region, or the requirement's own fields if there are
-  // no names. `as_large`: each field must have the size of the requirement's field at the same
+  // Finds the fields with these names in the region. Without names, finds the requirement's own
+  // fields. `as_large`: each field must have the size of the requirement's field at the same
   // position.
   void find_fields(const std::string& path, const std::vector<std::string>& names,
                    const Requirement& requirement, bool as_large, Where& where);
@@ -126,20 +128,20 @@ class Builder {
   Data& data_;
   Budget budget_;
   std::vector<Fault> faults_;
-  std::size_t known_ = 0;  // errors in other parts
+  std::size_t known_ = 0;  // number of errors in parts that are read separately
   bool enough_ = false;
   Scope scope_;
   std::unordered_map<std::string_view, std::uint32_t> region_numbers_, partition_numbers_,
       task_numbers_, phase_numbers_;
-  // For each region.
+  // For each region: the number of each field, by its name.
   std::vector<std::unordered_map<std::string_view, std::uint32_t>> field_numbers_;
   enum class Progress : std::uint8_t { kToDo, kAtIt, kDone, kWrong };
   std::vector<Progress> partitions_;
-  std::size_t boxes_ = 0;  // over all partitions
+  std::size_t boxes_ = 0;  // number of boxes in all partitions
   std::size_t statements_ = 0;
-  std::size_t data_bytes_ = 0;  // size of the data of launches
+  std::size_t data_bytes_ = 0;  // size of the data of all launches, in bytes
 
-  // State of the current task.
+  // The state of the task that is being read.
   int frame_size_ = 0;
   std::vector<std::string_view> futures_;
   std::unordered_map<std::string_view, std::uint32_t> future_numbers_;

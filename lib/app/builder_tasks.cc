@@ -22,7 +22,7 @@ void Builder::read_tasks() {
   at_most("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
   if (app_.tasks.empty()) fail("/tasks", "an application has at least one task");
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
-    apart([&] {
+    read_independently([&] {
       const std::string path = fmt::format("/tasks/{}/name", i);
       good_name(path, app_.tasks[i].name);
       const auto [known, is_new] = task_numbers_.emplace(app_.tasks[i].name, i);
@@ -40,15 +40,18 @@ void Builder::read_tasks() {
   // Reads all requirements first, because launches refer to those of other tasks.
   data_.tasks.resize(app_.tasks.size());
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
-    apart([&] { read_signature(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
+    read_independently(
+        [&] { read_signature(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
   }
   if (!ok()) return;
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
-    apart([&] { read_task(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
+    read_independently(
+        [&] { read_task(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
   }
-  apart([&] { read_top_level(); });
+  read_independently([&] { read_top_level(); });
 }
 
+// Reads the arguments and the requirements of a task, but not its variants and body.
 void Builder::read_signature(const std::string& path, const AppTask& from, Task& to) {
   to.name = from.name;
   to.arguments = static_cast<int>(from.arguments.size());
@@ -57,12 +60,12 @@ void Builder::read_signature(const std::string& path, const AppTask& from, Task&
   const Scope::Mark mark = scope_.mark();
   for (const std::string& name : from.arguments) scope_.variable(name);
   for (std::size_t r = 0; r < from.requirements.size() && !enough_; ++r) {
-    apart([&] {
+    read_independently([&] {
       read_requirement(fmt::format("{}/requirements/{}", path, r), from.requirements[r],
                        to.requirements.emplace_back());
     });
   }
-  scope_.back(mark);
+  scope_.remove_names_since(mark);
 }
 
 void Builder::read_top_level() {
@@ -126,6 +129,8 @@ void Builder::read_requirement(const std::string& path, const AppRequirement& fr
   if (ok()) to.data = read_where(path + "/data", from.data, to, Where::Color::kArguments);
 }
 
+// Reads the data of a requirement: which region or partition, with which colour and fields. A
+// launch that names no data takes that of the requirement.
 Where Builder::read_where(const std::string& path, const AppData& from,
                           const Requirement& requirement, Where::Color color) {
   Where where;
@@ -140,7 +145,7 @@ Where Builder::read_where(const std::string& path, const AppData& from,
     if (!from.color.empty()) fail(path + "/color", "a colour of no partition");
     if (!from.fields.empty()) fail(path + "/fields", "fields of no region");
     if (!is_of_launch) return where;
-    // The launch states only a privilege.
+    // The launch states only a privilege. The rest is the requirement's data.
     const Privilege privilege = where.privilege;
     where = requirement.data;
     where.privilege = privilege;
@@ -224,6 +229,7 @@ void Builder::find_fields(const std::string& path, const std::vector<std::string
 
 // ---- Variants
 
+// Reads the variants and the body of a task.
 void Builder::read_task(const std::string& path, const AppTask& from, Task& to) {
   if (from.variants.empty()) fail(path + "/variants", "a task has at least one variant");
   at_most(path + "/variants", from.variants.size(), kMaxAppVariants, "variants");
@@ -237,15 +243,15 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   std::vector<int> shapes;
   for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
   for (std::size_t i = 0; i < from.variants.size() && !enough_; ++i) {
-    apart([&] {
+    read_independently([&] {
       read_variant(fmt::format("{}/variants/{}", path, i), from, from.variants[i], shapes,
                    to.variants.emplace_back());
     });
   }
-  apart([&] { read_body(path + "/body", from.body, 1, to.body); });
+  read_independently([&] { read_body(path + "/body", from.body, 1, to.body); });
   to.frame_size = frame_size_;
   to.futures = static_cast<std::uint32_t>(futures_.size());
-  scope_.back(mark);
+  scope_.remove_names_since(mark);
   const bool leaf = std::all_of(to.variants.begin(), to.variants.end(),
                                 [](const Variant& variant) { return variant.leaf; });
   if (ok() && leaf && !from.body.empty()) {
@@ -284,6 +290,7 @@ void Builder::read_variant(const std::string& path, const AppTask& of, const App
   }
 }
 
+// Reads the demands of a variant. Reports demands that contradict each other.
 void Builder::read_demands(const std::string& path, const AppTask& of, const AppVariant& from) {
   at_most(path, from.demands.size(), kMaxAppRequirements, "demands");
   for (std::size_t i = 0; i < from.demands.size() && ok(); ++i) {
@@ -304,7 +311,7 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
     const auto differ = [](const auto& a, const auto& b) { return a && b && a != b; };
     for (std::size_t other = 0; other < i; ++other) {
       const LayoutDemand& before = from.demands[other];
-      // A program's mapper may request different layouts at different times.
+      // The program's own mapper may request different layouts at different times.
       const bool both = before.source == DemandSource::kVariant && before.source == demand.source;
       if (before.requirement != demand.requirement || !both) continue;
       if (differ(before.fields, demand.fields) || differ(before.dimensions, demand.dimensions) ||
@@ -317,6 +324,7 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
 
 // ---- What a task launches
 
+// Reads the statements of a body. `depth` is the number of loops and phases around it.
 void Builder::read_body(const std::string& path, const std::vector<AppStatement>& from, int depth,
                         Body& to) {
   statements_ += from.size();
@@ -326,10 +334,11 @@ void Builder::read_body(const std::string& path, const std::vector<AppStatement>
   }
   if (!ok()) return;
   for (std::size_t i = 0; i < from.size() && !enough_; ++i) {
-    apart([&] { read_statement(fmt::format("{}/{}", path, i), from[i], depth, to); });
+    read_independently([&] { read_statement(fmt::format("{}/{}", path, i), from[i], depth, to); });
   }
 }
 
+// Reads one statement: a launch, a loop, a phase or a wait.
 void Builder::read_statement(const std::string& path, const AppStatement& from, int depth,
                              Body& to) {
   if (const auto* launch = std::get_if<AppLaunch>(&from.node)) {
@@ -345,7 +354,7 @@ void Builder::read_statement(const std::string& path, const AppStatement& from, 
     if (!loop->variable.empty()) read.slot = scope_.variable(loop->variable);
     frame_size_ = std::max(frame_size_, scope_.variables());
     read_body(path + "/body", loop->body, depth + 1, read.body);
-    scope_.back(mark);
+    scope_.remove_names_since(mark);
     to.push_back({std::move(read)});
   } else if (const auto* phase = std::get_if<AppPhase>(&from.node)) {
     if (!good_name(path + "/phase", phase->name)) return;
@@ -403,7 +412,7 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   frame_size_ = std::max(frame_size_, scope_.variables());
   launch.arguments = compile_all(path + "/arguments", from.arguments);
   if (ok()) read_launch_data(path, from, launch);
-  scope_.back(mark);
+  scope_.remove_names_since(mark);
   if (!from.gives.empty() && good_name(path + "/gives", from.gives)) {
     launch.gives = number_of_future(path + "/gives", from.gives);
   }
@@ -415,6 +424,7 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   return launch;
 }
 
+// Reads the data of a launch, with one entry for each requirement of the launched task.
 void Builder::read_launch_data(const std::string& path, const AppLaunch& from, Launch& to) {
   const Task& task = data_.tasks[to.task];
   if (!from.data.empty() && from.data.size() != task.requirements.size()) {
@@ -487,6 +497,7 @@ void Builder::check_color(const std::string& path, const Where& where,
                                     partition.name, text_of(partition.colors.extents)));
 }
 
+// Reads the metric and finds the phase that it measures.
 void Builder::read_metric() {
   data_.unit = app_.metric.unit;
   if (data_.unit.size() > kMaxAppNameBytes) good_name("/metric/unit", data_.unit);
@@ -501,6 +512,7 @@ void Builder::read_metric() {
                {data_.phases.begin(), data_.phases.end()});
 }
 
+// Reads the runtime costs and checks that each is in range.
 void Builder::read_runtime() {
   data_.runtime = app_.runtime;
   if (!app_.runtime) return;

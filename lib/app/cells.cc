@@ -1,4 +1,4 @@
-// Sets of cells: groups of points that belong to the same pieces.
+// Makes and compares sets of cells, which are groups of points that belong to the same pieces.
 #include "app/cells.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 namespace groma::app {
 
+// Returns the set of these cells, with their number of points and a hash.
 CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uint32_t> cells) {
   CellSet set;
   for (const std::uint32_t cell : cells) {
@@ -39,6 +40,7 @@ bool meet(const CellSet& a, const CellSet& b) {
   return false;
 }
 
+// Returns the number of points in both sets, whose cells are in ascending order.
 std::int64_t common_points(std::span<const std::int64_t> cell_points, const CellSet& a,
                            const CellSet& b) {
   std::vector<std::uint32_t> common;

@@ -13,7 +13,7 @@
 namespace groma::app {
 
 struct CellSet {
-  std::vector<std::uint32_t> cells;  // ascending
+  std::vector<std::uint32_t> cells;  // numbers of the cells, ascending
   std::int64_t points = 0;           // points of all these cells
   std::uint64_t key = 0;             // a hash of `cells`
 };

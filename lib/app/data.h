@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 
 struct Region {
   std::string name;
-  Names names;  // names by which a mapping may refer to it
+  Names names;  // names by which a mapping may refer to the region
   Rect box;
   std::vector<AppField> fields;
   // A region has cells (app/cells.h) if one of its partitions is by boxes. Cells are numbered in
@@ -41,19 +41,19 @@ struct Piece {
 
 struct Partition {
   std::string name;
-  Names names;  // its own, then those of the cut region or partition
+  Names names;  // names of the partition, followed by those of the region or partition that it cuts
   std::uint32_t region = 0;
-  int outer = -1;        // the partition whose pieces it cuts; -1: none
-  Rect own_colors;       // colours of the pieces within one piece of `outer`
-  Rect colors;           // dimensions: those of `outer`'s colours, then those of own_colors
-  Codes lower, extents;  // over the own colour; empty: equal blocks
+  int outer = -1;   // the partition whose pieces it cuts; -1: none
+  Rect own_colors;  // colours of the pieces within one piece of `outer`
+  Rect colors;  // colours, with the dimensions of `outer`'s colours followed by those of own_colors
+  Codes lower, extents;            // formulas of the own colour; empty: the pieces are equal blocks
   std::vector<std::int64_t> halo;  // one for each dimension; empty: no halo
-  // A partition is by boxes if the application gives AppPartition::boxes.
+  // A box of a piece. A partition has boxes if the application gives AppPartition::boxes.
   struct Box {
     Codes lower, extents;
   };
   bool by_boxes = false;
-  std::vector<Box> boxes;  // the boxes that every colour has
+  std::vector<Box> boxes;  // boxes that belong to every colour
   // Boxes that belong to one colour, sorted by the row-major position of the colour in `colors`.
   std::vector<std::pair<std::int64_t, Rect>> boxes_of_color;
   // The pieces of all colours in row-major order. Empty if the region has no cells.
@@ -63,8 +63,8 @@ struct Partition {
 // The data of a requirement in a launch: a region, or the piece of a partition.
 struct Where {
   enum class What : std::uint8_t { kUnknown, kRegion, kPartition } what = What::kUnknown;
-  // Where the colour comes from: the point of the launch, a function of the launching task's frame,
-  // or a function of the launched task's arguments.
+  // What the formulas of the colour use: the point of the launch, the frame of the launching task,
+  // or the arguments of the launched task.
   enum class Color : std::uint8_t { kPoint, kFrame, kArguments } from = Color::kPoint;
   std::uint32_t index = 0;  // number of the region or partition
   std::uint32_t region = 0;
@@ -97,7 +97,7 @@ struct Variant {
 };
 
 struct Requirement {
-  Names names;  // as the application gives them; empty: those of the data
+  Names names;  // names that the application gives; empty: those of the data
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
   int dimensions = 1;
@@ -112,7 +112,7 @@ struct Launch {
   bool is_index = false;
   bool same_address_space = false;
   Codes domain, lower;  // `lower` has the length of `domain`
-  int point_slot = 0;   // slot of the point's first coordinate in the frame
+  int point_slot = 0;   // slot of the point's first coordinate in the frame of the launching task
   Codes arguments;
   std::vector<Where> data;  // for each requirement of the task
   int gives = -1;           // number of a future of the launching task; -1: none
@@ -133,7 +133,7 @@ struct Phase {
   Body body;
 };
 struct Wait {
-  int future = -1;  // -1: for everything
+  int future = -1;  // number of the future; -1: the task waits for everything that it launched
 };
 struct Statement {
   std::variant<Launch, Loop, Phase, Wait> node;

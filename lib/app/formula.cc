@@ -13,8 +13,9 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxDepth = 200;                           // limit for nested rules of the grammar
-constexpr std::size_t kShownRest = 12, kShownName = 40;  // bytes of a formula in messages
+constexpr int kMaxDepth = 200;  // limit on nested rules of the grammar
+// limits on the bytes of a formula that messages show
+constexpr std::size_t kShownRest = 12, kShownName = 40;
 // Limit for values on the stack; an open rule keeps at most one value.
 constexpr std::size_t kMaxStack = 256;
 
@@ -69,6 +70,7 @@ bool Code::is_closed() const {
   return slot_ < 0 && std::none_of(ops_.begin(), ops_.end(), reads);
 }
 
+// Runs the code on a stack and returns the value. Sets `fault` if there is no value.
 std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,
                        Pieces pieces) const {
   std::array<std::int64_t, kMaxStack> stack;
@@ -234,8 +236,8 @@ class FormulaParser {
   void push(Kind kind, std::int64_t operand = 0, std::int32_t dimension = 0) {
     code_.ops_.push_back({kind, dimension, operand});
   }
-  // Adds an operation on the two values that were pushed last. If both are constants, computes it
-  // now.
+  // Adds an operation on the two values that were pushed last. If both are constants, computes the
+  // result now.
   void combine(Kind kind, std::size_t right) {
     auto& ops = code_.ops_;
     const bool known = ok_ && right > 0 && right + 1 == ops.size() && right > barrier_ &&
@@ -246,12 +248,13 @@ class FormulaParser {
     both.ops_.assign(ops.end() - 3, ops.end());
     FormulaFault fault = FormulaFault::kNone;
     const std::int64_t value = both.run({}, fault, {});
-    // The fault occurs again when the formula is evaluated.
+    // Keep the operation, because the fault occurs again when the formula is evaluated.
     if (fault != FormulaFault::kNone) return;
     ops.resize(ops.size() - 3);
     push(Kind::kConstant, value);
   }
 
+  // choice : comparison ['?' choice ':' choice]
   void choice(int depth) {
     if (!deeper(depth)) return;
     comparison(depth + 1);
@@ -270,6 +273,7 @@ class FormulaParser {
     barrier_ = code_.ops_.size();
   }
 
+  // comparison : sum [('<' | '<=' | '>' | '>=' | '==' | '!=') sum]
   void comparison(int depth) {
     sum(depth + 1);
     struct Symbol {
@@ -297,6 +301,7 @@ class FormulaParser {
     }
   }
 
+  // sum : product (('+' | '-') product)*
   void sum(int depth) {
     if (!deeper(depth)) return;
     product(depth + 1);
@@ -309,6 +314,7 @@ class FormulaParser {
     }
   }
 
+  // product : sign (('*' | '/' | '%') sign)*
   void product(int depth) {
     sign(depth + 1);
     while (ok_) {
@@ -325,6 +331,7 @@ class FormulaParser {
     }
   }
 
+  // sign : '-' sign | value
   void sign(int depth) {
     if (!deeper(depth)) return;
     if (!take("-")) return value(depth + 1);
@@ -337,6 +344,7 @@ class FormulaParser {
     combine(Kind::kSubtract, right);
   }
 
+  // value : NUMBER | NAME | '(' choice ')' | min, max, points or extent with arguments
   void value(int depth) {
     if (take("(")) {
       choice(depth + 1);
@@ -374,6 +382,7 @@ class FormulaParser {
     push(Kind::kConstant, static_cast<std::int64_t>(negative ? 0 - value : value));
   }
 
+  // Parses the arguments of min(a, b) or max(a, b).
   void extreme(Kind kind, int depth) {
     expect("(");
     if (ok_) choice(depth + 1);
@@ -384,8 +393,7 @@ class FormulaParser {
     expect(")");
   }
 
-  // Parses points(r) and extent(r, d). The arguments are plain numbers, so they can be checked
-  // here.
+  // Parses points(r) and extent(r, d). Their arguments are plain numbers, so they are checked here.
   void piece(bool extent) {
     const std::string_view name = extent ? "extent" : "points";
     if (!pieces_) return fail(fmt::format("`{}` has no meaning here", name));

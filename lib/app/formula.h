@@ -67,7 +67,7 @@ class Code {
     kLess,
     kLessEqual,
     kEqual,
-    kNotEqual,  // the operators up to here combine the two topmost values
+    kNotEqual,  // the operators from kAdd to this one combine the two topmost values
     kJump,
     kJumpIfZero,  // jumps go to op `operand`; kJumpIfZero pops a value
   };
@@ -94,20 +94,21 @@ class Scope {
   }
   int variables() const { return variables_; }
 
-  // A state to which back() returns when a loop or a launch ends.
+  // The number of names at one moment. remove_names_since() removes the names that were added
+  // since, when a loop or a launch ends.
   struct Mark {
     std::size_t names;
     int variables;
   };
   Mark mark() const { return {names_.size(), variables_}; }
-  void back(Mark mark) {
+  void remove_names_since(Mark mark) {
     names_.resize(mark.names);
     variables_ = mark.variables;
   }
 
   struct Name {
     std::string_view name;
-    int slot;  // -1: a constant
+    int slot;  // slot of a variable; -1: the name is a constant
     std::int64_t value;
   };
   const Name* find(std::string_view name) const;

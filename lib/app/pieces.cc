@@ -14,8 +14,7 @@
 namespace groma::app {
 namespace {
 
-// Limit for the boxes of one piece before adjacent boxes are joined. Each box takes about 160
-// bytes.
+// Limit on the boxes of one piece before adjacent boxes are joined. Each box takes about 160 bytes.
 constexpr std::size_t kMaxParts = std::size_t{1} << 20;
 
 // Clips one dimension of a piece to [0, size), whatever its values are. An empty piece lies at a
@@ -37,6 +36,7 @@ std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) 
   return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
 }
 
+// Returns the intersection of two boxes, which is empty if they have no common point.
 Rect common(const Rect& a, const Rect& b) {
   Rect both = a;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -108,6 +108,7 @@ std::int64_t place_in(const Rect& colors, const Point& color) {
   return place;
 }
 
+// Returns the smallest box around the piece of a colour. The outer partition's piece comes first.
 Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
   if (!partition.pieces.empty()) {
     return partition.pieces[static_cast<std::size_t>(place_in(partition.colors, color))].box;
@@ -127,6 +128,8 @@ std::int64_t points_of(const Data& data, const Partition& partition, const Point
       .cells->points;
 }
 
+// Makes a union of boxes: drops empty ones and sorts the others. In one dimension, boxes that touch
+// or overlap are joined.
 Cut::Cut(std::vector<Rect> boxes, int dimensions)
     : boxes_(std::move(boxes)), around_{Point::zeros(dimensions), Point::zeros(dimensions)} {
   std::erase_if(boxes_, [](const Rect& box) { return box.volume() == 0; });
@@ -157,6 +160,7 @@ Cut::Cut(std::vector<Rect> boxes, int dimensions)
   }
 }
 
+// Adds the intersections of `box` with the boxes of the union to `parts`.
 void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) const {
   if (box.volume() == 0) return;
   const auto first = std::upper_bound(ends_.begin(), ends_.end(), box.lower[0]);
@@ -173,6 +177,7 @@ void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) co
   }
 }
 
+// Computes the piece of a colour: its boxes, clipped to the data that the partition cuts.
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
         Steps& steps) {
   const Rect& within = outer.around();
@@ -207,6 +212,7 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
   return {std::move(parts), within.dimensions()};
 }
 
+// Computes the piece of a colour, after the pieces of the outer partitions.
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
   const Rect& region = data.regions[partition.region].box;
   Steps steps;
@@ -222,7 +228,7 @@ Cut cut(const Data& data, const Partition& partition, const Point& color, Formul
 
 namespace {
 
-// The remaining limits, for all regions together.
+// What is left of the limits, for all regions together.
 struct Limits {
   std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells;
   Steps steps;
@@ -231,6 +237,7 @@ struct Limits {
 // Finds the cells of one region.
 class CellMaker {
  public:
+  // Finds the cells of one region. make() fills the region's and its partitions' members.
   CellMaker(Data& data, std::uint32_t region, Limits& limits, Budget& time)
       : data_(data),
         region_(data.regions[region]),
@@ -335,7 +342,7 @@ class CellMaker {
     return true;
   }
 
-  // Calls use(elementary box, points) in row-major order.
+  // Calls use(elementary box, points) for the elementary boxes within `box`, in row-major order.
   template <typename Use>
   void for_elementary(const Rect& box, const Use& use) const {
     visit(box, 0, 0, 1, use);
@@ -363,10 +370,11 @@ class CellMaker {
   // points.
   bool split_cells() {
     struct Cell {
-      std::int64_t boxes = 0;      // elementary boxes in this cell
-      std::uint32_t split_by = 0;  // the last piece that split it, and the cell that was split off
+      std::int64_t boxes = 0;  // number of elementary boxes in this cell
+      // the last piece that has split the cell, and the cell that was split off
+      std::uint32_t split_by = 0;
       std::uint32_t split_off = 0;
-      std::uint32_t made_by = 0;  // the piece whose split made it
+      std::uint32_t made_by = 0;  // the piece whose split has made the cell
     };
     cell_of_.assign(static_cast<std::size_t>(count_), 0);
     std::vector<Cell> cells(1);
@@ -381,7 +389,8 @@ class CellMaker {
         for_elementary(box, [&](std::size_t at, std::int64_t) {
           --limits_.steps.left;
           const std::uint32_t from = cell_of_[at];
-          if (cells[from].made_by == piece) return;  // another box of this piece split it off
+          // another box of this piece has split the cell off
+          if (cells[from].made_by == piece) return;
           if (cells[from].split_by != piece) {
             std::uint32_t made = 0;
             if (empty.empty()) {
@@ -455,17 +464,18 @@ class CellMaker {
   const std::size_t dimensions_;
   Limits& limits_;
   Budget& time_;
-  std::vector<std::vector<Cut>> cuts_;  // for each partition and colour
+  std::vector<std::vector<Cut>> cuts_;  // boxes of the piece of each partition and colour
   // For each dimension: where elementary boxes begin, and the end of the last one.
   std::vector<std::vector<std::int64_t>> grid_;
   std::vector<std::int64_t> strides_;
-  std::int64_t count_ = 1;              // elementary boxes
-  std::vector<std::uint32_t> cell_of_;  // for each elementary box
+  std::int64_t count_ = 1;              // number of elementary boxes
+  std::vector<std::uint32_t> cell_of_;  // cell of each elementary box
   CellFault fault_;
 };
 
 }  // namespace
 
+// Finds the cells of each region that needs them.
 std::optional<CellFault> make_cells(Data& data, Budget& time) {
   Limits limits;
   for (std::uint32_t region = 0; region < data.regions.size(); ++region) {

@@ -30,11 +30,11 @@ struct Steps {
 class Cut {
  public:
   Cut(std::vector<Rect> boxes, int dimensions);
-  // Returns the boxes, none of which is empty, ordered by their lower corners in the first
-  // dimension. In one dimension they do not overlap or touch; in several dimensions they may
+  // Returns the boxes of the union, none of which is empty, ordered by their lower corners in the
+  // first dimension. In one dimension they do not overlap or touch; in several dimensions they may
   // overlap.
   const std::vector<Rect>& boxes() const { return boxes_; }
-  // Returns the smallest box around them; an empty box at the origin if there are none.
+  // Returns the smallest box around the union; an empty box at the origin if the union is empty.
   const Rect& around() const { return around_; }
   // Adds the parts of `box` that are in the union to `parts`. A step is a comparison with one box.
   // Stops when no steps are left.
@@ -52,7 +52,7 @@ class Cut {
 // incomplete if the steps are used up.
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
         Steps& steps);
-// Does the same from the region on, with kMaxPieceSteps steps.
+// Computes the pieces of all outer partitions, too, with kMaxPieceSteps steps in total.
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
 
 // Returns the row-major position of a colour within `colors`.

@@ -9,8 +9,9 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxDepth = 64;                // limit for tasks nested in tasks
-constexpr std::int64_t kMaxSteps = 1 << 18;  // limit for visited statements and points of launches
+constexpr int kMaxDepth = 64;  // limit on tasks that are nested in tasks
+// limit on the statements and the points of launches that are visited
+constexpr std::int64_t kMaxSteps = 1 << 18;
 
 using Coordinates = std::vector<std::int64_t>;
 
@@ -43,6 +44,7 @@ class Walker {
     body(number, task.body, arguments, depth);
   }
 
+  // Visits the statements of a body. `frame` has the values of the variables.
   void body(std::uint32_t parent, const Body& body, Coordinates& frame, int depth) {
     for (const Statement& statement : body) {
       if (!step()) return;
@@ -63,6 +65,7 @@ class Walker {
     }
   }
 
+  // Notes a launch if it was not noted before, and visits the launched task for each point.
   void launch(std::uint32_t parent, const Launch& launch, Coordinates& frame, int depth) {
     FormulaFault fault = FormulaFault::kNone;
     Use use{&launch, launch.task, static_cast<int>(parent), std::nullopt, std::min(depth + 1, 2)};
@@ -74,7 +77,7 @@ class Walker {
         key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
       }
     }
-    if (fault != FormulaFault::kNone) return;  // a run reports the fault
+    if (fault != FormulaFault::kNone) return;  // a run reports this fault
     if (seen_.insert(std::move(key)).second) {
       if (uses_.size() >= most_) {
         complete_ = false;
@@ -93,7 +96,7 @@ class Walker {
       Coordinates arguments;
       for (const Code& code : launch.arguments) arguments.push_back(code.value(frame, fault));
       if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
-      if (launch.arguments.empty()) return;  // all points are alike
+      if (launch.arguments.empty()) return;  // without arguments, all points launch the same
     } while (use.domain && next_point(*use.domain, &point));
   }
 
@@ -108,6 +111,7 @@ class Walker {
 
 }  // namespace
 
+// Returns the domain of an index launch, or nothing if it has none. `fault` then says why.
 std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
                               FormulaFault& fault) {
   Point lower = Point::zeros(static_cast<int>(launch.domain.size())), extents = lower;

@@ -32,7 +32,7 @@ std::string help_for(std::string_view word, const std::vector<std::string_view>&
                        : fmt::format("known are {}", join_names(known, "and"));
 }
 
-// Names of the parameters that have a value so far.
+// Names of the parameters that have got a value so far.
 using Given = std::vector<std::string_view>;
 
 bool has(const Given& given, std::string_view name) {
@@ -43,6 +43,7 @@ Error malformed(std::string message, std::string help = {}) {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }
 
+// Sets the values of a named size, except those of parameters that got a value before.
 std::optional<Error> set_size(Application& app, std::string_view name, const Given& given) {
   const auto size = std::find_if(app.sizes.begin(), app.sizes.end(),
                                  [name](const AppSize& each) { return each.name == name; });
@@ -60,6 +61,7 @@ std::optional<Error> set_size(Application& app, std::string_view name, const Giv
   return std::nullopt;
 }
 
+// Applies one item, such as `n=4096`, `size=small` or `runtime=default`.
 std::optional<Error> set_value(Application& app, std::string_view item, Given& given) {
   const std::size_t equals = item.find('=');
   const std::string_view name = item.substr(0, equals);
@@ -100,6 +102,7 @@ std::optional<Error> set_value(Application& app, std::string_view item, Given& g
 
 }  // namespace
 
+// Applies the items between commas, one after the other.
 Result<Application> with_values(Application app, std::string_view given) {
   Given so_far;
   while (!given.empty()) {

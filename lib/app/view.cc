@@ -12,6 +12,7 @@ LaunchNames names_of(const Data& data, const Use& use) {
   return names;
 }
 
+// Returns the views of a task's variants. Their ids are their positions, counted from 1.
 std::vector<VariantView> views_of(const std::vector<Variant>& variants) {
   std::vector<VariantView> views;
   for (const Variant& variant : variants) {
@@ -36,6 +37,7 @@ RequirementView view_of(const Requirement& requirement, Privilege privilege) {
   return view;
 }
 
+// Makes the views of the requirements, as they are in every launch.
 AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
     : task_(data.tasks[task]), id_(task + 1), variants_(views_of(task_.variants)) {
   parts_.reserve(task_.requirements.size());
@@ -54,6 +56,7 @@ AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
   }
 }
 
+// Returns the view of a task for one launch: its data, its place and its parent.
 TaskView AppView::view(const Use& use, const Processor& current) const {
   TaskView view;
   view.id = id_;

@@ -9,9 +9,9 @@
 namespace groma::app {
 namespace {
 
-// Where the ends of a point's wires lie, per thousand wires (2,000 ends): 990 + 792 at its private
-// nodes, 10 + 8 at its shared nodes, 200 at ghosts. 80 % of the wires stay in the piece, and 1 % of
-// the nodes are shared.
+// The regions in which the ends of a piece's wires lie, per thousand wires (2,000 ends): 990 + 792
+// at its private nodes, 10 + 8 at its shared nodes, 200 at ghosts. 80 % of the wires stay in the
+// piece, and 1 % of the nodes are shared.
 constexpr const char* kPrivateEnds = "1782 * points(3) / 1000";
 constexpr const char* kSharedEnds = "18 * points(3) / 1000";
 constexpr const char* kGhostEnds = "200 * points(3) / 1000";
@@ -26,8 +26,9 @@ std::vector<std::string> numbered(const std::string& name, int count) {
   return names;
 }
 
-// Reads the voltage at both ends of each wire from whole sectors. Integrates `steps` steps of 10
-// segments with 6 operations and 9 inner voltages with 4 operations.
+// Returns the variant with the work of calc_new_currents: it reads the voltage at both ends of each
+// wire from whole sectors, and integrates `steps` steps of 10 segments with 6 operations and 9
+// inner voltages with 4 operations.
 VariantBuilder new_currents(VariantBuilder variant, int sector) {
   return variant.leaf()
       .flops("points(3) * steps * 96")
@@ -37,7 +38,8 @@ VariantBuilder new_currents(VariantBuilder variant, int sector) {
       .traffic(2, times(sector, kGhostEnds), Access::kScatter);
 }
 
-// Adds a charge at both ends of each wire.
+// Returns the variant with the work of distribute_charge: it adds a charge at both ends of each
+// wire.
 VariantBuilder charges(VariantBuilder variant, int sector) {
   return variant.leaf()
       .flops("4 * points(3)")

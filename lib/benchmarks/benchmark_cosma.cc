@@ -7,8 +7,8 @@ namespace groma::app {
 
 Application cosma() {
   Multiplication multiplication("cosma", "The COSMA matrix multiplication (DISTAL).");
-  // The original's table of grids: (1,2,2) for 4 GPUs, then (2,2,2), (2,2,4), (2,4,4), (4,4,4), ...
-  // for each doubling.
+  // The original's table of grids: (1,2,2) for 4 GPUs, then (2,2,2), (2,2,4), (2,4,4), (4,4,4), and
+  // so on for each doubling.
   multiplication.app()
       .define("gx", "ranks >= 512 ? 8 : ranks >= 64 ? 4 : ranks >= 8 ? 2 : 1")
       .define("gy", "ranks >= 256 ? 8 : ranks >= 32 ? 4 : 2")

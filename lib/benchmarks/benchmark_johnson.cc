@@ -7,7 +7,7 @@ namespace groma::app {
 
 Application johnson() {
   Multiplication multiplication("johnson", "Johnson's 3-D matrix multiplication (DISTAL).");
-  // Edge of the cube, from the original's table of runs: 8 points on 4 GPUs.
+  // The edge of the cube, from the original's table of runs: 8 points on 4 GPUs.
   multiplication.app().define("g", "ranks >= 256 ? 7 : ranks >= 128 ? 6 : ranks >= 16 ? 4 : 2");
   return multiplication.on_grid("g", "g", "g");
 }

@@ -15,7 +15,7 @@ Multiplication::Multiplication(std::string name, std::string description)
       .counts_nodes()
       .parameter("n", 4'000, "rows and columns of a matrix; it does not grow with nodes", 16,
                  400'000)
-      // The same default as in the originals.
+      // The default of the originals.
       .parameter("repeats", 10, "timed multiplications", 1, 50);
   app_.define("ranks", "4 * nodes");
   app_.size("small", {{"n", 1'000}},
@@ -55,7 +55,7 @@ void Multiplication::add_placement(bool accumulates, std::string a, std::string 
   }
 }
 
-void Multiplication::add_leaf(Privilege of_a) {
+void Multiplication::add_multiply_task(Privilege privilege_of_a) {
   // cuBLAS takes the leading dimension from the stride of rows. Fortran order fails with "DGEMM
   // parameter number 8 had an illegal value".
   VariantBuilder dgemm = gpu().leaf().flops("2 * extent(0, 0) * extent(0, 1) * extent(1, 1)");
@@ -66,7 +66,7 @@ void Multiplication::add_leaf(Privilege of_a) {
     dgemm.demand(demand);
   }
   app_.task("task_4").variant(dgemm);
-  if (of_a == Privilege::kReduce) {
+  if (privilege_of_a == Privilege::kReduce) {
     app_.reduces("A").simultaneous();
   } else {
     app_.writes("A");
@@ -92,7 +92,7 @@ Application Multiplication::on_grid(const Formula& x, const Formula& y, const Fo
   matrix("B").partition("B_tiles", {x, z});
   matrix("C").partition("C_tiles", {z, y});
   add_placement(true, "A", "B", "C");
-  add_leaf(Privilege::kReduce);
+  add_multiply_task(Privilege::kReduce);
   const auto over = [](const char* task, const Formulas& domain) {
     return launch(task).over(domain, {"i", "j", "k"});
   };

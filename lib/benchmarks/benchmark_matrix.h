@@ -1,6 +1,6 @@
 // The common parts of the six matrix multiplications: A(i, j) = sum over k of B(i, k) C(k, j), with
 // n x n doubles, in DISTAL's tasks. The multiplications differ in how they cut the matrices, and in
-// what each leaf fetches when.
+// which tiles a task fetches at which time.
 #pragma once
 
 #include <string>
@@ -24,8 +24,9 @@ class Multiplication {
   // and C stay where these tasks ran. `accumulates`: each multiplication ends with task_1, so that
   // the partial sums of A are added up there.
   void add_placement(bool accumulates, std::string a, std::string b, std::string c);
-  // Adds task_4, the dgemm of cuBLAS: A += B C on the data of its launch.
-  void add_leaf(Privilege of_a);
+  // Adds task_4, the dgemm of cuBLAS: A += B C on the data of its launch. `privilege_of_a` is the
+  // privilege on A, kReduce or kReadWrite.
+  void add_multiply_task(Privilege privilege_of_a);
   // Adds top_level: init_cublas, `setup`, a wait, then the repeated multiplication with a wait
   // after each, then `check`. `warm_up`: one multiplication is not timed.
   Application done(std::vector<AppStatement> setup, std::vector<AppStatement> multiply,

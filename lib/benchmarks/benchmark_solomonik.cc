@@ -25,7 +25,7 @@ Application solomonik() {
       .partition("C_layers", {"c", "rpoc"})
       .partition("C_steps", {"c * steps", "rpoc"});
   multiplication.add_placement(true, "A", "B", "C");
-  multiplication.add_leaf(Privilege::kReduce);
+  multiplication.add_multiply_task(Privilege::kReduce);
 
   const Formula step = "l * steps + (i + j + s) % steps";
   app.task("task_5", {"i", "j", "l"})

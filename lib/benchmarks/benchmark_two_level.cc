@@ -48,7 +48,7 @@ Application two_level(std::string name, std::string description, bool narrow, co
       .partition("C_blocks", {"gx", "gy"})
       .partition("C_halves", {"gx", "2 * gy"});
   multiplication.add_placement(false, "A_tiles", "B_tiles", "C_tiles");
-  multiplication.add_leaf(Privilege::kReadWrite);
+  multiplication.add_multiply_task(Privilege::kReadWrite);
 
   const Formula row = "2 * in + il", column = "2 * jn + jl";
   const Formula half = std::string("2 * kk + ") + order.inner;

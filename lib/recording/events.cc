@@ -24,7 +24,8 @@ struct Writer : archive::Writer {
   void coordinate(const std::int64_t& value) { (*this)(value); }
 };
 
-// Limits all numbers that are read, so that everything derived from them is limited too.
+// Reads events. It limits all numbers, so that everything that is derived from them is limited,
+// too.
 class Reader : public archive::Reader {
  public:
   using archive::Reader::Reader;
@@ -159,6 +160,8 @@ bool among(std::uint64_t number, const Items& items) {
   return number < items.size();
 }
 
+// Each good() returns true if a part of the events is consistent: numbers refer to something, and
+// lists have the required lengths.
 bool good(const Rect& rect) { return rect.dimensions() > 0 && can_be_kept(rect); }
 
 bool good(const Events::Variant& variant) {
@@ -322,10 +325,11 @@ std::vector<std::size_t> Events::layout_of(const Context& context) const {
 
 std::string text_of(const Events& events) {
   Writer writer(kMagic);
-  visit(writer, const_cast<Events&>(events));  // it only reads
+  visit(writer, const_cast<Events&>(events));  // a Writer only reads the events
   return writer.take();
 }
 
+// Reads the events of a run and checks that they are consistent.
 Result<Events> events_from(std::string_view text) {
   Events events;
   Reader reader(text, kMagic, 2 * kMaxRepeatDepth);

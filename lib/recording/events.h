@@ -1,5 +1,5 @@
 // Events: what the recorder saw of a run (lib/legion/recorder.h), and the text format in which it
-// hands that over. Numbers are positions in the lists here.
+// passes the events on. Numbers are positions in the lists here.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace groma::app {
 
-// Limits of a recording. Anything beyond a limit is only counted as not seen.
+// Limits of a recording. What exceeds a limit is not recorded, but counted as not seen.
 inline constexpr std::size_t kMaxEventLaunches = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventNumbers = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventTasks = 1 << 12;
@@ -37,7 +37,7 @@ struct Events {
     ProcKind kind = ProcKind::kCpu;
     bool leaf = false, inner = false, replicable = false;
     std::vector<LayoutDemand> demands;
-    bool chosen_by_mapper = false;  // by the program's own
+    bool chosen_by_mapper = false;  // the program's own mapper chose it
   };
   struct Task {
     std::string name;
@@ -53,10 +53,10 @@ struct Events {
     std::int64_t points = 0;  // less than the volume of `bounds` if the region has holes
     std::vector<Field> fields;
   };
-  // A piece of a partition. Its colours count from 0 (not those of kPoint, which are points of the
-  // launch).
+  // A piece of a partition. Colours count from 0 here, while the colours of kPoint are points of
+  // the launch.
   struct Piece {
-    Point color;  // colour in `outer`, then its own
+    Point color;  // colour in `outer`, followed by the colour in this partition
     Rect bounds;
     std::int64_t points = 0;
     // The boxes of a piece with holes, which do not overlap. Empty if they are unknown.
@@ -66,15 +66,15 @@ struct Events {
     std::string name;
     std::uint32_t region = 0;
     std::int32_t outer = -1;  // an earlier partition whose pieces it cuts; -1: none
-    Rect colors;              // own colours within one piece of `outer`, as the program counts them
+    Rect colors;              // colours within one piece of `outer`, as the program counts them
     std::vector<Piece> pieces;
     bool few_used = false;  // only the used pieces are here (recorded_uses.h); not in the text
   };
-  // How the points of a launch choose their data.
+  // How each point of a launch gets its data.
   enum class How : std::uint8_t {
     kWhole,   // the whole region
     kFixed,   // one colour, which is in Launch::numbers
-    kPoint,   // a prefix (in Launch::numbers) followed by the point
+    kPoint,   // the colour consists of a prefix (in Launch::numbers) and the point
     kMapped,  // a colour for each point, in row-major order of the domain, in Launch::numbers
   };
   struct Requirement {
@@ -83,9 +83,9 @@ struct Events {
     std::int32_t partition = -1;
     Privilege privilege = Privilege::kReadWrite;
     Coherence coherence = Coherence::kExclusive;
-    std::vector<std::uint32_t> fields;  // fields of the region
+    std::vector<std::uint32_t> fields;  // the requirement's fields, as positions in the region
   };
-  // The common part of launches that differ only in numbers.
+  // The parts of a launch that are equal in launches that differ only in numbers.
   struct Shape {
     std::uint32_t task = 0;
     std::uint32_t dimensions = 0;  // dimensions of the domain; 0: a single task
@@ -97,7 +97,7 @@ struct Events {
     // then the tables of kMapped.
     std::vector<std::int64_t> numbers;
   };
-  // The launches of equal runs of a task, in program order.
+  // Runs of a task that launched the same in the same order. `launches` are their launches.
   struct Context {
     std::uint32_t task = 0;
     std::int32_t shape = -1;  // shape of the launch that started the runs; -1: the runtime did
@@ -130,7 +130,7 @@ struct Events {
   std::vector<Launch> launches;  // without duplicates
   std::vector<Context> contexts;
   std::vector<Time> times;
-  Cost issue, map;            // `issue`: a launch call; `map`: to analyse and map a task
+  Cost issue, map;            // costs of a launch call, and of analysing and mapping a task
   std::vector<Other> others;  // operations that the description leaves out
 
   // Returns the dimensions of a partition's colours, including those of the partitions around it.
@@ -149,7 +149,7 @@ struct Events {
 // Returns the events as text.
 std::string text_of(const Events& events);
 
-// The inverse of text_of(). In the result all numbers refer to something, all lists have the
+// Reads the text of text_of(). In the result all numbers refer to something, all lists have the
 // required length, and dimensions agree. Fails with kMalformed or kTooLarge on any other text. Time
 // and memory are bounded by the size of the text.
 Result<Events> events_from(std::string_view text);

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t kMostPeriods = 16;
 constexpr std::int64_t kMostDigits = 64;
-constexpr std::size_t kMostChoices = 512;  // samples that a formula of conditions may tell apart
-// Limits for the coordinates that are examined if there are many variables.
+// limit on the samples between which a formula of conditions distinguishes
+constexpr std::size_t kMostChoices = 512;
+// Limits on the coordinates that are examined if there are many variables.
 constexpr std::size_t kMostSteps = std::size_t{1} << 26, kMostDigitSteps = std::size_t{1} << 18;
 
 std::size_t steps_of(const Samples& samples, std::size_t count) {
@@ -45,7 +46,7 @@ std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
-    // The previous sample, by the values of the other coordinates.
+    // For the values of the other coordinates: the previous sample that has them.
     std::map<std::vector<std::int64_t>, std::size_t> before;
     std::int64_t best = 0;
     for (const std::size_t s : chosen) {
@@ -78,6 +79,7 @@ std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t
   return found;
 }
 
+// Returns the formula of a linear function.
 std::string text(const Linear& of, const std::vector<std::string>& names) {
   std::string words;
   const auto add = [&words](bool minus, const std::string& term) {
@@ -116,6 +118,7 @@ std::optional<Code> compiled(const Formula& formula, const std::vector<std::stri
   return compile(formula, scope, error);
 }
 
+// Returns true if the formula has the right value at each of the chosen samples.
 bool fits(const Formula& formula, const Samples& samples, std::span<const std::size_t> chosen) {
   const std::optional<Code> code = compiled(formula, samples.names);
   if (!code) return false;
@@ -156,7 +159,7 @@ std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_
   wraps.insert(wraps.end(), periods.begin(), periods.end());
   for (std::int64_t n = 2; n <= kMostDigits; ++n) wraps.push_back(n);
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
-    // The smallest x whose value differs from the value of the smallest x of all.
+    // The smallest x whose value differs from the value at the smallest x of all samples.
     const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
     const std::size_t first =
         *std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return x(a) < x(b); });
@@ -188,14 +191,15 @@ std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_
   return std::nullopt;
 }
 
-// Fits two linear functions, one below a value of one variable and the other from that value on.
-// The formula is the larger or the smaller of the two if that is right, otherwise a choice.
+// Fits two linear functions, one for the smaller values of one variable and the other for its
+// larger values. The formula is the larger or the smaller of the two functions if that is right,
+// otherwise a choice between them.
 std::optional<Formula> bent(const Samples& samples, const std::vector<std::size_t>& all) {
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
     const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
     std::vector<std::size_t> order = all;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return x(a) < x(b); });
-    std::vector<std::size_t> begins;  // of the samples with one value of the variable
+    std::vector<std::size_t> begins;  // where the samples with each value of the variable begin
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i == 0 || x(order[i]) != x(order[i - 1])) begins.push_back(i);
     }
@@ -234,8 +238,8 @@ std::optional<Formula> bent(const Samples& samples, const std::vector<std::size_
   return std::nullopt;
 }
 
-// Splits the samples in halves along the first variable that differs, until each part is linear.
-// Uses at most `steps` steps.
+// Fits a choice: splits the samples in halves along the first variable that differs, until each
+// part is linear. Uses at most `steps` steps.
 std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part,
                                   std::size_t& steps) {
   if (steps_of(samples, part.size()) > steps) return std::nullopt;
@@ -314,7 +318,7 @@ Linear common_linear(const Samples& samples) {
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
-    // By the values of the other coordinates.
+    // For the values of the other coordinates: the previous sample that has them.
     std::map<std::vector<std::int64_t>, std::size_t> before;
     std::map<std::int64_t, std::size_t> slopes;
     for (std::size_t s = 0; s < samples.count(); ++s) {
@@ -381,7 +385,7 @@ std::vector<Formula> near_formulas(const Samples& given, std::span<const std::in
   return near;
 }
 
-std::size_t right_at(const Formula& formula, const Samples& samples) {
+std::size_t count_right(const Formula& formula, const Samples& samples) {
   const auto values = values_of(formula, samples);
   std::size_t right = 0;
   for (std::size_t s = 0; values && s < samples.count(); ++s) {
@@ -402,6 +406,7 @@ bool is_right(const Formula& formula, const Samples& samples) {
   return values && *values == samples.values;
 }
 
+// Returns the values of the formula at the samples, or nothing if it has no value at one of them.
 std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const Samples& samples) {
   const std::optional<Code> code = compiled(formula, samples.names);
   if (!code) return std::nullopt;
@@ -443,7 +448,7 @@ std::optional<Formula> fit_formula(const Samples& given, std::span<const std::in
   if (samples.count() > kMostChoices) return std::nullopt;
   std::size_t steps = kMostSteps;
   const auto words = choice(samples, all, steps);
-  // The formula is too long, or nested too deep.
+  // The choice is too long, or nested too deep, to be a formula.
   if (!words || !fits(*words, samples, all)) return std::nullopt;
   return Formula(*words);
 }

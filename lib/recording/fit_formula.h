@@ -12,13 +12,14 @@
 
 namespace groma::app {
 
-// The number of samples that is enough for a formula of the values of a launch.
+// The number of samples that is enough to find a formula for the values of a launch.
 inline constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 
 // Values of integer variables, and the value that the formula should have there.
 struct Samples {
   std::vector<std::string> names;  // names of the variables
-  std::vector<std::int64_t> at;    // the values of each sample, one for each name
+  // the values of the variables at each sample, in the order of the names
+  std::vector<std::int64_t> at;
   std::vector<std::int64_t> values;
 
   std::size_t count() const { return values.size(); }
@@ -33,9 +34,9 @@ struct Samples {
 
 // Returns a formula over the names that is right at every sample. The candidates come in this
 // order: a constant, a linear formula, a linear formula modulo one of the `periods`, one of the
-// `guesses`, a variable divided and wrapped, the larger or the smaller of two linear formulas, and
-// a choice between linear formulas. Returns nullopt if no candidate is right and short enough, or
-// if samples contradict each other.
+// `guesses`, a variable that is divided and then wrapped, the larger or the smaller of two linear
+// formulas, and a choice between linear formulas. Returns nullopt if no candidate is right and
+// short enough, or if samples contradict each other.
 std::optional<Formula> fit_formula(const Samples& samples,
                                    std::span<const std::int64_t> periods = {},
                                    std::span<const Formula> guesses = {});
@@ -46,10 +47,10 @@ std::vector<Formula> near_formulas(const Samples& samples,
                                    std::span<const std::int64_t> periods = {});
 
 // Returns the number of samples at which the formula is right; 0 if it has no value at one of them.
-std::size_t right_at(const Formula& formula, const Samples& samples);
+std::size_t count_right(const Formula& formula, const Samples& samples);
 
-// Returns a linear formula, right or wrong, from the first samples that differ in only one
-// variable.
+// Returns a linear formula whose slopes come from the first samples that differ in only one
+// variable. It may be wrong at other samples.
 Formula linear_guess(const Samples& samples);
 
 // Returns true if the formula is right at all samples.

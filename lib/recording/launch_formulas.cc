@@ -9,9 +9,11 @@
 namespace groma::app {
 namespace {
 
-// How often a formula is fitted again, and with how many of the executions for which it was wrong.
+// Limits on how often a formula is fitted again, and on the executions at which it was wrong that
+// are then added as samples.
 constexpr std::size_t kMostRefits = 8;
-constexpr std::size_t kMostCompared = std::size_t{1} << 24;  // points that a formula is tried on
+// limit on the points at which a formula is compared
+constexpr std::size_t kMostCompared = std::size_t{1} << 24;
 
 }  // namespace
 
@@ -29,8 +31,8 @@ std::size_t LaunchFormulas::dimensions() const {
   return events_.shapes[events_.launches[runs_.launches.front()].shape].dimensions;
 }
 
-// Returns the executions whose numbers are samples: all if they are few. Otherwise these are the
-// first ones, and those in which at most one counter is not 0.
+// Returns the executions that serve as samples: all if they are few. Otherwise these are the first
+// ones, and those in which at most one counter is not 0.
 std::vector<std::uint32_t> LaunchFormulas::chosen_runs(std::size_t samples_each) const {
   std::vector<std::uint32_t> chosen;
   if (runs_.are_same() && names_.size() == runs_.loops) return {0};
@@ -46,8 +48,8 @@ std::vector<std::uint32_t> LaunchFormulas::chosen_runs(std::size_t samples_each)
   return chosen;
 }
 
-// Fits a formula to some executions and compares it with all. If it is wrong for one, the best of
-// several simple formulas is taken.
+// Fits a formula to some executions and compares it with all. If it is wrong at one of them, takes
+// the simple formula that is right at most of them.
 FittedFormula LaunchFormulas::number(std::size_t position,
                                      std::span<const std::int64_t> periods) const {
   const auto value = [&](std::size_t i) {
@@ -70,9 +72,9 @@ FittedFormula LaunchFormulas::number(std::size_t position,
   if (formula && is_right(*formula, all)) return {*formula, true, all.count(), all.count()};
   std::vector<Formula> near = near_formulas(chosen, periods);
   if (formula) near.push_back(*formula);
-  FittedFormula best{near.front(), false, right_at(near.front(), all), all.count()};
+  FittedFormula best{near.front(), false, count_right(near.front(), all), all.count()};
   for (const Formula& each : std::span(near).subspan(1)) {
-    const std::size_t right = right_at(each, all);
+    const std::size_t right = count_right(each, all);
     if (right <= best.right) continue;
     best.right = right;
     best.formula = each;
@@ -114,7 +116,7 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
   for (std::uint32_t i = 0; i < last && score.all < kMostCompared; ++i) {
     Samples samples{names, {}, {}};
     add_points(i, table, coordinate, samples);
-    const std::size_t right = right_at(formula, samples);
+    const std::size_t right = count_right(formula, samples);
     if (right < samples.count() && score.wrong.size() < kMostRefits) score.wrong.push_back(i);
     score.right += right;
     score.all += samples.count();
@@ -122,7 +124,8 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
   return score;
 }
 
-// A formula that is wrong for some executions is fitted again with these as further samples.
+// Fits a formula to some points and compares it with all. If it is wrong for some executions, fits
+// it again with these as further samples.
 FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size_t coordinate,
                                               const std::vector<std::string>& index,
                                               std::span<const std::int64_t> periods) const {
@@ -139,7 +142,8 @@ FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size
     if (samples.count() < 4 * kMostSamples) add_points(run, table, coordinate, samples);
   };
   for (const std::uint32_t run : chosen_runs(largest)) add(run);
-  // A formula of some runs may be wrong for the others, which then become samples too.
+  // A formula that is right for the samples may be wrong for other executions. These then become
+  // samples, too.
   std::vector<std::pair<Formula, Score>> tried;
   for (std::size_t refits = 0; refits < kMostRefits; ++refits) {
     auto formula = fit_formula(samples, periods);

@@ -13,24 +13,24 @@ namespace groma::app {
 
 // All executions of one launch statement.
 struct LaunchRuns {
-  // For each execution: the counters of the enclosing loops, then the arguments of the task.
+  // For each execution: the counters of the enclosing loops, followed by the arguments of the task.
   std::vector<std::int64_t> at;
-  std::vector<std::uint32_t> launches;  // for each execution: an index into Events::launches
+  std::vector<std::uint32_t> launches;  // index into Events::launches, for each execution
   std::size_t loops = 0;                // number of enclosing loops
   // Returns true if all executions are the same launch.
   bool are_same() const;
 };
 
-// Where a launch has the colours of the points of one requirement. Each launch has its own number
-// of points.
+// The place of the colours of one requirement in the numbers of a launch. Each launch has its own
+// number of points.
 struct ColorTable {
   std::size_t begin = 0;   // position of the first table of the launch
   std::size_t before = 0;  // numbers for each point in the tables before this one
   std::size_t colors = 0;  // numbers for each point in this table
 };
 
-// A formula, and how many of the recorded values it has. `is_rule` is false if no formula was found
-// that has all of them; the formula is then the nearest one.
+// A formula, and the number of recorded values at which it is right. `is_rule` is false if it is
+// not right at all of them; it is then the best formula that was found.
 struct FittedFormula {
   Formula formula;
   bool is_rule = true;

@@ -13,7 +13,8 @@
 
 namespace groma::app {
 
-// The partition is of the region itself, whatever the recorded partition cuts.
+// Returns the partition. It cuts the region itself, even if the recorded partition cuts another
+// one.
 std::optional<AppPartition> listed_pieces(const Events& events, const Application& app,
                                           const Events::Launch& launch,
                                           const Events::Requirement& from,
@@ -58,7 +59,8 @@ std::optional<AppPartition> listed_pieces(const Events& events, const Applicatio
                                           number + static_cast<std::ptrdiff_t>(table.colors));
     number += static_cast<std::ptrdiff_t>(table.colors);
     const auto piece = pieces.find(color);
-    if (piece == pieces.end()) return std::nullopt;  // also if the point was not seen
+    // the piece is unknown, or the point was not seen
+    if (piece == pieces.end()) return std::nullopt;
     for (const Rect& box : boxes_of(*piece->second, bounds)) {
       if (made.boxes.size() == room) return std::nullopt;
       AppBox& to = made.boxes.emplace_back();

@@ -16,8 +16,8 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostStatements = 60'000;
-// Statements that the body of a task may have more, so that turns of a loop for which no formula is
-// right are described one by one.
+// Limit on the statements that a body may get in addition because turns of a loop for which no
+// formula is right are described one by one.
 constexpr std::size_t kMostUnrolled = 512;
 
 std::string counter_name(std::size_t depth) {
@@ -72,7 +72,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
         which->without_runs, to.name));
   }
   if (!which && kinds.size() > 1) {
-    // On a tie, kinds that launch something win.
+    // If several kinds have equally many runs, one that launches something is kept.
     std::stable_partition(kinds.begin(), kinds.end(),
                           [](const RunKind& kind) { return !kind.shapes.empty(); });
     std::int64_t all = 0;
@@ -103,7 +103,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
     if (kinds[k].shapes.empty()) continue;
     AppLoop loop;
     loop.count = which->is_kind[k];
-    use(loop.count);
+    note_names(loop.count);
     add_kind(kinds[k], trees[k], loop.body);
     to.body.push_back({std::move(loop)});
   }
@@ -121,7 +121,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
 // each turn of that loop by launches of its own, provided that this gives fewer wrong values.
 void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
                               std::vector<AppStatement>& body) {
-  // What a description adds to these lists stands at their ends.
+  // The sizes of the lists to which a description appends, so that it can be undone.
   struct Sizes {
     std::size_t notes, shapes, partitions;
   };
@@ -167,7 +167,8 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
   }
 }
 
-// Describes the kind by the statements of the tree, which gives its launches in their order.
+// Describes a kind of runs by the statements of the tree. The tree gives the launches of the kind
+// in their order.
 std::vector<AppStatement> RecordedBodies::described(const RunKind& kind, const Tree& tree) {
   runs_.clear();
   wrong_ = 0;
@@ -178,13 +179,13 @@ std::vector<AppStatement> RecordedBodies::described(const RunKind& kind, const T
     unfold(context->launches, launches);
     std::size_t next = 0;
     std::vector<std::int64_t> counters;
-    run(tree, launches, next, counters, context->given);
+    walk(tree, launches, next, counters, context->given);
   }
   return statements(tree, 0);
 }
 
-// Returns the tree with the turns of the innermost loops around these launches one after the other.
-// Sets `has_loop` if there is such a loop.
+// Returns the tree in which the turns of the innermost loops around these launches stand one after
+// the other. Sets `has_loop` if there is such a loop.
 RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
                                               const std::set<const Repeat*>& launches,
                                               bool& has_loop) {
@@ -200,7 +201,7 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
       continue;
     }
     has_loop = true;
-    // The caller does not use a longer tree, so it need not be complete.
+    // Stop early, since the caller does not use a longer tree.
     for (std::uint32_t i = 0; i < std::min<std::uint32_t>(each.count, 2 * kMostUnrolled); ++i) {
       made.insert(made.end(), copy.body.begin(), copy.body.end());
     }
@@ -208,11 +209,11 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
   return made;
 }
 
-// Runs the statements of the tree once, with the launches of one context in their order. Adds each
-// launch to the executions of its statement.
-void RecordedBodies::run(const Tree& tree, const std::vector<std::uint32_t>& launches,
-                         std::size_t& next, std::vector<std::int64_t>& counters,
-                         const std::vector<std::int64_t>& given) {
+// Walks through the statements of the tree as one run does, with the launches of one context in
+// their order. Adds each launch to the executions of its statement.
+void RecordedBodies::walk(const Tree& tree, const std::vector<std::uint32_t>& launches,
+                          std::size_t& next, std::vector<std::int64_t>& counters,
+                          const std::vector<std::int64_t>& given) {
   for (const Repeat& each : tree) {
     if (each.body.empty()) {
       LaunchRuns& runs = runs_[&each];
@@ -225,7 +226,7 @@ void RecordedBodies::run(const Tree& tree, const std::vector<std::uint32_t>& lau
     counters.push_back(0);
     for (std::uint32_t i = 0; i < each.count; ++i) {
       counters.back() = i;
-      run(each.body, launches, next, counters, given);
+      walk(each.body, launches, next, counters, given);
     }
     counters.pop_back();
   }
@@ -252,7 +253,7 @@ std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size
 
 // ---- One launch
 
-// Describes the launch of which these are the executions.
+// Returns one launch statement that describes all these executions.
 AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
   const Events::Launch& first = events_.launches[runs.launches.front()];
   const Events::Shape& shape = events_.shapes[first.shape];
@@ -266,8 +267,8 @@ AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
   bool from_origin = true;
   for (std::size_t d = 0; d < shape.dimensions; ++d) {
     const std::string what = fmt::format("the domain of a launch of `{}`", made.task);
-    made.lower.push_back(take(formulas.number(d), what));
-    made.domain.push_back(take(formulas.number(shape.dimensions + d), what));
+    made.lower.push_back(formula_with_note(formulas.number(d), what));
+    made.domain.push_back(formula_with_note(formulas.number(shape.dimensions + d), what));
     from_origin = from_origin && made.lower.back() == Formula(0);
   }
   if (from_origin) made.lower.clear();
@@ -285,14 +286,14 @@ AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
   return made;
 }
 
-// Describes the data of the launch. Sets `made.index` if the data depends on the point.
+// Describes the data of a launch. Sets `made.index` if the data depends on the point.
 std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const LaunchRuns& runs,
                                           const LaunchFormulas& formulas, AppLaunch& made) {
   const AppTask& task = app_.tasks[shape.task];
   const std::size_t dimensions = shape.dimensions;
   const std::vector<std::string> index = coordinate_names(dimensions);
   const Point size = extents_of(events_.launches[runs.launches.front()], dimensions);
-  // Position in the numbers: those of one colour, then the tables.
+  // Position in the numbers of a launch. The numbers of single colours come first, then the tables.
   std::size_t next = 2 * dimensions;
   ColorTable table{next};
   for (const Events::Requirement& from : shape.requirements) {
@@ -318,7 +319,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
         fmt::format("which piece of `{}` a launch of `{}` has", to.of, made.task);
     const std::size_t given = events_.given_colors(from, dimensions);
     for (std::size_t d = 0; d < given; ++d) {
-      to.color.push_back(take(formulas.number(next++, std::span(extents).subspan(d, 1)), what));
+      to.color.push_back(
+          formula_with_note(formulas.number(next++, std::span(extents).subspan(d, 1)), what));
     }
     if (from.how == Events::How::kPoint) {
       const Point& lower = events_.partitions[partition].colors.lower;
@@ -338,7 +340,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
       const bool is_wrong =
           std::any_of(colors.begin(), colors.end(),
                       [](const FittedFormula& color) { return color.right < color.all; });
-      // A launched task that launches something may depend on the colours of its own pieces.
+      // If the launched task launches something, it may depend on the colours of its own pieces,
+      // which a list of boxes changes.
       const bool can_be_listed = is_wrong && runs.are_same() && !contexts_.contains(shape.task);
       const Events::Launch& first = events_.launches[runs.launches.front()];
       auto listed = can_be_listed ? listed_pieces(events_, app_, first, from, table)
@@ -352,7 +355,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
         notes_.push_back(
             fmt::format("{} follows no rule that was found: the pieces are listed by point", what));
       } else {
-        for (const FittedFormula& color : colors) to.color.push_back(take(color, what, "points"));
+        for (const FittedFormula& color : colors)
+          to.color.push_back(formula_with_note(color, what, "points"));
       }
       table.before += extents.size();
     }
@@ -363,31 +367,31 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
     if (is_point) to.color.clear();
     if (!is_point && from.how != Events::How::kFixed) made.index = index;
   }
-  // Other launches of the task may have more requirements, which this launch does not use.
+  // Other launches of the task may have more requirements. This launch does not use them.
   for (std::size_t r = all.size(); r < task.requirements.size(); ++r) {
     all.push_back(
         {region_of(app_, task.requirements[r].data.of).name, {}, {}, Privilege::kNoAccess});
   }
   for (const AppData& each : all) {
-    for (const Formula& formula : each.color) use(formula);
+    for (const Formula& formula : each.color) note_names(formula);
   }
   return all;
 }
 
-// Returns the formula. Adds a note about a formula that is not always right.
-Formula RecordedBodies::take(const FittedFormula& fitted, const std::string& what,
-                             const char* values) {
+// Returns the formula. Adds a note if the formula is not right at all recorded values.
+Formula RecordedBodies::formula_with_note(const FittedFormula& fitted, const std::string& what,
+                                          const char* values) {
   if (!fitted.is_rule) {
     notes_.push_back(fmt::format("{} follows no rule that was found: `{}` is right for {} of {} {}",
                                  what, fitted.formula.text(), fitted.right, fitted.all, values));
     wrong_ += fitted.all - fitted.right;
   }
-  use(fitted.formula);
+  note_names(fitted.formula);
   return fitted.formula;
 }
 
 // Notes the names that a formula uses.
-void RecordedBodies::use(const Formula& formula) {
+void RecordedBodies::note_names(const Formula& formula) {
   const std::string& text = formula.text();
   for (std::size_t at = 0; at < text.size();) {
     const auto is_word = [&](std::size_t i) {
@@ -402,9 +406,9 @@ void RecordedBodies::use(const Formula& formula) {
 
 // ---- Arguments
 
-// Returns the formula of the value that the launched task gets at that position.
-Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
-                              std::size_t position) const {
+// Returns the formula for the value that a launch passes as the task's argument at that position.
+Formula RecordedBodies::argument_of(const AppLaunch& launch, const AppTask& task,
+                                    std::uint32_t shape, std::size_t position) const {
   const std::vector<std::string> index = coordinate_names(launch.domain.size());
   const Events::Shape& from = events_.shapes[shape];
   std::size_t begin = from.dimensions;
@@ -426,7 +430,8 @@ Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, std:
   return 0;
 }
 
-// Adds the arguments to the launches of a body. `next` is the position in launch_shapes_.
+// Adds the arguments to the launches of a body. `next` is the index of the next launch in
+// launch_shapes_.
 void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t& next) const {
   for (AppStatement& statement : body) {
     if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
@@ -437,7 +442,7 @@ void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t
       if (task == nullptr || task->arguments.empty()) continue;
       const Needs& needs = needs_.at(task->name);
       for (const std::size_t position : needs.positions) {
-        launch->arguments.push_back(given(*launch, *task, shape, position));
+        launch->arguments.push_back(argument_of(*launch, *task, shape, position));
       }
       if (needs.which && !needs.which->numbers.empty()) {
         launch->arguments.emplace_back(needs.which->numbers.at(shape));

@@ -25,8 +25,9 @@ class RecordedBodies {
   }
 
   // Adds the body of task `task`, which has the same number in the events and in the application.
-  // If runs launched different things, all of them are described, provided that a run's arguments
-  // or its launch distinguish them. Otherwise the body is the one of most runs.
+  // If its runs launched different things, the body describes all of them, provided that a run's
+  // arguments or its launch distinguish them. Otherwise it describes the things that most runs
+  // launched.
   void add_body(std::uint32_t task);
   // Makes launches pass the arguments that bodies need. Call it once all bodies are made.
   void add_arguments();
@@ -36,29 +37,30 @@ class RecordedBodies {
   void add_kind(const RunKind& kind, const Tree& tree, std::vector<AppStatement>& body);
   std::vector<AppStatement> described(const RunKind& kind, const Tree& tree);
   static Tree unrolled(const Tree& tree, const std::set<const Repeat*>& launches, bool& has_loop);
-  void run(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
-           std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& given);
+  void walk(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
+            std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& given);
   std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
   AppLaunch launch(const LaunchRuns& runs);
   std::vector<AppData> data(const Events::Shape& shape, const LaunchRuns& runs,
                             const LaunchFormulas& formulas, AppLaunch& made);
-  Formula take(const FittedFormula& fitted, const std::string& what,
-               const char* values = "launches");
-  void use(const Formula& formula);
+  Formula formula_with_note(const FittedFormula& fitted, const std::string& what,
+                            const char* values = "launches");
+  void note_names(const Formula& formula);
 
   const Events& events_;
   Application& app_;
   std::vector<std::string>& notes_;
   std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;  // by task
-  std::map<const Repeat*, LaunchRuns> runs_;  // executions of the launches of a tree
+  std::map<const Repeat*, LaunchRuns> runs_;  // executions of each launch statement of a tree
   std::set<std::string> used_;                // names in formulas of the body
   std::size_t arguments_ = 0;                 // arguments of the current task
-  // How many values the formulas of the current description get wrong, and the launches that have
-  // such a formula.
+  // The number of recorded values at which the formulas of the current description are wrong, and
+  // the launch statements that have such a formula.
   std::size_t wrong_ = 0;
   std::set<const Repeat*> wrong_launches_;
-  std::size_t statements_ = 0;  // over all bodies
-  // By task: the parts of its arguments that its body needs, as positions (Events::layout_of).
+  std::size_t statements_ = 0;  // number of statements in all bodies
+  // For each task: the arguments that its body needs, as positions (Events::layout_of), and the
+  // test for the kind of the run.
   struct Needs {
     std::vector<std::size_t> positions;
     std::optional<KindTest> which;
@@ -67,8 +69,8 @@ class RecordedBodies {
   // The shapes of all launches, in the order in which they were made.
   std::vector<std::uint32_t> launch_shapes_;
   void give_arguments(std::vector<AppStatement>& body, std::size_t& next) const;
-  Formula given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
-                std::size_t position) const;
+  Formula argument_of(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
+                      std::size_t position) const;
 };
 
 }  // namespace groma::app

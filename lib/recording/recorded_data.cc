@@ -32,8 +32,8 @@ bool has_holes(const Events::Piece& piece) {
   return piece.points > 0 && piece.points < piece.bounds.volume();
 }
 
-// Returns true if both have the same points and neither has two boxes that overlap. Returns false
-// if the steps are used up.
+// Returns true if both unions have the same points and neither has two boxes that overlap. Returns
+// false if the steps are used up.
 bool same(const Cut& a, const Cut& b, Steps& steps) {
   const auto points = [](const std::vector<Rect>& boxes) {
     std::int64_t sum = 0;
@@ -49,20 +49,21 @@ bool same(const Cut& a, const Cut& b, Steps& steps) {
   return true;
 }
 
-// A piece in the terms of its partition's formulas: relative to the region or piece that is cut.
+// A piece as the formulas of its partition describe it: relative to the region or piece that is
+// cut.
 struct FormulaPiece {
   std::vector<std::int64_t> color;
   Rect box;
   Point within;  // extents of the region or piece that is cut
 };
 
-// The formulas of one dimension.
+// The formulas of one dimension: where a piece begins and how long it is.
 struct Ends {
   Formula lower, extents;
 };
 
-// Fits the formulas of one dimension, or returns nothing. `empty`: pieces without points have the
-// extent 0 in this dimension unless clipping makes them empty.
+// Fits the formulas of one dimension, or returns nothing. `empty`: a piece without points has the
+// extent 0 in this dimension, unless clipping makes it empty.
 std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, bool empty,
                                   const std::vector<std::string>& names) {
   Samples lower{names, {}, {}}, inner = lower, ends = lower;
@@ -83,7 +84,7 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
       guesses.emplace_back(fmt::format("{} * {} / {}", names[v], sizes.front(), parts));
     }
   }
-  // Clipped pieces do not show their formula, so the others decide it.
+  // The formula of a clipped piece cannot be seen, so the other pieces decide it.
   std::vector<Formula> begins;
   if (!inner.values.empty()) begins.push_back(linear_guess(inner));
   if (auto formula = fit_formula(lower, {}, guesses)) begins.push_back(*std::move(formula));
@@ -127,6 +128,7 @@ std::string words_of(const std::vector<Formula>& formulas) {
 
 }  // namespace
 
+// Returns the boxes of a piece, relative to the region's lower corner.
 std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   if (piece.boxes.empty()) {
     const Rect box = box_of(piece, region);
@@ -139,6 +141,7 @@ std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   return boxes;
 }
 
+// Returns names such as i, j, k for the coordinates of a colour or a point.
 std::vector<std::string> coordinate_names(std::size_t dimensions) {
   if (dimensions <= 3) {
     const std::vector<std::string> names = {"i", "j", "k"};
@@ -159,7 +162,8 @@ std::vector<AppField> fields_of(const AppRegion& region, const Events::Requireme
   return fields;
 }
 
-// Goes from the partition outwards.
+// Returns the extents of the partition's colours. It walks outwards, and inserts the extents of
+// each partition before those of the partitions within it.
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
   std::vector<std::int64_t> extents;
   const AppPartition* at = &partition;
@@ -180,6 +184,7 @@ RecordedData::RecordedData(const Events& events, Application& app, std::vector<s
   for (std::size_t i = 0; i < events.partitions.size(); ++i) add_partition(i);
 }
 
+// Returns the attached name if no other region or partition has it, otherwise a new one.
 std::string RecordedData::name_for(const std::string& attached, const std::string& otherwise,
                                    std::vector<std::string>& aliases, bool& unnamed) {
   std::string base = attached.substr(0, kMaxAppNameBytes / 2);
@@ -191,6 +196,7 @@ std::string RecordedData::name_for(const std::string& attached, const std::strin
   return name;
 }
 
+// Adds a region, with a name and names for its fields.
 void RecordedData::add_region(const Events::Region& from) {
   AppRegion region;
   region.name = name_for(from.name, fmt::format("region_{}", app_.regions.size() + 1),
@@ -224,7 +230,7 @@ std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
     for (std::int32_t outer = from.outer; outer >= 0;) {
       const auto at = static_cast<std::size_t>(outer);
       alone.partitions.insert(alone.partitions.begin(), app_.partitions[at]);
-      // A partition with a flat description starts the chain.
+      // The chain of outer partitions ends at a partition that cuts the region itself.
       outer = app_.partitions[at].of == alone.regions[0].name ? -1 : events_.partitions[at].outer;
     }
   }
@@ -256,14 +262,15 @@ Rect RecordedData::color_box(const AppPartition& partition) const {
   return {Point::zeros(static_cast<int>(extents.size())), Point(extents)};
 }
 
-// Returns the partition with every piece as a list of boxes. Returns nullopt if an outer piece that
-// is cut was not recorded.
-std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, std::size_t number,
-                                                   bool flat) const {
+// Returns the partition with every piece as a list of boxes. Returns nullopt if a piece of the
+// outer partition was not recorded.
+std::optional<AppPartition> RecordedData::with_listed_boxes(const AppPartition& plain,
+                                                            std::size_t number, bool flat) const {
   const Events::Partition& from = events_.partitions[number];
   const Rect& region = events_.regions[from.region].bounds;
   const auto own = plain.colors.size();
-  std::map<std::vector<std::int64_t>, Point> origins;  // lower corner of what is cut, by its colour
+  // lower corner of the cut data, by its colour
+  std::map<std::vector<std::int64_t>, Point> origins;
   if (!flat && from.outer >= 0) {
     for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
       const auto color = piece.color.coordinates();
@@ -295,10 +302,10 @@ std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, st
   return made;
 }
 
-// Returns the possible descriptions of a partition. `flat`: the partition cuts the region itself,
-// by all coordinates of the colour.
-std::vector<AppPartition> RecordedData::ways(const AppPartition& plain, std::size_t number,
-                                             bool flat) const {
+// Returns the possible descriptions of a partition by formulas. `flat`: the partition cuts the
+// region itself, and its colour has the coordinates of all outer partitions.
+std::vector<AppPartition> RecordedData::possible_partitions(const AppPartition& plain,
+                                                            std::size_t number, bool flat) const {
   std::vector<AppPartition> found = {plain};
   const Events::Partition& from = events_.partitions[number];
   const Rect& region = events_.regions[from.region].bounds;
@@ -358,6 +365,8 @@ std::vector<AppPartition> RecordedData::ways(const AppPartition& plain, std::siz
   return found;
 }
 
+// Adds a partition in the first way that reproduces all recorded pieces, otherwise in the best way.
+// A piece that no way reproduces is mentioned in a note.
 void RecordedData::add_partition(std::size_t number) {
   const Events::Partition& from = events_.partitions[number];
   const std::string& region = app_.regions[from.region].name;
@@ -401,22 +410,24 @@ void RecordedData::add_partition(std::size_t number) {
       }
     }
     if (with_holes || from.few_used) {
-      // Equal blocks of a partition with holes may be right. Otherwise the boxes are used, as a
-      // flat description.
+      // The pieces have holes, or only the used ones were kept. If the partition cuts another one,
+      // equal blocks are tried first, since a piece may have its holes from the piece that is cut.
+      // Otherwise each piece becomes a list of boxes: in the partition that is cut, or, if `flat`,
+      // in the region itself.
       if (!is_exact() && from.outer >= 0 && !flat && !from.few_used) try_way(begin);
       if (is_exact()) continue;
-      if (auto way = by_boxes(begin, number, flat)) {
+      if (auto way = with_listed_boxes(begin, number, flat)) {
         best = std::move(way);
         most = from.pieces.size();
       }
       continue;
     }
-    for (AppPartition& way : ways(begin, number, flat)) {
+    for (AppPartition& way : possible_partitions(begin, number, flat)) {
       if (!is_exact()) try_way(std::move(way));
     }
   }
   if (!is_exact()) {
-    AppPartition all = plain;  // that is cut
+    AppPartition all = plain;  // every piece is all of the cut data
     all.index = coordinate_names(plain.colors.size());
     for (const Formula& extent : app_.regions[from.region].extents) {
       all.lower.emplace_back(0);

@@ -20,11 +20,11 @@ std::vector<std::string> coordinate_names(std::size_t dimensions);
 // bounds.
 std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region);
 
-// Returns the fields of the region that a launch has, in the region's order.
+// Returns the fields of the region that a launch uses, in the region's order.
 std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement);
 // Returns the extents of the partition's colours, those of the outer partitions first.
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition);
-// Returns the number that a formula without names is.
+// Returns the value of a formula that is a number.
 std::int64_t constant_of(const Formula& formula);
 
 // Adds the regions and partitions of `events` to an application, in their order.
@@ -39,13 +39,14 @@ class RecordedData {
                        std::vector<std::string>& aliases, bool& unnamed);
   void add_region(const Events::Region& from);
   void add_partition(std::size_t number);
-  // Returns the number of pieces for which `made` is right, or nullopt if it is not a valid
+  // Returns the number of recorded pieces that `made` reproduces, or nullopt if it is not a valid
   // partition.
   std::optional<std::size_t> right_pieces(const AppPartition& made, std::size_t number) const;
   Rect color_box(const AppPartition& partition) const;
-  std::optional<AppPartition> by_boxes(const AppPartition& plain, std::size_t number,
-                                       bool flat) const;
-  std::vector<AppPartition> ways(const AppPartition& plain, std::size_t number, bool flat) const;
+  std::optional<AppPartition> with_listed_boxes(const AppPartition& plain, std::size_t number,
+                                                bool flat) const;
+  std::vector<AppPartition> possible_partitions(const AppPartition& plain, std::size_t number,
+                                                bool flat) const;
 
   const Events& events_;
   Application& app_;

@@ -16,11 +16,13 @@
 namespace groma::app {
 namespace {
 
-constexpr std::int64_t kMaxSteps = std::int64_t{1} << 26;  // limit for visited parts of pieces
+// limit on the parts of pieces that are visited
+constexpr std::int64_t kMaxSteps = std::int64_t{1} << 26;
 
 // Renumbers the points of one region of one dimension.
 class Renumbering {
  public:
+  // Renumbers the points of one region so that the pieces have fewer boxes.
   Renumbering(Events& events, std::uint32_t region) : region_(events.regions[region]) {
     for (Events::Partition& partition : events.partitions) {
       if (partition.region != region) continue;
@@ -98,6 +100,7 @@ class Renumbering {
     seen_by_.assign(sizes.size(), 0);
   }
 
+  // Finds the cells of a piece. Returns false if the steps are used up.
   bool look_at(const Numbered& piece) {
     std::vector<std::uint32_t>& cells = cells_of_.emplace_back();
     for (const Rect& box : piece.cut.boxes()) {
@@ -114,6 +117,7 @@ class Renumbering {
     return true;
   }
 
+  // Writes a piece as the boxes of its renumbered cells.
   void write(Events::Piece& piece, const std::vector<std::uint32_t>& cells) const {
     std::vector<Rect> boxes;
     for (const std::uint32_t cell : cells) {
@@ -128,11 +132,12 @@ class Renumbering {
 
   const Events::Region& region_;
   std::vector<Numbered> pieces_;
-  std::vector<std::int64_t> ends_;      // ends of parts, ascending
-  std::vector<std::uint32_t> cell_of_;  // by part
+  std::vector<std::int64_t> ends_;      // the ends of all parts, in ascending order
+  std::vector<std::uint32_t> cell_of_;  // cell of each part
   std::vector<std::int64_t> begins_;    // begins of the renumbered cells, and the end
-  std::vector<std::size_t> seen_by_;    // for each cell: the last piece that has it, counted from 1
-  std::vector<std::vector<std::uint32_t>> cells_of_;  // by piece
+  // for each cell: the last piece that has the cell, counted from 1
+  std::vector<std::size_t> seen_by_;
+  std::vector<std::vector<std::uint32_t>> cells_of_;  // cells of each piece
   std::int64_t steps_ = 0;
 };
 
@@ -146,6 +151,7 @@ std::size_t boxes_in_holes(const Events& events) {
   return boxes;
 }
 
+// Renumbers the points of every region of one dimension whose pieces have holes.
 void number_points_anew(Events& events, std::vector<std::string>& notes) {
   std::vector<std::size_t> boxes(events.regions.size());
   for (const Events::Partition& partition : events.partitions) {

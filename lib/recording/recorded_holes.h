@@ -1,4 +1,4 @@
-// Handles holes in recorded pieces if there are more than an application may have.
+// Handles recorded pieces with holes if the holes take more boxes than an application may have.
 #pragma once
 
 #include <cstddef>

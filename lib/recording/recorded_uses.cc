@@ -11,14 +11,14 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kFewestPieces = 64;  // a partition with fewer pieces keeps them all
-constexpr std::size_t kUnusedShare = 4;    // pieces are dropped if at most one in so many is used
-// Limit for used pieces; above it a partition keeps all pieces.
+constexpr std::size_t kUnusedShare = 4;  // pieces are dropped if at most one piece in four is used
+// Limit on the used pieces. A partition of which more pieces are used keeps all of them.
 constexpr std::size_t kMaxUsed = 1 << 12;
 
 using Color = std::vector<std::int64_t>;
 
 struct Used {
-  bool all = false;  // true: all pieces, too many, or unknown which
+  bool all = false;  // true: all pieces are kept, because too many are used or it is unknown which
   std::set<Color> colors;
 
   void add(Color color) {
@@ -75,10 +75,11 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
 
 }  // namespace
 
+// Drops the unused pieces of each partition of which few pieces are used.
 void drop_unused_pieces(Events& events) {
   std::vector<Used> used(events.partitions.size());
   for (const Events::Launch& launch : events.launches) note_launch(events, launch, used);
-  // A partition follows the one that it cuts, so this loop runs backwards.
+  // A partition comes after the one that it cuts, so this loop runs backwards.
   for (std::size_t i = events.partitions.size(); i-- > 0;) {
     Events::Partition& partition = events.partitions[i];
     const std::size_t count = partition.pieces.size();
@@ -87,7 +88,7 @@ void drop_unused_pieces(Events& events) {
         !own.all && count >= kFewestPieces && own.colors.size() * kUnusedShare <= count;
     if (few) {
       partition.few_used = true;
-      // Without any box, the partition would be taken for equal blocks.
+      // A partition without any box would be taken for equal blocks.
       const auto first_color = partition.pieces.front().color.coordinates();
       if (own.colors.empty()) own.colors.emplace(first_color.begin(), first_color.end());
       std::erase_if(partition.pieces, [&](const Events::Piece& piece) {

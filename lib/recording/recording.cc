@@ -21,9 +21,9 @@ namespace {
 
 using app::Events;
 
-constexpr std::size_t kMostNamed = 8;  // limit for task names in one note
+constexpr std::size_t kMostNamed = 8;  // limit on the names of tasks in one note
 
-// Returns the privilege that covers both.
+// Returns the privilege that includes both.
 Privilege both(Privilege a, Privilege b) {
   if (a == b || b == Privilege::kNoAccess) return a;
   return a == Privilege::kNoAccess ? b : Privilege::kReadWrite;
@@ -37,6 +37,8 @@ class Maker {
     made_.app.description = fmt::format("Recorded under {}.", events.runtime);
   }
 
+  // Makes the application: first its data, then its tasks, then the bodies, the costs and the
+  // notes.
   Result<Recording> make() {
     const app::RecordedData data(events_, made_.app, made_.notes);
     for (std::size_t i = 0; i < events_.tasks.size(); ++i) add_task(static_cast<std::uint32_t>(i));
@@ -62,6 +64,7 @@ class Maker {
   }
 
  private:
+  // Takes over the measured costs of the runtime.
   void add_costs() {
     const auto seconds = [](std::int64_t nanoseconds) {
       return std::clamp(static_cast<double>(nanoseconds) / 1e9, 0.0, kMaxRuntimeCost);
@@ -79,6 +82,8 @@ class Maker {
     made_.app.runtime = costs;
   }
 
+  // Adds notes about tasks that were not measured on a kind of processor for which they have a
+  // variant.
   void note_unmeasured() {
     for (const auto& [kinds, tasks] : not_measured_) {
       const std::size_t shown = std::min(tasks.size(), kMostNamed);
@@ -112,6 +117,7 @@ class Maker {
     made_.notes = std::move(once);
   }
 
+  // Adds a task with its variants and requirements, without its body.
   void add_task(std::uint32_t number) {
     const Events::Task& from = events_.tasks[number];
     AppTask task;
@@ -138,6 +144,7 @@ class Maker {
     return kinds.size() < variants.size();
   }
 
+  // Adds the variants of a task. Their times are the measured ones.
   void add_variants(std::uint32_t number, AppTask& task) {
     const Events::Task& from = events_.tasks[number];
     const bool launches = launching_.contains(number);
@@ -192,8 +199,8 @@ class Maker {
     return {made_.app.regions[requirement.region].name, {}};
   }
 
-  // Describes each requirement as the first launch that has it uses it. Launches that use it
-  // differently have their own data.
+  // Describes each requirement of a task as the first launch that has it uses it. Launches that use
+  // it differently state their own data.
   void add_requirements(std::uint32_t number, AppTask& task) {
     for (const Events::Shape& shape : events_.shapes) {
       if (shape.task != number) continue;
@@ -218,13 +225,15 @@ class Maker {
   const Events& events_;
   Recording made_;
   std::set<std::string> names_;
-  std::set<std::uint32_t> launching_;  // tasks that launch something
-  // Tasks without a measurement on a kind, by that kind and the kind that they ran on.
+  std::set<std::uint32_t> launching_;  // tasks that launch other tasks
+  // Tasks that were not measured on a kind, by that kind and the kind that they ran on.
   std::map<std::pair<std::string, ProcKind>, std::vector<std::string>> not_measured_;
 };
 
 }  // namespace
 
+// Makes the application. If its pieces have too many boxes, points are renumbered, or holes
+// dropped.
 Result<Recording> recorded_application(std::string_view recorded, const std::string& name) {
   if (recorded.size() > kMaxRecordedBytes) {
     return Error{Error::Code::kTooLarge,
@@ -234,8 +243,8 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   auto events = app::events_from(recorded);
   if (!events) return events.error();
   app::drop_unused_pieces(*events);
-  // Makes the recording with the holes in its pieces. Fails if they take more boxes than an
-  // application may have.
+  // Makes the recording from pieces with holes. Fails if they take more boxes than an application
+  // may have.
   const auto made = [&]() -> Result<Recording> {
     if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
     return Error{Error::Code::kTooLarge, "the pieces have too many holes"};

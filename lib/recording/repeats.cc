@@ -9,9 +9,10 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostPeriod = 1024;
-constexpr std::size_t kMostSteps = std::size_t{1} << 27;  // limit for comparisons in one pass
+constexpr std::size_t kMostSteps = std::size_t{1} << 27;  // limit on the comparisons in one pass
 
-// Replaces each loop by a new symbol, so that the next pass finds the loops around it.
+// Folds repetitions into loops. Each loop becomes a new symbol, so that the next pass finds the
+// loops around it.
 class Folder {
  public:
   explicit Folder(std::uint32_t first_free) : first_free_(first_free) {}
@@ -32,6 +33,7 @@ class Folder {
     return symbol < first_free_ ? Repeat{symbol} : loops_[symbol - first_free_];
   }
 
+  // Folds the repetitions of one pass, from left to right.
   std::vector<std::uint32_t> pass(const std::vector<std::uint32_t>& in, int depth) {
     struct Best {
       std::uint32_t period = 0, covers = 0;
@@ -41,7 +43,7 @@ class Folder {
     const std::size_t most = std::min(
         {kMostPeriod, n / 2, std::max<std::size_t>(16, kMostSteps / std::max<std::size_t>(1, n))});
     for (std::size_t period = 1; period <= most; ++period) {
-      std::size_t equal = 0;  // number of symbols from here that equal those one period later
+      std::size_t equal = 0;  // number of symbols from here on that equal those one period later
       for (std::size_t i = n - period; i-- > 0;) {
         equal = in[i] == in[i + period] ? equal + 1 : 0;
         const std::size_t covers = (equal / period + 1) * period;
@@ -62,12 +64,14 @@ class Folder {
     return out;
   }
 
+  // Returns the symbol of a loop. Equal loops have the same symbol.
   std::uint32_t loop(std::vector<std::uint32_t> body, std::uint32_t count, int depth) {
     const auto [found, is_new] =
         numbers_.try_emplace(std::pair(body, count), static_cast<std::uint32_t>(loops_.size()));
     const std::uint32_t number = found->second;
     if (is_new) {
-      loops_.emplace_back();  // reserves the number before the loops in its body
+      // takes the number of this loop before the loops in its body get theirs
+      loops_.emplace_back();
       Repeat made{0, count, fold(std::move(body), depth)};
       loops_[number] = std::move(made);
     }

@@ -7,7 +7,7 @@
 
 namespace groma::app {
 
-// A symbol, or a body that is repeated `count` times.
+// A symbol, or a body of symbols and loops that is repeated `count` times.
 struct Repeat {
   std::uint32_t symbol = 0;
   std::uint32_t count = 1;  // at least 2 for a body

@@ -12,11 +12,11 @@
 namespace groma::app {
 namespace {
 
-constexpr std::size_t kMostKinds = 64;  // kinds that are told apart
+constexpr std::size_t kMostKinds = 64;  // limit on the kinds that are distinguished
 
 // Returns a formula for the number of a run's kind. `kind_of` has a formula for each shape of
-// launch. Unless one formula of the arguments serves all launches, they pass a number by their
-// shape, which is added to `numbers`.
+// launch. If all launches can use one formula of the arguments, it is that formula. Otherwise each
+// launch passes a number that depends on its shape, which is added to `numbers`.
 std::string kind_number(const std::map<std::uint32_t, Formula>& kind_of,
                         std::map<std::uint32_t, std::int64_t>& numbers) {
   const auto is_number = [](const auto& each) {
@@ -42,7 +42,8 @@ std::string kind_number(const std::map<std::uint32_t, Formula>& kind_of,
 
 }  // namespace
 
-// Runs are of one kind if they launched the same shapes and have arguments of the same layout.
+// Groups the runs. Runs are of one kind if they launched the same shapes and have arguments of the
+// same layout.
 std::vector<RunKind> run_kinds(const Events& events,
                                const std::vector<const Events::Context*>& contexts) {
   std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, RunKind> alike;

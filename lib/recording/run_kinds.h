@@ -13,23 +13,23 @@
 
 namespace groma::app {
 
-// The runs of a task that launched the same things with other numbers.
+// A kind of runs: the runs of a task that launched the same things with other numbers.
 struct RunKind {
   std::vector<const Events::Context*> contexts;
   std::int64_t count = 0;             // number of runs
-  std::vector<std::uint32_t> shapes;  // shapes of the launched things, in their order
+  std::vector<std::uint32_t> shapes;  // shapes of the launched tasks, in the order of the launches
 };
 // Returns the kinds of the runs in these contexts, those with the most runs first.
 std::vector<RunKind> run_kinds(const Events& events,
                                const std::vector<const Events::Context*>& contexts);
 
-// Returns the name of an argument of a task: "p0", "p1". `position` is a position in
+// Returns the name of an argument of a task: "p0", "p1" and so on. `position` is a position in
 // Events::Context::given.
 std::string argument_name(std::size_t position);
 // The name of the argument by which a launch says which kind of run it starts.
 inline constexpr const char* kWhich = "which";
 
-// How a task finds out the kind of its run.
+// How a task determines the kind of its run.
 struct KindTest {
   std::vector<Formula> is_kind;  // for each kind: 1 in its runs, otherwise 0
   // The value of the argument kWhich that each launch of the task passes, by the launch's shape.
@@ -37,8 +37,8 @@ struct KindTest {
   std::map<std::uint32_t, std::int64_t> numbers;
   std::size_t without_runs = 0;  // number of launch shapes whose tasks launched nothing
 };
-// Returns the test for the kinds of runs of task `task`. Returns nullopt if runs of different kinds
-// had the same arguments.
+// Returns how task `task` determines the kind of its run. Returns nullopt if runs of different
+// kinds had the same arguments.
 std::optional<KindTest> tell_apart(const Events& events, std::uint32_t task,
                                    const std::vector<RunKind>& kinds);
 

@@ -111,7 +111,7 @@ TEST(Formula, Names) {
   EXPECT_EQ(hiding.variable("n"), 2);
   FormulaError error;
   EXPECT_EQ(compile("n", hiding, error)->slot(), 2);
-  hiding.back(mark);
+  hiding.remove_names_since(mark);
   EXPECT_EQ(compile("n", hiding, error)->constant(), kN);
 }
 
