@@ -72,7 +72,7 @@ void Editor::change(const edit::Mapping::Changes& changes) {
   const std::size_t first = changes_.size();
   edit::Mapping::Changes made;
   for (const auto& [index, statement] : changes) {
-    const edit::Mapping::Item& item = mapping_.items()[index];
+    const edit::Mapping::ProgramItem& item = mapping_.items()[index];
     if (item.has_comment || (statement && statement == item.statement)) continue;
     const std::string line = line_of(item.range.begin);
     const std::string before =

@@ -11,8 +11,8 @@
 namespace groma::edit {
 namespace {
 
-// How a point is numbered. A name ends with the launch's number of dimensions, except `first`,
-// which applies to any number.
+// The ways to number the points of a launch. The name of a numbering ends with the launch's number
+// of dimensions, except `first`, which applies to any number.
 enum class Numbering : std::uint8_t { kFirst, kRow, kColumn, kSum, kWeighted };
 constexpr std::array<std::string_view, 5> kNumberings = {"first", "row", "column", "sum",
                                                          "weighted"};
@@ -49,11 +49,12 @@ std::string number_of_point(Numbering numbering, int dimensions) {
   return number;
 }
 
-// How number i is dealt to the machine m, a grid of nodes by processors of a node.
+// How the processor of point number i is found on machine m, a grid of nodes by processors of a
+// node.
 struct Deal {
   std::string_view name;
   std::string_view text;
-  bool common;  // guide_run() tries it
+  bool common;  // true: guide_run() tries it
 };
 constexpr std::string_view kNodesFirst = "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n";
 constexpr std::array<Deal, 3> kDeals = {{
@@ -89,6 +90,8 @@ std::vector<std::string> names_of(int dimensions, bool common_only) {
   return names;
 }
 
+// Returns the body of the function with this name, which says how points are numbered and dealt
+// out.
 std::string body(std::string_view name) {
   if (name == kSamePoint) return "  return m[*task.parent.processor(m)];\n";
   if (name == kGrid) {
@@ -174,8 +177,8 @@ std::string definition(const Function& function, ProcKind kind, std::string_view
 
 Function named_function(std::string_view name) { return {std::string(name), body(name), {}}; }
 
-// Each coordinate is reduced to an index on the grid, which is then divided into a node index and a
-// processor index.
+// Returns the function that puts the grid of processors over the points. Each coordinate is reduced
+// to an index on the grid, which is then divided into a node index and a processor index.
 Function grid_function(const GridShape& shape) {
   const std::size_t dimensions = shape.nodes.size();
   std::string how, body = "  ip = task.ipoint;\n";
@@ -217,7 +220,8 @@ Function grid_function(const GridShape& shape) {
                       shape.interleaved ? ", neighbours on different nodes" : "")};
 }
 
-// The weighted sum, divided by the run length, is the number that is dealt to processors.
+// Returns the function that numbers points by a weighted sum. The sum, divided by the run length,
+// is the number that is dealt out to processors.
 Function line_function(const LineShape& shape) {
   std::string sum, name = "line";
   for (std::size_t d = 0; d < shape.weights.size(); ++d) {

@@ -6,16 +6,17 @@
 
 namespace groma::edit {
 
+// Returns one list of edits with the effect of both, or nothing if they conflict.
 std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
                                             const std::vector<Edit>& second) {
   const auto by_begin = [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; };
   std::stable_sort(first.begin(), first.end(), by_begin);
   const std::vector<Edit> written = first;
-  // after[i]: the edits of `second` that follow i edits of `first`.
+  // after[i] holds the edits of `second` that change text behind the first i edits of `first`.
   std::vector<std::vector<Edit>> after(first.size() + 1);
   for (const Edit& edit : second) {
     const std::int64_t begin = edit.range.begin, end = edit.range.end;
-    std::int64_t shift = 0;  // growth of the text before this place
+    std::int64_t shift = 0;  // how much longer the text is before this place
     std::size_t passed = 0;
     bool inside = false;
     for (; passed < written.size(); ++passed) {

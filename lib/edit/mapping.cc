@@ -18,12 +18,14 @@ struct KindOf {
   StatementKind operator()(const syntax::PrintStatement&) const { return StatementKind::kPrint; }
   StatementKind operator()(const syntax::ReturnStatement&) const { return StatementKind::kReturn; }
   StatementKind operator()(const syntax::DefStatement&) const { return StatementKind::kDef; }
-  template <typename Node>  // a mapping statement, whose kind its value has
+  template <typename Node>  // Node is a mapping statement, whose value tells its kind
   StatementKind operator()(const Node&) const {
     return StatementKind::kTask;
   }
 };
 
+// Returns the key of the function or global that a statement defines, or the word of any other
+// statement.
 std::string key_of(const syntax::Tree& tree, const syntax::Statement& statement) {
   if (const auto* def = std::get_if<syntax::DefStatement>(&statement.node)) {
     return key_of_definition(tree.table.text(def->name.id));
@@ -59,7 +61,7 @@ Mapping::Mapping(const Source& source) : source_(source) {
   if (source.text().find("\r\n") != std::string_view::npos) line_end_ = "\r\n";
   std::uint32_t end = 0;
   for (const syntax::Statement& statement : tree.statements) {
-    Item& item = items_.emplace_back();
+    ProgramItem& item = items_.emplace_back();
     item.range = statement.range;
     item.end = std::max(statement.range.end, statement.end);
     item.statement = statement_of(tree, statement);
@@ -76,13 +78,13 @@ Mapping::Mapping(const Source& source) : source_(source) {
 
 Keys Mapping::keys() const {
   Keys keys;
-  for (const Item& item : items_) keys.insert(item.key);
+  for (const ProgramItem& item : items_) keys.insert(item.key);
   return keys;
 }
 
 Keys Mapping::definitions() const {
   Keys keys;
-  for (const Item& item : items_) {
+  for (const ProgramItem& item : items_) {
     if (item.kind == StatementKind::kDef || item.kind == StatementKind::kAssign) {
       keys.insert(item.key);
     }
@@ -112,7 +114,7 @@ std::uint32_t Mapping::with_comments_above(std::uint32_t begin) const {
   return begin;
 }
 
-std::uint32_t Mapping::begin_of(const Item& item) const {
+std::uint32_t Mapping::begin_of(const ProgramItem& item) const {
   return item.kind == StatementKind::kDef ? with_comments_above(item.range.begin)
                                           : item.range.begin;
 }
@@ -130,8 +132,8 @@ std::string Mapping::after(const std::vector<Edit>& edits) const {
 
 // -------------------------------------------------------------------------------------- changes
 
-// Returns the range to remove with items that stand there. If nothing else stands on their lines,
-// it is the whole lines; of the empty lines before and behind them, one is removed, too.
+// Returns the range to remove if the items in `range` are removed. If nothing else stands on their
+// lines, it is the whole lines; one of the empty lines before and behind them is removed, too.
 Range Mapping::removed(Range range) const {
   const std::string_view text = source_.text();
   std::size_t begin = range.begin, end = range.end;
@@ -158,14 +160,14 @@ Range Mapping::removed(Range range) const {
 }
 
 // Returns the edit of the text between the words at the beginning and at the end that are equal.
-std::optional<Edit> Mapping::replace(const Item& item, const Statement& statement) const {
+std::optional<Edit> Mapping::replace(const ProgramItem& item, const Statement& statement) const {
   const Source before("", std::string(source_.text(item.range))), after("", statement.str());
   const std::vector<Range> old_words = words_in(before), new_words = words_in(after);
   const std::size_t most = std::min(old_words.size(), new_words.size());
   const auto same = [&](std::size_t a, std::size_t b) {
     return before.text(old_words[a]) == after.text(new_words[b]);
   };
-  std::size_t first = 0, last = 0;  // the numbers of equal words
+  std::size_t first = 0, last = 0;  // the numbers of equal words at the beginning and at the end
   while (first < most && same(first, first)) ++first;
   while (last < most - first && same(old_words.size() - 1 - last, new_words.size() - 1 - last)) {
     ++last;
@@ -180,22 +182,23 @@ std::optional<Edit> Mapping::replace(const Item& item, const Statement& statemen
   return Edit{range, std::string(after.text(between(new_words)))};
 }
 
+// Returns the edits that replace or remove items, from the first to the last.
 std::optional<std::vector<Edit>> Mapping::change(const Changes& changes) const {
   std::vector<Edit> edits;
   for (auto each = changes.begin(); each != changes.end(); ++each) {
-    const Item& item = items_[each->first];
+    const ProgramItem& item = items_[each->first];
     if (each->second) {
       auto edit = replace(item, *each->second);
       if (!edit) return std::nullopt;
       edits.push_back(std::move(*edit));
       continue;
     }
-    // Removed items with only white space between them are removed by one edit.
+    // If only white space stands between removed items, one edit removes them.
     Range range{begin_of(item), item.end};
     for (auto next = std::next(each); next != changes.end() && !next->second; each = next++) {
-      const Item& other = items_[next->first];
+      const ProgramItem& other = items_[next->first];
       const std::uint32_t begin = begin_of(other);
-      if (begin < range.end) continue;  // within the item before it
+      if (begin < range.end) continue;  // the item lies within the item before it
       const std::string_view between = source_.text({range.end, begin});
       if (between.find_first_not_of(" \t\r\a\n") != between.npos) break;
       range.end = other.end;
@@ -217,6 +220,7 @@ std::string Mapping::without(std::size_t item) const {
   return after(*change({{item, std::nullopt}}));
 }
 
+// Returns the edits that remove an item and write it behind all others.
 std::vector<Edit> Mapping::move_to_end(std::size_t item) const {
   std::vector<Edit> edits = *change({{item, std::nullopt}});
   const auto end = static_cast<std::uint32_t>(source_.text().size());
@@ -227,8 +231,11 @@ std::vector<Edit> Mapping::move_to_end(std::size_t item) const {
   return edits;
 }
 
-Mapping::Setting Mapping::set(Statement statement, const Function* function, ProcKind kind) const {
-  Setting setting;
+// Returns the edits that make the mapping have the statement. If it binds a function, they define
+// the function, too.
+Mapping::SetResult Mapping::set(Statement statement, const Function* function,
+                                ProcKind kind) const {
+  SetResult setting;
   std::vector<Edit>& edits = setting.edits;
   if (function != nullptr) {
     const std::string name = name_for(function->name, kind);
@@ -245,7 +252,7 @@ Mapping::Setting Mapping::set(Statement statement, const Function* function, Pro
   const std::uint32_t first = items_.empty() ? static_cast<std::uint32_t>(text.size())
                                              : with_comments_above(items_.front().range.begin);
   const std::string key = statement.key();
-  const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& item) {
+  const auto found = std::find_if(items_.begin(), items_.end(), [&](const ProgramItem& item) {
     return item.is_separate && item.statement && item.key == key;
   });
   if (found != items_.end() && *found->statement == statement) return setting;

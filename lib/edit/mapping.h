@@ -25,20 +25,21 @@ namespace groma::edit {
 using Keys = std::set<std::string, std::less<>>;
 std::string key_of_definition(std::string_view name);
 
-// Immutable. All ranges are byte offsets in source(). Edits of one call never overlap; what they
-// write has the line ends of the text and the form that `groma format` gives it.
+// Immutable. All ranges are byte offsets in source(). Edits of one call never overlap. The text
+// that they write has the line ends of the mapping and the form that `groma format` gives it.
 class Mapping {
  public:
   // A statement, function or global of the text.
-  struct Item {
+  struct ProgramItem {
     Range range;                         // without its `;`
     std::uint32_t end = 0;               // after its `;`, if it has one
     std::string key;                     // "Region stencil A GPU", "def block", "print"
     std::optional<Statement> statement;  // nullopt: a function, a global or `print`
     syntax::StatementKind kind = syntax::StatementKind::kTask;
     bool has_comment = false;  // a comment stands inside the range
-    bool is_separate = true;  // false: it lies in an earlier item, as damaged functions may have it
-    bool implied = false;     // a global that only a damaged statement seems to define
+    // false: the item lies in an earlier item, which happens if functions are damaged
+    bool is_separate = true;
+    bool implied = false;  // a global that only a damaged statement seems to define
   };
 
   explicit Mapping(const Source& source);
@@ -46,10 +47,10 @@ class Mapping {
 
   const Source& source() const { return source_; }
   // Returns the items in the order of the text. The item with index i has the Origin i + 1.
-  const std::vector<Item>& items() const { return items_; }
-  const Item& item(Origin origin) const { return items_[origin.statement - 1]; }
+  const std::vector<ProgramItem>& items() const { return items_; }
+  const ProgramItem& item(Origin origin) const { return items_[origin.statement - 1]; }
   // Returns the text of an item with its `;`.
-  std::string_view text(const Item& item) const {
+  std::string_view text(const ProgramItem& item) const {
     return source_.text({item.range.begin, item.end});
   }
   Keys keys() const;
@@ -69,8 +70,8 @@ class Mapping {
   // Returns the edits that move an item behind all others.
   std::vector<Edit> move_to_end(std::size_t item) const;
 
-  // What set() does.
-  struct Setting {
+  // The result of set().
+  struct SetResult {
     std::vector<Edit> edits;             // empty: the mapping has the statement already
     std::optional<std::size_t> instead;  // the item that the statement replaces
     Statement statement;                 // the statement as it is written
@@ -81,28 +82,29 @@ class Mapping {
   // others, because the first of two statements with the same key counts. `function` (may be null)
   // is the mapping function that the statement binds; it is written for `kind`, unless the mapping
   // has it already. If the mapping defines its name otherwise, it is named NAME_2 or higher.
-  Setting set(Statement statement, const Function* function = nullptr,
-              ProcKind kind = ProcKind::kCpu) const;
+  SetResult set(Statement statement, const Function* function = nullptr,
+                ProcKind kind = ProcKind::kCpu) const;
 
  private:
-  std::optional<Edit> replace(const Item& item, const Statement& statement) const;
+  std::optional<Edit> replace(const ProgramItem& item, const Statement& statement) const;
   Range removed(Range range) const;
   bool has_comment(Range range) const;
   std::uint32_t with_comments_above(std::uint32_t begin) const;
-  std::uint32_t begin_of(const Item& item) const;  // with a function's comments
+  // the begin of the item; for a function, of the comments above it
+  std::uint32_t begin_of(const ProgramItem& item) const;
   std::string in_lines(std::string_view text) const;
   std::string after(const std::vector<Edit>& edits) const;
 
   Source source_;
-  std::vector<Item> items_;
+  std::vector<ProgramItem> items_;
   std::vector<syntax::Comment> comments_;
   std::string line_end_ = "\n";
 };
 
 // Returns edits of a text that have the effect of `first` followed by `second`. The ranges of
 // `second` refer to the text after `first`. Neither list has edits that overlap. Returns nullopt if
-// an edit of `second` crosses a border of text that `first` wrote, or if two edits of `second` lie
-// within the same such text.
+// an edit of `second` changes both a text that `first` wrote and text beside it, or if two edits of
+// `second` lie within the same such text.
 std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
                                             const std::vector<Edit>& second);
 

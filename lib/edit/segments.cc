@@ -71,8 +71,8 @@ std::string_view without_indent(std::string_view line) {
   return line;
 }
 
-// is_blank(): the line is empty. says_nothing(): the line is empty or only a comment. The line
-// includes its end.
+// is_blank() returns true if the line is empty. says_nothing() returns true if the line is empty or
+// only a comment. The line includes its line end.
 bool is_blank(std::string_view line) {
   line = without_indent(line);
   return line.empty() || line == "\n";
@@ -96,7 +96,8 @@ std::size_t line_end(std::string_view text, std::size_t at, std::size_t most) {
   return newline == text.npos ? most : at + newline + 1;
 }
 
-// The range of a statement, without the comments above it, and its segment.
+// A statement's range, without the comments above it, and the segment that the statement belongs
+// to.
 struct Stretch {
   std::size_t begin, end, segment;
 };
@@ -116,7 +117,7 @@ void add_broken(std::string_view text, std::size_t begin, std::size_t end,
     const syntax::ReservedWord* word = syntax::find_reserved(line.substr(0, length));
     if (word != nullptr && word->kind == syntax::TokenKind::kStatementWord) {
       const auto kind = static_cast<StatementKind>(word->value);
-      // These two may belong to a function's body.
+      // `return` and `print` may belong to a function's body.
       if (kind != StatementKind::kReturn && kind != StatementKind::kPrint) {
         found.push_back({at, next, segment_of(kind)});
       }
@@ -131,7 +132,7 @@ std::vector<Stretch> stretches_of(const Source& program) {
   std::vector<Stretch> found;
   std::size_t end = 0;
   const edit::Mapping mapping(program);
-  for (const edit::Mapping::Item& item : mapping.items()) {
+  for (const edit::Mapping::ProgramItem& item : mapping.items()) {
     if (item.implied || item.range.begin < end) continue;
     add_broken(text, end, item.range.begin, found);
     end = item.end;
@@ -202,6 +203,7 @@ SegmentMark segment_mark(std::string_view line) {
   return mark;
 }
 
+// Returns true if a line of the text begins or ends a segment.
 bool has_segment_mark(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = line_end(text, 0, text.size());
@@ -252,7 +254,7 @@ Segments Segments::of_mapping(const Source& program) {
   return made;
 }
 
-// Keeps the text between the segments, including the lines with marks.
+// Splits a marked text. The text between the segments is kept, including the lines with marks.
 Result<Segments> Segments::of_marked(const Source& source) {
   const std::string_view text = source.text();
   const auto failure = [&](std::size_t line, std::string_view what,
@@ -264,7 +266,7 @@ Result<Segments> Segments::of_marked(const Source& source) {
                  fmt::format("`{}` has more than {} MB", source.name(), kMaxSourceBytes >> 20)};
   }
   Segments made;
-  std::size_t kept = 0;  // end of the text that is already assigned
+  std::size_t kept = 0;  // end of the text that belongs to a segment or stands between segments
   std::size_t opened = 0;
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size(); ++line) {
@@ -315,7 +317,7 @@ const Segment* Segments::find(std::string_view name) const {
   return found == segments_.end() ? nullptr : &*found;
 }
 
-// Refuses a text with marks, which would change the segments.
+// Replaces the text of a segment. Refuses a text with marks, which would change the segments.
 std::optional<Error> Segments::set(std::string_view name, std::string text) {
   const Segment* found = find(name);
   if (found == nullptr) {
@@ -334,7 +336,8 @@ std::optional<Error> Segments::set(std::string_view name, std::string text) {
   return std::nullopt;
 }
 
-// Marked segments are joined by the text between them, segments of a mapping by empty lines.
+// Returns the whole text. Marked segments are joined by the text between them, segments of a
+// mapping by empty lines.
 std::string Segments::text() const {
   std::string all;
   for (std::size_t i = 0; i < segments_.size(); ++i) {

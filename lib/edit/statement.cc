@@ -35,7 +35,7 @@ std::string in_key(const std::string& name) {
   return syntax::written_name(is_quoted ? syntax::string_value(name) : name).value_or(name);
 }
 
-// Returns the text up to what the statement decides, with names spelled by `spell`.
+// Returns the beginning of a statement, up to what it decides, with names spelled by `spell`.
 template <typename Spell>
 std::string head(const Statement& of, const Spell& spell) {
   std::string text(syntax::spelling(static_cast<syntax::StatementKind>(of.kind)));
@@ -102,6 +102,7 @@ struct Reader {
                      .place = place(s.place),
                      .memories = kinds<MemKind>(s.memories)};
   }
+  // Reads the constraints of a Layout statement.
   Made operator()(const syntax::LayoutStatement& s) const {
     LayoutWords words;
     for (const auto& each : syntax::Tree::slice(tree.constraints, s.constraints)) {
@@ -149,6 +150,7 @@ struct Reader {
 
 }  // namespace
 
+// Returns one word for each property of a layout.
 LayoutWords words_of(const LayoutSpec& layout) {
   LayoutWords words = {
       {layout.fields == FieldOrder::kAos ? ConstraintWord::kAos : ConstraintWord::kSoa},

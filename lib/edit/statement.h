@@ -31,18 +31,20 @@ std::string str(const LayoutWords& words);
 std::string str(const std::vector<ProcKind>& kinds);
 std::string str(const std::vector<MemKind>& kinds);
 
-// The place to which a statement is limited. Without a kind it is `*` in Region and Layout, and
+// The place to which a statement applies. Without a kind it is `*` in Region and Layout, and
 // nothing is written in the other statements.
 using Place = std::variant<std::monostate, ProcKind, MemKind>;
 
-// A value. `kind` decides which members count. Names are spelled as programs write them
-// (syntax::written_name) or are `*`; a region may also be a position, such as "0".
+// A statement as a value. `kind` decides which members matter. Names are spelled as programs write
+// them (syntax::written_name) or are `*`; a region may also be a position, such as "0".
 struct Statement {
   MappingStatement kind = MappingStatement::kTask;
-  std::vector<std::string> tasks = {};    // all kinds; empty if IndexTaskMap binds a kind
-  std::vector<std::string> regions = {};  // Region, Layout, CollectMemory
-  Place place = {};  // Region, Layout; a ProcKind in InstanceLimit, IndexTaskMap, TaskSteal, ...
-  // What the statement decides.
+  // used by all kinds; empty if IndexTaskMap binds a processor kind
+  std::vector<std::string> tasks = {};
+  std::vector<std::string> regions = {};  // used by Region, Layout, CollectMemory
+  // used by Region, Layout; a ProcKind in InstanceLimit, IndexTaskMap, TaskSteal and others
+  Place place = {};
+  // The members that hold what the statement decides, each for one or two kinds of statements.
   std::vector<ProcKind> processors = {};  // Task
   std::vector<MemKind> memories = {};     // Region
   LayoutWords layout = {};                // Layout

@@ -32,8 +32,8 @@ std::string text_of(const Program& program, Range range) {
   return harmless(whole, kShownText);
 }
 
-// Returns true if the row of the mapping may concern what the groups name: the task, the processor
-// kind, the memory.
+// Returns true if the row of the mapping may concern the task, the processor kind and the memory
+// that the groups name.
 bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {
   const std::string task = group(groups, "task");
   if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
@@ -57,7 +57,8 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
 }
 
 // Returns the rows of the statement's table that may have made the decision, the most specific row
-// first. Logs number regions while programs name them, so statements about a named region are kept.
+// first. Logs refer to regions by numbers and programs by names, so statements about a named region
+// are kept.
 std::vector<program::Row> suspects(const Program& program, MappingStatement statement,
                                    const Groups& groups) {
   const program::Data& data = program.data();
@@ -89,9 +90,9 @@ std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
       item.op == Op::kAll) {
     return std::nullopt;
   }
-  const bool looser =
-      item.op == Op::kAdd || item.op == Op::kSubtract || item.op == Op::kNot ||
-      (item.op >= Op::kEqual && item.op <= Op::kConditional);  // binds weaker than `%`
+  const bool looser = item.op == Op::kAdd || item.op == Op::kSubtract || item.op == Op::kNot ||
+                      // the operator binds less tightly than `%`
+                      (item.op >= Op::kEqual && item.op <= Op::kConditional);
   const std::string size = fmt::format("{}.size[{}]", source.text(view.range), i);
   const bool cut = item.op == Op::kModulo && source.text(item.range).ends_with("% " + size);
   const std::string once = cut ? std::string(source.text(item.range))
@@ -175,7 +176,7 @@ std::optional<Fix> reordered(const edit::Mapping& mapping, const program::Row& r
   const edit::LayoutWord c{syntax::ConstraintWord::kCOrder}, f{syntax::ConstraintWord::kFOrder};
   const auto is_order = [&](const edit::LayoutWord& each) { return each == c || each == f; };
   edit::Statement other = statement;
-  // The last of the orders that a statement names counts.
+  // If a statement names several orders, the last one counts.
   const auto last = std::find_if(other.layout.rbegin(), other.layout.rend(), is_order);
   if (last == other.layout.rend()) {
     other.layout.push_back(c);
@@ -292,8 +293,8 @@ bool has_statement(const ProfileFacts::Cause& cause) {
   return !cause.place.empty() || !cause.statement.empty();
 }
 
-// Returns true if the profile belongs to that program. If the profile does not name its mapping,
-// its statements are compared with the program.
+// Returns true if the profile is of a run under that program. If the profile does not name its
+// mapping, its statements are compared with the program.
 bool is_of(const ProfileFacts& facts, const Program& program) {
   if (!facts.mapping.empty()) return facts.mapping == mapping_mark(program);
   return std::all_of(facts.causes.begin(), facts.causes.end(), [&](const auto& cause) {
@@ -316,7 +317,8 @@ bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_v
   return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
 }
 
-// Returns "from SYSMEM to FBMEM" or, within one memory, the way between two memories of its kind.
+// Returns how data was moved: "from SYSMEM to FBMEM", "from FBMEM to another FBMEM" or "within one
+// SYSMEM".
 std::string way_of(const ProfileFacts::Cause& cause) {
   if (cause.same_memory) return fmt::format("within one {}", cause.to);
   const bool another = cause.from == cause.to && !cause.other_node;
@@ -324,7 +326,7 @@ std::string way_of(const ProfileFacts::Cause& cause) {
                      cause.other_node ? " on another node" : "");
 }
 
-// Returns a statement about a region in all tasks.
+// Returns the text of a statement about a region in all tasks.
 std::string about(const std::string& region, MappingStatement kind, edit::Place place,
                   std::vector<MemKind> memories) {
   return edit::Statement{.kind = kind,
@@ -386,8 +388,8 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   return {};
 }
 
-// Adds an explanation of the cause and suggestions. `because` names the statement; `program` is the
-// program of the profile, or null.
+// Adds an explanation of the cause, and suggestions. `because` names the statement; `program` is
+// the program that ran, or null.
 void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                    const ProfileFacts& facts, const Program* program, bool has_gpus,
                    Feedback* feedback) {
@@ -443,6 +445,8 @@ bool has_any(const Program& program, const std::vector<MappingStatement>& statem
   });
 }
 
+// Adds the statements that may have caused the failure to the feedback, with a fix if the rule
+// knows one.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
   const edit::Mapping mapping(program.source());
   bool any = false;
@@ -454,8 +458,9 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     for (const program::Row& row : rows) {
       if (mended(program, mapping, rule, row)) mendable.push_back(row);
     }
-    if (mendable.size() == 1) rows = mendable;  // the other statements do not cause this failure
-    // All statements are already in the right place.
+    // the statements that the rule cannot correct did not cause this failure
+    if (mendable.size() == 1) rows = mendable;
+    // There is nothing to suggest if all statements are already behind their functions.
     if (mendable.empty() && rule.mend == Mend::kBehind) continue;
     std::string text = fmt::format(
         "in {} {} {}", harmless(program.source().name()),
@@ -468,8 +473,8 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     }
     add_sentence(std::move(text), &feedback->suggest);
   }
-  // The way in which a run ended does not justify advice to add statements. Neither does a rule
-  // that advises to remove one.
+  // The way in which a run ended does not justify advice to add statements. A rule that advises to
+  // remove a statement does not justify it either.
   const bool lacks =
       rule.role != Role::kSilent && rule.mend != Mend::kRemove &&
       std::any_of(rule.statements.begin(), rule.statements.end(), [](MappingStatement statement) {
@@ -489,6 +494,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   }
 }
 
+// Returns an edit that keeps one index within the bounds of its machine view.
 std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative) {
   const program::Data& data = program.data();
   for (const program::Code& code : data.code) {
@@ -502,6 +508,7 @@ std::optional<Edit> wrapped_index(const Program& program, Range item, bool negat
   return std::nullopt;
 }
 
+// Returns true if every Task statement names GPUs first and one of them is for all tasks.
 bool prefers_gpus(const Program& program) {
   bool all = false;
   for (const program::Row& row : program.data().rows) {
@@ -514,6 +521,7 @@ bool prefers_gpus(const Program& program) {
   return all;
 }
 
+// Adds explanations of the largest causes of the run time, and suggestions.
 void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
                      Feedback* feedback) {
   constexpr double kWorthSaying = 0.1;

@@ -20,7 +20,7 @@ using Json = profile::Json;
 
 constexpr std::size_t kMaxCauses = 8;
 constexpr std::size_t kMaxTasks = 8;
-constexpr std::size_t kMaxKinds = 16;  // limit for processor kinds, and for memory kinds
+constexpr std::size_t kMaxKinds = 16;  // limit on the processor kinds, and on the memory kinds
 constexpr std::size_t kShownValue = 60;
 constexpr double kMostFigure = 0x1p63, kMostCount = 0x1p53;
 
@@ -47,7 +47,7 @@ std::vector<std::string> texts(const Json& list) {
   return all;
 }
 
-// A part of a profile and its place as a JSON pointer. Missing values are empty or 0. Only the
+// A part of a profile, and its place as a JSON pointer. Missing values are empty or 0. Only the
 // first wrong value is reported.
 class Part {
  public:
@@ -60,6 +60,7 @@ class Part {
     part.must_be(part.json_.is_object(), "object");
     return part;
   }
+  // Returns the elements of the list with this key, or nothing if the key is missing.
   std::vector<Part> list(const char* key) const {
     const Part all = at(key);
     std::vector<Part> parts;
@@ -116,7 +117,8 @@ class Part {
   Part at(const char* key) const {
     return {member(json_, key), fmt::format("{}/{}", place_, key), error_};
   }
-  // Returns false also if the value is missing.
+  // Returns false if the value is missing. Otherwise it must be `right`; if it is not, an error
+  // says that it is not a `kind`.
   bool must_be(bool right, const char* kind) const {
     if (!right && !json_.is_null()) refuse_kind(kind);
     return right;
@@ -136,7 +138,7 @@ class Part {
   std::optional<Error>& error_;
 };
 
-// Key under which causes are merged.
+// The key of a cause. Causes with equal keys are merged.
 using CauseKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
                             std::string, bool, bool>;
 
@@ -144,7 +146,7 @@ using CauseKey = std::tuple<std::string, std::string, std::string, std::string, 
 // wait.
 void add_cause(const Part& part, const std::vector<Part>& moves, double share,
                std::map<CauseKey, std::size_t>* known, ProfileFacts* facts) {
-  if (share <= 0) return;  // not measured
+  if (share <= 0) return;  // the profile has no time for this cause
   ProfileFacts::Cause cause;
   cause.doing = part.text("doing");
   cause.task = part.text("task");
@@ -267,7 +269,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
   try {
     document = Json::parse(json);
   } catch (const Json::exception& error) {
-    // Such as "[json.exception...] parse error at line 1, ...".
+    // nlohmann-json's message, such as "[json.exception...] parse error at line 1, ..."
     const std::string_view what = error.what();
     return no_profile(fmt::format("it is not JSON: {}",
                                   harmless(what.substr(what.find(']') + 2), 2 * kShownValue)));

@@ -12,6 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Returns the facts of a profile as JSON.
 Json json_of(const ProfileFacts& facts) {
   Json causes = Json::array();
   for (const ProfileFacts::Cause& cause : facts.causes) {
@@ -52,6 +53,7 @@ Json json_of(const ProfileFacts& facts) {
           {"memories", std::move(memories)}};
 }
 
+// Returns a fix as JSON, with the positions of its edits in the source.
 Json json_of(const Fix& fix, const Source& source) {
   const auto place = [&](std::uint32_t offset) -> Json {
     const Position at = source.position(offset);
@@ -74,7 +76,7 @@ void draw_list(std::string_view title, const std::vector<std::string>& lines, st
   for (const std::string& line : lines) *text += fmt::format("  {}\n", line);
 }
 
-// Moves the functions in a sentence below it, as blocks, instead of within one line.
+// Returns the sentence with the functions in it moved below it, as blocks.
 std::string with_blocks(std::string sentence) {
   constexpr std::string_view kBegin = "`def ";
   std::string blocks;
@@ -98,6 +100,7 @@ std::string with_blocks(std::string sentence) {
 
 }  // namespace
 
+// Returns the feedback as one line of JSON. Positions of fixes need the source.
 std::string to_json(const Feedback& feedback, const Source* source) {
   Json json;
   json["status"] = kStatusNames[static_cast<std::size_t>(feedback.status)];
@@ -127,6 +130,7 @@ std::string to_json(const Feedback& feedback, const Source* source) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
+// Returns the explanations and suggestions as text for a person.
 std::string draw_advice(const Feedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view off = color ? "\x1b[0m" : "";

@@ -17,6 +17,7 @@
 
 namespace groma {
 
+// Removes from the feedback what is more detailed than `detail`.
 void cut_to(GuideDetail detail, Feedback* feedback) {
   if (detail < GuideDetail::kProfile) feedback->profile.reset();
   if (detail < GuideDetail::kSuggest) {
@@ -35,17 +36,17 @@ void cut_to(GuideDetail detail, Feedback* feedback) {
 namespace guide {
 namespace {
 
-constexpr std::size_t kMaxExplained = 4;  // limit for findings of one rank
+constexpr std::size_t kMaxExplained = 4;  // limit on the explained findings of one rank
 constexpr std::size_t kShownText = 300;
 constexpr std::size_t kShownStatement = 100;
 
-// A line that explains a message further.
+// A line that explains the message before it.
 struct FollowingLine {
   enum class Kind : std::uint8_t { kNote, kHelp, kWhat, kOther } kind;
-  std::string text;  // without what marks the kind
+  std::string text;  // the text without the word that marks its kind
 };
 
-// Reads a line that follows a message in a log.
+// Returns the kind and the text of a line that follows a message in a log.
 FollowingLine following_line(std::string_view line) {
   using Kind = FollowingLine::Kind;
   constexpr std::pair<std::string_view, Kind> kMarks[] = {
@@ -64,7 +65,7 @@ struct Finding {
   std::int64_t order = 0;
   Groups groups;
   std::vector<FollowingLine> follow;
-  std::optional<Range> range = {};  // source range of a Groma diagnostic
+  std::optional<Range> range = {};  // range in the source, for a diagnostic of Groma
   std::optional<Shortage> shortage = {};
 };
 
@@ -94,8 +95,8 @@ std::string out_of_memory_pattern() {
   return pattern + RE2::QuoteMeta(std::string(rest.substr(0, rest.find("{}"))));
 }
 
-// Returns the shortage that a line of a log is about. The line is of DefaultMapper, or a diagnostic
-// that Groma printed in another process.
+// Returns the shortage that a line of a log is about, if there is one. The line is a message of
+// DefaultMapper, or a diagnostic that Groma printed in another process.
 std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
   static const RE2 kOurs(out_of_memory_pattern());
   static const RE2 kNumber("(\\d{1,9})");
@@ -145,12 +146,14 @@ class Composer {
   }
 
  private:
-  // Findings with the smallest rank are explained. Warnings and performance share a rank.
+  // Returns the rank of a finding. The findings with the smallest rank are explained. Warnings and
+  // performance share a rank.
   static int rank(const Finding& finding) {
     return finding.role == Role::kPerformance ? static_cast<int>(Role::kWarning)
                                               : static_cast<int>(finding.role);
   }
 
+  // Adds a finding for each diagnostic of Groma's own check or run.
   void add_diagnostics() {
     if (context_.diags == nullptr) return;
     for (const Diagnostic& diagnostic : context_.diags->sorted()) {
@@ -182,29 +185,31 @@ class Composer {
       for (const Fix& fix : diagnostic.fixes) feedback_.fixes.push_back(fix);
       if (!findings_.empty() && finding.range && finding.rule == findings_.back().rule &&
           same(*finding.range, findings_.back().range)) {
-        ++findings_.back().match.count;  // the next requirement, blamed on the same statement
+        // another requirement has the same problem because of the same statement
+        ++findings_.back().match.count;
         continue;
       }
       findings_.push_back(std::move(finding));
     }
   }
 
+  // Adds a finding for each rule that matched in the logs.
   void add_found() {
     const auto known = static_cast<std::int64_t>(findings_.size());
     const bool explained = context_.diags != nullptr && context_.diags->has_errors();
     for (std::size_t i = 0; i < scanner_.found().size(); ++i) {
-      const Found& found = scanner_.found()[i];
+      const RuleMatches& found = scanner_.found()[i];
       const Rule& rule = rules_.rules[i];
       if (found.count > 0 && rule.role == Role::kSuccess) ended_well_ = true;
       if (found.count > 0 && !rule.lacks.empty()) said_lacking_.insert(rule.lacks);
       const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
       if (found.count == 0 || stays_out) continue;
-      // The runtime's message repeats an explained failure.
+      // Groma's diagnostics explain the failure, and the runtime's message repeats it.
       if (explained && fails(found.role)) continue;
       Finding finding;
       finding.rule = &rule;
       finding.role = found.role;
-      // A run that ended well may print failures all the same.
+      // The output of a run that ended well may contain such failures, too. They are then warnings.
       const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
       if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
       finding.order = known + found.offset;
@@ -229,7 +234,8 @@ class Composer {
     return b && a.begin == b->begin && a.end == b->end;
   }
 
-  // Returns the text without Realm's prefix, such as "[0 - 7f2c] 1.2 {5}{legion}: ".
+  // Returns the text without the prefix that Realm's loggers write, such as "[0 - 7f2c] 1.2
+  // {5}{legion}: ".
   static std::string shown(std::string_view text) {
     const std::size_t level = text.find("}{");
     const std::size_t begin = text.starts_with("[") ? text.find("}: ", std::min(level, text.size()))
@@ -239,7 +245,7 @@ class Composer {
     return harmless(text, kShownText);
   }
 
-  // The first metric rule that matched gives the score.
+  // Sets the score. The first metric rule that matched decides it.
   void read_score(const Rule& rule, const Groups& groups) {
     if (score_) return;
     std::string digits = groups.contains("value") ? groups.at("value") : "";
@@ -295,6 +301,7 @@ class Composer {
                                : Feedback::Status::kUnknown;
   }
 
+  // Explains the findings with the smallest rank, and how the run ended.
   void explain() {
     if (findings_.empty() || findings_.front().role == Role::kMetric) {
       explain_success();
@@ -309,8 +316,8 @@ class Composer {
     }
     std::size_t said = 0;
     for (const Finding& finding : findings_) {
-      // A run that ended silently is explained by its other messages: what crashed later, what was
-      // warned of before.
+      // If a run ended without a message, its other messages are explained, too: later crashes and
+      // earlier warnings.
       const bool hint = first.role == Role::kSilent && finding.role != Role::kMetric;
       if (rank(finding) != rank(first) && !hint) continue;
       if (said++ == kMaxExplained) break;
@@ -327,6 +334,7 @@ class Composer {
     }
   }
 
+  // Explains one finding: its meaning, its possible causes, and advice.
   void explain(const Finding& finding) {
     if (finding.rule == nullptr) {
       explain_own(finding);
@@ -388,6 +396,7 @@ class Composer {
     return causes;
   }
 
+  // Adds a sentence that lists the possible causes.
   void explain_causes(const std::vector<PossibleCause>& causes, const Groups& groups) {
     std::string all;
     for (const PossibleCause& cause : causes) {
@@ -399,7 +408,7 @@ class Composer {
                  &feedback_.explain);
   }
 
-  // Adds the rule's advice. What does not suit the run is left out.
+  // Adds the rule's advice, without the parts that do not suit the run.
   void add_advice(const std::vector<Advice>& all, Groups groups) {
     groups["checks"] = context_.checks;
     for (auto advice = all.begin(); advice != all.end();) {
@@ -467,6 +476,7 @@ class Composer {
     return true;
   }
 
+  // Adds the notes and helps that followed the message in the log.
   void explain_follow(const Finding& finding) {
     using Kind = FollowingLine::Kind;
     for (const FollowingLine& line : finding.follow) {
@@ -481,6 +491,7 @@ class Composer {
     }
   }
 
+  // Returns what happened, in one line: the message, or how the run ended.
   static std::string execution_of(const Finding& finding) {
     if (finding.role == Role::kSilent) {
       return fmt::format("Execution Error: {}, and no text says why", finding.match.text);
@@ -492,6 +503,7 @@ class Composer {
     return fmt::format("{} Error: {}", compile ? "Compile" : "Execution", finding.match.text);
   }
 
+  // Sets the line that says what happened in a run that did not fail.
   void execution_of_success() {
     if (feedback_.score) {
       feedback_.execution = fmt::format("Performance Metric: {:.6g} {}", feedback_.score->value,
@@ -505,7 +517,8 @@ class Composer {
     }
   }
 
-  // Notes that a run with incomplete output may have hung although no timeout was reported.
+  // Explains that a run may have hung, although no timeout was reported, if its output does not say
+  // how it ended.
   void explain_no_end() {
     const bool may_hang = feedback_.status == Feedback::Status::kUnknown && !context_.exit_code &&
                           context_.profile == nullptr && !scanner_.empty();
@@ -519,6 +532,7 @@ class Composer {
     add_advice(hang->advice, {});
   }
 
+  // Explains a run that did not fail: its profile, or what a metric rule says.
   void explain_success() {
     execution_of_success();
     const bool metric = !findings_.empty() && findings_.back().role == Role::kMetric;
@@ -547,10 +561,10 @@ class Composer {
   const Scanner& scanner_;
   const GuideContext& context_;
   std::vector<Finding> findings_;
-  // Kinds that the machine lacks according to the log.
+  // processor kinds that the machine lacks, according to the log
   std::set<std::string, std::less<>> said_lacking_;
   std::optional<Score> score_;
-  bool ended_well_ = false;  // according to the output
+  bool ended_well_ = false;  // true: the output says that the run ended well
   Feedback feedback_;
 };
 

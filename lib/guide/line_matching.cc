@@ -12,13 +12,13 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using Role = PrintedNumber::Role;
 
-// Limit for the lines of a cluster that are compared with one line.
+// Limit on the lines of a cluster with which one line is compared.
 constexpr std::size_t kMostTried = 16;
 
 bool is_unsteady(const PrintedNumber& number) { return number.role == Role::kUnsteady; }
 
-// A strict weak order that puts close numbers next to each other. Of ignored numbers, only the
-// property NaN or not counts.
+// A strict weak order that puts close numbers next to each other. Ignored numbers differ only in
+// whether they are NaN.
 bool before(const PrintedNumber& a, const PrintedNumber& b) {
   const auto key = [](const PrintedNumber& number) {
     const bool counts = number.role != Role::kIgnored && !number.is_nan();
@@ -51,7 +51,7 @@ bool LineMatcher::close(const PrintedNumber& a, const PrintedNumber& b) const {
   return most < noise || std::abs(a.value - b.value) <= closeness_.tolerance * most;
 }
 
-// Returns true if two numbers of a column may belong to the same cluster.
+// Returns true if two numbers of a column may be in the same cluster.
 bool LineMatcher::same_key(const PrintedNumber& a, const PrintedNumber& b) const {
   const bool ignored = a.role == Role::kIgnored || b.role == Role::kIgnored;
   return ignored ? a.is_nan() == b.is_nan() : close(a, b);
@@ -103,11 +103,12 @@ bool LineMatcher::is_worse(const PrintedLine& got) const {
 
 // Pairs the lines of a cluster. Each line is close to a neighbour in all columns, so it is nearly
 // always close to every other line of the cluster.
-void LineMatcher::pair_off(Items::const_iterator begin, Items::const_iterator end,
-                           const std::vector<bool>& unsteady, Items& expected_left,
-                           Items& got_left) const {
-  Items got;
-  std::copy_if(begin, end, std::back_inserter(got), [](const Item& item) { return item.is_got; });
+void LineMatcher::pair_cluster(ComparedLines::const_iterator begin,
+                               ComparedLines::const_iterator end, const std::vector<bool>& unsteady,
+                               ComparedLines& expected_left, ComparedLines& got_left) const {
+  ComparedLines got;
+  std::copy_if(begin, end, std::back_inserter(got),
+               [](const ComparedLine& item) { return item.is_got; });
   std::vector<bool> taken(got.size());
   std::size_t first = 0;  // first line without a partner
   for (; begin != end; ++begin) {
@@ -129,8 +130,8 @@ void LineMatcher::pair_off(Items::const_iterator begin, Items::const_iterator en
 
 // Splits the items into clusters, by one column after the other, and pairs the lines in each
 // cluster.
-void LineMatcher::pair_up(Items& items, const std::vector<bool>& unsteady, Items& expected_left,
-                          Items& got_left) const {
+void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>& unsteady,
+                                   ComparedLines& expected_left, ComparedLines& got_left) const {
   struct Cluster {
     std::size_t begin, end, column;
   };
@@ -141,17 +142,17 @@ void LineMatcher::pair_up(Items& items, const std::vector<bool>& unsteady, Items
     const auto from = items.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto to = items.begin() + static_cast<std::ptrdiff_t>(end);
     const auto got = static_cast<std::size_t>(
-        std::count_if(from, to, [](const Item& item) { return item.is_got; }));
+        std::count_if(from, to, [](const ComparedLine& item) { return item.is_got; }));
     const bool is_pair = got == 1 && end - begin == 2;
     if (column == unsteady.size() || got == 0 || got == end - begin || is_pair) {
-      pair_off(from, to, unsteady, expected_left, got_left);
+      pair_cluster(from, to, unsteady, expected_left, got_left);
       continue;
     }
     if (unsteady[column]) {
       open.push_back({begin, end, column + 1});
       continue;
     }
-    std::stable_sort(from, to, [&, k = column](const Item& a, const Item& b) {
+    std::stable_sort(from, to, [&, k = column](const ComparedLine& a, const ComparedLine& b) {
       ++*comparisons_;
       return before(a.line->numbers[k], b.line->numbers[k]);
     });
@@ -166,10 +167,10 @@ void LineMatcher::pair_up(Items& items, const std::vector<bool>& unsteady, Items
   }
 }
 
-Unmatched LineMatcher::in_order(const Items& expected, const Items& got) {
+Unmatched LineMatcher::in_order(const ComparedLines& expected, const ComparedLines& got) {
   Unmatched unmatched;
-  for (const Item& item : expected) unmatched.expected.push_back(item.index);
-  for (const Item& item : got) unmatched.got.push_back(item.index);
+  for (const ComparedLine& item : expected) unmatched.expected.push_back(item.index);
+  for (const ComparedLine& item : got) unmatched.got.push_back(item.index);
   std::sort(unmatched.expected.begin(), unmatched.expected.end());
   std::sort(unmatched.got.begin(), unmatched.got.end());
   return unmatched;
@@ -178,7 +179,7 @@ Unmatched LineMatcher::in_order(const Items& expected, const Items& got) {
 Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
                              const std::vector<PrintedLine>& got) const {
   const std::size_t size = columns_.size();
-  Items steady, unsteady, expected_left, got_left;
+  ComparedLines steady, unsteady, expected_left, got_left;
   std::vector<bool> none(size), some(size);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     (has_unsteady(expected[i]) ? unsteady : steady).push_back({&expected[i], i, false});
@@ -187,11 +188,11 @@ Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
     }
   }
   for (std::size_t i = 0; i < got.size(); ++i) steady.push_back({&got[i], i, true});
-  pair_up(steady, none, expected_left, got_left);
+  pair_in_clusters(steady, none, expected_left, got_left);
   if (!unsteady.empty()) {
     unsteady.insert(unsteady.end(), got_left.begin(), got_left.end());
     got_left.clear();
-    pair_up(unsteady, some, expected_left, got_left);
+    pair_in_clusters(unsteady, some, expected_left, got_left);
   }
   return in_order(expected_left, got_left);
 }
@@ -199,10 +200,10 @@ Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
 Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
                              const std::vector<PrintedLine>& got,
                              const std::vector<bool>& unsteady) const {
-  Items items, expected_left, got_left;
+  ComparedLines items, expected_left, got_left;
   for (std::size_t i = 0; i < expected.size(); ++i) items.push_back({&expected[i], i, false});
   for (std::size_t i = 0; i < got.size(); ++i) items.push_back({&got[i], i, true});
-  pair_up(items, unsteady, expected_left, got_left);
+  pair_in_clusters(items, unsteady, expected_left, got_left);
   return in_order(expected_left, got_left);
 }
 

@@ -10,7 +10,8 @@
 
 namespace groma::guide {
 
-// Facts about the numbers at one position of a skeleton, in all runs without a mapping.
+// Whether the numbers at one position of a skeleton were NaN or infinite in a run without a
+// mapping.
 struct ColumnFacts {
   bool had_nan = false, had_infinity = false;
 };
@@ -19,13 +20,13 @@ using Columns = std::vector<ColumnFacts>;
 struct Closeness {
   double tolerance = 0;  // relative to the larger of the two numbers
   double noise = 0;      // numbers below this count as 0
-  // The same limit for errors and differences (PrintedNumber::is_residue).
+  // numbers below this count as 0 in columns of errors and differences (PrintedNumber::is_residue)
   double residue_noise = 0;
 };
 
 // The lines of each run that have no equal line in the other run, in their original order.
 struct Unmatched {
-  std::vector<std::size_t> expected, got;  // indices
+  std::vector<std::size_t> expected, got;  // indices of the lines without an equal line
   bool none() const { return expected.empty() && got.empty(); }
 };
 
@@ -47,7 +48,7 @@ class LineMatcher {
   // smaller of the two sizes.
   std::size_t first_difference(const std::vector<PrintedLine>& expected,
                                const std::vector<PrintedLine>& got) const;
-  // Returns true if a number is NaN or infinite although its column never was.
+  // Returns true if a number of the line is NaN or infinite although its column never was.
   bool is_worse(const PrintedLine& got) const;
 
   // Pairs equal lines and returns the lines without a partner. Expected lines without an unsteady
@@ -60,7 +61,7 @@ class LineMatcher {
   // comparisons.
   Unmatched match(const std::vector<PrintedLine>& expected,
                   const std::vector<PrintedLine>& got) const;
-  // The same, but the columns marked in `unsteady` are ignored for all lines.
+  // Does the same, but ignores the columns that are marked in `unsteady` for all lines.
   Unmatched match(const std::vector<PrintedLine>& expected, const std::vector<PrintedLine>& got,
                   const std::vector<bool>& unsteady) const;
   // Marks the columns whose numbers, compared without the other columns, differ between the runs.
@@ -68,22 +69,24 @@ class LineMatcher {
                                       const std::vector<PrintedLine>& got) const;
 
  private:
-  struct Item {
+  // A line of one of the two runs.
+  struct ComparedLine {
     const PrintedLine* line = nullptr;
     std::size_t index = 0;
     bool is_got = false;
   };
-  using Items = std::vector<Item>;
+  using ComparedLines = std::vector<ComparedLine>;
 
-  static Unmatched in_order(const Items& expected, const Items& got);
+  static Unmatched in_order(const ComparedLines& expected, const ComparedLines& got);
   bool close(const PrintedNumber& a, const PrintedNumber& b) const;
   bool same_key(const PrintedNumber& a, const PrintedNumber& b) const;
   bool equal(const PrintedLine& expected, const PrintedLine& got,
              const std::vector<bool>& unsteady) const;
-  void pair_up(Items& items, const std::vector<bool>& unsteady, Items& expected_left,
-               Items& got_left) const;
-  void pair_off(Items::const_iterator begin, Items::const_iterator end,
-                const std::vector<bool>& unsteady, Items& expected_left, Items& got_left) const;
+  void pair_in_clusters(ComparedLines& items, const std::vector<bool>& unsteady,
+                        ComparedLines& expected_left, ComparedLines& got_left) const;
+  void pair_cluster(ComparedLines::const_iterator begin, ComparedLines::const_iterator end,
+                    const std::vector<bool>& unsteady, ComparedLines& expected_left,
+                    ComparedLines& got_left) const;
 
   Closeness closeness_;
   const Columns& columns_;

@@ -10,9 +10,11 @@ namespace {
 constexpr std::size_t kMaxChoices = 12;
 constexpr std::size_t kMaxNesting = 32;
 
-using Choices = std::vector<std::string>;  // a match contains one of them; empty: unknown
+// every match contains one of these literals; an empty list means that none is known
+using Choices = std::vector<std::string>;
 
-// Rates how well the choices exclude lines: by the shortest choice, which is the weakest.
+// Returns how well the choices exclude lines. It is the length of the shortest choice, which is the
+// weakest.
 std::size_t weight(const Choices& choices) {
   if (choices.empty() || choices.size() > kMaxChoices) return 0;
   std::size_t shortest = std::string::npos;
@@ -22,6 +24,7 @@ std::size_t weight(const Choices& choices) {
 
 class Reader {
  public:
+  // Parses `a|b|c`. Returns the choices of all branches, or none if a branch has none.
   explicit Reader(std::string_view pattern) : pattern_(pattern) {}
 
   Choices alternation(std::size_t depth = 0) {
@@ -43,6 +46,7 @@ class Reader {
  private:
   enum class Item { kLiteral, kNothing, kOpaque, kGroup };
 
+  // Parses the items of one branch. Returns the choices that exclude most lines.
   bool at(char c) const { return !done() && pattern_[at_] == c; }
 
   Choices sequence(std::size_t depth) {
@@ -70,6 +74,7 @@ class Reader {
     return best;
   }
 
+  // Reads one item: a character, a class, a group or an escape.
   Item read_item(std::size_t depth, char* literal, Choices* group) {
     const char c = pattern_[at_++];
     switch (c) {
@@ -93,6 +98,7 @@ class Reader {
     }
   }
 
+  // Reads the rest of an escape such as `\s`, `\x41` or `\.`.
   Item read_escape(char* literal) {
     if (done()) return Item::kOpaque;
     const char c = pattern_[at_++];
@@ -114,8 +120,9 @@ class Reader {
     at_ = std::min(at_ + length, pattern_.size());
   }
 
+  // Reads the rest of a group, after its `(`.
   Item read_group(std::size_t depth, Choices* group) {
-    if (at('?')) {  // (?:, (?P<name>, (?i)
+    if (at('?')) {  // a group that begins with (?:, (?P<name> or (?i)
       while (!done() && !at(':') && !at('>') && !at(')')) ++at_;
       if (at(')')) {
         ++at_;
@@ -139,6 +146,7 @@ class Reader {
     if (!done()) ++at_;
   }
 
+  // Reads `?`, `*`, `+` or `{m,n}` after an item, if it is there.
   void read_quantifier(bool* optional, bool* repeated) {
     if (at('?') || at('*')) {
       *optional = true;

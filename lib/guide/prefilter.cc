@@ -9,16 +9,17 @@
 namespace groma::guide {
 namespace {
 
-constexpr std::uint8_t kOther = 0;  // occurs in no literal: returns to the start, like a line end
-constexpr std::uint8_t kSpace = 1;  // does not change the state
+// class of bytes that occur in no literal; like a line end, they lead to the start state
+constexpr std::uint8_t kOther = 0;
+constexpr std::uint8_t kSpace = 1;  // class of spaces, which do not change the state
 constexpr std::size_t kFarLineEnd = 4096;
 constexpr std::size_t kOverlap = 512;
 
 struct Trie {
   unsigned shift = 0;
-  std::vector<std::uint16_t> next;  // 0: none
+  std::vector<std::uint16_t> next;  // next state by state and class; 0: none
   std::vector<std::vector<std::uint32_t>> rules;
-  std::vector<std::uint16_t> order;  // states, the nearest to the root first
+  std::vector<std::uint16_t> order;  // states, those nearest to the root first
 
   std::size_t size() const { return rules.size(); }
   std::uint16_t& at(std::size_t state, std::size_t c) { return next[(state << shift) | c]; }
@@ -133,6 +134,7 @@ void Prefilter::walk(std::string_view text, std::size_t from, std::size_t to, st
   }
 }
 
+// Finds the ends of literals in the text, in several parts at once.
 void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   hits->clear();
   // A lane begins after a line end. If there is no line end, the lane begins anywhere, and a little

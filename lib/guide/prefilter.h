@@ -13,7 +13,7 @@
 
 namespace groma::guide {
 
-// Does not change after build().
+// Finds literals. build() must be called first, once.
 class Prefilter {
  public:
   struct Hit {
@@ -46,7 +46,8 @@ class Prefilter {
   unsigned shift_ = 0;
   std::vector<std::uint16_t> next_;
   std::uint32_t first_output_ = 0;  // states from this number on end a literal
-  // Begin of each state's rules, by state - first_output_; one extra entry.
+  // For each state that ends a literal, the index of its first rule, and one entry for the end. The
+  // index is state - first_output_.
   std::vector<std::uint32_t> output_begin_;
   std::vector<std::uint32_t> output_rules_;
 };

@@ -25,8 +25,8 @@ bool matches(std::string_view text, const RE2& pattern) {
 
 // ---- Patterns
 
-// Words before a number that is a time or a speed. `performance`, `speed`, `date` and `Hz` are
-// missing on purpose: they also occur before results of physics.
+// Matches words before a number that is a time or a speed. `performance`, `speed`, `date` and `Hz`
+// are missing on purpose: they also occur before results of physics.
 const RE2& time_words() {
   static const RE2 pattern(
       R"((?i)(?:\b|_)(?:time|elapsed|took|duration|throughput|bandwidth|speedup|walltime)"
@@ -36,7 +36,7 @@ const RE2& time_words() {
   return pattern;
 }
 
-// Names of results that contain `time` but are not measured times.
+// Matches names of results that contain `time` but are not measured times.
 const RE2& other_times() {
   static const RE2 pattern(
       R"((?i)time[-_ ]?(?:averag|step|integr|evol|depend|constant|scale|series|order|dilat))"
@@ -44,7 +44,7 @@ const RE2& other_times() {
   return pattern;
 }
 
-// Words which tell that seconds after them were measured.
+// Matches words which tell that seconds after them were measured.
 const RE2& measured_words() {
   static const RE2 pattern(
       R"((?i)(?:\b|_)(?:time|times|in|within|took|takes|taken|spent|needed|wall|real|user|sys)"
@@ -52,14 +52,15 @@ const RE2& measured_words() {
   return pattern;
 }
 
-// Unit directly after a number: seconds or longer. The number may also be a result of physics.
+// Matches a unit directly after a number: seconds or longer. The number may also be a result of
+// physics.
 const RE2& seconds_unit() {
   static const RE2 pattern(R"((?i)^ ?(?:s|secs?|seconds?|min|minutes?|hours?)\b)");
   return pattern;
 }
 
-// Unit directly after a number: fractions of seconds, or speeds of program execution. `m/s` is not
-// included.
+// Matches a unit directly after a number: fractions of seconds, or speeds of program execution.
+// `m/s` is not included.
 const RE2& measure_unit() {
   static const RE2 pattern(
       R"((?i)^ ?(?:(?:[munp]s|[munp]secs?|(?:milli|micro|nano)seconds?)\b)"
@@ -71,35 +72,36 @@ const RE2& measure_unit() {
   return pattern;
 }
 
-// Words before the number of a processor, a thread or a process. They always mean a location.
+// Matches words before the number of a processor, a thread or a process. They always mean a
+// location.
 const RE2& place_words() {
   static const RE2 pattern(R"((?i)\b(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*$)");
   return pattern;
 }
 
-// Words that mean something else in many programs (`matrix rank 3`, a node of a graph). They are
-// locations only in forms such as `on node 3`, `[rank 0]` and `SYSMEM of node 1`.
+// Matches words that mean something else in many programs (`matrix rank 3`, a node of a graph), in
+// forms in which they mean a location: `on node 3`, `[rank 0]` and `SYSMEM of node 1`.
 const RE2& placed_words() {
-  static const RE2 pattern(
-      R"((?i)(?:\b(?:on|in|at|from|to|[a-z_]*mem(?:ory)? of)|[\[(<]) ?)"
-      R"((?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
+  static const RE2 pattern(R"((?i)(?:\b(?:on|in|at|from|to|[a-z_]*mem(?:ory)? of)|[\[(<]) ?)"
+                           R"((?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
   return pattern;
 }
 
-// The same words without such a form. They are locations if `next_place` follows the number.
+// Matches the words of placed_words() in any other form. They mean a location if another location
+// follows the number (next_place()).
 const RE2& possible_place() {
   static const RE2 pattern(R"((?i)\b(?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
   return pattern;
 }
 
-// Another location directly after a number: `node 1 CPU 0`.
+// Matches a location directly after a number: `node 1 CPU 0`.
 const RE2& next_place() {
   static const RE2 pattern(
       R"((?i)^[ ,;:/.]*(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*[0-9])");
   return pattern;
 }
 
-// The same words after another location: `CPU 1, node 0`.
+// Matches the words of placed_words() after another location: `CPU 1, node 0`.
 const RE2& further_place() {
   static const RE2 pattern(R"((?i)^[ ,;:/.]*(?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
   return pattern;
@@ -113,21 +115,23 @@ const RE2& residue_words() {
 
 // ---- Numbers
 
-// Returns true if letters may follow the number `text`. A unit may follow. Anything may follow an
-// integer, which is compared by its digits anyway. `1e-12ab` is part of a hash.
+// Returns true if the number `text` may end before the letters in `rest`. A unit may follow. Any
+// letters may follow an integer, because its digits are compared anyway. `1e-12ab` is part of a
+// hash.
 bool may_end_before(std::string_view rest, std::string_view text, Kind kind) {
   if (rest.empty() || !is_word(rest.front()) || kind == Kind::kInteger) return true;
   const std::size_t letters = static_cast<std::size_t>(
       std::find_if_not(rest.begin(), rest.end(), is_letter) - rest.begin());
   if (letters < rest.size() && is_word(rest[letters])) return false;
   const bool is_imaginary = letters == 1 && (rest.front() == 'j' || rest.front() == 'i');
-  if (text.find('.') == text.npos) return is_imaginary;  // 1e-5, nan
-  constexpr std::size_t kLongestUnit = 6;                // GFLOPS
+  // a number without a point, such as 1e-5 or nan
+  if (text.find('.') == text.npos) return is_imaginary;
+  constexpr std::size_t kLongestUnit = 6;  // GFLOPS
   return letters <= kLongestUnit;
 }
 
 // Returns the end of the number that begins at `at`, or `at` if none begins there. `after_number`:
-// `at` is at the end of another number or in the blanks after it. A sign there belongs to this
+// another number, or blanks after it, stand before `at`. A sign at `at` then belongs to this
 // number: `3.0-1.2e-17j`.
 std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
                        PrintedNumber* number) {
@@ -207,7 +211,7 @@ std::string_view last_bytes(std::string_view text) {
 // Decides the role of each number of a line, in order.
 class Roles {
  public:
-  Roles(std::string_view line, bool with_times) : line_(line), with_times_(with_times) {}
+  Roles(std::string_view line, bool ignores_times) : line_(line), ignores_times_(ignores_times) {}
 
   void add(std::size_t begin, std::size_t end, PrintedNumber& number) {
     const std::string_view words = last_bytes(line_.substr(last_, begin - last_));
@@ -218,7 +222,7 @@ class Roles {
     const bool has_unit = letter < behind.size() && is_letter(behind[letter]);
     std::size_t unit_bytes = 0;
     const bool is_time = is_measured(words, has_words, has_unit ? behind : "", &unit_bytes);
-    if (is_place_ || (is_time && with_times_)) number.role = Role::kIgnored;
+    if (is_place_ || (is_time && ignores_times_)) number.role = Role::kIgnored;
     number.is_residue = has_words && matches(words, residue_words());
     last_ = end + unit_bytes;
   }
@@ -231,7 +235,8 @@ class Roles {
            (matches(before, possible_place()) && matches(behind, next_place()));
   }
 
-  // A unit belongs to its own number and tells nothing about the next number.
+  // Returns true if a number is a time or a speed, from the words before it and the unit behind it.
+  // The unit tells nothing about the next number.
   static bool is_measured(std::string_view words, bool has_words, std::string_view behind,
                           std::size_t* unit_bytes) {
     const bool speaks_of_time =
@@ -249,16 +254,17 @@ class Roles {
   }
 
   std::string_view line_;
-  bool with_times_;
+  bool ignores_times_;
   bool is_place_ = false;  // true: the previous number is a location
   std::size_t last_ = 0;   // end of the previous number and its unit
 };
 
 }  // namespace
 
-std::string cut_line(std::string_view text, bool with_times, std::vector<PrintedNumber>& numbers) {
+std::string cut_line(std::string_view text, bool ignores_times,
+                     std::vector<PrintedNumber>& numbers) {
   std::string skeleton;
-  Roles roles(text, with_times);
+  Roles roles(text, ignores_times);
   scan(
       text,
       [&](std::size_t begin, std::size_t end, PrintedNumber number) {

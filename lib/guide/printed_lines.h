@@ -13,13 +13,15 @@ namespace groma::guide {
 
 // A number in a line. `digits` refers to the text that was passed to cut_line().
 struct PrintedNumber {
-  // kText: double cannot hold the number (1e400), so the printed text is compared.
+  // kText: the number does not fit a double (1e400), so its printed text is compared.
   enum class Kind : std::uint8_t { kInteger, kReal, kText };
-  // kIgnored: a time or a location. kUnsteady: the number changes from run to run.
+  // The role of a number. kIgnored: it is a time or a location. kUnsteady: it changes from run to
+  // run.
   enum class Role : std::uint8_t { kCounts, kIgnored, kUnsteady };
 
-  double value = 0;         // may be NaN or infinite for kReal
-  std::string_view digits;  // kInteger: without sign and leading zeros; kText: the whole number
+  double value = 0;  // may be NaN or infinite for kReal
+  // digits of a kInteger, without sign and leading zeros; for kText the whole number
+  std::string_view digits;
   Kind kind = Kind::kReal;
   Role role = Role::kCounts;
   bool is_negative = false;  // for kInteger and kText
@@ -40,10 +42,11 @@ inline constexpr char kNumberMark = '\n';
 
 // Appends the numbers of `text` to `numbers` and returns the skeleton: the text with kNumberMark in
 // place of each number. Blanks beside a number are dropped, because a program that pads its columns
-// prints more blanks before a shorter number. `with_times`: times and speeds are ignored. The run
-// time is linear in the length of the text: the patterns for times and locations look at most 64
-// bytes to either side of a number.
-std::string cut_line(std::string_view text, bool with_times, std::vector<PrintedNumber>& numbers);
+// prints more blanks before a shorter number. If `ignores_times` is true, numbers that are times or
+// speeds get Role::kIgnored. The run time is linear in the length of the text: the patterns for
+// times and locations look at most 64 bytes to either side of a number.
+std::string cut_line(std::string_view text, bool ignores_times,
+                     std::vector<PrintedNumber>& numbers);
 
 // Counts the numbers in `text`, which may have several lines. Stops counting above `most`.
 std::int64_t count_numbers(std::string_view text, std::int64_t most);

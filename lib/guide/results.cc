@@ -27,7 +27,8 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 20;
 constexpr std::size_t kMaxShownBytes = 160;
-constexpr std::size_t kMaxCandidates = 64;  // lines among which the most similar one is searched
+// limit on the lines among which the most similar one is searched
+constexpr std::size_t kMaxCandidates = 64;
 
 // The output that a line was printed to.
 enum class Stream : std::uint8_t {
@@ -40,17 +41,17 @@ enum class Stream : std::uint8_t {
 // The lines with one skeleton.
 struct Group {
   Stream stream = Stream::kOut;
-  // In printed order. With several references, the lines of the first reference. If the counts
-  // vary, only the lines that all references have and that contain a number which is not an
-  // integer.
+  // The lines in the order in which they were printed. With several references they are the lines
+  // of the first reference. If the counts vary, only lines are kept that all references have and
+  // that contain a number which is not an integer.
   std::vector<PrintedLine> lines;
-  guide::Columns columns;     // facts from all references
+  guide::Columns columns;     // facts about each number of the skeleton, from all references
   bool count_varies = false;  // the references print different numbers of these lines
   bool any_order = false;     // two references print these lines in different orders
   bool may_have_more() const { return count_varies || stream != Stream::kOut; }
 };
 
-// Groups by stream and skeleton.
+// Groups of lines, by stream and skeleton.
 using Groups = std::map<std::string, Group, std::less<>>;
 
 // Matches the level and the logger of a Legion message: `[0 - 7fbc52c29b80]    0.000055
@@ -95,8 +96,8 @@ double largest(const Groups& groups) {
 }
 
 // Returns true if the order of the lines is a result: they hold numbers and nothing else, as a
-// printed vector or matrix does. Several numbers of which the first is an integer may be of a task
-// that says which one it is, and tasks print when they run.
+// printed vector or matrix does. Lines with several numbers, the first an integer, are different:
+// the integer may say which task printed the line, and tasks print when they run.
 bool is_ordered(const Group& group) {
   if (group.stream != Stream::kOut || group.lines.empty() || group.columns.empty()) return false;
   const auto may_name_a_task = [](const PrintedLine& line) {
@@ -107,8 +108,8 @@ bool is_ordered(const Group& group) {
          !std::all_of(group.lines.begin(), group.lines.end(), may_name_a_task);
 }
 
-// Returns true if the program says something with the line: a text, or a number that is not a time
-// or a place.
+// Returns true if the line says something: it has a text, or a number that is not a time or a
+// place.
 bool is_result(const PrintedLine& line) {
   const auto counts = [](const PrintedNumber& number) {
     return number.role == Role::kCounts || number.role == Role::kUnsteady;
@@ -119,7 +120,7 @@ bool is_result(const PrintedLine& line) {
 }  // namespace
 
 struct Results::State {
-  // Output of the first reference; the lines of `reference` refer to it.
+  // The output of the first reference. The lines of `reference` refer to it.
   struct Texts {
     std::string out, err;
   };
@@ -129,9 +130,10 @@ struct Results::State {
   std::unique_ptr<RE2> measure;
   std::unique_ptr<const Texts> texts;
   Groups reference;
-  double scale = 0;  // the largest number
+  double scale = 0;  // magnitude of the largest number in the references
   int references = 0;
 
+  // Splits the output of a run into lines and groups them by skeleton.
   Groups read(std::string_view out, std::string_view err) const {
     Groups groups;
     for (const bool is_error : {false, true}) {
@@ -145,6 +147,7 @@ struct Results::State {
     return groups;
   }
 
+  // Reads a line. Parts of it that a carriage return overwrites become lines of their own.
   void read_line(std::string_view line, bool is_error, std::int64_t position,
                  Groups& groups) const {
     if (is_error && line.starts_with(kOwnLine)) return;
@@ -156,6 +159,8 @@ struct Results::State {
     read_part(line, is_error ? Stream::kError : Stream::kOut, position, groups);
   }
 
+  // Reads a part of a line, without the prefix of a Legion logger. Drops lines that are not
+  // compared.
   void read_part(std::string_view line, Stream stream, std::int64_t position,
                  Groups& groups) const {
     int level = 0;
@@ -177,11 +182,12 @@ struct Results::State {
     }
   }
 
-  static void add(std::string_view text, Stream stream, std::int64_t position, bool with_times,
+  // Adds a line to the group of its skeleton.
+  static void add(std::string_view text, Stream stream, std::int64_t position, bool ignores_times,
                   Groups& groups) {
     PrintedLine line{text, position, {}};
     std::string skeleton(1, "oer"[static_cast<int>(stream)]);
-    skeleton += guide::cut_line(text, with_times, line.numbers);
+    skeleton += guide::cut_line(text, ignores_times, line.numbers);
     Group& group = groups[std::move(skeleton)];
     group.stream = stream;
     group.columns.resize(line.numbers.size());
@@ -210,13 +216,15 @@ struct Results::State {
     }
   }
 
+  // Merges the lines of one skeleton with those of another reference.
   void join(Group& group, const std::vector<PrintedLine>& more) const {
     std::int64_t comparisons = 0;
     const LineMatcher matcher = this->matcher(group.columns, &comparisons);
     std::vector<PrintedLine>& lines = group.lines;
     if (group.count_varies || lines.size() != more.size()) {
       const Unmatched unmatched = matcher.match(lines, more);
-      for (const std::size_t i : unmatched.expected) lines[i].numbers.clear();  // marks the line
+      // marks the line as one without a partner
+      for (const std::size_t i : unmatched.expected) lines[i].numbers.clear();
       std::erase_if(lines, [](const PrintedLine& line) { return !has_real(line); });
       group.count_varies = true;
       return;
@@ -224,9 +232,9 @@ struct Results::State {
     if (matcher.first_difference(lines, more) < lines.size()) mark_unsteady(matcher, group, more);
   }
 
-  // Marks the numbers that differ. If the order of the lines differs too, marks the columns without
-  // which all lines have a partner. Otherwise, or if this marks fewer numbers, marks the numbers
-  // that differ line by line.
+  // Marks the numbers that differ. If the order of the lines differs, too, marks the columns
+  // without which all lines have a partner. Otherwise, or if this marks fewer numbers, marks the
+  // numbers that differ line by line.
   static void mark_unsteady(const LineMatcher& matcher, Group& group,
                             const std::vector<PrintedLine>& more) {
     std::vector<PrintedLine>& lines = group.lines;
@@ -255,7 +263,7 @@ class Results::Search {
 
   std::optional<ResultsDifference> result() && { return std::move(found_); }
 
-  // Compares the lines of a skeleton that a reference printed.
+  // Compares the lines of a skeleton that a reference printed, too.
   void compare(const Group& expected, const std::vector<PrintedLine>& got) {
     std::int64_t comparisons = 0;
     const LineMatcher matcher = state_.matcher(expected.columns, &comparisons);
@@ -278,7 +286,7 @@ class Results::Search {
     }
   }
 
-  // Takes lines of a skeleton that no reference printed.
+  // Notes a difference if lines of a skeleton that no reference printed count as results.
   void take_surplus(const Group& got) {
     const auto is_bad = [&](const PrintedLine& line) {
       return got.stream == Stream::kOut || (got.stream == Stream::kOverwritten && has_nan(line));
@@ -288,7 +296,8 @@ class Results::Search {
   }
 
  private:
-  // Returns the line that contains NaN, or else the line with the most expected numbers.
+  // Returns the line that contains NaN, or else the line with the most numbers that are as
+  // expected.
   static const PrintedLine& most_alike(const LineMatcher& matcher, const PrintedLine& expected,
                                        const std::vector<PrintedLine>& lines,
                                        const std::vector<std::size_t>& indices) {
@@ -332,6 +341,7 @@ Results::Results(Results&&) noexcept = default;
 Results& Results::operator=(Results&&) noexcept = default;
 Results::~Results() = default;
 
+// Checks the options and compiles their patterns.
 Result<Results> Results::make(ResultsOptions options) {
   auto state = std::make_unique<State>();
   if (!(options.tolerance >= 0)) {
@@ -373,6 +383,7 @@ void Results::add_reference(std::string_view out, std::string_view err) {
   for (auto& [skeleton, group] : state_->reference) note_columns(group.lines, group.columns);
 }
 
+// Returns the options in one line.
 std::string Results::key() const {
   const ResultsOptions& options = state_->options;
   std::string key = fmt::format("{}", options.tolerance);
@@ -408,10 +419,11 @@ bool Results::has_results() const {
   });
 }
 
+// Returns the numbers and lines that differ between references.
 UnsteadyResults Results::unsteady() const {
   UnsteadyResults all;
   for (const auto& [skeleton, group] : state_->reference) {
-    // Groma and Legion add lines to the other outputs.
+    // Groma and Legion add lines to the other outputs, so their number may vary.
     if (group.count_varies && group.stream == Stream::kOut) ++all.lines;
     for (const PrintedLine& line : group.lines) {
       if (!guide::has_unsteady(line)) continue;
@@ -446,6 +458,7 @@ std::string to_text(const UnsteadyResults& unsteady) {
   return unsteady.example.empty() ? text : text + fmt::format(", such as `{}`", unsteady.example);
 }
 
+// Returns a sentence about the difference.
 std::string to_text(const ResultsDifference& difference) {
   if (difference.got.empty()) return fmt::format("it does not print `{}`", difference.expected);
   if (difference.expected.empty()) {

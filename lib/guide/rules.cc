@@ -72,7 +72,7 @@ constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"memkind", R"((?P<memkind>.+?))"},
     {"bytes", R"((?P<bytes>[\d,]+))"},
     {"number", R"((?P<value>[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?))"},
-    {"q", R"((?:[`'"]|\xe2\x80.))"},  // any quotation mark, ASCII or not
+    {"q", R"((?:[`'"]|\xe2\x80.))"},  // matches any quotation mark, ASCII or not
 };
 
 // Returns the pattern with shorthands replaced. A space then matches any number of spaces,
@@ -129,6 +129,7 @@ std::string pattern_of_diagnostic(const std::string& id, const std::string& says
 // Reads the rules of one text and remembers the first error.
 class RuleReader {
  public:
+  // Reads the rules of one text into `set`. `own` rules must match their examples.
   RuleReader(const Source& source, bool own, RuleSet* set)
       : source_(source), own_(own), set_(set) {}
 
@@ -182,7 +183,7 @@ class RuleReader {
     return all;
   }
 
-  // Reads a text, or a list whose items are each a text or a list of texts that are joined.
+  // Returns the texts of a list. Each item is a text, or a list of texts that are joined to one.
   std::vector<std::string> texts(const Json& of, const char* key) {
     if (!of.contains(key)) return {};
     if (!of[key].is_array()) return {text(of, key)};
@@ -262,6 +263,7 @@ class RuleReader {
     return found.value_or(table[0].second);
   }
 
+  // Reads one rule and adds it to the set.
   void read_rule(const Json& json) {
     constexpr std::string_view kKeys[] = {
         "id",           "role",      "hook",    "pattern",  "diagnostic",       "meaning",
@@ -304,6 +306,7 @@ class RuleReader {
     if (!error_) set_->rules.push_back(std::move(rule));
   }
 
+  // Reads what a rule says if another rule tells how the run failed.
   void read_after_failure(const Json& json, Rule* rule) {
     if (!json.contains("after_failure")) return;
     const Json& texts = json["after_failure"];
@@ -318,6 +321,7 @@ class RuleReader {
     if (rule->meaning_after_failure.empty()) fail("`after_failure` has no `meaning`");
   }
 
+  // Reads the numbers, units and exit codes of a rule.
   void read_numbers(const Json& json, Rule* rule) {
     rule->unit = text(json, "unit");
     if (json.contains("scale")) {
@@ -335,6 +339,7 @@ class RuleReader {
     }
   }
 
+  // Reads and compiles the pattern of a rule.
   void read_pattern(const Json& json, Rule* rule) {
     if (rule->role == Role::kSilent) return;
     std::string pattern = text(json, "pattern");
@@ -346,7 +351,7 @@ class RuleReader {
     rule->pattern = written_out(pattern);
     RE2::Options options;
     options.set_log_errors(false);
-    options.set_encoding(RE2::Options::EncodingLatin1);  // logs are bytes
+    options.set_encoding(RE2::Options::EncodingLatin1);  // logs may contain any bytes
     options.set_max_mem(std::int64_t{1} << 20);
     rule->regex = std::make_unique<const RE2>(rule->pattern, options);
     if (!rule->regex->ok()) return fail(rule->regex->error());
@@ -356,6 +361,8 @@ class RuleReader {
     read_literals(json, rule);
   }
 
+  // Checks that a rule says something, matches its example, and refers only to groups of its
+  // pattern.
   void check_texts(const Rule& rule) {
     const bool speaks =
         rule.role != Role::kMetric && rule.role != Role::kHarmless && rule.role != Role::kSuccess;
@@ -391,6 +398,7 @@ class RuleReader {
     }
   }
 
+  // Checks that the groups in a text exist.
   void check_groups(std::string_view text, const std::set<std::string, std::less<>>& groups) {
     for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
       const std::size_t end = text.find('}', at);
@@ -403,6 +411,7 @@ class RuleReader {
     }
   }
 
+  // Reads or derives the literals that every match of the pattern contains.
   void read_literals(const Json& json, Rule* rule) {
     for (const std::string& literal : texts(json, "literal")) {
       rule->literals.push_back(folded(literal));
@@ -423,7 +432,7 @@ class RuleReader {
   bool own_;
   RuleSet* set_;
   std::string id_;
-  // Ids in this text; a user's rule may replace one of Groma's.
+  // Ids of the rules in this text. A rule of the user may have the id of one of Groma's.
   std::unordered_set<std::string> ids_;
   std::optional<Error> error_;
 };
@@ -436,17 +445,19 @@ const Rule* RuleSet::find(std::string_view id) const {
   return found == rules.end() ? nullptr : &*found;
 }
 
+// Returns the first rule for the diagnostic, or null.
 const Rule* RuleSet::of_diagnostic(const Diagnostic& diagnostic) const {
   const std::string_view id = name_of(diagnostic.id);
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
     if (rule.diagnostic != id) return false;
     if (rule.cause) return diagnostic.has(*rule.cause);
-    // Words that a rule of the user looks for.
+    // The user's rule may ask for words in the message.
     return diagnostic.message.find(rule.says) != std::string::npos;
   });
   return found == rules.end() ? nullptr : &*found;
 }
 
+// Reads the rules of all texts and builds the prefilter from their literals.
 Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts, std::size_t own) {
   auto set = std::make_shared<RuleSet>();
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -466,6 +477,7 @@ Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts,
 
 }  // namespace guide
 
+// Makes the rules of the user and those that come with Groma.
 Result<GuideRules> GuideRules::make(std::span<const Source> own) {
   std::vector<Source> texts(own.begin(), own.end());
   for (const guide::RuleFile& file : guide::rule_files()) {

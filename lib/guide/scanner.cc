@@ -11,7 +11,7 @@
 namespace groma::guide {
 namespace {
 
-constexpr int kFollowLines = 12;  // limit for lines that belong to a match
+constexpr int kFollowLines = 12;  // limit on the lines that belong to a match
 constexpr std::size_t kMaxFollow = 8;
 constexpr std::size_t kShownBytes = 400;
 constexpr std::size_t kSpans = 64;
@@ -51,9 +51,9 @@ int realm_level(std::string_view text, std::size_t at) {
   return digit >= '0' && digit <= '6' ? digit - '0' : 0;
 }
 
-// Returns the role with the severity that the log shows. Groma's diagnostics may be lowered to
-// warnings. Legion's warnings may have been errors in an older release, and are errors under
-// -lg:werror.
+// Returns the role of a match, with the severity that the log shows. Groma's diagnostics may be
+// lowered to warnings. Legion's warnings may have been errors in an older release, and are errors
+// under -lg:werror.
 Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
   const Role role = rule.role;
   if (!rule.diagnostic.empty()) {
@@ -112,28 +112,28 @@ void Scanner::read(std::string_view bytes) {
     const std::size_t some = std::min(bytes.size(), kBlockBytes - buffer_.size());
     buffer_.append(bytes.substr(0, some));
     bytes.remove_prefix(some);
-    if (buffer_.size() == kBlockBytes) take();
+    if (buffer_.size() == kBlockBytes) scan_buffer();
   }
 }
 
 void Scanner::finish() {
   if (!buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
-  take();
+  scan_buffer();
   spans_.clear();
   seen_ = 0;
   following_.reset();
 }
 
-// Scans the complete lines of the buffer. If a single line fills the buffer, scans the part that
-// has enough text after it to be understood.
-void Scanner::take() {
+// Scans the complete lines of the buffer. If a single line fills the buffer, scans the part of it
+// that has enough text after it to be understood.
+void Scanner::scan_buffer() {
   if (buffer_.empty()) return;
   clean(&buffer_);
   const std::string_view block(buffer_);
   const std::size_t line_end = block.rfind('\n');
   std::size_t until = line_end + 1, drop = until, seen = 0;
   if (line_end == std::string_view::npos) {
-    if (block.size() < 3 * kWindowBytes) return;  // cleaning has made room
+    if (block.size() < 3 * kWindowBytes) return;  // removing escape sequences has made room
     until = block.size() - kWindowBytes;
     drop = until - kWindowBytes;
     seen = kWindowBytes;
@@ -148,7 +148,7 @@ void Scanner::take() {
 
 // Handles the hits that end in (from, until].
 void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) {
-  if (following_) read_follow(block.substr(0, until));
+  if (following_) read_following_lines(block.substr(0, until));
   rules_.prefilter.scan(block, &hits_);
   std::size_t counted = 0;  // line ends before this offset are counted in lines_
   for (std::size_t i = 0; i < hits_.size();) {
@@ -157,7 +157,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
       ++i;
       continue;
     }
-    // The line, as far as the window reaches.
+    // Find the line around the hit, as far as the window reaches.
     std::size_t begin = at - 1;
     const std::size_t farthest = at - std::min(at, kWindowBytes);
     while (begin > farthest && block[begin - 1] != '\n') --begin;
@@ -207,12 +207,13 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
         return role != Role::kGeneral && role != Role::kConsequence;
       });
   auto end = last_resort;
-  if (whole_line) {  // the position of a match costs more than its existence
+  // for a whole line, only ask whether the pattern matches, which is faster than finding where
+  if (whole_line) {
     end = std::remove_if(candidates_.begin(), last_resort,
                          [&](std::uint32_t rule) { return !matches(rule, text); });
     const bool one = end - candidates_.begin() == 1;
     const bool harmless = one && rules_.rules[candidates_.front()].role == Role::kHarmless;
-    if (one && !harmless && counted_on(candidates_.front())) return;
+    if (one && !harmless && count_without_details(candidates_.front())) return;
   }
   bool any = false;
   for (auto rule = candidates_.begin(); rule != end; ++rule) {
@@ -223,7 +224,7 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   }
   for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
     if (whole_line && !matches(*rule, text)) continue;
-    if (whole_line && spans_.empty() && counted_on(*rule)) return;
+    if (whole_line && spans_.empty() && count_without_details(*rule)) return;
     any = match_rule(*rule, text, offset, whole_line) || any;
   }
 }
@@ -233,8 +234,8 @@ bool Scanner::matches(std::uint32_t rule, std::string_view text) const {
   return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
-// Counts another match if more details of this rule are not needed. Returns true if so.
-bool Scanner::counted_on(std::uint32_t rule) {
+// Counts a match without its details if the rule's first match is known. Returns true if it did.
+bool Scanner::count_without_details(std::uint32_t rule) {
   if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
   ++found_[rule].count;
   return true;
@@ -256,7 +257,7 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
     const Span span{offset + static_cast<std::int64_t>(begin),
                     offset + static_cast<std::int64_t>(end)};
     from = std::max(end, begin + 1);
-    if (taken(span)) continue;
+    if (overlaps_match(span)) continue;
     any = true;
     if (spans_.size() >= kSpans) spans_.erase(spans_.begin(), spans_.begin() + kSpans / 2);
     spans_.push_back(span);
@@ -266,17 +267,18 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
   return any;
 }
 
-bool Scanner::taken(Span span) const {
+bool Scanner::overlaps_match(Span span) const {
   return std::any_of(spans_.begin(), spans_.end(), [&](const Span& other) {
     return span.begin < other.end && other.begin < span.end;
   });
 }
 
-// Counts a match. Keeps the details of the first match, and of a metric also the last text.
+// Notes a match. The details of the first match are kept, and of a metric also the text of the last
+// match.
 void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
                   std::int64_t offset) {
   const Rule& rule = rules_.rules[number];
-  Found& found = found_[number];
+  RuleMatches& found = found_[number];
   if (rule.role == Role::kMetric) found.last_text = text;
   if (found.count++ > 0) return;
   found.log = log_;
@@ -287,12 +289,12 @@ void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin
   if (rule.follow.empty()) return;
   following_ = number;
   follow_lines_ = kFollowLines;
-  read_follow(rest_);
+  read_following_lines(rest_);
 }
 
-// Collects the lines that begin as the rule says, until another message begins.
-void Scanner::read_follow(std::string_view lines) {
-  Found& found = found_[*following_];
+// Collects the lines after a match that begin as its rule says, until another message begins.
+void Scanner::read_following_lines(std::string_view lines) {
+  RuleMatches& found = found_[*following_];
   while (!lines.empty() && follow_lines_ > 0) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     std::string_view line = without_return(lines.substr(0, end));
@@ -337,6 +339,7 @@ void Scanner::clean(std::string* text) {
   text->resize(kept);
 }
 
+// Returns true if a harmless rule matches the line.
 bool Scanner::is_harmless(std::string_view line) const {
   std::vector<Prefilter::Hit> hits;
   rules_.prefilter.scan(line, &hits);
@@ -355,6 +358,7 @@ bool Scanner::is_binary() const {
   return 20 * static_cast<std::size_t>(controls) > tail_.size();
 }
 
+// Returns the last lines, without empty and harmless ones.
 std::vector<std::string> Scanner::last_lines() const {
   std::vector<std::string> lines;
   std::string_view rest(tail_);

@@ -21,11 +21,11 @@ inline constexpr std::size_t kWindowBytes = 4096;
 inline constexpr std::size_t kLastLines = 8;
 
 // All matches of one rule.
-struct Found {
+struct RuleMatches {
   std::int64_t count = 0;
   std::string log;
   std::int64_t line = 0;
-  std::int64_t offset = 0;  // of the first match, in everything read so far
+  std::int64_t offset = 0;  // offset of the first match in everything read so far
   std::string text;       // text of the first match; the pattern runs on it again to get its groups
   std::string last_text;  // kMetric: text of the last match
   Role role = Role::kError;
@@ -41,7 +41,7 @@ class Scanner {
   // Treats the rest of the buffer as the last line.
   void finish();
 
-  const std::vector<Found>& found() const { return found_; }  // one entry for each rule
+  const std::vector<RuleMatches>& found() const { return found_; }  // the matches of each rule
   bool empty() const { return bytes_ == 0; }
   // Returns the last lines of everything read, shortened and safe to show. Empty lines and harmless
   // lines are left out.
@@ -50,33 +50,33 @@ class Scanner {
 
  private:
   struct Span {
-    std::int64_t begin, end;  // offsets in everything read so far
+    std::int64_t begin, end;  // a part of the text, by offsets in everything read so far
   };
   struct Window {
-    std::size_t begin, end;  // offsets in the block
+    std::size_t begin, end;  // a part of the block that is scanned, by offsets in the block
   };
 
-  void take();
+  void scan_buffer();
   void scan(std::string_view block, std::size_t from, std::size_t until);
   void match_window(std::string_view block, Window window, bool whole_line);
   bool matches(std::uint32_t rule, std::string_view text) const;
-  bool counted_on(std::uint32_t rule);
+  bool count_without_details(std::uint32_t rule);
   bool is_harmless(std::string_view line) const;
   bool match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                   bool whole_line);
   void add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
            std::int64_t offset);
-  bool taken(Span span) const;
-  void read_follow(std::string_view lines);
+  bool overlaps_match(Span span) const;
+  void read_following_lines(std::string_view lines);
   static void clean(std::string* text);
 
   const RuleSet& rules_;
-  std::vector<Found> found_;
+  std::vector<RuleMatches> found_;
   std::string log_;
   std::string buffer_;
-  std::size_t seen_ = 0;  // hits that end before this offset of the buffer are done
+  std::size_t seen_ = 0;  // hits that end before this offset of the buffer have been handled
   std::int64_t buffer_offset_ = 0;
-  std::int64_t lines_ = 0;  // complete lines of this log before the buffer
+  std::int64_t lines_ = 0;  // number of complete lines of this log before the buffer
   std::int64_t line_ = 0;   // line number of the current match
   std::int64_t bytes_ = 0;
   std::string tail_;

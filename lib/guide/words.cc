@@ -52,6 +52,7 @@ std::string_view legion_flag(std::string_view kind) {
   return "";
 }
 
+// Returns the texts that the groups of the rule's pattern match.
 Groups groups_of(const Rule& rule, std::string_view text) {
   Groups groups;
   if (rule.regex == nullptr) return groups;
@@ -75,6 +76,7 @@ Groups groups_of(const Rule& rule, std::string_view text) {
   return groups;
 }
 
+// Returns the template with its groups filled in.
 std::string filled(std::string_view text, const Groups& groups) {
   std::string made;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -96,6 +98,7 @@ std::string filled(std::string_view text, const Groups& groups) {
   return made;
 }
 
+// Returns the text as a sentence.
 std::string sentence(std::string text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
     text.pop_back();
@@ -104,7 +107,8 @@ std::string sentence(std::string text) {
   const bool ended = std::string_view(".!?:;").find(text.back()) != std::string_view::npos;
   if (!ended && !text.ends_with(".)")) text += '.';
   const std::string_view word = std::string_view(text).substr(0, text.find(' '));
-  if (word.substr(0, word.size() - 1).find_first_of("./") != word.npos) return text;  // a file
+  // the name of a file keeps its first letter
+  if (word.substr(0, word.size() - 1).find_first_of("./") != word.npos) return text;
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }

@@ -12,7 +12,7 @@
 
 namespace groma::guide {
 
-using Groups = std::map<std::string, std::string>;  // by name; safe to show
+using Groups = std::map<std::string, std::string>;  // texts of groups by name; safe to show
 
 // Returns what the groups of the rule's pattern hold in `text`. Kinds of processors and memories
 // are renamed as in the mapping language. The extra group `flag` is the Legion flag that provides

@@ -12,9 +12,10 @@ namespace {
 using Event = RunRecord::Event;
 using Use = MeasuredEvent::Use;
 
-constexpr std::size_t kLookedAt = 64;  // events that are kept for each instance, the latest ones
+// limit on the events that are kept for each instance: the latest ones
+constexpr std::size_t kLookedAt = 64;
 
-// Two uses of an instance conflict if they share a field and one of them writes.
+// Returns true if two uses of an instance conflict: they share a field and one of them writes.
 bool conflict(const Use& a, const Use& b) {
   return (a.writes || b.writes) && (a.fields & b.fields) != 0;
 }
@@ -87,8 +88,8 @@ class Finder {
     for (const auto& [task, end] : launching) go_on(task, end, by_end, by_processor);
   }
 
-  // Returns the first launch by the task of event `i`. If there is none, the result is the end or a
-  // launch by another task.
+  // Returns the first launch by the task of event `i`. If the task launches nothing, returns the
+  // end of the list or a launch by another task.
   std::vector<Launch>::const_iterator launches_of(std::size_t i) const {
     return std::lower_bound(launches_.begin(), launches_.end(), Launch{events_[i].task, 0});
   }
@@ -177,9 +178,9 @@ class Finder {
     return end > task.ready && end <= task.start ? found->second : -1;
   }
 
-  // Returns the event that made event `i` ready: the last one with a conflicting use that ended
-  // between creation and readiness. If there is none, the last event of all that ended in this
-  // time, or -1.
+  // Returns the event that made event `i` ready: among the events that ended between its creation
+  // and its readiness, the last one with a conflicting use. If none has one, returns the last of
+  // them, or -1.
   std::int64_t waited_for(const MeasuredEvent& each, std::int64_t i) const {
     const RunTime created = each.created, ready = each.event.ready;
     std::int64_t last = -1;
@@ -211,11 +212,13 @@ class Finder {
 
   std::vector<MeasuredEvent> events_;
   std::vector<Launch> launches_;
-  RunTime end_ = 0;                                         // end of the run
-  std::unordered_map<std::uint64_t, RunTime> mapped_;       // mapping time by task
-  std::unordered_map<std::uint64_t, std::int64_t> first_;   // first event by task
-  std::vector<std::pair<RunTime, std::int64_t>> ends_;      // sorted ends, with event numbers
-  std::unordered_map<std::int32_t, std::int64_t> last_on_;  // last event by processor
+  RunTime end_ = 0;                                        // time at which the run ends
+  std::unordered_map<std::uint64_t, RunTime> mapped_;      // time at which each task was mapped
+  std::unordered_map<std::uint64_t, std::int64_t> first_;  // number of each task's first event
+  // ends of the events with their numbers, sorted
+  std::vector<std::pair<RunTime, std::int64_t>> ends_;
+  // number of the last event on each processor
+  std::unordered_map<std::int32_t, std::int64_t> last_on_;
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::int64_t, Use>>> users_;
 };
 

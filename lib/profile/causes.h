@@ -23,14 +23,14 @@ struct MeasuredEvent {
     bool writes = false;
   };
   RunRecord::Event event;  // its cause, `after` and related members are filled in here
-  RunTime created = 0;     // when Legion created it
-  RunTime own = 0;         // for a task: how long it worked itself, if measured
+  RunTime created = 0;     // time at which Legion created it
+  RunTime own = 0;  // for a task: time for which it worked itself, without its waiting, if measured
   std::uint64_t task = 0;  // id of the task; for a copy, id of the task that needed it
   std::vector<Use> uses;
-  // Internal to add_events: the work of a launching task after its first launch.
+  // True for an event that add_events() makes: the work of a launching task after its first launch.
   bool goes_on = false;
 };
-// The task `task` launched another task or an index launch.
+// A launch of another task or an index launch by the task `task`, at `time`.
 struct Launch {
   std::uint64_t task = 0;
   RunTime time = 0;

@@ -91,8 +91,8 @@ class Writer {
     return {one.kind, one.node, one.index};
   }
 
-  // Returns the statement that caused a move. 0 is the default mapper (null), a negative number
-  // means unknown.
+  // Returns as JSON the statement that caused a move. 0 is the default mapper (null), a negative
+  // number means unknown.
   Json statement_json(std::int32_t statement) const {
     if (statement == 0) return nullptr;
     if (statement < 0) return {{"statement", nullptr}, {"text", "not known"}, {"place", ""}};
@@ -100,8 +100,8 @@ class Writer {
     return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
   }
 
-  // A move is all copies or reductions of one region between the same kinds of memory, because of
-  // the same statement.
+  // Returns a move as JSON. A move is all copies or reductions of one region between the same kinds
+  // of memory, because of the same statement.
   Json move_json(const Profile::Move& move) const {
     return {{"kind", move.reduction ? "reduction" : "copy"},
             {"region", region_name(record_, move.region)},
@@ -198,7 +198,8 @@ profile::Json profile::json_of(const Profile& profile, const ProfileWords& words
   return Writer(profile, words).write();
 }
 
-// Hidden characters in names are escaped, and invalid UTF-8 is replaced.
+// Returns the profile as one line of JSON. Hidden characters in names are escaped, and invalid
+// UTF-8 is replaced.
 std::string to_json(const Profile& profile, const ProfileWords& words) {
   Json json;
   json["profile"] = profile::json_of(profile, words);

@@ -124,8 +124,8 @@ class Maker {
         [&] { return (inside ? "inside " : "into ") + name_of(memory); }, span);
   }
 
-  // Copies without known links may overlap, so they are spread over at most kRows lanes without
-  // overlap. Copies that do not fit count as left out.
+  // Splits a lane of copies without known links. They may overlap, so they are spread over at most
+  // kRows lanes without overlap. Copies that do not fit count as left out.
   void split(const Lane& lane) {
     constexpr std::size_t kRows = 64;
     std::vector<Lane> rows;
@@ -172,11 +172,11 @@ std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t mo
   return segments;
 }
 
-// Returns how many bytes each memory holds over time. The run is divided into `most` parts; of each
+// Returns how many bytes each memory holds over time. The run is divided into `most` parts. Of each
 // part only the largest value is kept.
-std::vector<std::vector<Level>> levels_of(const Profile& profile, std::size_t most) {
+std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::size_t most) {
   const RunRecord& record = *profile.record;
-  std::vector<std::vector<Level>> levels(record.memories.size());
+  std::vector<std::vector<MemoryLevel>> levels(record.memories.size());
   std::vector<std::int64_t> used(levels.size()), bucket(levels.size(), -1);
   const double scale =
       profile.total > 0 ? static_cast<double>(most) / static_cast<double>(profile.total) : 0;

@@ -25,24 +25,25 @@ struct Lane {
 
 struct Lanes {
   std::vector<Lane> lanes;    // node by node, in the order of their kinds; none is empty
-  std::vector<bool> on_path;  // by event
-  std::int64_t left_out = 0;  // number of events
+  std::vector<bool> on_path;  // for each event: true if it is on the critical path
+  std::int64_t left_out = 0;  // number of events that were left out
   RunTime longest_left_out = 0;
 };
 
-// Returns lanes with the `most` longest events. Events of the critical path precede all others.
+// Returns the lanes of at most `most` events: first those of the critical path, then the longest
+// others.
 Lanes lanes_of(const Profile& profile, std::size_t most);
 
-// Returns the longest segments of the critical path, in order.
+// Returns the indices of the `most` longest segments of the critical path, in the order of time.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most);
 
-// The bytes that a memory holds at a time. levels_of() returns, for each memory, at most `most` + 2
-// points, each the largest of its part of the time. The list is empty for a memory without
-// allocations.
-struct Level {
+// The bytes that a memory holds at a time. levels_of() returns a list of them for each memory: at
+// most `most` + 2, each the largest within its part of the time. The list is empty for a memory
+// without allocations.
+struct MemoryLevel {
   RunTime time;
   std::int64_t bytes;
 };
-std::vector<std::vector<Level>> levels_of(const Profile& profile, std::size_t most);
+std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::size_t most);
 
 }  // namespace groma::profile

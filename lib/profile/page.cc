@@ -17,10 +17,10 @@ namespace {
 
 using namespace profile;
 
-constexpr std::size_t kRows = 50;          // rows of each table
-constexpr std::size_t kMatrixEnds = 24;    // rows and columns of the matrix
-constexpr std::size_t kLevelPoints = 600;  // points in each memory's picture
-constexpr std::size_t kPictures = 24;      // memories that have a picture
+constexpr std::size_t kRows = 50;          // limit on the rows of each table
+constexpr std::size_t kMatrixEnds = 24;    // limit on the rows and columns of the matrix
+constexpr std::size_t kLevelPoints = 600;  // limit on the points in the picture of each memory
+constexpr std::size_t kPictures = 24;      // limit on the memories that have a picture
 
 // Escapes a text for use in an element, or in an attribute value in double quotes.
 std::string escaped(std::string_view text) {
@@ -358,13 +358,13 @@ class Page {
   }
 
   // Draws the bytes in a memory over time as an SVG path. The peak fills the height.
-  void picture(const RunRecord::Memory& memory, const std::vector<Level>& levels) {
+  void picture(const RunRecord::Memory& memory, const std::vector<MemoryLevel>& levels) {
     put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
         escaped(name_of(memory)));
     std::int64_t last = 0;
     const auto y = [&](std::int64_t bytes) { return 100 - 95 * share(bytes, memory.peak_bytes); };
-    for (const Level& level : levels) {
+    for (const MemoryLevel& level : levels) {
       const double x = 1000 * share(level.time, profile_.total);
       put("L{:.1f} {:.1f}L{:.1f} {:.1f}", x, y(last), x, y(level.bytes));
       last = level.bytes;
@@ -446,7 +446,7 @@ class Page {
     return tasks + (copy ? 0 : regions) + number(one.region);
   }
 
-  // Writes the lane of the critical path, which has labels of its own.
+  // Writes the lane of the critical path, whose segments have labels of their own.
   void path_lane() {
     text_ += "{\"name\":\"critical path\",\"labels\":[";
     for (std::size_t i = 0; i < profile_.path_time.size(); ++i) {

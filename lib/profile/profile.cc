@@ -47,7 +47,7 @@ class Maker {
     profile_.total = std::max<RunTime>(0, record_.end);
   }
 
-  // Sums first, then the critical path, then the order of the lists.
+  // Makes the profile: the sums, then the critical path, then the lists in their order.
   Profile make() {
     number_kinds();
     processors_.resize(record_.processors.size());
@@ -127,8 +127,8 @@ class Maker {
     add(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
   }
 
-  // Returns the time so far of a task that consists of several events. `event` must not be the
-  // first of them.
+  // Returns the time so far of a run of a task that consists of several events. `event` must not be
+  // the first of them.
   RunTime time_of_run(const Event& event) {
     const RunTime first =
         within(event.continues, record_.events) ? length(at(record_.events, event.continues)) : 0;
@@ -237,15 +237,16 @@ class Maker {
     const std::vector<Event>& events = record_.events;
     std::int64_t current = -1;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      if (events[i].start >= profile_.total && events[i].end > profile_.total) continue;  // cut off
+      // the run ended before this event did
+      if (events[i].start >= profile_.total && events[i].end > profile_.total) continue;
       if (current < 0 || clip(events[i].end) >= clip(at(events, current).end)) {
         current = static_cast<std::int64_t>(i);
       }
     }
     RunTime now = profile_.total;
-    std::int64_t waiting = -1;  // the event that waited for `current`
+    std::int64_t waiting = -1;  // the event for whose sake `current` is on the path
     Reason reason = Reason::kEnd;
-    bool start = false;  // true: go on from the start of `current`, not its end
+    bool start = false;  // true: continue from the start of `current`, not from its end
     while (current >= 0) {
       const Event& event = at(events, current);
       const RunTime then = std::min(now, clip(start ? event.start : event.end));
@@ -418,7 +419,8 @@ class Maker {
   std::unordered_map<std::uint64_t, std::size_t> task_numbers_, flow_numbers_;
   std::unordered_map<MoveKey, std::size_t, MoveHash> move_numbers_;
   std::unordered_map<std::int64_t, Profile::Runtime> runtimes_;
-  std::unordered_map<std::int64_t, RunTime> ran_;  // by the first of a task's events
+  // time so far of each task that consists of several events, by its first event
+  std::unordered_map<std::int64_t, RunTime> ran_;
   std::vector<std::size_t> move_order_;
   std::vector<Profile::Processor> processors_;
   std::vector<Profile::Memory> memories_;

@@ -14,9 +14,10 @@ using Event = RunRecord::Event;
 
 constexpr std::string_view kMagic = "groma run 4\n";
 constexpr int kMaxDepth = 2;
-constexpr RunTime kMaxTime = RunTime{1} << 61;  // 26 days
+constexpr RunTime kMaxTime = RunTime{1} << 61;  // limit on times: 26 days
 
-// The order of the fields is the format; a change needs a new number in kMagic.
+// Passes the fields of an event to the archive. Their order is the format; a change of it needs a
+// new number in kMagic.
 template <typename Archive>
 void visit(Archive& archive, Event& event) {
   archive(event.kind);
@@ -39,7 +40,7 @@ void visit(Archive& archive, Event& event) {
   archive(event.continues);
 }
 
-// Names every field of a record, for the Writer and the Reader.
+// Passes every field of a record to the archive, a Writer or a Reader.
 template <typename Archive>
 void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };

@@ -14,9 +14,11 @@ using namespace profile;
 
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kBar = 20;
-constexpr std::size_t kIndent = 19;  // column after a quantity and its share
+// column at which the text after a quantity and its share begins
+constexpr std::size_t kIndent = 19;
 constexpr std::size_t kListed = 5;
-constexpr std::size_t kTaskName = 13;  // columns of a task's name; a longer name shortens its bar
+// columns for a task's name; a longer name makes the bar shorter
+constexpr std::size_t kTaskName = 13;
 constexpr std::size_t kLongTaskName = 20;
 constexpr std::size_t kFewListed = 3;
 
@@ -112,7 +114,7 @@ class Writer {
     return folders == std::string::npos ? whole : words + "; by " + by.substr(folders + 1);
   }
 
-  // Says how many entries of a list are not shown.
+  // Writes how many entries of a list are not shown.
   void more(std::size_t all, std::string_view what, std::size_t listed = kListed) {
     if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
   }

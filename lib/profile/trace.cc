@@ -13,9 +13,10 @@ namespace {
 
 using namespace profile;
 
-constexpr std::size_t kLevels = 2000;       // points of each memory
-constexpr std::size_t kAllLevels = 200000;  // points of all memories
-constexpr std::int64_t kPathProcess = 0;    // node n is process n + 1
+constexpr std::size_t kLevels = 2000;       // limit on the points of each memory
+constexpr std::size_t kAllLevels = 200000;  // limit on the points of all memories
+// process number of the critical path; node n is process n + 1
+constexpr std::int64_t kPathProcess = 0;
 
 // Returns a time in microseconds, the unit of the format, with all picoseconds.
 std::string micros(RunTime time) { return fmt::format("{}.{:06}", time / 1000000, time % 1000000); }
@@ -140,7 +141,7 @@ class Writer {
       const RunRecord::Memory& memory = record_.memories[m];
       const std::string& name = memories_[m];
       shown += levels[m].size();
-      for (const Level& level : levels[m]) {
+      for (const MemoryLevel& level : levels[m]) {
         event(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"bytes":{}}}}})", name,
               memory.node + 1, micros(level.time), level.bytes);
       }
@@ -150,7 +151,7 @@ class Writer {
   const Profile& profile_;
   const RunRecord& record_;
   const ProfileWords& words_;
-  std::vector<std::string> tasks_, regions_, points_, memories_;  // as JSON strings
+  std::vector<std::string> tasks_, regions_, points_, memories_;  // names as JSON strings
   std::unordered_map<std::int32_t, std::string> statements_;
   std::string text_;
   bool first_ = true;

@@ -1,4 +1,4 @@
-// Quantities and names for people, shared by all forms of a profile.
+// Writes quantities and names for people, for all forms of a profile.
 #include "profile/words.h"
 
 #include <fmt/format.h>

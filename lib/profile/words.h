@@ -1,4 +1,4 @@
-// Quantities and names for people, common to all forms of a profile.
+// Writes quantities and names for people, for all forms of a profile.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ std::string region_name(const RunRecord& record, std::int32_t region);
 
 std::string_view name_of(Profile::Doing doing);
 std::string_view name_of(Profile::Reason reason);
-// Says why a step is on the critical path: "its data was needed".
+// Returns why a step is on the critical path: "its data was needed".
 std::string_view words_of(Profile::Reason reason);
 // Returns text such as "copy of rp_shared, SYSMEM to FBMEM".
 std::string words_of(const Profile& profile, const Profile::Move& move);
 // Returns "task step", the text of a move, or "launching and mapping step".
 std::string words_of(const Profile& profile, const Profile::PathCause& cause);
-// Returns "a.mapper:6:1: Region * * GPU FBMEM", or "the default mapper", or, below 0, that the
-// statement is unknown.
+// Returns the statement with its place: "a.mapper:6:1: Region * * GPU FBMEM". Returns "the default
+// mapper" for 0, and says that the statement is unknown for a negative number.
 std::string statement_words(const ProfileWords& words, std::int32_t statement);
 
 // Adds `value` to `sum`; saturates at the largest number.

@@ -412,7 +412,7 @@ void Search::tidy() {
   if (!regular || !free || !outcome_.best || record_.failed() || record_.replaying()) return;
   std::set<std::string, std::less<>> given;
   const edit::Mapping start(problem_.start);
-  for (const edit::Mapping::Item& item : start.items()) given.emplace(start.text(item));
+  for (const edit::Mapping::ProgramItem& item : start.items()) given.emplace(start.text(item));
   const auto end = Clock::now() + kLongestTidying;
   std::string& text = outcome_.best->proposal.text;
   Evaluation& best = outcome_.best->evaluation;
@@ -420,7 +420,7 @@ void Search::tidy() {
   for (std::size_t number = edit::Mapping(text).items().size(); number-- > 0;) {
     if (progress_.interrupted() || Clock::now() > end) break;
     const edit::Mapping mapping(text);
-    const edit::Mapping::Item& item = mapping.items()[number];
+    const edit::Mapping::ProgramItem& item = mapping.items()[number];
     std::string statement(mapping.text(item));
     if (!item.is_separate || given.contains(statement)) continue;
     EvaluationRequest request{mapping.without(number)};

@@ -162,7 +162,7 @@ TEST(AllMappings, AreWrittenAsTheyWereRead) {
     EXPECT_EQ(edited(raw, raw.change({}).value()), given);
     const std::string text = formatted(given);
     const Mapping mapping(text);
-    for (const Mapping::Item& item : mapping.items()) {
+    for (const Mapping::ProgramItem& item : mapping.items()) {
       if (!item.statement || item.has_comment) continue;
       EXPECT_EQ(item.statement->str() + ";", mapping.text(item));
     }
@@ -187,7 +187,7 @@ std::vector<std::string> comments_of(const Source& source, const Mapping& mappin
   for (const syntax::Comment& comment : comments) {
     bool stays = true;
     for (const auto& [index, statement] : changes) {
-      const Mapping::Item& item = mapping.items()[index];
+      const Mapping::ProgramItem& item = mapping.items()[index];
       std::uint32_t begin = item.range.begin;
       if (item.kind == syntax::StatementKind::kDef) {
         while (begin > 1 && source.text()[begin - 1] == '\n') {
@@ -261,7 +261,7 @@ TEST(AllMappings, MayBeDamaged) {
       const Mapping mapping(text);
       EXPECT_LE(mapping.without(mapping.keys()).size(), text.size());
       for (std::size_t i = 0; i < mapping.items().size(); ++i) {
-        const Mapping::Item& item = mapping.items()[i];
+        const Mapping::ProgramItem& item = mapping.items()[i];
         if (!item.is_separate) continue;
         EXPECT_LE(mapping.without(i).size() + (item.end - item.range.begin), text.size());
         if (!item.statement || item.has_comment || item.statement->tasks.empty()) continue;
