@@ -12,7 +12,7 @@ using program::Type;
 namespace {
 
 // Returns the processor at an index, or the set of processors if an index is `*`.
-Expr index_machine(Emission& emission, const Expr& base, const std::vector<Item>& items) {
+Expr index_machine(Emission& emission, const Expr& base, const std::vector<ListItem>& items) {
   const std::string machine = operand(base, 9);
   if (items.size() == 1 && !items.front().all && !items.front().splice) {
     // m[t] takes a whole tuple as the index.
@@ -22,7 +22,7 @@ Expr index_machine(Emission& emission, const Expr& base, const std::vector<Item>
     }
   }
   bool all = false;
-  for (const Item& item : items) {
+  for (const ListItem& item : items) {
     all = all || item.all;
     const bool fits =
         item.all || (item.splice ? item.expr.type.integers() : item.expr.type == kInt);
@@ -35,8 +35,8 @@ Expr index_machine(Emission& emission, const Expr& base, const std::vector<Item>
   return {fmt::format("{}.all({})", machine, list_text(items, "Axis")), {Type::kProcessors}};
 }
 
-// Returns a member of a task or of its parent. The check has made sure that a mapping function
-// reads nothing that its tasks do not have.
+// Returns a member of a task or of its parent. The checker has made sure that a mapping function
+// reads only members that its tasks have.
 Expr task_member(Member member, const Expr& base) {
   const std::string_view name = name_of(member);
   if (base.type.is(Type::kParent) && member != Member::kName) {
@@ -61,8 +61,9 @@ Expr task_member(Member member, const Expr& base) {
 
 }  // namespace
 
-// An item of a tuple needs exactly one index, which must not be spliced.
-Expr index(Emission& emission, Range range, const Expr& base, const std::vector<Item>& items) {
+// Returns an item of a tuple, or the processors of a machine at an index. An item of a tuple needs
+// exactly one index, which must not be spliced.
+Expr index(Emission& emission, Range range, const Expr& base, const std::vector<ListItem>& items) {
   if (base.type == kMachine) return index_machine(emission, base, items);
   const auto tuple = as_tuple(base);
   if (has_splice(items)) {
@@ -72,14 +73,14 @@ Expr index(Emission& emission, Range range, const Expr& base, const std::vector<
     return failing(fmt::format("{} for a tuple, which takes one [wrong-index-count]",
                                counted(items.size(), "index")));
   }
-  const Item& at = items.front();
+  const ListItem& at = items.front();
   if (at.all) return failing("`*` cannot stand here [stray-star]");
   if (at.expr.type != kInt) return type_mismatch("an index", "an integer", at.expr);
   return {fmt::format("{}[{}]", operand(*tuple, 9), at.expr.text),
           {tuple->type.type, tuple->type.depth - 1}};
 }
 
-// Notes the part of the emitted text that has the method.
+// Returns the call of a method, and notes which part of the emitted text has the method.
 Expr method(Emission& emission, Method method, const Expr& base, const std::vector<Expr>& args,
             const std::function<Expr()>& option) {
   const std::string_view name = name_of(method);
@@ -134,7 +135,7 @@ Expr method(Emission& emission, Method method, const Expr& base, const std::vect
   return {fmt::format("{}.{}({})", operand(base, 9), name, text), kMachine};
 }
 
-// The C++ members have the names of the language.
+// Returns a member of a value. The C++ members have the names of the language.
 Expr member(Member member, const Expr& base) {
   if (base.type.is(Type::kTask) || base.type.is(Type::kParent)) return task_member(member, base);
   const auto tuple = base.type == kMachine ? std::optional(base) : as_tuple(base);

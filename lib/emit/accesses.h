@@ -1,5 +1,5 @@
-// Writes in C++ what reads from a value: indices, members and methods. Operands and results
-// are expressions that can have a value.
+// Writes in C++ the expressions that read a part of a value: indices, members and methods. Operands
+// and results are expressions that can have a value.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,10 @@ namespace groma::emitting {
 
 // Returns an item of a tuple, or the processors of a machine at an index. `base` is a tuple, a
 // processor or a machine.
-Expr index(Emission& emission, Range range, const Expr& base, const std::vector<Item>& items);
+Expr index(Emission& emission, Range range, const Expr& base, const std::vector<ListItem>& items);
 // Returns the call of a method: `has` of a processor, `processor` of a task, or an operation on a
-// machine. `option`, if it is not empty, is called for the option once the arguments are right.
+// machine. `option` (may be empty) writes the option's value. It is called once the arguments are
+// right.
 Expr method(Emission& emission, program::Method method, const Expr& base,
             const std::vector<Expr>& args, const std::function<Expr()>& option);
 // Returns a member of a task, a tuple, a processor or a machine.

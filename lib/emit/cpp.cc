@@ -64,7 +64,8 @@ std::string cited(const Source& source, Range range) {
   for (const char c : source.text(range)) {
     const bool space = static_cast<unsigned char>(c) <= 0x20;
     if (space && made.back() == ' ') continue;
-    made += space ? ' ' : c == '\\' ? '/' : c;  // a `\` at the end would continue the comment
+    // a `\` at the end would continue the comment on the next line
+    made += space ? ' ' : c == '\\' ? '/' : c;
   }
   made.erase(made.find_last_not_of(" ;") + 1);
   return made;
@@ -82,7 +83,7 @@ std::string_view enumerator(MemKind kind) {
   return kWords[static_cast<std::size_t>(kind)];
 }
 
-// Takes every name that emitted code must not use.
+// Takes every name that emitted code must not define.
 Names::Names() {
   constexpr std::string_view kWords =
       // C++20
@@ -131,7 +132,7 @@ Names::Names() {
   }
 }
 
-// Returns the wanted name, or one like it that C++ allows and nobody has taken.
+// Returns the wanted name. If C++ does not allow it or it is taken, returns a similar name.
 std::string Names::add(std::string_view wanted) {
   std::string name(wanted);
   // C++ reserves a leading underscore and two underscores in a row. Words in capitals may be

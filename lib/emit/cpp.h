@@ -43,8 +43,8 @@ std::string cited(const Source& source, Range range);
 std::string_view enumerator(ProcKind kind);
 std::string_view enumerator(MemKind kind);
 
-// The names of one scope and its enclosing scopes. A C++ keyword, a name of Groma's own parts, or a
-// name in use gets an underscore or a number.
+// The names that are taken in one scope and its enclosing scopes. A C++ keyword, a name of Groma's
+// own parts, or a name in use gets an underscore or a number.
 class Names {
  public:
   Names();

@@ -9,8 +9,8 @@ namespace groma::emitting {
 
 using program::Type;
 
-bool has_splice(const std::vector<Item>& items) {
-  return std::any_of(items.begin(), items.end(), [](const Item& item) { return item.splice; });
+bool has_splice(const std::vector<ListItem>& items) {
+  return std::any_of(items.begin(), items.end(), [](const ListItem& item) { return item.splice; });
 }
 
 std::string operand(const Expr& expr, int precedence) {
@@ -21,7 +21,7 @@ std::string integer(const Expr& expr) {
   return expr.literal ? "Int(" + expr.text + ")" : expr.text;
 }
 
-std::string full(const Expr& expr, ValueType type) {
+std::string with_exact_type(const Expr& expr, ValueType type) {
   if (expr.type.never()) return fmt::format("failed<{}>({})", type.cpp(), expr.failure);
   return integer(expr);
 }
@@ -48,16 +48,17 @@ std::optional<Expr> as_tuple(const Expr& expr) {
   return Expr{operand(expr, 9) + ".pair()", kTuple};
 }
 
-// `(*t)` alone is `t`, so nothing is joined.
-std::string list_text(const std::vector<Item>& items, std::string_view type) {
+// Returns the items as C++. A list that is only `(*t)` is `t`, so nothing is joined.
+std::string list_text(const std::vector<ListItem>& items, std::string_view type) {
   std::string text;
   const bool splices = has_splice(items);
-  for (const Item& item : items) {
+  for (const ListItem& item : items) {
     text += text.empty() ? "" : ", ";
     text += item.all ? "kAll" : splices ? integer(item.expr) : item.expr.text;
   }
   if (!splices) return "{" + text + "}";
-  if (items.size() == 1 && type == "Int") return items.front().expr.text;  // (*t) is t
+  // a list that is only (*t) is t
+  if (items.size() == 1 && type == "Int") return items.front().expr.text;
   return fmt::format("join<{}>({})", type, text);
 }
 

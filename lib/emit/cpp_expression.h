@@ -16,7 +16,8 @@ namespace groma::emitting {
 // The names of the blocks of the parts that are needed (parts.h).
 using Features = std::set<std::string, std::less<>>;
 
-// If an expression can only fail, `failure` is a C++ string with the reason.
+// An expression in C++ and its type. If it can only fail, `failure` is a C++ string with the
+// reason.
 struct Expr {
   std::string text;
   ValueType type;
@@ -26,16 +27,16 @@ struct Expr {
 };
 
 // An item of an index list or of an argument list.
-struct Item {
-  Expr expr;  // not for `*`
+struct ListItem {
+  Expr expr;  // the item's expression; not set for `*`
   Range range;
   bool splice = false;  // `*t`
   bool all = false;     // `*`
 };
-bool has_splice(const std::vector<Item>& items);
+bool has_splice(const std::vector<ListItem>& items);
 
-// What the translation of an expression changes: the parts that the emitted text needs, and the
-// reports of expressions that cannot be emitted.
+// The output of a translation: the parts that the emitted text needs, and the reports of
+// expressions that cannot be emitted.
 struct Emission {
   Features& features;
   Diagnostics& diags;
@@ -44,18 +45,18 @@ struct Emission {
   Expr no_cpp(Range range, std::string_view what, std::string_view help);
 };
 
-// Returns the expression, in parentheses if it binds less than `precedence`.
+// Returns the expression, in parentheses if it binds less tightly than `precedence`.
 std::string operand(const Expr& expr, int precedence);
 // Returns the expression as an `Int`, also if it is a literal.
 std::string integer(const Expr& expr);
 // Returns the expression with its exact type in C++. An expression that can only fail becomes a
 // call that fails and has that type.
-std::string full(const Expr& expr, ValueType type);
+std::string with_exact_type(const Expr& expr, ValueType type);
 // Returns the expression as a tuple: a processor gives its pair of indices. Returns nullopt if it
 // is not a tuple.
 std::optional<Expr> as_tuple(const Expr& expr);
 // Returns "{a, b}", or "join<Int>(a, b)" if an item is spliced. `type` is the C++ type of an item.
-std::string list_text(const std::vector<Item>& items, std::string_view type);
+std::string list_text(const std::vector<ListItem>& items, std::string_view type);
 
 // Returns an expression that fails with this message.
 Expr failing(const std::string& why);

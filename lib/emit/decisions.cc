@@ -28,8 +28,8 @@ class Decisions {
     for (const Row& row : data_.rows) tables_[row.key.table].push_back(&row);
   }
 
-  // Returns all functions. The mapping functions that they name are collected on the way, so
-  // place() follows the maps.
+  // Returns all functions. place() comes after both calls of maps(), because it writes a case for
+  // each mapping function that these have named.
   std::string all() {
     kinds_of();
     memories_of();
@@ -47,8 +47,8 @@ class Decisions {
  private:
   using Rows = std::vector<const Row*>;
 
-  // Returns the rows of a table and notes that the feature is needed, or returns null if there are
-  // none.
+  // Returns the rows of a table and notes that the feature is needed. Returns null if the table has
+  // no rows.
   const Rows* rows_of(TableId table, std::string_view feature) {
     const auto found = tables_.find(table);
     if (found == tables_.end()) return nullptr;
@@ -76,7 +76,7 @@ class Decisions {
 
   std::string name(NameId id) const { return quoted(data_.names.text(id)); }
 
-  // The content of a task's rows without the task, to find tasks with equal rows.
+  // A task's rows without the name of the task. Tasks with equal values have equal rows.
   using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
 
   // Calls use(rows, indent) for the rows of each task by name, then for those of `*`. Tasks with
@@ -100,7 +100,7 @@ class Decisions {
     for (const Sense& sense : order) {
       const std::vector<NameId>& names = alike[sense];
       std::string condition = "    if (";
-      std::size_t begin = 0;  // where the last line begins
+      std::size_t begin = 0;  // where the last line of the test begins
       for (const NameId task : names) {
         const std::string test = "task == " + name(task);
         if (task != names.front()) condition += " ||";
@@ -190,12 +190,12 @@ class Decisions {
   // Ends a function. `otherwise` is its default result; it is empty if a statement for `*` already
   // returned.
   void end(std::string_view otherwise) {
-    // After a statement for `*` no case is left.
+    // If a statement for `*` has returned, no case is left for a default result.
     if (!otherwise.empty()) line(4, "return {};", otherwise);
     out_ += "  }\n\n";
   }
 
-  // Returns whether a row applies to every task, region and place.
+  // Returns true if a row applies to every task, region and place.
   static bool has_any(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const Row* row) {
       return row->key.task == kStarName && row->key.region == kStarName &&
@@ -255,8 +255,8 @@ class Decisions {
     end(has_any(*rows) ? "" : "{}");
   }
 
-  // Writes `memories_of`, from the Region statements. Several rows may apply, so they add to a
-  // list.
+  // Writes `memories_of`, from the Region statements. Several rows may apply, so each of them adds
+  // its memories to a list.
   void memories_of() {
     const Rows* rows = rows_of(TableId::kRegion, "regions");
     if (rows == nullptr) return;
@@ -342,13 +342,13 @@ class Decisions {
   std::string bound(FunctionId function) {
     const auto known = bound_.find(function);
     if (known != bound_.end()) return known->second.name;
-    const Functions::Mapped mapped = functions_.map(function);
+    const Functions::MappingFunction mapped = functions_.map(function);
     order_.push_back(function);
     return bound_.emplace(function, mapped).first->second.name;
   }
 
-  // Writes `place`, which calls the mapping function, and the enumeration of these functions before
-  // everything else.
+  // Writes `place`, which calls the mapping function, and puts the enumeration of these functions
+  // before everything else.
   void place() {
     if (bound_.empty()) return;
     begin("Calls the function: the processors on any of which the task may run.",
@@ -356,7 +356,7 @@ class Decisions {
     line(4, "switch (function) {{");
     std::string names;
     for (const FunctionId function : order_) {
-      const Functions::Mapped& mapped = bound_.at(function);
+      const Functions::MappingFunction& mapped = bound_.at(function);
       names += ", " + mapped.name;
       line(6, "case Function::{}:", mapped.name);
       if (!mapped.failure.empty()) {
@@ -452,9 +452,11 @@ class Decisions {
   Functions& functions_;
   Features& features_;
   std::map<TableId, Rows> tables_;
-  std::map<FunctionId, Functions::Mapped> bound_;
+  std::map<FunctionId, Functions::MappingFunction> bound_;
   std::vector<FunctionId> order_;
-  bool adds_ = false;  // results do not return, so the next test needs `else`
+  // true: the rows of the function add to a result instead of returning, so the next test needs
+  // `else`
+  bool adds_ = false;
   bool else_ = false;
   std::string out_;
 };

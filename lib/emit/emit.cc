@@ -25,7 +25,7 @@ char upper(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; 
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string_view file_name(std::string_view path) {
-  return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+  return path.substr(path.find_last_of('/') + 1);  // if there is no `/`, npos + 1 is 0
 }
 
 // Returns the class name for a file: "my-mapping.mapper" gives MyMappingMapper.
@@ -88,7 +88,7 @@ void add_features(Features& features) {
   follows("kind_of", {"targets", "replicates", "must_epoch"});
   follows("best_variant", {"kinds", "replicates", "instances"});
   if (any({"steals"}) && any({"limits"})) features.insert("shares");
-  follows("add", {"index_function"});  // the corners of a launch
+  follows("add", {"index_function"});  // adds the corners of a launch
 }
 
 // Returns the parts that stand before `Mapping`: kinds, values, machines and statements.
@@ -153,7 +153,7 @@ std::string mapping_struct(const Functions& functions, const std::string& decide
   text += '\n';
   if (values) {
     text += "  explicit Mapping(const Machine& the_machine) : machine_(the_machine) {\n";
-    const std::string top = functions.top();
+    const std::string top = functions.constructor_statements();
     if (!top.empty()) text += "    const Here here;\n" + top;
     text += "  }\n\n" + functions.definitions();
   }
@@ -176,12 +176,14 @@ bool is_class_name(std::string_view name) {
   return emitting::Names().add(name) == name;
 }
 
-// Returns nothing if the program has errors, or if a construct has no C++; `diags` then says which.
+// Returns the mapper as C++, or nothing if the program has errors or a construct has no C++.
+// `diags` then says which.
 std::optional<std::string> emit(const Program& program, const EmitOptions& options,
                                 Diagnostics& diags) {
   if (program.data().has_errors) return std::nullopt;
   const std::string_view named = file_name(program.source().name());
-  const std::string file = visible(named);  // the name appears in a comment and in messages
+  // made visible, since the name appears in a comment and in messages
+  const std::string file = visible(named);
   const std::string name =
       options.class_name.empty() ? emitting::Names().add(class_of(named)) : options.class_name;
   GROMA_REQUIRE(is_class_name(name), "EmitOptions::class_name must satisfy is_class_name()");
@@ -192,7 +194,7 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   Functions functions(program, features, diags);
   const std::string decided = emitting::decisions(program, functions, features);
   if (diags.has_errors()) return std::nullopt;
-  const bool values = features.contains("functions") || !functions.top().empty();
+  const bool values = features.contains("functions") || !functions.constructor_statements().empty();
   if (values) features.insert("values");
   add_features(features);
 

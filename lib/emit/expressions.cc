@@ -115,8 +115,8 @@ Expr Functions::global(const Code& node) {
   return variable(global);
 }
 
-// Returns a failure for an error that the check reported as a warning, because the code may never
-// run.
+// Returns an expression that fails, for an error that the checker reported as a warning, because
+// the code may never run.
 Expr Functions::broken(const Code& node) {
   const Diagnostic& known = data_.failures[node.a];
   return failing(fmt::format("{} [{}]", known.message, name_of(known.id)));
@@ -126,13 +126,13 @@ Expr Functions::broken(const Code& node) {
 
 // Returns the items of a list: expressions, spliced tuples (`*t`) and `*`. Returns nothing if an
 // item can only fail; `*failed` is then that item.
-std::optional<std::vector<Item>> Functions::items(std::uint32_t begin, std::uint32_t count,
-                                                  Expr* failed) {
-  std::vector<Item> made;
+std::optional<std::vector<ListItem>> Functions::items(std::uint32_t begin, std::uint32_t count,
+                                                      Expr* failed) {
+  std::vector<ListItem> made;
   for (std::uint32_t i = 0; i < count; ++i) {
     const CodeId id = data_.lists[begin + i];
     const Code& node = code(id);
-    Item item;
+    ListItem item;
     item.range = node.range;
     if (node.op == Op::kAll) {
       item.all = true;
@@ -158,14 +158,14 @@ std::optional<std::vector<Item>> Functions::items(std::uint32_t begin, std::uint
   return made;
 }
 
-// Returns a tuple. Its items need one type.
+// Returns a tuple. All its items must have one type.
 Expr Functions::tuple(const Code& node) {
   Expr failed;
   const auto list = items(node.a, node.b, &failed);
   if (!list) return failed;
   if (list->empty()) return {"Tuple{}", kTuple};
   std::optional<ValueType> of;
-  for (const Item& item : *list) {
+  for (const ListItem& item : *list) {
     ValueType type = item.expr.type;
     if (item.splice) --type.depth;
     if (!of) of = type;
@@ -180,13 +180,15 @@ Expr Functions::tuple(const Code& node) {
   return {splices ? text : made.cpp() + text, made};
 }
 
-// Returns `each(...)` with a lambda. An item that can only fail counts as an integer.
+// Returns a comprehension as `each(...)` with a lambda. An item that can only fail counts as an
+// integer.
 Expr Functions::comprehension(const Code& node) {
   Expr range = eval(node.b);
   if (range.type.never()) return range;
   const auto through = as_tuple(range);
   if (!through) return type_mismatch("`tuple(... for ... in ...)`", "a tuple to go through", range);
-  // The code has no name for the variable. The source has it between the item and the range.
+  // The typed code has no name for the variable. In the source, the name stands between the item
+  // and the range.
   const std::string_view between =
       data_.source.text({code(node.a).range.end, code(node.b).range.begin});
   const std::size_t at = between.rfind("for ");
@@ -205,7 +207,7 @@ Expr Functions::comprehension(const Code& node) {
   const Variable& slot = frames_.back().slots[node.c];
   const ValueType made = item.type.never() ? kInt : item.type;
   return {fmt::format("each({}, [&]({}{}) {{ return {}; }})", through->text, item_type.parameter(),
-                      slot.read ? " " + slot.name : std::string(), full(item, made)),
+                      slot.read ? " " + slot.name : std::string(), with_exact_type(item, made)),
           {made.type, made.depth + 1}};
 }
 
@@ -234,8 +236,8 @@ Expr Functions::conditional(const Code& node) {
   return emitting::conditional(emission_, node.range, condition, yes, no);
 }
 
-// Returns an item of a tuple, or a processor of a machine. Does not evaluate the index of a value
-// that cannot be indexed.
+// Returns an item of a tuple, or a processor of a machine. If the value cannot be indexed, the
+// index is not translated.
 Expr Functions::index(const Code& node) {
   const Expr base = eval(node.c);
   if (base.type.never()) return base;
@@ -277,7 +279,7 @@ std::optional<std::vector<Expr>> Functions::arguments(const Code& node, std::str
   auto list = items(node.a, node.b, failed);
   if (!list) return std::nullopt;
   std::vector<Expr> made;
-  for (Item& item : *list) {
+  for (ListItem& item : *list) {
     if (item.splice) {
       *failed = emission_.no_cpp(item.range, fmt::format("a spliced argument of `{}`", callee),
                                  "write the arguments one by one: `t[0], t[1]`");

@@ -19,7 +19,7 @@ std::string here(const Source& source, Range range) {
   return fmt::format("here({}, {});", position.line, position.column);
 }
 
-// Returns the name that an assignment begins with.
+// Returns the name to which a statement assigns.
 std::string_view name_at(const Source& source, Range range) {
   const std::string_view text = source.text(range);
   std::size_t end = 0;
@@ -65,7 +65,7 @@ void Functions::carry_out_top() {
 }
 
 // Statements that cannot fail and whose global nothing reads are left out.
-std::string Functions::top() const {
+std::string Functions::constructor_statements() const {
   std::string text;
   for (const TopStatement& each : top_) text += each.kept() ? each.text : "";
   return text;
@@ -80,7 +80,7 @@ std::string Functions::globals() const {
   return text;
 }
 
-// Appends the C++ of one statement to `lines`. Returns false if no later statement is reached
+// Appends the C++ of one statement to `lines`. Returns false if no later statement is reached,
 // because the expression can only fail.
 bool Functions::action(const Action& action, int indent, bool top, ValueType* result,
                        std::string* failure, std::vector<std::string>& lines) {
@@ -96,7 +96,7 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
     for (std::uint32_t i = 0; i < action.args.count; ++i) {
       const Expr arg = eval(data_.lists[action.args.begin + i]);
       if (arg.type.never()) return fails(arg);
-      const std::string text = full(arg, arg.type);
+      const std::string text = with_exact_type(arg, arg.type);
       args += ", " + (arg.type.is(Type::kProcessors) ? "text_of_set(" + text + ")" : text);
     }
     if (top) {
@@ -104,8 +104,8 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
       lines.push_back(fmt::format("{}{}print({}{});\n", place, space,
                                   quoted(data_.strings[action.text]), args));
     } else if (!args.empty()) {
-      // Only `groma place --trace` prints within functions. The arguments are still computed, since
-      // they may fail.
+      // A `print` in a function writes nothing, since only `groma place --trace` shows such output.
+      // The arguments are still computed, since they may fail.
       emission_.features.insert("ignore");
       lines.push_back(fmt::format("{}{}ignore({});\n", place, space, args.substr(2)));
     }
@@ -132,7 +132,7 @@ bool Functions::action(const Action& action, int indent, bool top, ValueType* re
   return true;
 }
 
-// Returns the function for these argument types, translated when it is first asked for.
+// Returns the function for these argument types. It is translated at the first call.
 const Functions::Instance& Functions::instance(FunctionId function,
                                                const std::vector<ValueType>& types) {
   const InstanceKey key{function, types};
@@ -193,7 +193,7 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
 }
 
 // Translates a mapping function. A function that does not return processors becomes a failure.
-Functions::Mapped Functions::map(FunctionId function) {
+Functions::MappingFunction Functions::map(FunctionId function) {
   const Instance& made = instance(function, {ValueType{Type::kTask}});
   const bool is_set = made.result.is(Type::kProcessors);
   if (!made.failure.empty()) return {made.name, is_set, made.failure};

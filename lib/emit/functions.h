@@ -17,22 +17,22 @@ namespace groma::emitting {
 
 class Functions {
  public:
-  // All arguments are used until the last call.
+  // All arguments must outlive this object.
   Functions(const Program& program, Features& features, Diagnostics& diags);
 
   // Returns the statements of the constructor in the order of the text: globals and prints.
   // Machines that nothing reads are left out, so call it last.
-  std::string top() const;
-  // Returns the declarations of globals. Call it last, too.
+  std::string constructor_statements() const;
+  // Returns the declarations of globals. Machines that nothing reads are left out, so call it last.
   std::string globals() const;
 
   // A mapping function, as it is called with a task.
-  struct Mapped {
-    std::string name;  // in C++; empty if it can only fail
+  struct MappingFunction {
+    std::string name;  // name of the function in C++; empty if it can only fail
     bool is_set = false;
-    std::string failure;  // as an expression
+    std::string failure;  // C++ expression for the reason of the failure
   };
-  Mapped map(FunctionId function);
+  MappingFunction map(FunctionId function);
   // Returns all functions, each after the functions that it calls.
   std::string definitions() const;
 
@@ -76,9 +76,10 @@ class Functions {
   Expr call(const program::Code& node);
   Expr method(const program::Code& node);
 
-  // The items of a list, spliced or not. Returns nullopt if an item can only fail; `failed` is then
-  // that item.
-  std::optional<std::vector<Item>> items(std::uint32_t begin, std::uint32_t count, Expr* failed);
+  // Returns the items of a list, spliced or not. Returns nullopt if an item can only fail; `failed`
+  // is then that item.
+  std::optional<std::vector<ListItem>> items(std::uint32_t begin, std::uint32_t count,
+                                             Expr* failed);
   std::optional<std::vector<Expr>> arguments(const program::Code& node, std::string_view callee,
                                              Expr* failed);
 
@@ -94,7 +95,7 @@ class Functions {
   std::vector<Frame> frames_;
   struct TopStatement {
     std::string text;
-    const Variable* global = nullptr;  // the global that it assigns
+    const Variable* global = nullptr;  // the global to which the statement assigns
     bool can_fail = true;
     bool kept() const { return can_fail || global->read; }
   };

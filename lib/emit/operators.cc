@@ -43,7 +43,7 @@ int precedence_of(Op op) {
   }
 }
 
-// Returns the feature whose parts hold the operator for tuples.
+// Returns the feature whose part of the emitted text has the operator for tuples.
 std::string_view feature_of(Op op) {
   constexpr std::string_view kFeatures[] = {"add", "subtract", "multiply", "divide", "modulo"};
   return kFeatures[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kAdd)];
@@ -72,7 +72,7 @@ Expr arithmetic(Emission& emission, Op op, Range range, const Expr& left, const 
   return {text(*a, *b), {Type::kInt, std::max(a->type.depth, b->type.depth)}, precedence};
 }
 
-// Orders integers, and compares two values of one type for equality.
+// Compares the order of integers, or two values of one type for equality.
 Expr compare(Emission& emission, Op op, Range range, const Expr& left, const Expr& right) {
   const std::string sign = fmt::format("`{}`", sign_of(op));
   const auto made = [&](const Expr& a, const Expr& b) {
@@ -104,7 +104,8 @@ Expr compare(Emission& emission, Op op, Range range, const Expr& left, const Exp
                              left.type.text(), right.type.text()));
 }
 
-// Returns nothing if the expression is a bool, otherwise the failure. `what` names its place.
+// Returns nothing if the expression is a bool, otherwise a failing expression. `what` names the
+// expression's role in the message.
 std::optional<Expr> failure_of_bool(const Expr& expr, const std::string& what) {
   if (expr.type.never()) return expr;
   if (expr.type.is(Type::kBool)) return std::nullopt;
@@ -113,8 +114,8 @@ std::optional<Expr> failure_of_bool(const Expr& expr, const std::string& what) {
 
 }  // namespace
 
-// Negation of a tuple is `Int(0) - t`. A second sign before a negative literal would be `--`, so
-// the literal becomes an `Int`.
+// Returns the negation. For a tuple it is `Int(0) - t`. A second sign before a negative literal
+// would be `--`, so the literal becomes an `Int`.
 Expr negate(Emission& emission, const Expr& value) {
   if (value.type.never()) return value;
   if (value.type == kInt) {
@@ -151,7 +152,7 @@ std::optional<Expr> failure_of_condition(const Expr& condition) {
   return failure_of_bool(condition, "the condition of `?:`");
 }
 
-// A right side of another type fails when it is evaluated.
+// Returns `&&` or `||`. A right side that is not a bool fails when it is evaluated.
 Expr logical(Op op, const Expr& left, const Expr& right) {
   if (!right.type.never() && !right.type.is(Type::kBool)) {
     return logical(op, left, type_mismatch(fmt::format("`{}`", sign_of(op)), "a bool", right));
@@ -160,13 +161,13 @@ Expr logical(Op op, const Expr& left, const Expr& right) {
   // `a && b || c` gets parentheses, so that compilers do not warn.
   const int least = op == Op::kOr ? 4 : 3;
   const auto side = [&](const Expr& expr) {
-    if (expr.type.never()) return full(expr, kBool);
+    if (expr.type.never()) return with_exact_type(expr, kBool);
     return expr.precedence == precedence ? expr.text : operand(expr, least);
   };
   return {fmt::format("{} {} {}", side(left), sign_of(op), side(right)), kBool, precedence};
 }
 
-// Both sides need one type, because an expression in C++ has one type.
+// Returns `?:`. Both sides need the same type, because an expression in C++ has one type.
 Expr conditional(Emission& emission, Range range, const Expr& condition, const Expr& yes,
                  const Expr& no) {
   if (yes.type.never() && no.type.never()) return yes;
@@ -177,7 +178,8 @@ Expr conditional(Emission& emission, Range range, const Expr& condition, const E
         "make both sides one type, or write a function for each and bind them apart");
   }
   const auto branch = [&](const Expr& expr) {
-    return expr.precedence > 1 ? full(expr, type) : "(" + full(expr, type) + ")";
+    return expr.precedence > 1 ? with_exact_type(expr, type)
+                               : "(" + with_exact_type(expr, type) + ")";
   };
   return {fmt::format("{} ? {} : {}", operand(condition, 2), branch(yes), branch(no)), type, 1};
 }

@@ -11,7 +11,7 @@
 namespace groma::emitting {
 namespace {
 
-// Standard headers that have the name of the type in them. Such a header is only included if its
+// Names of standard headers that are also names of types. Such a header is included only if its
 // type is used.
 constexpr std::array kTypes = {"array", "map", "mutex", "optional", "set", "span", "variant"};
 
@@ -34,12 +34,12 @@ std::string_view without_head(std::string_view text) {
   return text.substr(std::min(once, include));
 }
 
-// Returns whether the line opens or closes our own namespace.
+// Returns true if the line opens or closes our own namespace.
 bool opens_or_closes_ours(std::string_view line) {
   return line.starts_with("namespace groma") || line.starts_with("}  // namespace groma");
 }
 
-// Returns whether the line is a directive that emitted code does not repeat. Conditions on Legion's
+// Returns true if the line is a directive that emitted code does not repeat. Conditions on Legion's
 // version stay. Includes are collected, and `#pragma once` has no meaning there.
 bool stays_out(std::string_view line) {
   return line.starts_with('#') && !line.starts_with("#if ") && !line.starts_with("#else") &&
@@ -48,7 +48,7 @@ bool stays_out(std::string_view line) {
 
 }  // namespace
 
-// Returns whether a condition of a block holds: "a || !b" holds if feature a is there or b is not.
+// Returns true if a condition of a block holds: "a || !b" holds if feature a is needed or b is not.
 bool Parts::needed(std::string_view condition) const {
   while (!condition.empty()) {
     const std::size_t end = std::min(condition.find(" || "), condition.size());
@@ -60,7 +60,7 @@ bool Parts::needed(std::string_view condition) const {
   return false;
 }
 
-// Returns a file without the blocks that are not needed, without checks that are internal to us,
+// Returns a file without the blocks that are not needed, without the checks of Groma's own errors,
 // and with the mapper's own names. The includes of the file are collected.
 std::string Parts::text(std::string_view file) {
   const auto files = part_files();
@@ -68,7 +68,7 @@ std::string Parts::text(std::string_view file) {
                                   [file](const PartFile& part) { return part.name == file; });
   GROMA_CHECK(found != files.end());
   std::string made;
-  std::vector<bool> blocks;  // for each open block: whether it and all blocks around it are needed
+  std::vector<bool> blocks;  // for each open block, true if it and all blocks around it are needed
   bool blank = true;         // the last line was blank; two blank lines never follow each other
   std::string_view rest = without_head(found->text);
   while (!rest.empty()) {

@@ -1,5 +1,5 @@
-// Parts: selects the parts of emitted mappers that do not depend on the program, except for which
-// of them it needs.
+// Parts: provides those parts of emitted mappers that are the same for every program, and leaves
+// out the blocks that a program does not need.
 #pragma once
 
 #include <set>

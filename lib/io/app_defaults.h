@@ -19,7 +19,7 @@ class AppDefaults {
   // none.
   const AppRegion* region(std::string_view of) const;
   int dimensions(std::string_view of) const;
-  // Returns all fields of the region, or one field of 8 bytes if the data is not described.
+  // Returns all fields of the region. Returns one field of 8 bytes if the data is not described.
   const std::vector<AppField>& fields(std::string_view of) const;
   // Returns the bytes of one element of that field.
   std::int64_t bytes(std::string_view of, std::string_view field) const;

@@ -1,5 +1,5 @@
 // The keys and words of an application's JSON, for the reader and the writer.
-// docs/application.schema.json has the same.
+// docs/application.schema.json has the same keys and words.
 #pragma once
 
 #include <array>
@@ -123,8 +123,8 @@ inline constexpr std::array kLoopKeys = {kRepeat, kVariable, kTraced, kBody};
 inline constexpr std::array kPhaseKeys = {kPhase, kBody};
 inline constexpr std::array kWaitKeys = {kWait};
 
-// In the order of Access, DimensionOrder, FieldOrder, DemandSource, Coherence, and AlignOp without
-// kNone.
+// The words for the enumerators of Access, DimensionOrder, FieldOrder, DemandSource, Coherence, and
+// AlignOp without kNone, in their order.
 inline constexpr std::array<std::string_view, 3> kAccessNames = {"stream", "scatter", "atomic"};
 inline constexpr std::array<std::string_view, 2> kDimensionOrderNames = {"F_order", "C_order"};
 inline constexpr std::array<std::string_view, 2> kFieldOrderNames = {"SOA", "AOS"};

@@ -1,4 +1,4 @@
-// application_from_json.
+// Reads an application from JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace groma {
 namespace {
 
 constexpr std::size_t kLongestDefaultName = 200;
-// A body in a body is two levels; what a statement holds, and what holds the first, the rest.
+// Limit on the nesting of the JSON. Each body within a body takes two levels. The constant part is
+// for the values in a statement and for the values around the first body.
 constexpr std::size_t kMaxAppJsonDepth = 16 + 2 * static_cast<std::size_t>(kMaxAppDepth);
 
 std::string one_of(std::span<const std::string_view> names) {
@@ -32,7 +33,7 @@ class AppReader {
   Result<Application> read(const JsonValue& root, const std::function<bool()>& stop);
 
  private:
-  // The members of an object that may be left out.
+  // Return the value of a member that may be left out, or `otherwise`.
   std::string text_or(const JsonPlace& place, std::string_view key, std::string otherwise);
   std::int64_t integer_or(const JsonPlace& place, std::string_view key, std::int64_t otherwise);
   bool truth_or(const JsonPlace& place, std::string_view key, bool otherwise);
@@ -42,7 +43,7 @@ class AppReader {
                                      std::string_view what);
   std::string required_text(const JsonPlace& place, std::string_view key);
   Formula required_formula(const JsonPlace& place, std::string_view key);
-  // Calls read(element) for what the list `key` holds, if it is there.
+  // Returns read(element) for each element of the list `key`. The list may be left out.
   template <typename Item, typename Read>
   std::vector<Item> list(const JsonPlace& place, std::string_view key, std::size_t most,
                          const Read& read);
@@ -75,7 +76,7 @@ class AppReader {
   std::string name_;
   JsonReader json_;
   std::optional<AppDefaults> defaults_;
-  std::size_t fields_ = 0;  // of all requirements
+  std::size_t fields_ = 0;  // number of fields of all requirements
 };
 
 // ---- Members
@@ -121,6 +122,7 @@ Formula AppReader::required_formula(const JsonPlace& place, std::string_view key
 }
 
 template <typename Item, typename Read>
+// Reads a list of at most `most` items. A list that is left out is empty.
 std::vector<Item> AppReader::list(const JsonPlace& place, std::string_view key, std::size_t most,
                                   const Read& read) {
   std::vector<Item> items;
@@ -146,6 +148,7 @@ Formulas AppReader::formulas(const JsonPlace& place, std::string_view key, std::
   return list<Formula>(place, key, most, [&](const JsonPlace& at) { return read_formula(at); });
 }
 
+// Reads a formula, which may be a number or a text.
 Formula AppReader::read_formula(const JsonPlace& place) {
   if (const auto* text = std::get_if<std::string>(&place.value->data)) return *text;
   if (std::holds_alternative<std::int64_t>(place.value->data) ||
@@ -158,6 +161,7 @@ Formula AppReader::read_formula(const JsonPlace& place) {
 
 // ---- Parameters and data
 
+// Reads a parameter: its name, default, range and meaning.
 AppParameter AppReader::read_parameter(const JsonPlace& place) {
   AppParameter parameter;
   if (!json_.is_object(place, keys::kParameterKeys)) return parameter;
@@ -180,6 +184,7 @@ AppDefinition AppReader::read_definition(const JsonPlace& place) {
   return definition;
 }
 
+// Reads a named set of parameter values.
 AppSize AppReader::read_size(const JsonPlace& place) {
   AppSize size;
   if (!json_.is_object(place, keys::kSizeKeys)) return size;
@@ -189,7 +194,7 @@ AppSize AppReader::read_size(const JsonPlace& place) {
   if (!values) return size;
   const JsonValue::Object* members = values->value->object();
   if (members == nullptr) {
-    json_.is_object(*values, {});  // says so
+    json_.is_object(*values, {});  // reports that the values are not an object
     return size;
   }
   for (const JsonMember& member : *members) {
@@ -211,6 +216,7 @@ AppMetric AppReader::read_metric(const JsonPlace& place) {
   return metric;
 }
 
+// Reads the runtime costs. A cost that is left out has its default.
 RuntimeCosts AppReader::read_runtime(const JsonPlace& place) {
   RuntimeCosts costs;
   if (!json_.is_object(place, keys::kRuntimeKeys)) return costs;
@@ -246,6 +252,7 @@ AppRegion AppReader::read_region(const JsonPlace& place) {
   return region;
 }
 
+// Reads a partition, whose pieces are blocks, formulas or lists of boxes.
 AppPartition AppReader::read_partition(const JsonPlace& place) {
   AppPartition partition;
   if (!json_.is_object(place, keys::kPartitionKeys)) return partition;
@@ -275,7 +282,8 @@ AppBox AppReader::read_box(const JsonPlace& place) {
   return box;
 }
 
-// A name alone has the bytes that the region says, so has an object without them.
+// Reads a field: a name, or an object. Without a size it has the size that the region gives the
+// field.
 AppField AppReader::read_field(const JsonPlace& place, std::string_view of) {
   AppField field;
   const bool name_alone = std::holds_alternative<std::string>(place.value->data);
@@ -289,6 +297,7 @@ AppField AppReader::read_field(const JsonPlace& place, std::string_view of) {
   return field;
 }
 
+// Reads the data of a requirement: the name of a region or partition, or an object.
 AppData AppReader::read_data(const JsonPlace& place) {
   AppData data;
   if (const auto* name = std::get_if<std::string>(&place.value->data)) {
@@ -319,6 +328,7 @@ std::uint32_t AppReader::read_position(const JsonPlace& place) {
   return 0;
 }
 
+// Reads a demand on a layout.
 LayoutDemand AppReader::read_demand(const JsonPlace& place) {
   LayoutDemand demand;
   if (!json_.is_object(place, keys::kDemandKeys)) return demand;
@@ -361,6 +371,7 @@ AppTraffic AppReader::read_traffic(const JsonPlace& place) {
   return traffic;
 }
 
+// Reads a variant of a task with its costs.
 AppVariant AppReader::read_variant(const JsonPlace& place) {
   AppVariant variant;
   if (!json_.is_object(place, keys::kVariantKeys)) return variant;
@@ -387,6 +398,7 @@ AppVariant AppReader::read_variant(const JsonPlace& place) {
   return variant;
 }
 
+// Reads a requirement. Without fields it has those of its data.
 AppRequirement AppReader::read_requirement(const JsonPlace& place) {
   AppRequirement requirement;
   if (!json_.is_object(place, keys::kRequirementKeys)) return requirement;
@@ -408,7 +420,8 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
     requirement.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
                                         [&](const JsonPlace& at) { return read_field(at, of); });
   } else {
-    if (fields_ > kMaxAppAllFields) return requirement;  // said already
+    // the error was reported for an earlier requirement
+    if (fields_ > kMaxAppAllFields) return requirement;
     const std::vector<AppField>& all = defaults_->fields(of);
     fields_ += all.size();
     if (fields_ > kMaxAppAllFields) {
@@ -423,6 +436,7 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
 
 // ---- What tasks launch
 
+// Reads a launch of a task.
 AppLaunch AppReader::read_launch(const JsonPlace& place) {
   AppLaunch launch;
   if (!json_.is_object(place, keys::kLaunchKeys)) return launch;
@@ -461,6 +475,7 @@ AppPhase AppReader::read_phase(const JsonPlace& place) {
   return phase;
 }
 
+// Reads a statement. Its first key decides which one it is.
 AppStatement AppReader::read_statement(const JsonPlace& place) {
   if (JsonReader::member(place, keys::kLaunchOf)) return {read_launch(place)};
   if (JsonReader::member(place, keys::kRepeat)) return {read_loop(place)};
@@ -479,6 +494,7 @@ std::vector<AppStatement> AppReader::read_body(const JsonPlace& place) {
                             [&](const JsonPlace& at) { return read_statement(at); });
 }
 
+// Reads a task with its variants, requirements and body.
 AppTask AppReader::read_task(const JsonPlace& place) {
   AppTask task;
   if (!json_.is_object(place, keys::kTaskKeys)) return task;
@@ -494,6 +510,8 @@ AppTask AppReader::read_task(const JsonPlace& place) {
   return task;
 }
 
+// Reads the application: the data before the tasks, which need its fields. Then checks it as a
+// whole.
 Result<Application> AppReader::read(const JsonValue& root, const std::function<bool()>& stop) {
   const JsonPlace place{&root};
   Application app;
@@ -533,6 +551,7 @@ Result<Application> AppReader::read(const JsonValue& root, const std::function<b
 
 }  // namespace
 
+// Parses the text and reads the application in it.
 Result<Application> application_from_json(std::string_view text, std::string_view name,
                                           const std::function<bool()>& stop) {
   if (text.size() > kMaxApplicationFileBytes) {

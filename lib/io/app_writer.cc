@@ -1,5 +1,5 @@
-// application_to_json: what differs from what the reader takes for granted, as a person would write
-// it.
+// Writes an application as JSON. Members that have the value which the reader takes by default are
+// left out, as a person would do.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -13,7 +13,7 @@
 namespace groma {
 namespace {
 
-// An object under construction, its members as JSON text.
+// A JSON object under construction, with its members as JSON text.
 class Object {
  public:
   Object& raw(std::string_view key, const std::string& value) {
@@ -48,7 +48,7 @@ std::vector<std::string> each(const std::vector<Item>& items, const Write& write
   return texts;
 }
 
-// A list with an item on each line.
+// Returns a JSON list with one item on each line.
 std::string lines(const std::vector<std::string>& items, int indent) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
   return fmt::format("[\n{}  {}\n{}]", margin, fmt::join(items, ",\n  " + margin), margin);
@@ -148,6 +148,7 @@ std::string box_text(const AppBox& box) {
       .on_one_line();
 }
 
+// Returns a partition as JSON.
 std::string partition_text(const AppPartition& partition) {
   constexpr int kIndent = 4;
   Object object;
@@ -178,6 +179,7 @@ std::string data_text(const AppData& data) {
 
 // ---- Tasks
 
+// Returns a demand on a layout as JSON.
 std::string demand_text(const LayoutDemand& demand) {
   Object object;
   object.number(keys::kRequirement, demand.requirement);
@@ -210,6 +212,7 @@ std::string traffic_text(const AppTraffic& traffic) {
       .on_one_line();
 }
 
+// Returns a variant as JSON, without the costs that have their default.
 std::string variant_text(const AppVariant& variant) {
   const AppVariant usual;
   Object object;
@@ -230,6 +233,7 @@ std::string variant_text(const AppVariant& variant) {
   return object.items(keys::kDemands, each(variant.demands, demand_text)).on_one_line();
 }
 
+// Returns a requirement as JSON, without the fields and names that its data gives it.
 std::string requirement_text(const AppRequirement& requirement, const AppDefaults& defaults) {
   Object object;
   const std::string& of = requirement.data.of;
@@ -269,6 +273,7 @@ std::string launch_text(const AppLaunch& launch) {
 
 std::string body_text(const std::vector<AppStatement>& body, int indent);
 
+// Returns a statement as JSON, on several lines if it has a body.
 std::string statement_text(const AppStatement& statement, int indent) {
   if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) return launch_text(*launch);
   Object object;
@@ -296,6 +301,7 @@ std::string body_text(const std::vector<AppStatement>& body, int indent) {
       indent);
 }
 
+// Returns a task as JSON, with one statement on each line.
 std::string task_text(const AppTask& task, const AppDefaults& defaults) {
   constexpr int kIndent = 6;
   Object object;
@@ -312,6 +318,7 @@ std::string task_text(const AppTask& task, const AppDefaults& defaults) {
 
 }  // namespace
 
+// Returns the application as JSON, with one item of each list on a line.
 std::string application_to_json(const Application& app) {
   const AppDefaults defaults(app);
   Object object;

@@ -121,8 +121,8 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
 
-  // Records an error at the current place, as a JSON pointer, and ends the parsing. Errors about
-  // the size of the tree have no place.
+  // Records an error at the current place, with its JSON pointer, and ends the parsing. Errors
+  // about the size of the tree have no place.
   bool refuse(std::string_view message, Error::Code code = Error::Code::kMalformed) {
     std::string pointer;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) pointer += step(*open_[i]);
@@ -153,7 +153,7 @@ std::string_view type_name(const JsonValue& value) {
   return kNames[value.data.index()];
 }
 
-// Returns the JSON pointer of a place, such as "/nodes/0/count".
+// Returns the JSON pointer that leads to a place, such as "/nodes/0/count".
 std::string pointer_to(const JsonPlace& place) {
   if (place.parent == nullptr) return {};
   const std::string way = pointer_to(*place.parent);
@@ -170,7 +170,7 @@ std::string help_for(std::string_view word, std::span<const std::string_view> na
 
 }  // namespace
 
-// `name` is the file's name for messages.
+// Parses JSON text. `name` is the file's name for messages.
 Result<JsonValue> parse_json(std::string_view text, std::string_view name, std::size_t max_depth) {
   Builder builder(text, name, max_depth);
   if (!json::sax_parse(text, &builder)) return builder.error();
@@ -182,7 +182,7 @@ std::string json_string(std::string_view text) {
   return harmless_lines(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-// Returns the first error; the others follow in its `more`.
+// Returns the first error. Its `more` has the others.
 Error JsonReader::error() const {
   Error error = errors_.front();
   error.more.assign(errors_.begin() + 1, errors_.end());

@@ -47,8 +47,8 @@ std::string json_string(std::string_view text);
 struct JsonPlace {
   const JsonValue* value;
   const JsonPlace* parent = nullptr;
-  std::string_view key = {};  // key of a member; empty for an element
-  std::size_t index = 0;      // index of an element
+  std::string_view key = {};  // key of the value if it is a member; empty if it is an element
+  std::size_t index = 0;      // index of the value if it is an element
 };
 
 // Reads values out of a parsed JSON document and collects errors.
@@ -59,7 +59,8 @@ class JsonReader {
   bool ok() const { return errors_.empty(); }
   std::size_t count() const { return errors_.size(); }
   bool full() const { return count() == kMaxFileErrors; }
-  // Returns true if an error was added since there were `count` errors, or may have been.
+  // Returns true if an error was added since there were `count` errors. Also returns true if so
+  // many were added that later ones are dropped.
   bool failed_since(std::size_t count) const { return full() || errors_.size() != count; }
   // Returns all errors: the first one, with the others in its `more`.
   Error error() const;
@@ -75,7 +76,7 @@ class JsonReader {
   std::string text(const JsonPlace& place);
   bool truth(const JsonPlace& place);
   double number(const JsonPlace& place);
-  // A whole number; 1e9 counts too.
+  // Returns a whole number. It may be written as 1e9.
   std::int64_t integer(const JsonPlace& place);
   // Returns the index of the value in `names`.
   std::size_t word(const JsonPlace& place, std::span<const std::string_view> names,
@@ -95,7 +96,7 @@ class JsonReader {
  private:
   std::string name_;
   std::vector<Error> errors_;
-  std::vector<const JsonValue*> wrong_keys_;  // objects with unknown keys
+  std::vector<const JsonValue*> wrong_keys_;  // objects that have unknown keys
 };
 
 }  // namespace groma

@@ -25,7 +25,7 @@ struct Found {
   std::int64_t sockets = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
-  std::int64_t gpu_bytes = 0;  // of the smallest GPU; 0 if unknown
+  std::int64_t gpu_bytes = 0;  // memory of the smallest GPU; 0 if unknown
   std::string cpu_model;
 };
 
@@ -33,7 +33,8 @@ std::int64_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   return std::max(0, hwloc_get_nbobjs_by_type(topology, type));
 }
 
-// Returns the number of NUMA nodes with cores and memory. If there is none, the number of packages.
+// Returns the number of NUMA nodes with cores and memory. If there is none, returns the number of
+// packages.
 std::int64_t count_sockets(hwloc_topology_t topology) {
   std::int64_t with_memory = 0;
   hwloc_obj_t node = nullptr;
@@ -44,7 +45,7 @@ std::int64_t count_sockets(hwloc_topology_t topology) {
   return with_memory > 0 ? with_memory : count_of(topology, HWLOC_OBJ_PACKAGE);
 }
 
-// Returns the memory in bytes: from hwloc, otherwise from the system.
+// Returns the memory in bytes, as hwloc reports it, otherwise as the system does.
 std::int64_t memory_of(hwloc_topology_t topology) {
   const hwloc_uint64_t seen = hwloc_get_root_obj(topology)->total_memory;
   if (seen > 0) return static_cast<std::int64_t>(std::min<hwloc_uint64_t>(seen, INT64_MAX));
@@ -107,7 +108,7 @@ std::string cpu_model_of(hwloc_topology_t topology) {
   return model == nullptr ? std::string() : std::string(model).substr(0, 100);
 }
 
-// Reads the topology. Counts are limited so that the machine is valid.
+// Reads the counts and sizes of the topology. They are limited so that the machine is valid.
 Found look(hwloc_topology_t topology) {
   Found found;
   found.cores = count_of(topology, HWLOC_OBJ_CORE);
@@ -121,7 +122,8 @@ Found look(hwloc_topology_t topology) {
   return found;
 }
 
-// Returns the figures of the default preset, replaced by the counts and sizes that were found.
+// Returns the figures of the default preset, with the counts and sizes that were found in place of
+// its own.
 NodeFigures figures_of(const Found& found) {
   constexpr std::string_view kSource = "measured: hwloc";
   NodeFigures figures = default_figures();

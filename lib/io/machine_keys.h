@@ -37,7 +37,7 @@ inline constexpr std::array kAffinityKeys = {kProcessor, kMemory, kBandwidth, kL
 inline constexpr std::array kChannelKeys = {kName,  kFrom,      kTo,     kScope,
                                             kLinks, kBandwidth, kLatency};
 
-// In the order of Channel::Scope.
+// The words for the enumerators of Channel::Scope, in their order.
 inline constexpr std::array<std::string_view, 3> kScopeNames = {"local", "peer", "network"};
 
 }  // namespace groma::keys

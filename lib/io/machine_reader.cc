@@ -28,8 +28,8 @@ class MachineReader {
   Result<Machine> read(const JsonValue& root);
 
  private:
-  // Members of an object by type. An optional member has a value `otherwise`; a missing required
-  // one is an error.
+  // Return the value of a member. If an optional member is missing, return `otherwise`; if a
+  // required one is missing, report an error.
   std::int64_t integer_or(const JsonPlace& place, std::string_view key, std::int64_t otherwise);
   double number_or(const JsonPlace& place, std::string_view key, double otherwise);
   // Reads the bandwidth. It is required if `otherwise` is 0, because no default exists.
@@ -136,7 +136,8 @@ MemoryGroup MachineReader::read_memory(const JsonPlace& place, const NodeCounts&
   return group;
 }
 
-// Reads an affinity. There are defaults only if the processor kind can address the memory kind.
+// Reads an affinity. Values that are left out have defaults only if the processor kind can address
+// the memory kind.
 Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& node) {
   if (!json_.is_object(place, keys::kAffinityKeys)) return {};
   const std::size_t before = json_.count();
@@ -190,7 +191,8 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
   for (const ProcessorGroup& group : node.processors) counts.of(group.kind) = group.count;
   node.memories = list_or(place, keys::kMemories, make_memories(figures_, counts),
                           [&](const JsonPlace& at) { return read_memory(at, counts); });
-  if (json_.failed_since(before)) return node;  // the defaults of the rest depend on these
+  // the defaults of the other lists depend on the processors
+  if (json_.failed_since(before)) return node;
   node.affinities = list_or(place, keys::kAffinities, make_affinities(figures_, node),
                             [&](const JsonPlace& at) { return read_affinity(at, node); });
   const std::vector<Channel> channels = make_channels(figures_, node);

@@ -95,7 +95,8 @@ bool in_order(const Machine& machine, const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-// Uses counts where they suffice, otherwise a list `order` of all nodes.
+// Writes a machine as JSON. The nodes are described by counts if possible, otherwise by a list
+// `order` of all nodes.
 std::string machine_to_json(const Machine& machine) {
   const std::vector<std::int64_t> counts = counts_of(machine);
   const bool ordered = !in_order(machine, counts);

@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 50, kPollBlindMs = 5;
 constexpr auto kDrain = std::chrono::milliseconds(500);
 
-// Keeps the first and the last bytes of one output, half of the limit each. Everything is also
+// Keeps the first and the last bytes of one output, half of the limit each. All output is also
 // passed to `hearer`, if there is one.
 class Capture {
  public:
@@ -102,7 +102,7 @@ void read_some(File* file, Capture* capture) {
   }
 }
 
-// Waits for output or for the child's end, at most `wait_ms` milliseconds, and reads the output.
+// Waits at most `wait_ms` milliseconds for output or for the child's end, and reads the output.
 // `ended` is a pidfd, or -1.
 void read_for(int wait_ms, File* out, Capture* out_text, File* err, Capture* err_text, int ended) {
   std::array<pollfd, 3> files = {pollfd{out->get(), POLLIN, 0}, pollfd{err->get(), POLLIN, 0},
@@ -114,8 +114,8 @@ void read_for(int wait_ms, File* out, Capture* out_text, File* err, Capture* err
 
 }  // namespace
 
-// Returns the path of a program as the shell would find it: a word with `/` as it is, any other in
-// the folders of PATH. Returns nothing if there is no such executable file.
+// Returns the path of a program as the shell would find it. A word with `/` is the path; any other
+// is searched in the folders of PATH. Returns nothing if there is no such executable file.
 std::optional<std::string> find_program(const std::string& word) {
   const auto runs = [](const std::string& file) {
     struct stat about {};

@@ -46,15 +46,16 @@ Result<FileLock> FileLock::take(const std::string& path) {
   FileLock lock(file);
   if (flock(file, LOCK_EX | LOCK_NB) == 0) {
     const std::string number = fmt::format("{}\n", getpid());
-    // If the number cannot be written, messages of other processes lack it; the lock is valid
-    // anyway.
+    // If our process id cannot be written, messages of other processes cannot name it. The lock is
+    // valid anyway.
     const bool cleared = is_writable(file) && ftruncate(file, 0) == 0;
     if (cleared) static_cast<void>(!pwrite(file, number.data(), number.size(), 0));
     return lock;
   }
   const int code = errno;
   const long holder = holder_of(file);
-  close(std::exchange(lock.descriptor_, -1));  // keep the file's content: the number is not ours
+  // keep the file's content, since the process id in it is not ours
+  close(std::exchange(lock.descriptor_, -1));
   if (code != EWOULDBLOCK) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot lock `{}`: {}", path, std::strerror(code))};

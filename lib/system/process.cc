@@ -1,4 +1,4 @@
-// Starts processes, and the watcher that cleans up after our own process ends.
+// Starts processes, and the watcher process that cleans up after this process has ended.
 #include "system/process.h"
 
 #include <fcntl.h>

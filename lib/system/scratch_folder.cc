@@ -29,7 +29,7 @@ void remove(const std::string& path) {
   std::error_code code;
   fs::remove_all(path, code);
   if (!code) return;
-  // The program may have made folders without access for their owner.
+  // The program that used the folder may have made folders that their owner cannot enter.
   std::vector<fs::path> folders = {path};
   while (!folders.empty()) {
     const fs::path folder = std::exchange(folders.back(), {});

@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBuffered = std::size_t{1} << 16;  // bytes
+constexpr std::size_t kBuffered = std::size_t{1} << 16;  // size of the buffer in bytes
 // A new file is named after the one that it will replace: `best.mapper.groma-k3v9x0`.
 constexpr std::string_view kBesideMark = ".groma-";
 constexpr std::string_view kBesideLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::size_t kBesideCount = 6;
-constexpr int kMostNames = 100;  // attempts to find a free name for a new file
+constexpr int kMostNames = 100;  // limit on the attempts to find a free name for a new file
 
 // Blocks SIGINT, SIGTERM and SIGHUP, so that an interruption does not leave the new file beside the
 // old one.
@@ -179,8 +179,8 @@ std::optional<Error> replace_file(const std::string& path, std::string_view text
   return file.place();
 }
 
-// Writes a file. A link is followed, so that its target is replaced and not the link. A device or a
-// pipe is written directly.
+// Replaces the content of a file. A link is followed, so that its target is replaced and not the
+// link. A device or a pipe is written directly.
 std::optional<Error> write_file(const std::string& path, std::string_view text) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return replace_file(path, text);

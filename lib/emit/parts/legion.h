@@ -153,17 +153,17 @@ class Shardings {
 // @if limits
 
 // While this object lives, no other hook of its mapper begins, whatever it calls.
-class Alone {
+class ReentrancyGuard {
  public:
-  Alone(Legion::Mapping::MapperRuntime* rt, Legion::Mapping::MapperContext context)
+  ReentrancyGuard(Legion::Mapping::MapperRuntime* rt, Legion::Mapping::MapperContext context)
       : rt_(rt), context_(context), was_reentrant_(rt->is_reentrant(context)) {
     if (was_reentrant_) rt_->disable_reentrant(context_);
   }
-  ~Alone() {
+  ~ReentrancyGuard() {
     if (was_reentrant_) rt_->enable_reentrant(context_);
   }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  ReentrancyGuard(const ReentrancyGuard&) = delete;
+  ReentrancyGuard& operator=(const ReentrancyGuard&) = delete;
 
  private:
   Legion::Mapping::MapperRuntime* rt_;
@@ -358,7 +358,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // InstanceLimit: maps no more instances of a task than its limit allows.
   void select_tasks_to_map(Context context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override {
-    const Alone alone(rt_, context);
+    const ReentrancyGuard guard(rt_, context);
     std::vector<const Legion::Task*> waiting;
     for (const Legion::Task* task : input.ready_tasks) {
       // Legion asks about a top-level task on the first processor, which sends it on, and again at
@@ -391,7 +391,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @if shares
     asked_ = 0;
     has_waiting_ = !waiting.empty();
-    share(context, waiting, output);
+    share_tasks(context, waiting, output);
     is_deferred_ = false;
     if (!output.relocate_tasks.empty()) return;
     // @end
@@ -437,7 +437,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                             StealRequestOutput& output) override {
     const std::vector<const Legion::Task*> tasks(input.stealable_tasks.begin(),
                                                  input.stealable_tasks.end());
-    for (const Legion::Task* task : given(context, input.thief_proc, tasks)) {
+    for (const Legion::Task* task : tasks_for_thief(context, input.thief_proc, tasks)) {
       output.stolen_tasks.insert(task);
     }
   }
@@ -473,7 +473,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
         if (!has_stealable_) return refuse(context, sender);
         requests_.push_back(sender);
         if (is_deferred_ && deferred_.exists()) {  // make Legion call select_tasks_to_map again
-          const Alone alone(rt_, context);
+          const ReentrancyGuard guard(rt_, context);
           rt_->trigger_mapper_event(context,
                                     std::exchange(deferred_, rt_->create_mapper_event(context)));
         }
@@ -493,7 +493,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // Selects the processors on any of which the task may run.
   void default_policy_select_target_processors(Context context, const Legion::Task& task,
                                                std::vector<Legion::Processor>& targets) override {
-    if (stays(context, task)) return targets.push_back(task.target_proc);
+    if (stays_where_sent(context, task)) return targets.push_back(task.target_proc);
     // @if functions
     const Processor here = site_.place_of(task.target_proc, local_);
     Processors found;
@@ -641,7 +641,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   InstanceLimits::SendMessage limit_sender(Context context) {
     return [this, context](const Processor& target, const LimitMessage& message) {
-      const Alone alone(rt_, context);
+      const ReentrancyGuard guard(rt_, context);
       rt_->send_message(context, site_.legion(target), &message, sizeof message,
                         static_cast<unsigned>(message.kind));
       return true;
@@ -656,7 +656,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if targets
 
   // Returns true if the task may run only where it was sent.
-  bool stays([[maybe_unused]] Context context, const Legion::Task& task) {
+  bool stays_where_sent([[maybe_unused]] Context context, const Legion::Task& task) {
     // @if limits
     if (limit_of(context, task) > 0) return true;
     // @end
@@ -1139,8 +1139,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if steals
 
   // Returns half of those waiting tasks that the thief may have.
-  std::vector<const Legion::Task*> given(Context context, Legion::Processor thief,
-                                         const std::vector<const Legion::Task*>& waiting) {
+  std::vector<const Legion::Task*> tasks_for_thief(
+      Context context, Legion::Processor thief, const std::vector<const Legion::Task*>& waiting) {
     const Processor to = site_.place_of(thief, local_);
     std::vector<const Legion::Task*> tasks;
     // @if shared_limits
@@ -1183,23 +1183,23 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   static bool has(const std::vector<Legion::Processor>& list, Legion::Processor p) {
     return std::find(list.begin(), list.end(), p) != list.end();
   }
-  void tell(Context context, Legion::Processor whom, unsigned what) {
-    const Alone alone(rt_, context);
+  void send_steal_message(Context context, Legion::Processor whom, unsigned what) {
+    const ReentrancyGuard guard(rt_, context);
     rt_->send_message(context, whom, &what, sizeof what, what);
   }
   void refuse(Context context, Legion::Processor thief) {
     offered_.erase(std::remove(offered_.begin(), offered_.end(), thief), offered_.end());
-    tell(context, thief, kNothing);
+    send_steal_message(context, thief, kNothing);
   }
 
   // Gives waiting tasks to those who requested them, and offers the rest, to the nearest processors
   // first.
-  void share(Context context, std::vector<const Legion::Task*> waiting,
-             SelectMappingOutput& output) {
+  void share_tasks(Context context, std::vector<const Legion::Task*> waiting,
+                   SelectMappingOutput& output) {
     const auto stays_here = [&](const Legion::Task* task) { return !steal_of(context, *task); };
     waiting.erase(std::remove_if(waiting.begin(), waiting.end(), stays_here), waiting.end());
     for (const Legion::Processor thief : std::exchange(requests_, {})) {
-      const auto tasks = given(context, thief, waiting);
+      const auto tasks = tasks_for_thief(context, thief, waiting);
       for (const Legion::Task* task : tasks) {
         output.relocate_tasks[task] = thief;
         waiting.erase(std::find(waiting.begin(), waiting.end(), task));
@@ -1217,7 +1217,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
         const Legion::Processor p = site_.legion({kind, node, i});
         if (p == local_proc || has(offered_, p)) continue;
         offered_.push_back(p);
-        tell(context, p, kOffer);
+        send_steal_message(context, p, kOffer);
       }
     }
   }
@@ -1227,7 +1227,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
         next_victim([&](Legion::Processor p) { return !has(offers_, p); });
     if (!victim.exists()) return;
     ++asked_;
-    tell(context, victim, kRequest);
+    send_steal_message(context, victim, kRequest);
   }
   // @end
 
