@@ -32,16 +32,16 @@ struct MappingDifference {
     kReplication,  // replication of a task
     kStealing,
   };
-  struct Side {
+  struct SideDecision {
     std::string decision;  // "FBMEM, else ZCMEM"
     Origin by;             // the statement that made the decision; 0: the default mapper made it
-    friend bool operator==(const Side&, const Side&) = default;
+    friend bool operator==(const SideDecision&, const SideDecision&) = default;
   };
   What what = What::kKind;
   std::string task;  // for kLimit: the first task whose limit differs
   std::uint32_t position = 0;
   std::vector<std::string> names;  // names of the requirement
-  Side a, b;
+  SideDecision a, b;
   // For kPlacement: the number of points of the task's index launches (each launch counts once),
   // and the number of points that B places elsewhere.
   std::int64_t points = 0, moved_points = 0;

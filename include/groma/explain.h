@@ -59,11 +59,11 @@ struct Decided {
 // The processor kind on which a task runs.
 struct ExplainedKind : Decided {
   std::optional<ProcKind> kind;  // nullopt: the task cannot run anywhere, which is an error
-  struct Passed {
+  struct SkippedKind {
     ProcKind kind = ProcKind::kCpu;
     std::string why;  // "the task has no variant for it"
   };
-  std::vector<Passed> passed;  // kinds of the statement's list that were skipped before `kind`
+  std::vector<SkippedKind> passed;  // kinds of the statement's list that were skipped before `kind`
 };
 
 // The number of points on each processor of the task's kind.

@@ -19,15 +19,15 @@ using RunWorkload = std::function<RunResult(const Workload&)>;
 // The answer of fit().
 struct Fit {
   // A problem size that was run.
-  struct Tried {
+  struct TriedSize {
     std::vector<AppValue> values;  // values of the parameters that grow
     RunResult result;
   };
   // the largest size that fits; nullopt: even the smallest size does not fit
-  std::optional<Tried> fits;
+  std::optional<TriedSize> fits;
   // The next larger size (of the first parameter), which does not fit. nullopt: the parameters have
   // no larger allowed values.
-  std::optional<Tried> beyond;
+  std::optional<TriedSize> beyond;
   // The limit of the application or of the runtime that stopped the growth, if the cause was not
   // memory.
   std::string other_bound;

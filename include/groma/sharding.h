@@ -40,20 +40,20 @@ class ShardTable {
   bool covers(std::int64_t nodes) const;
 
  private:
-  struct Group {
+  struct NodeShards {
     std::int64_t node = 0;
     std::size_t begin = 0, count = 0;  // range in both lists below
   };
-  struct Owner {
+  struct ProcessorShard {
     Processor processor;
     ShardId shard;
   };
-  Group on_node(std::int64_t node) const;
+  NodeShards on_node(std::int64_t node) const;
 
   std::vector<Processor> shards_;
-  std::vector<Group> nodes_;  // sorted by node
+  std::vector<NodeShards> nodes_;  // sorted by node
   std::vector<ShardId> in_order_;
-  std::vector<Owner> by_processor_;
+  std::vector<ProcessorShard> by_processor_;
 };
 
 // A pure function of the point, the launch domain and the shard table. It gives the same answer on

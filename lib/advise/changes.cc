@@ -149,7 +149,7 @@ void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& ed
   if (!name) return;
   int dimensions = 0;
   bool single = false;
-  for (const app::Use& use : subject.uses[task].uses) {
+  for (const app::LaunchUse& use : subject.uses[task].uses) {
     if (!use.domain) {
       single = single || use.depth > 0;
     } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {

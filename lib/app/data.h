@@ -198,7 +198,7 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
                               FormulaFault& fault);
 
 // A launch of a task, with everything by which mappers can distinguish launches.
-struct Use {
+struct LaunchUse {
   const Launch* launch = nullptr;
   std::uint32_t task = 0;
   int parent = -1;                  // the launching task; -1: the runtime
@@ -208,6 +208,6 @@ struct Use {
 // Returns the launches of the top-level task, direct and indirect. Each pair (launch statement,
 // domain) occurs once, in the order of the first run through it. Stops after `most` launches, and
 // after the number of steps that docs/applications.md gives; `complete` is then false.
-std::vector<Use> uses(const Data& data, std::size_t most, bool& complete);
+std::vector<LaunchUse> uses(const Data& data, std::size_t most, bool& complete);
 
 }  // namespace groma::app

@@ -19,7 +19,7 @@ class Walker {
  public:
   Walker(const Data& data, std::size_t most) : data_(data), most_(most) {}
 
-  std::vector<Use> walk(bool& complete) {
+  std::vector<LaunchUse> walk(bool& complete) {
     if (data_.top_level >= 0) {
       const auto top = static_cast<std::uint32_t>(data_.top_level);
       uses_.push_back({nullptr, top, -1, std::nullopt, 0});
@@ -68,7 +68,8 @@ class Walker {
   // Notes a launch if it was not noted before, and visits the launched task for each point.
   void launch(std::uint32_t parent, const Launch& launch, Coordinates& frame, int depth) {
     FormulaFault fault = FormulaFault::kNone;
-    Use use{&launch, launch.task, static_cast<int>(parent), std::nullopt, std::min(depth + 1, 2)};
+    LaunchUse use{&launch, launch.task, static_cast<int>(parent), std::nullopt,
+                  std::min(depth + 1, 2)};
     Coordinates key{static_cast<std::int64_t>(launch.number), use.depth};
     if (launch.is_index) {
       use.domain = domain_of(launch, frame, fault);
@@ -102,7 +103,7 @@ class Walker {
 
   const Data& data_;
   std::size_t most_;
-  std::vector<Use> uses_;
+  std::vector<LaunchUse> uses_;
   std::set<Coordinates> seen_;
   std::set<std::tuple<std::uint32_t, Coordinates, int>> walked_;
   std::int64_t steps_ = 0;
@@ -124,7 +125,7 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
   return fault == FormulaFault::kNone ? domain : std::nullopt;
 }
 
-std::vector<Use> uses(const Data& data, std::size_t most, bool& complete) {
+std::vector<LaunchUse> uses(const Data& data, std::size_t most, bool& complete) {
   return Walker(data, most).walk(complete);
 }
 

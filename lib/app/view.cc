@@ -3,7 +3,7 @@
 
 namespace groma::app {
 
-LaunchNames names_of(const Data& data, const Use& use) {
+LaunchNames names_of(const Data& data, const LaunchUse& use) {
   LaunchNames names;
   const Task& task = data.tasks[use.task];
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
@@ -57,7 +57,7 @@ AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
 }
 
 // Returns the view of a task for one launch: its data, its place and its parent.
-TaskView AppView::view(const Use& use, const Processor& current) const {
+TaskView AppView::view(const LaunchUse& use, const Processor& current) const {
   TaskView view;
   view.id = id_;
   view.name = task_.name;

@@ -11,7 +11,7 @@ namespace groma::app {
 
 // The names of each requirement of a task in one launch.
 using LaunchNames = std::vector<Names>;
-LaunchNames names_of(const Data& data, const Use& use);
+LaunchNames names_of(const Data& data, const LaunchUse& use);
 
 // Returns the views of a task's variants, in their order, with ids from 1.
 std::vector<VariantView> views_of(const std::vector<Variant>& variants);
@@ -28,7 +28,7 @@ class AppView {
 
   // Returns the view of the task for that launch, on the processor `current`. An index launch is
   // viewed before it is sliced.
-  TaskView view(const Use& use, const Processor& current = {}) const;
+  TaskView view(const LaunchUse& use, const Processor& current = {}) const;
 
  private:
   struct Part {

@@ -119,13 +119,13 @@ std::uint32_t Mapping::begin_of(const ProgramItem& item) const {
                                           : item.range.begin;
 }
 
-std::string Mapping::in_lines(std::string_view text) const {
+std::string Mapping::with_line_ends(std::string_view text) const {
   std::string lines;
   for (const char c : text) c == '\n' ? lines += line_end_ : lines += c;
   return lines;
 }
 
-std::string Mapping::after(const std::vector<Edit>& edits) const {
+std::string Mapping::text_after(const std::vector<Edit>& edits) const {
   std::size_t applied = 0;
   return apply_fixes(source_, {{"", edits, true}}, &applied);
 }
@@ -134,7 +134,7 @@ std::string Mapping::after(const std::vector<Edit>& edits) const {
 
 // Returns the range to remove if the items in `range` are removed. If nothing else stands on their
 // lines, it is the whole lines; one of the empty lines before and behind them is removed, too.
-Range Mapping::removed(Range range) const {
+Range Mapping::range_to_remove(Range range) const {
   const std::string_view text = source_.text();
   std::size_t begin = range.begin, end = range.end;
   while (begin > 0 && is_blank(text[begin - 1])) --begin;
@@ -203,7 +203,7 @@ std::optional<std::vector<Edit>> Mapping::change(const Changes& changes) const {
       if (between.find_first_not_of(" \t\r\a\n") != between.npos) break;
       range.end = other.end;
     }
-    edits.push_back({removed(range), ""});
+    edits.push_back({range_to_remove(range), ""});
   }
   return edits;
 }
@@ -213,11 +213,11 @@ std::string Mapping::without(const Keys& keys) const {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (items_[i].is_separate && keys.contains(items_[i].key)) changes[i] = std::nullopt;
   }
-  return after(*change(changes));
+  return text_after(*change(changes));
 }
 
 std::string Mapping::without(std::size_t item) const {
-  return after(*change({{item, std::nullopt}}));
+  return text_after(*change({{item, std::nullopt}}));
 }
 
 // Returns the edits that remove an item and write it behind all others.
@@ -241,7 +241,8 @@ Mapping::SetResult Mapping::set(Statement statement, const Function* function,
     const std::string name = name_for(function->name, kind);
     statement.function = name;
     const Keys taken = definitions();
-    if (source_.text().find(in_lines(definition(*function, kind, name))) == std::string::npos) {
+    if (source_.text().find(with_line_ends(definition(*function, kind, name))) ==
+        std::string::npos) {
       for (int i = 2; taken.contains(key_of_definition(statement.function)); ++i) {
         statement.function = fmt::format("{}_{}", name, i);
       }
@@ -258,15 +259,15 @@ Mapping::SetResult Mapping::set(Statement statement, const Function* function,
   if (found != items_.end() && *found->statement == statement) return setting;
   if (found != items_.end() && !found->has_comment) {
     if (!setting.definition.empty()) {
-      edits.push_back({{first, first}, in_lines(setting.definition)});
+      edits.push_back({{first, first}, with_line_ends(setting.definition)});
     }
     edits.push_back(*replace(*found, statement));
     setting.instead = static_cast<std::size_t>(found - items_.begin());
   } else {
     const bool unfinished = items_.empty() && !text.empty() && text.back() != '\n';
     edits.push_back({{first, first},
-                     in_lines(fmt::format("{}{}{};\n", unfinished ? "\n" : "", setting.definition,
-                                          statement.str()))});
+                     with_line_ends(fmt::format("{}{}{};\n", unfinished ? "\n" : "",
+                                                setting.definition, statement.str()))});
   }
   setting.statement = std::move(statement);
   return setting;

@@ -87,13 +87,13 @@ class Mapping {
 
  private:
   std::optional<Edit> replace(const ProgramItem& item, const Statement& statement) const;
-  Range removed(Range range) const;
+  Range range_to_remove(Range range) const;
   bool has_comment(Range range) const;
   std::uint32_t with_comments_above(std::uint32_t begin) const;
   // the begin of the item; for a function, of the comments above it
   std::uint32_t begin_of(const ProgramItem& item) const;
-  std::string in_lines(std::string_view text) const;
-  std::string after(const std::vector<Edit>& edits) const;
+  std::string with_line_ends(std::string_view text) const;
+  std::string text_after(const std::vector<Edit>& edits) const;
 
   Source source_;
   std::vector<ProgramItem> items_;

@@ -75,7 +75,8 @@ class DefaultProgram {
     const TaskUses& uses = uses_[number];
     const std::optional<std::string> name = syntax::written_name(task.name);
     const app::AppView views(app_, number, uses.names.front());
-    const app::Use first = uses.uses.empty() ? app::Use{.task = number} : uses.uses.front();
+    const app::LaunchUse first =
+        uses.uses.empty() ? app::LaunchUse{.task = number} : uses.uses.front();
     if (!name) {
       tasks_ += fmt::format("# No statement can name `{}`.\n", harmless(task.name));
       return;
@@ -122,17 +123,17 @@ class DefaultProgram {
     for (std::size_t n = 0; n < uses.names.size(); ++n) {
       const auto use = std::find(uses.of.begin(), uses.of.end(), n) - uses.of.begin();
       const app::AppView views(app_, number, uses.names[n]);
-      add_requirements(
-          app_.tasks[number], name, views,
-          uses.uses.empty() ? app::Use{.task = number} : uses.uses[static_cast<std::size_t>(use)],
-          kind, uses.names, n);
+      add_requirements(app_.tasks[number], name, views,
+                       uses.uses.empty() ? app::LaunchUse{.task = number}
+                                         : uses.uses[static_cast<std::size_t>(use)],
+                       kind, uses.names, n);
     }
   }
 
   // Asks the default mapper on each type of node, and writes the requirements that the query asks
   // about.
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
-                        const app::Use& launch, ProcKind kind,
+                        const app::LaunchUse& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
     std::vector<TaskWish> wishes;
     for (const Processor& processor : processors_[static_cast<std::size_t>(kind)]) {
@@ -214,7 +215,7 @@ class DefaultProgram {
                     ProcKind kind) {
     std::set<int> dimensions;
     bool large = false;
-    for (const app::Use& use : uses.uses) {
+    for (const app::LaunchUse& use : uses.uses) {
       round_robin_ = round_robin_ || (!use.domain && use.depth > 0);
       if (!use.domain) continue;
       dimensions.insert(use.domain->dimensions());

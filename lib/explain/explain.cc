@@ -115,7 +115,7 @@ class Explainer {
   ExplainedTask explain_task(std::size_t number) {
     const TaskUses& task = uses_[number];
     const auto id = static_cast<std::uint32_t>(number);
-    const app::Use first = task.uses.empty() ? unknown_use(id) : task.uses.front();
+    const app::LaunchUse first = task.uses.empty() ? unknown_use(id) : task.uses.front();
     const app::AppView views(app_, id, task.names.front());
     ExplainedTask explained;
     explained.name = app_.tasks[number].name;
@@ -129,7 +129,7 @@ class Explainer {
   }
 
   // Returns a launch of a task about which the application says nothing.
-  app::Use unknown_use(std::uint32_t task) const {
+  app::LaunchUse unknown_use(std::uint32_t task) const {
     return {.task = task, .depth = static_cast<int>(task) == app_.top_level ? 0 : 1};
   }
 
@@ -156,7 +156,7 @@ class Explainer {
   void explain_launches(std::uint32_t task, const app::AppView& views, ProcKind kind,
                         ExplainedTask& explained) {
     std::set<std::vector<std::int64_t>> seen;
-    for (const app::Use& use : uses_[task].uses) {
+    for (const app::LaunchUse& use : uses_[task].uses) {
       std::vector<std::int64_t> key{use.parent, use.depth};
       if (use.domain) {
         for (const Point* corner : {&use.domain->lower, &use.domain->extents}) {
@@ -167,14 +167,14 @@ class Explainer {
       explained.launches.push_back(explain_launch(views, use, use.domain.has_value(), kind));
     }
     if (!seen.empty()) return;
-    const app::Use use = unknown_use(task);
+    const app::LaunchUse use = unknown_use(task);
     if (use.depth > 0) explained.launches.push_back(explain_launch(views, use, true, kind));
     explained.launches.push_back(explain_launch(views, use, false, kind));
   }
 
   // Explains where a launch goes, with the load of the processors if the query asks about the task.
-  ExplainedLaunch explain_launch(const app::AppView& views, const app::Use& use, bool is_index,
-                                 ProcKind kind) {
+  ExplainedLaunch explain_launch(const app::AppView& views, const app::LaunchUse& use,
+                                 bool is_index, ProcKind kind) {
     ExplainedLaunch explained;
     TaskView view = views.view(use, *mapper::first_from(machine_, kind, 0));
     view.is_index = is_index;
@@ -202,7 +202,7 @@ class Explainer {
   }
 
   // Returns an example: where the task runs if its parent runs on the first processor of its kind.
-  std::optional<Processor> place_single(const TaskView& view, const app::Use& use,
+  std::optional<Processor> place_single(const TaskView& view, const app::LaunchUse& use,
                                         const FunctionDecision& function, ProcKind kind) {
     TaskPoint point;
     point.name = view.name;
@@ -243,8 +243,9 @@ class Explainer {
   // Explains the requirements of one launch for which `is_new` returns true, on the first processor
   // of each node type. `explained` is by position.
   template <typename IsNew>
-  void explain_requirements(std::uint32_t task, const app::AppView& views, const app::Use& launch,
-                            ProcKind kind, const app::LaunchNames& names, const IsNew& is_new,
+  void explain_requirements(std::uint32_t task, const app::AppView& views,
+                            const app::LaunchUse& launch, ProcKind kind,
+                            const app::LaunchNames& names, const IsNew& is_new,
                             std::vector<std::vector<ExplainedRequirement>>& explained) {
     const auto count = static_cast<std::uint32_t>(app_.tasks[task].requirements.size());
     const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];

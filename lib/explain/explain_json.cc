@@ -56,7 +56,7 @@ class Writer {
     json["kind"] =
         decision(task.kind.kind ? Json(groma::name_of(*task.kind.kind)) : Json(nullptr), task.kind);
     json["kind"]["passed"] = Json::array();
-    for (const ExplainedKind::Passed& passed : task.kind.passed) {
+    for (const ExplainedKind::SkippedKind& passed : task.kind.passed) {
       json["kind"]["passed"].push_back(
           {{"kind", groma::name_of(passed.kind)}, {"why", passed.why}});
     }

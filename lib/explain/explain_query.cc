@@ -51,7 +51,7 @@ bool uses_at(const app::Task& task, const TaskUses& uses, std::size_t position,
              const app::Data& data, const NamedData& whole) {
   const app::Where& declared = task.requirements[position].data;
   if (uses.uses.empty()) return is_part_of(data, declared, whole);
-  return std::any_of(uses.uses.begin(), uses.uses.end(), [&](const app::Use& use) {
+  return std::any_of(uses.uses.begin(), uses.uses.end(), [&](const app::LaunchUse& use) {
     const bool own = use.launch != nullptr && position < use.launch->data.size();
     return is_part_of(data, own ? use.launch->data[position] : declared, whole);
   });
@@ -105,14 +105,14 @@ bool explain_description_name(Diagnostic& diagnostic, std::string_view name, con
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
   std::vector<TaskUses> all(data.tasks.size());
   std::vector<std::map<app::LaunchNames, std::size_t>> known(data.tasks.size());
-  const auto number_of = [&](const app::Use& use) {
+  const auto number_of = [&](const app::LaunchUse& use) {
     app::LaunchNames names = app::names_of(data, use);
     TaskUses& task = all[use.task];
     const auto [found, is_new] = known[use.task].emplace(std::move(names), task.names.size());
     if (is_new) task.names.push_back(found->first);
     return found->second;
   };
-  for (const app::Use& use : app::uses(data, kMaxExplainLaunches, complete)) {
+  for (const app::LaunchUse& use : app::uses(data, kMaxExplainLaunches, complete)) {
     all[use.task].of.push_back(number_of(use));
     all[use.task].uses.push_back(use);
   }

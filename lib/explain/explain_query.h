@@ -11,7 +11,7 @@ namespace groma {
 
 // How one task is launched.
 struct TaskUses {
-  std::vector<app::Use> uses;  // empty: the launches are not known
+  std::vector<app::LaunchUse> uses;  // empty: the launches are not known
   // Each distinct list of requirement names that launches use; at least one.
   std::vector<app::LaunchNames> names;
   std::vector<std::size_t> of;  // for each use, its index in `names`

@@ -77,7 +77,7 @@ class Writer {
   void write(const ExplainedTask& task) {
     text_ += '\n';
     bold_line("task " + harmless(task.name));
-    for (const ExplainedKind::Passed& passed : task.kind.passed) {
+    for (const ExplainedKind::SkippedKind& passed : task.kind.passed) {
       line(1, fmt::format("kind {}: no, {}", name_of(passed.kind), passed.why));
     }
     line(1, task.kind.kind ? fmt::format("kind {}", name_of(*task.kind.kind))

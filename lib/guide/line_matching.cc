@@ -38,7 +38,7 @@ bool has_unsteady(const PrintedLine& line) {
 }
 
 // Returns true if two numbers are equal within the tolerance. Integers and texts must be identical.
-bool LineMatcher::close(const PrintedNumber& a, const PrintedNumber& b) const {
+bool LineMatcher::are_close(const PrintedNumber& a, const PrintedNumber& b) const {
   ++*comparisons_;
   const auto same_digits = [&] { return a.digits == b.digits && a.is_negative == b.is_negative; };
   if (a.kind == Kind::kText || b.kind == Kind::kText) return a.kind == b.kind && same_digits();
@@ -52,9 +52,9 @@ bool LineMatcher::close(const PrintedNumber& a, const PrintedNumber& b) const {
 }
 
 // Returns true if two numbers of a column may be in the same cluster.
-bool LineMatcher::same_key(const PrintedNumber& a, const PrintedNumber& b) const {
+bool LineMatcher::may_share_cluster(const PrintedNumber& a, const PrintedNumber& b) const {
   const bool ignored = a.role == Role::kIgnored || b.role == Role::kIgnored;
-  return ignored ? a.is_nan() == b.is_nan() : close(a, b);
+  return ignored ? a.is_nan() == b.is_nan() : are_close(a, b);
 }
 
 bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
@@ -65,7 +65,7 @@ bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
   if (expected.role == Role::kIgnored || got.role == Role::kIgnored) {
     return is_usual && expected.is_nan() == got.is_nan();
   }
-  return close(expected, got);
+  return are_close(expected, got);
 }
 
 bool LineMatcher::equal(const PrintedLine& expected, const PrintedLine& got) const {
@@ -158,7 +158,8 @@ void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>
     });
     std::size_t start = begin;
     for (std::size_t i = begin + 1; i <= end; ++i) {
-      if (i < end && same_key(items[i - 1].line->numbers[column], items[i].line->numbers[column])) {
+      if (i < end &&
+          may_share_cluster(items[i - 1].line->numbers[column], items[i].line->numbers[column])) {
         continue;
       }
       open.push_back({start, i, column + 1});
@@ -167,7 +168,7 @@ void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>
   }
 }
 
-Unmatched LineMatcher::in_order(const ComparedLines& expected, const ComparedLines& got) {
+Unmatched LineMatcher::sorted_by_index(const ComparedLines& expected, const ComparedLines& got) {
   Unmatched unmatched;
   for (const ComparedLine& item : expected) unmatched.expected.push_back(item.index);
   for (const ComparedLine& item : got) unmatched.got.push_back(item.index);
@@ -194,7 +195,7 @@ Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
     got_left.clear();
     pair_in_clusters(unsteady, some, expected_left, got_left);
   }
-  return in_order(expected_left, got_left);
+  return sorted_by_index(expected_left, got_left);
 }
 
 Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
@@ -204,7 +205,7 @@ Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
   for (std::size_t i = 0; i < expected.size(); ++i) items.push_back({&expected[i], i, false});
   for (std::size_t i = 0; i < got.size(); ++i) items.push_back({&got[i], i, true});
   pair_in_clusters(items, unsteady, expected_left, got_left);
-  return in_order(expected_left, got_left);
+  return sorted_by_index(expected_left, got_left);
 }
 
 std::vector<bool> LineMatcher::differing_columns(const std::vector<PrintedLine>& expected,
@@ -225,7 +226,7 @@ std::vector<bool> LineMatcher::differing_columns(const std::vector<PrintedLine>&
                                [](const PrintedNumber* number) { return is_unsteady(*number); }) ||
                    !std::equal(first.begin(), first.end(), second.begin(), second.end(),
                                [&](const PrintedNumber* a, const PrintedNumber* b) {
-                                 return same_key(*a, *b);
+                                 return may_share_cluster(*a, *b);
                                });
   }
   return differing;

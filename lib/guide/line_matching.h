@@ -77,9 +77,9 @@ class LineMatcher {
   };
   using ComparedLines = std::vector<ComparedLine>;
 
-  static Unmatched in_order(const ComparedLines& expected, const ComparedLines& got);
-  bool close(const PrintedNumber& a, const PrintedNumber& b) const;
-  bool same_key(const PrintedNumber& a, const PrintedNumber& b) const;
+  static Unmatched sorted_by_index(const ComparedLines& expected, const ComparedLines& got);
+  bool are_close(const PrintedNumber& a, const PrintedNumber& b) const;
+  bool may_share_cluster(const PrintedNumber& a, const PrintedNumber& b) const;
   bool equal(const PrintedLine& expected, const PrintedLine& got,
              const std::vector<bool>& unsteady) const;
   void pair_in_clusters(ComparedLines& items, const std::vector<bool>& unsteady,

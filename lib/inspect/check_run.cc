@@ -51,7 +51,7 @@ class VariantCheck {
   // Returns true if it warned.
   bool check_task(std::uint32_t number, const app::LaunchNames& names) {
     const app::AppView views(app_, number, names);
-    const TaskView task = views.view(app::Use{.task = number});
+    const TaskView task = views.view(app::LaunchUse{.task = number});
     const auto kind = mapper::decide_kind(program_, task, machine_);
     if (!kind) return false;
     const auto processor = mapper::first_from(machine_, kind->kind, 0);

@@ -75,7 +75,8 @@ class Differ {
     return task.kind.kind ? std::string(name_of(*task.kind.kind)) : "nowhere";
   }
 
-  MappingDifference& add(What what, MappingDifference::Side a, MappingDifference::Side b) {
+  MappingDifference& add(What what, MappingDifference::SideDecision a,
+                         MappingDifference::SideDecision b) {
     MappingDifference& one = differences_.emplace_back();
     one.what = what;
     one.task = app_.tasks[task_].name;
@@ -107,7 +108,7 @@ class Differ {
       } else if (one.domain->volume() > kMaxExplainPoints - points) {
         differs = one.function != other.function;
       } else {
-        app::Use use{.task = number, .domain = one.domain, .depth = one.depth};
+        app::LaunchUse use{.task = number, .domain = one.domain, .depth = one.depth};
         const TaskView view = views.view(use, *mapper::first_from(*a_.machine, kind, 0));
         const std::int64_t apart = count_apart(view);
         differs = apart > 0;
@@ -151,7 +152,7 @@ class Differ {
     if (number < 0) return true;
     const ExplainedTask& by = a_.explanation.tasks[static_cast<std::size_t>(number)];
     if (!by.kind.kind) return true;
-    const app::Use use{.task = static_cast<std::uint32_t>(task_), .depth = launch.depth};
+    const app::LaunchUse use{.task = static_cast<std::uint32_t>(task_), .depth = launch.depth};
     TaskView parent;
     parent.name = app_.tasks[static_cast<std::size_t>(number)].name;
     parent.current = *mapper::first_from(*a_.machine, *by.kind.kind, 0);
@@ -213,8 +214,8 @@ class Differ {
     }
   }
 
-  void add_data(What what, const ExplainedRequirement& requirement, MappingDifference::Side a,
-                MappingDifference::Side b) {
+  void add_data(What what, const ExplainedRequirement& requirement,
+                MappingDifference::SideDecision a, MappingDifference::SideDecision b) {
     MappingDifference& one = add(what, std::move(a), std::move(b));
     one.position = requirement.position;
     one.names = requirement.names;

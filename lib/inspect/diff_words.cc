@@ -14,7 +14,7 @@ namespace groma {
 namespace {
 
 using What = MappingDifference::What;
-using Side = MappingDifference::Side;
+using SideDecision = MappingDifference::SideDecision;
 
 // Returns a signed amount: "+1.20 ms", "-3 B", "0 B".
 template <typename Number, typename Words>
@@ -212,7 +212,7 @@ class Writer {
     return words;
   }
 
-  void side(std::string_view name, const Program& program, const Side& side) {
+  void side(std::string_view name, const Program& program, const SideDecision& side) {
     const std::string by = "by " + decider(program, side.by);
     text_ += fmt::format("    {}  {}\n       {}\n", name, harmless(side.decision),
                          color_ ? fmt::format("\x1b[2m{}\x1b[0m", by) : by);
@@ -237,7 +237,7 @@ OrderedJson json_of(const RunResult& result, const Diagnostics& diags) {
   return json;
 }
 
-OrderedJson json_of(const Program& program, const Side& side) {
+OrderedJson json_of(const Program& program, const SideDecision& side) {
   return {{"decision", side.decision}, {"by", json_of(program, side.by)}};
 }
 

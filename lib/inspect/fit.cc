@@ -63,7 +63,7 @@ class Fitter {
   }
 
   Outcome attempt(std::int64_t of_first) {
-    Fit::Tried tried{values(of_first), {}};
+    Fit::TriedSize tried{values(of_first), {}};
     const Result<Workload> workload = Workload::make(app_, tried.values, stop_);
     if (!workload && workload.error().code == Error::Code::kStopped) {
       fit_.stopped = true;

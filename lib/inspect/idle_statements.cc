@@ -83,7 +83,7 @@ std::string why_never(const app::Data& data, std::uint32_t number, const TaskUse
   const app::AppView views(data, number, uses.names.front());
   if (uses.uses.empty()) return why_not(views.view({.task = number}), program, machine);
   std::string why;
-  for (const app::Use& use : uses.uses) {
+  for (const app::LaunchUse& use : uses.uses) {
     why = why_not(views.view(use), program, machine);
     if (why.empty()) return "";
   }

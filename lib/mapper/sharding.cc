@@ -31,10 +31,12 @@ ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards
   std::stable_sort(in_order_.begin(), in_order_.end(),
                    [&](ShardId a, ShardId b) { return shards_[a].node < shards_[b].node; });
   std::stable_sort(by_processor_.begin(), by_processor_.end(),
-                   [](const Owner& a, const Owner& b) { return before(a.processor, b.processor); });
+                   [](const ProcessorShard& a, const ProcessorShard& b) {
+                     return before(a.processor, b.processor);
+                   });
   // If several shards are on one processor, the first owns it.
   for (std::size_t i = 1; i < by_processor_.size(); ++i) {
-    const Owner& last = by_processor_[i - 1];
+    const ProcessorShard& last = by_processor_[i - 1];
     if (by_processor_[i].processor == last.processor) by_processor_[i].shard = last.shard;
   }
   for (std::size_t i = 0; i < in_order_.size(); ++i) {
@@ -46,15 +48,15 @@ ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards
 
 // Returns the shards on a node as a range of `in_order_`. The range is empty if the node has no
 // shard.
-ShardTable::Group ShardTable::on_node(std::int64_t node) const {
+ShardTable::NodeShards ShardTable::on_node(std::int64_t node) const {
   if (nodes_.empty()) return {};
   // Nodes mostly have consecutive numbers, so look there first.
   const auto guess = static_cast<std::size_t>(node - nodes_.front().node);
   if (guess < nodes_.size() && nodes_[guess].node == node) return nodes_[guess];
-  const auto found =
-      std::lower_bound(nodes_.begin(), nodes_.end(), node,
-                       [](const Group& group, std::int64_t wanted) { return group.node < wanted; });
-  return found != nodes_.end() && found->node == node ? *found : Group{};
+  const auto found = std::lower_bound(
+      nodes_.begin(), nodes_.end(), node,
+      [](const NodeShards& group, std::int64_t wanted) { return group.node < wanted; });
+  return found != nodes_.end() && found->node == node ? *found : NodeShards{};
 }
 
 // Returns true if each of the first `nodes` nodes has a shard.
@@ -62,7 +64,7 @@ bool ShardTable::covers(std::int64_t nodes) const {
   const auto place = [&](std::int64_t node) {
     return std::lower_bound(
         nodes_.begin(), nodes_.end(), node,
-        [](const Group& group, std::int64_t wanted) { return group.node < wanted; });
+        [](const NodeShards& group, std::int64_t wanted) { return group.node < wanted; });
   };
   return place(nodes) - place(0) == nodes;
 }
@@ -73,7 +75,7 @@ bool ShardTable::covers(std::int64_t nodes) const {
 // * If the node has no shard, any shard owns it, chosen by the node's number.
 ShardId ShardTable::shard_of(const Processor& processor) const {
   GROMA_REQUIRE(!shards_.empty(), "a ShardTable needs at least one shard");
-  const Group group = on_node(processor.node);
+  const NodeShards group = on_node(processor.node);
   if (group.count == 0) {
     return static_cast<ShardId>(static_cast<std::size_t>(processor.node) % shards_.size());
   }
@@ -83,12 +85,12 @@ ShardId ShardTable::shard_of(const Processor& processor) const {
   // The processors of a node mostly have consecutive indices, too.
   const auto guess = static_cast<std::size_t>(processor.index - first->processor.index);
   if (guess < group.count) {
-    const Owner& owner = by_processor_[group.begin + guess];
+    const ProcessorShard& owner = by_processor_[group.begin + guess];
     if (owner.processor == processor) return owner.shard;
   }
   const auto itself = std::lower_bound(
       first, last, processor,
-      [](const Owner& owner, const Processor& p) { return before(owner.processor, p); });
+      [](const ProcessorShard& owner, const Processor& p) { return before(owner.processor, p); });
   if (itself != last && itself->processor == processor) return itself->shard;
   return in_order_[group.begin + static_cast<std::size_t>(processor.index) % group.count];
 }

@@ -63,7 +63,7 @@ std::optional<double> megabytes(const app::Data& data, const app::Where& where,
 
 std::string launches_words(const TaskUses& uses) {
   std::vector<std::string> words;
-  for (const app::Use& use : uses.uses) {
+  for (const app::LaunchUse& use : uses.uses) {
     std::string launch = "single";
     if (use.domain) {
       launch = "index";

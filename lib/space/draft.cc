@@ -38,7 +38,7 @@ Drafts::Drafts(const Machine& machine, const Workload& workload)
       if (runs && machine.has(kind)) task.kinds.push_back(kind);
     }
     if (task.kinds.empty() || uses[t].uses.empty()) continue;
-    for (const app::Use& use : uses[t].uses) {
+    for (const app::LaunchUse& use : uses[t].uses) {
       if (!use.domain) {
         task.single = task.single || use.depth > 0;
       } else if (use.domain->volume() == 0) {

@@ -261,7 +261,7 @@ class SearchSpace::Maker {
   void add_functions(std::uint32_t t, const std::string& name) {
     int dimensions = 0;  // smallest number of dimensions among the task's index launches
     bool single = false;
-    for (const app::Use& use : uses_[numbers_[t]].uses) {
+    for (const app::LaunchUse& use : uses_[numbers_[t]].uses) {
       if (!use.domain) {
         single = true;
       } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {

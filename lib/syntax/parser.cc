@@ -113,15 +113,15 @@ bool Parser::begins_statement() const {
 
 // Returns true if the token is probably a misspelt statement word, as in `task a GPU`. Only valid
 // at the start of a line, after a mistake.
-bool Parser::near_statement() const {
+bool Parser::looks_like_statement() const {
   const bool follows = next_.kind == TokenKind::kName || next_.kind == TokenKind::kStar ||
                        next_.kind == TokenKind::kProcWord || next_.kind == TokenKind::kString;
   if (!at(TokenKind::kName) || !follows || next_.line_start) return false;
-  return near_word(TokenKind::kStatementWord);
+  return looks_like_word(TokenKind::kStatementWord);
 }
 
 // Returns true if the token is a name that is probably a misspelt word of this kind.
-bool Parser::near_word(TokenKind kind) const {
+bool Parser::looks_like_word(TokenKind kind) const {
   return at(TokenKind::kName) && !near_names(text(token_.range), words_of(kind)).empty();
 }
 
@@ -203,7 +203,8 @@ void Parser::synchronize(bool in_body) {
   if (stopped_) advance();
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
     if (accept(TokenKind::kSemicolon)) return;
-    if (token_.line_start && (begins_statement() || reserved_target() || near_statement())) return;
+    if (token_.line_start && (begins_statement() || reserved_target() || looks_like_statement()))
+      return;
     if (!in_body && !inside && unindented_word()) return;
     if (token_.line_start && !inside && lacks_assign()) return;
     // In the middle of a line, `Task` may be the type of a parameter.

@@ -90,7 +90,7 @@ List Parser::take_pending(std::size_t first) {
 
 // Reads the bracket that closes the one at byte `open`. If it is missing, the report says where the
 // opening bracket is.
-void Parser::close(TokenKind kind, std::uint32_t open) {
+void Parser::close_bracket(TokenKind kind, std::uint32_t open) {
   --brackets_;
   if (panic_ || accept(kind)) return;
   if (at(TokenKind::kError)) {
@@ -106,7 +106,7 @@ void Parser::close(TokenKind kind, std::uint32_t open) {
 // expr : or-expr ['?' expr ':' expr]
 // The conditional groups from right to left.
 ExprId Parser::expression() {
-  Level level(*this);
+  NestingLevel level(*this);
   const ExprId condition = binary(1);
   if (panic_ || !at(TokenKind::kQuestion)) return condition;
   const std::uint32_t question = token_.range.begin;
@@ -174,7 +174,7 @@ ExprId Parser::binary(int least) {
 ExprId Parser::unary() {
   if (at_not()) return not_word();
   if (!at(TokenKind::kMinus) && !at(TokenKind::kBang)) return postfix();
-  Level level(*this);
+  NestingLevel level(*this);
   if (panic_) return kNoExpr;
   Expr expr{ExprKind::kUnary, at(TokenKind::kMinus) ? Operator::kNegate : Operator::kNot};
   expr.at = token_.range.begin;
@@ -189,7 +189,7 @@ ExprId Parser::unary() {
 // Reads `not x` as `!x` and reports it. `not` binds less tightly than a comparison, so the fix adds
 // parentheses where the operand is a binary expression.
 ExprId Parser::not_word() {
-  Level level(*this);
+  NestingLevel level(*this);
   if (panic_) return kNoExpr;
   const Range word = token_.range;
   advance();
@@ -273,7 +273,7 @@ ExprId Parser::slice(ExprId base, ExprId from, std::uint32_t open) {
   expr.b = at(TokenKind::kRightBracket) ? kNoExpr : expression();
   if (at(TokenKind::kColon) || at(TokenKind::kComma))
     report_expected("`]`, as a slice has two ends");
-  close(TokenKind::kRightBracket, open);
+  close_bracket(TokenKind::kRightBracket, open);
   if (panic_) return kNoExpr;
   expr.c = base;
   expr.range = {begin_of(base), last_end_};
@@ -364,7 +364,7 @@ List Parser::more_elements(std::size_t first, TokenKind closing, std::uint32_t o
     check_star(id, closing);
     if (!panic_) pending_.push_back(id);
   }
-  close(closing, open);
+  close_bracket(closing, open);
   if (panic_) pending_.resize(std::min(pending_.size(), first));
   return panic_ ? List{} : take_pending(first);
 }
@@ -458,7 +458,7 @@ ExprId Parser::parenthesized() {
     if (panic_ || !accept(TokenKind::kComma)) break;
     comma = true;
   }
-  close(TokenKind::kRightParen, open);
+  close_bracket(TokenKind::kRightParen, open);
   if (panic_) {
     pending_.resize(first);
     return kNoExpr;
@@ -522,7 +522,7 @@ ExprId Parser::comprehension(const Token& word, ExprId item, std::uint32_t open)
   const Name variable = plain_name(Named::kVariable);
   if (!panic_ && !accept(TokenKind::kIn)) report_expected("`in`");
   const ExprId range = expression();
-  close(TokenKind::kRightParen, open);
+  close_bracket(TokenKind::kRightParen, open);
   if (panic_) return kNoExpr;
   Expr expr{ExprKind::kComprehension};
   expr.range = {word.range.begin, last_end_};

@@ -47,8 +47,8 @@ class Parser {
   std::string describe(const Token& token) const;
   bool begins_statement() const;
   bool at_next_statement() const;
-  bool near_statement() const;
-  bool near_word(TokenKind kind) const;
+  bool looks_like_statement() const;
+  bool looks_like_word(TokenKind kind) const;
   bool unindented_word() const;
   bool stands_alone() const;
   std::size_t indentation() const;
@@ -77,10 +77,10 @@ class Parser {
   bool body_statement(Statement& made);
   bool reserved_target() const;
   bool unknown_statement(Statement& made, bool in_body);
-  bool near_assignment() const;
+  bool looks_like_assignment() const;
   bool lacks_assign() const;
-  bool near_def() const;
-  bool lost_def(Statement& made, bool in_body);
+  bool looks_like_def() const;
+  bool def_without_keyword(Statement& made, bool in_body);
   bool control_word() const;
   void control(std::vector<Statement>& into, bool in_body);
   void controlled(std::vector<Statement>& into, bool in_body, std::size_t column);
@@ -99,7 +99,7 @@ class Parser {
   bool def(Statement& made);
   bool nested_def(bool word);
   bool skip_to_body();
-  void lost_body(std::vector<Statement>& body);
+  void body_without_brace(std::vector<Statement>& body);
   void braced_body(std::vector<Statement>& body, const Token& opening);
   void colon_body(std::vector<Statement>& body, const Token& opening, const Name& name);
 
@@ -131,20 +131,20 @@ class Parser {
   static std::uint16_t above(int height) { return static_cast<std::uint16_t>(height + 1); }
   int height(List list) const;
   List take_pending(std::size_t first);
-  void close(TokenKind kind, std::uint32_t open);
+  void close_bracket(TokenKind kind, std::uint32_t open);
   // One level of recursion. Reports an error beyond kMaxNesting levels.
-  class Level {
+  class NestingLevel {
    public:
-    explicit Level(Parser& parser) : parser_(parser) {
+    explicit NestingLevel(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ <= kMaxNesting) return;
       if (Diagnostic* diagnostic =
               parser_.report(DiagId::kNestingTooDeep, parser_.token_.range, kMaxNesting)) {
         diagnostic->help("give parts of it names in statements of their own");
       }
     }
-    ~Level() { --parser_.depth_; }
-    Level(const Level&) = delete;
-    Level& operator=(const Level&) = delete;
+    ~NestingLevel() { --parser_.depth_; }
+    NestingLevel(const NestingLevel&) = delete;
+    NestingLevel& operator=(const NestingLevel&) = delete;
 
    private:
     Parser& parser_;

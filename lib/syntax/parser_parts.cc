@@ -203,8 +203,9 @@ Place Parser::place(bool memory_too) {
     report_expected("a processor kind or `*` before the memories");
     return place;
   }
-  const bool memory = at(TokenKind::kMemWord) || (memory_too && near_word(TokenKind::kMemWord) &&
-                                                  !near_word(TokenKind::kProcWord));
+  const bool memory =
+      at(TokenKind::kMemWord) || (memory_too && looks_like_word(TokenKind::kMemWord) &&
+                                  !looks_like_word(TokenKind::kProcWord));
   place.word = kind_word(memory ? TokenKind::kMemWord : TokenKind::kProcWord, false);
   place.kind = memory ? Place::Kind::kMem : Place::Kind::kProc;
   if (memory && static_cast<MemKind>(place.word.value) == MemKind::kVirtual) {
@@ -365,7 +366,7 @@ List Parser::params() {
     if (!accept(TokenKind::kComma)) break;
     if (at(TokenKind::kRightParen)) report_expected("another parameter");
   }
-  close(TokenKind::kRightParen, open);
+  close_bracket(TokenKind::kRightParen, open);
   return list;
 }
 

@@ -124,7 +124,7 @@ bool Parser::body_statement(Statement& made) {
 // Reports a function inside a function as one mistake and reads all of it. `word`: the token is
 // `def`, or a foreign word for it, which must be skipped.
 bool Parser::nested_def(bool word) {
-  Level level(*this);
+  NestingLevel level(*this);
   if (panic_) return false;
   diags_.report(DiagId::kMisplacedStatement, token_.range, "def", "in a function");
   if (word) advance();
@@ -141,7 +141,7 @@ bool Parser::reserved_target() const {
 
 // Returns true at an assignment of another language, such as `m := x`, `m == x`, `m += x` or `m:
 // int = x`, or at one without a sign.
-bool Parser::near_assignment() const {
+bool Parser::looks_like_assignment() const {
   const bool sign = next_.kind == TokenKind::kColon || next_.kind == TokenKind::kEqual ||
                     binary_operator(next_.kind).has_value();
   return (at(TokenKind::kName) && sign && !next_.line_start) || lacks_assign();
@@ -154,12 +154,12 @@ bool Parser::lacks_assign() const {
   const bool call = next_.kind == TokenKind::kName && (after == "(" || after == "[");
   return next_.kind == TokenKind::kMachine || next_.kind == TokenKind::kInt ||
          next_.kind == TokenKind::kTrue || next_.kind == TokenKind::kFalse ||
-         (call && !near_statement());
+         (call && !looks_like_statement());
 }
 
 // Returns true at a function without the word `def`: `function f(Task t) {`, `f(Task t) {`. The
 // head must be on one line, of at most 1000 bytes.
-bool Parser::near_def() const {
+bool Parser::looks_like_def() const {
   const bool word = at(TokenKind::kName) || at(TokenKind::kTypeWord);
   const bool two = word && next_.kind == TokenKind::kName && !next_.line_start;
   if (!two && (!at(TokenKind::kName) || next_.kind != TokenKind::kLeftParen)) return false;
@@ -180,7 +180,7 @@ bool Parser::near_def() const {
 }
 
 // Reports that `def` is missing, with a fix, and reads the function.
-bool Parser::lost_def(Statement& made, bool in_body) {
+bool Parser::def_without_keyword(Statement& made, bool in_body) {
   const bool two = next_.kind != TokenKind::kLeftParen;
   if (in_body) return nested_def(two);
   Diagnostic& diagnostic = diags_.report(DiagId::kUnknownStatement, token_.range, describe(token_));
@@ -206,7 +206,7 @@ bool Parser::control_word() const {
 // Reports a control word and reads the statements under it, so that mistakes in them are reported
 // too. The statements are then dropped, except that the names they assign stay defined.
 void Parser::control(std::vector<Statement>& into, bool in_body) {
-  Level level(*this);
+  NestingLevel level(*this);
   if (!panic_) {
     const bool loop = at(TokenKind::kFor) || text(token_.range) == "while";
     report(DiagId::kUnknownStatement, token_.range, describe(token_))
@@ -267,8 +267,8 @@ void Parser::controlled(std::vector<Statement>& into, bool in_body, std::size_t 
 // stays defined, so that uses of the name are not mistakes.
 bool Parser::unknown_statement(Statement& made, bool in_body) {
   if (at(TokenKind::kError) || after_mistake_) panic_ = true;
-  if (!panic_ && near_def()) return lost_def(made, in_body);
-  if (!panic_ && near_assignment() && !near_statement()) {
+  if (!panic_ && looks_like_def()) return def_without_keyword(made, in_body);
+  if (!panic_ && looks_like_assignment() && !looks_like_statement()) {
     AssignStatement node;
     node.target = plain_name(Named::kVariable);
     node.implied = true;
@@ -444,7 +444,7 @@ bool Parser::print(Statement& made) {
   const std::size_t first = pending_.size();
   while (!panic_ && accept(TokenKind::kComma)) pending_.push_back(expression());
   node.args = take_pending(first);
-  close(TokenKind::kRightParen, open);
+  close_bracket(TokenKind::kRightParen, open);
   made.node = node;
   return true;
 }
@@ -476,7 +476,7 @@ bool Parser::def(Statement& made) {
   } else {
     report_expected("`{`");
     body_broken_ = true;
-    lost_body(body);
+    body_without_brace(body);
   }
   node.body_broken = body_broken_ || panic_;
   node.body = {static_cast<std::uint32_t>(tree_.bodies.size()),
@@ -489,7 +489,7 @@ bool Parser::def(Statement& made) {
 
 // Reads the body of a function whose `{` is missing or comes late, so that its statements are not
 // taken for the program's own. Without any `{`, the body ends at its first `return`.
-void Parser::lost_body(std::vector<Statement>& body) {
+void Parser::body_without_brace(std::vector<Statement>& body) {
   if (skip_to_body()) {
     const Token opening = token_;
     panic_ = false;

@@ -599,7 +599,7 @@ TEST(Multiplications, Launches) {
     std::map<std::string, std::string> texts;
     const Data& data = data_of(name, {{"nodes", nodes}});
     bool complete = false;
-    for (const app::Use& use : app::uses(data, 1'000, complete)) {
+    for (const app::LaunchUse& use : app::uses(data, 1'000, complete)) {
       std::string text;
       for (int d = 0; use.domain && d < use.domain->dimensions(); ++d) {
         text += fmt::format("{}{}", d == 0 ? "" : "x", use.domain->extents[d]);

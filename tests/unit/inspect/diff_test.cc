@@ -153,8 +153,8 @@ TEST(Diff, ASingleDifferenceCostsWhatTheRunsDiffer) {
   EXPECT_EQ(one.what, What::kMemory);
   EXPECT_EQ(one.task, "distribute_charge");
   EXPECT_EQ(one.position, 2U);
-  EXPECT_EQ(one.a, (MappingDifference::Side{"FBMEM SOA F_order", {}}));
-  EXPECT_EQ(one.b, (MappingDifference::Side{"ZCMEM SOA F_order", {1}}));
+  EXPECT_EQ(one.a, (MappingDifference::SideDecision{"FBMEM SOA F_order", {}}));
+  EXPECT_EQ(one.b, (MappingDifference::SideDecision{"ZCMEM SOA F_order", {1}}));
   ASSERT_TRUE(one.cost);
   EXPECT_NE(one.cost->seconds, 0);
   EXPECT_EQ(one.cost->seconds, found.b.seconds - found.a.seconds);

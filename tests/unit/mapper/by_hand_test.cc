@@ -253,7 +253,7 @@ TEST(ByHand, ExpertsOnTheirBenchmarks) {
       ASSERT_TRUE(complete);
       for (const Machine& machine : {machine_of("p100x4"), machine_of("lassen:nodes=4")}) {
         Both both(std::string(benchmark.name) + ".mapper", expert(benchmark.name), machine, {});
-        for (const app::Use& use : uses) {
+        for (const app::LaunchUse& use : uses) {
           const auto task = test::fake_task(workload->data(), use);
           SCOPED_TRACE(task->view().name);
           both.compare(task->view());
