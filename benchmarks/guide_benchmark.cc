@@ -208,7 +208,7 @@ std::int64_t read_by_guide() {
   }
   scanner.finish();
   std::int64_t hit = 0;
-  for (const guide::Found& found : scanner.found()) hit += found.count;
+  for (const guide::RuleMatches& found : scanner.found()) hit += found.count;
   return hit;
 }
 

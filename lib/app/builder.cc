@@ -48,6 +48,7 @@ std::vector<Fault> Builder::build() {
   return std::move(faults_);
 }
 
+// Records an error, unless the part that is being read has one already.
 void Builder::fail(std::string path, std::string message, std::string help, Error::Code code) {
   if (!ok() || enough_) return;
   faults_.push_back({std::move(path), std::move(message), std::move(help), code});
@@ -69,6 +70,7 @@ void Builder::fail_unknown(std::string path, std::string message, std::string_vi
   fail(std::move(path), std::move(message), std::move(help));
 }
 
+// Reports a name that is neither a region nor a partition, with the nearest names as help.
 void Builder::fail_unknown_data(std::string path, std::string_view name) {
   std::vector<std::string_view> known;
   for (const AppRegion& each : app_.regions) known.push_back(each.name);
@@ -77,6 +79,8 @@ void Builder::fail_unknown_data(std::string path, std::string_view name) {
                name, known);
 }
 
+// Returns true if a number is within its limit, and reports an error otherwise. `what` names the
+// counted things.
 bool Builder::at_most(const std::string& path, std::size_t count, std::size_t most,
                       std::string_view what) {
   if (count > most) {
@@ -85,6 +89,7 @@ bool Builder::at_most(const std::string& path, std::size_t count, std::size_t mo
   return ok();
 }
 
+// Returns true if a name is neither empty nor too long, and reports an error otherwise.
 bool Builder::good_name(const std::string& path, std::string_view name) {
   if (name.empty()) fail(path, "a name is empty");
   if (name.size() > kMaxAppNameBytes) {
@@ -101,6 +106,7 @@ bool Builder::good_names(const std::string& path, const std::vector<std::string>
   return ok();
 }
 
+// Returns true if formulas can use the name, and reports an error otherwise.
 bool Builder::formula_name(const std::string& path, std::string_view name) {
   if (good_name(path, name) && !is_formula_name(name)) {
     fail(path, "it is not a name that a formula can use",
@@ -145,6 +151,7 @@ Code Builder::compile(const std::string& path, const Formula& formula,
   return Code(value);
 }
 
+// Compiles each formula of a list.
 Codes Builder::compile_all(const std::string& path, const Formulas& formulas) {
   Codes codes;
   for (std::size_t i = 0; i < formulas.size() && ok(); ++i) {
@@ -336,6 +343,7 @@ void Builder::read_partitions() {
   }
 }
 
+// Computes the cells of regions whose pieces have holes.
 void Builder::find_cells() {
   auto fault = make_cells(data_, budget_);
   if (!fault) return;

@@ -68,6 +68,7 @@ void Builder::read_signature(const std::string& path, const AppTask& from, Task&
   scope_.remove_names_since(mark);
 }
 
+// Finds the top-level task.
 void Builder::read_top_level() {
   if (app_.top_level.empty()) return;
   data_.top_level = number_of_task("/top_level", app_.top_level);
@@ -76,6 +77,7 @@ void Builder::read_top_level() {
   }
 }
 
+// Returns the number of a task. Reports an error and returns -1 if no task has the name.
 int Builder::number_of_task(const std::string& path, std::string_view name) {
   const auto found = task_numbers_.find(name);
   if (found != task_numbers_.end()) return static_cast<int>(found->second);
@@ -102,6 +104,8 @@ void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
   }
 }
 
+// Returns the number of a future. Reports an error and returns -1 if no launch of the task gives
+// the future.
 int Builder::number_of_future(const std::string& path, std::string_view name) {
   const auto found = future_numbers_.find(name);
   if (found != future_numbers_.end()) return static_cast<int>(found->second);

@@ -47,6 +47,7 @@ std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault
 
 }  // namespace
 
+// Returns why a formula has no value, as a clause for messages.
 std::string_view words_of(FormulaFault fault) {
   switch (fault) {
     case FormulaFault::kNone:
@@ -63,6 +64,7 @@ std::string_view words_of(FormulaFault fault) {
   return "an extent is negative, or there are more than 2^63-1 points";
 }
 
+// Returns true if the formula reads neither a variable nor a piece.
 bool Code::is_closed() const {
   const auto reads = [](const Op& op) {
     return op.kind == Kind::kSlot || op.kind == Kind::kPoints || op.kind == Kind::kExtent;
@@ -164,6 +166,7 @@ std::vector<std::string_view> Scope::all() const {
   return names;
 }
 
+// Returns true if the name is a word and not one of the functions that formulas have.
 bool is_formula_name(std::string_view name) {
   if (name.empty() || !is_letter(name.front())) return false;
   if (!std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); })) {
@@ -213,12 +216,14 @@ class FormulaParser {
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
   }
+  // Reads a symbol if it comes next. Returns true if it does.
   bool take(std::string_view symbol) {
     skip();
     if (text_.substr(at_, symbol.size()) != symbol) return false;
     at_ += symbol.size();
     return true;
   }
+  // Reads a symbol, or reports that it is missing.
   void expect(std::string_view symbol) {
     if (ok_ && !take(symbol)) {
       fail(fmt::format("`{}` is expected{}", symbol,
@@ -370,6 +375,7 @@ class FormulaParser {
     push(Kind::kSlot, found->slot);
   }
 
+  // Parses a number of up to 64 bits.
   void number(bool negative = false) {
     std::uint64_t value = 0;
     const char* const begin = text_.data() + at_;
@@ -414,6 +420,7 @@ class FormulaParser {
     }
     push(extent ? Kind::kExtent : Kind::kPoints, requirement, static_cast<std::int32_t>(dimension));
   }
+  // Parses a number that is not part of an expression. Reports an error and returns 0 otherwise.
   std::int64_t plain_number() {
     skip();
     if (!ok_) return 0;

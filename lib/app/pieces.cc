@@ -100,6 +100,7 @@ Rect placed(Rect box, const Rect& within) {
 
 }  // namespace
 
+// Returns the row-major position of a colour.
 std::int64_t place_in(const Rect& colors, const Point& color) {
   std::int64_t place = 0;
   for (int d = 0; d < color.dimensions(); ++d) {

@@ -11,6 +11,7 @@
 namespace groma {
 namespace {
 
+// Returns the whole number that the text is, or nothing.
 std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -24,6 +25,7 @@ AppParameter* find_parameter(Application& app, std::string_view name) {
   return found == app.parameters.end() ? nullptr : &*found;
 }
 
+// Returns a help text: similar names, otherwise the known names, or `otherwise` if there are none.
 std::string help_for(std::string_view word, const std::vector<std::string_view>& known,
                      std::string_view otherwise) {
   const auto near = near_names(word, known);

@@ -88,6 +88,7 @@ Diagnostic& Evaluation::fail(DiagId id, Range range, std::vector<DiagArg> args) 
   return diagnostic;
 }
 
+// Reports that a value has the wrong type. Returns the value of a failed evaluation.
 Value Evaluation::fail_type(Range range, std::string_view what, std::string_view needs,
                             const Value& found) {
   fail(DiagId::kTypeMismatch, range,

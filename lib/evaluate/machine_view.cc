@@ -20,6 +20,7 @@ MachineView MachineView::with(Step step, Coordinates sizes) const {
   return view;
 }
 
+// Splits dimension `d` into as many dimensions as there are `parts`.
 MachineView MachineView::split(int d, Coordinates parts) const {
   Coordinates sizes = sizes_;
   sizes.erase(at(sizes, d));
@@ -27,6 +28,7 @@ MachineView MachineView::split(int d, Coordinates parts) const {
   return with({Step::Kind::kSplit, d, 0, sizes_[slot(d)], 0, std::move(parts)}, std::move(sizes));
 }
 
+// Merges dimensions `a` and `b` into one.
 MachineView MachineView::merge(int a, int b) const {
   Coordinates sizes = sizes_;
   sizes[slot(a)] = sizes_[slot(a)] * sizes_[slot(b)];
@@ -89,6 +91,7 @@ void MachineView::step_back(const Step& step, Coordinates& index) {
   }
 }
 
+// Changes `index` to the index after the operation. Returns false if the operation has cut it off.
 bool MachineView::step_forward(const Step& step, Coordinates& index) {
   switch (step.kind) {
     case Step::Kind::kSplit: {
@@ -125,6 +128,8 @@ Coordinates MachineView::to_base(Coordinates index) const {
   return index;
 }
 
+// Leads a processor's node and index forward over all operations. Returns nothing, and says in
+// `cut` which slice is the reason, if a slice has cut it off.
 std::optional<Coordinates> MachineView::from_base(std::int64_t node, std::int64_t processor,
                                                   Cut* cut) const {
   Coordinates index = {node, processor};

@@ -142,6 +142,7 @@ class AutoSearch {
 
 }  // namespace
 
+// Returns the best factorisation, or kTooMany if there are too many to try.
 SplitResult auto_split(std::int64_t n, std::span<const std::int64_t> extents) {
   GROMA_CHECK(n >= 0 && n <= kMaxSplit);
   if (n <= 1 || extents.empty()) return Sizes(extents.size(), 1);

@@ -72,6 +72,7 @@ class Decomposition {
     tails_[at(dimensions_, 0)] = {{1, 0, 0, 0}};
   }
 
+  // Returns the best split, or why there is none.
   SplitResult run() {
     find_least();
     if (least_[at(0, divisors_.whole())] == kNoCost) return SplitError::kOverflow;
@@ -97,6 +98,7 @@ class Decomposition {
     }
   }
 
+  // Returns the indices of the divisors of `left` in rising order of value.
   std::vector<std::size_t> rising_divisors_of(std::size_t left) const {
     std::vector<std::size_t> sizes = divisors_.divisors_of(left);
     std::sort(sizes.begin(), sizes.end(), [&](std::size_t a, std::size_t b) {
@@ -105,6 +107,7 @@ class Decomposition {
     return sizes;
   }
 
+  // Returns the least crossing cost of dimensions i..k-1 with the product `left`.
   Cost least_of(std::size_t i, std::size_t left) const {
     Cost least = kNoCost;
     for (std::size_t size : choices_[left]) {
@@ -226,6 +229,7 @@ std::int64_t volume_of(const Sizes& extents) {
 
 }  // namespace
 
+// Checks the arguments, and searches for the split with the least communication.
 SplitResult decompose(std::int64_t n, std::span<const std::int64_t> extents,
                       std::span<const std::int64_t> halo) {
   GROMA_CHECK(n >= 0 && n <= kMaxSplit && halo.size() == extents.size());

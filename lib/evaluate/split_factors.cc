@@ -4,6 +4,7 @@
 
 namespace groma::mapper {
 
+// Returns the prime factors, found by trial division.
 std::vector<Factor> factorise(std::int64_t n) {
   std::vector<Factor> factors;
   std::size_t stride = 1;
@@ -26,6 +27,7 @@ Divisors::Divisors(std::int64_t n) : factors_(factorise(n)), values_{1} {
   }
 }
 
+// Returns the indices of all divisors of a divisor, built prime by prime.
 std::vector<std::size_t> Divisors::divisors_of(std::size_t divisor) const {
   std::vector<std::size_t> found = {0};
   for (const Factor& factor : factors_) {

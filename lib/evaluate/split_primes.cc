@@ -8,6 +8,7 @@
 
 namespace groma::mapper {
 
+// Multiplies each prime factor, from the smallest on, into the smallest size.
 std::vector<std::int64_t> balance_split(std::int64_t n, std::int64_t k) {
   GROMA_CHECK(n >= 0 && n <= kMaxSplit && k >= 1);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(k), 1);
@@ -21,6 +22,7 @@ std::vector<std::int64_t> balance_split(std::int64_t n, std::int64_t k) {
   return sizes;
 }
 
+// Gives each prime factor, from the largest on, to the dimension with the largest remaining extent.
 std::vector<std::int64_t> greedy_split(std::int64_t n, std::span<const std::int64_t> extents) {
   GROMA_CHECK(n >= 0 && n <= kMaxSplit);
   std::vector<std::int64_t> sizes(extents.size(), 1);

@@ -54,6 +54,7 @@ std::string lines(const std::vector<std::string>& items, int indent) {
   return fmt::format("[\n{}  {}\n{}]", margin, fmt::join(items, ",\n  " + margin), margin);
 }
 
+// Returns a formula as JSON: a number if it is one, otherwise a text.
 std::string formula_text(const Formula& formula) {
   const std::string& text = formula.text();
   std::int64_t value = 0;
@@ -167,6 +168,7 @@ std::string partition_text(const AppPartition& partition) {
   return object.on_one_line();
 }
 
+// Returns the data of a requirement as JSON: only the name if there is nothing else.
 std::string data_text(const AppData& data) {
   if (data == AppData{data.of} && !data.of.empty()) return json_string(data.of);
   return Object()
@@ -257,6 +259,7 @@ std::string requirement_text(const AppRequirement& requirement, const AppDefault
 
 // ---- What tasks launch
 
+// Returns a launch as JSON. Members that have their default are left out.
 std::string launch_text(const AppLaunch& launch) {
   return Object()
       .raw(keys::kLaunchOf, json_string(launch.task))

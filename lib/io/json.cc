@@ -226,6 +226,7 @@ bool JsonReader::has_wrong_keys(const JsonPlace& place) const {
   return std::find(wrong_keys_.begin(), wrong_keys_.end(), place.value) != wrong_keys_.end();
 }
 
+// Returns the elements of a list. Reports an error and returns no elements if the value is not one.
 const JsonValue::Array& JsonReader::array(const JsonPlace& place) {
   static const JsonValue::Array kNone;
   if (const JsonValue::Array* array = place.value->array()) return *array;
@@ -245,6 +246,7 @@ bool JsonReader::truth(const JsonPlace& place) {
   return false;
 }
 
+// Returns a number, which may be written as a whole one.
 double JsonReader::number(const JsonPlace& place) {
   if (const auto* real = std::get_if<double>(&place.value->data)) return *real;
   if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) {
@@ -285,6 +287,7 @@ std::size_t JsonReader::word(const JsonPlace& place, std::span<const std::string
   return 0;
 }
 
+// Returns the member with this key, if the object has it.
 std::optional<JsonPlace> JsonReader::member(const JsonPlace& place, std::string_view key) {
   const JsonValue::Object* members = place.value->object();
   if (members == nullptr) return std::nullopt;
@@ -316,6 +319,7 @@ std::string_view JsonReader::existing(const JsonPlace& place, std::string_view p
   return pointer.substr(0, end);
 }
 
+// Returns the member with this key. Reports that it is missing unless the object has wrong keys.
 std::optional<JsonPlace> JsonReader::required(const JsonPlace& place, std::string_view key,
                                               std::string help) {
   std::optional<JsonPlace> found = member(place, key);

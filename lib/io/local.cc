@@ -101,6 +101,7 @@ void find_gpus(hwloc_topology_t topology, Found* found) {
   }
 }
 
+// Returns the model of the processor as hwloc reports it, or "" if it is unknown.
 std::string cpu_model_of(hwloc_topology_t topology) {
   hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
   const char* model =
@@ -138,6 +139,7 @@ NodeFigures figures_of(const Found& found) {
   return figures;
 }
 
+// Returns a sentence that describes the computer.
 std::string description_of(const Found& found) {
   const std::string model = found.cpu_model.empty() ? "unknown CPU" : found.cpu_model;
   return fmt::format(

@@ -282,6 +282,7 @@ class Maker {
     std::reverse(profile_.path.begin(), profile_.path.end());
   }
 
+  // Returns the activity that an event is.
   static Doing doing_of(const Event& event) {
     switch (event.kind) {
       case Event::Kind::kTask:

@@ -269,6 +269,7 @@ class Writer {
     more(busiest.size(), "channels", kFewListed);
   }
 
+  // Writes what the record leaves out.
   void notes() {
     if (record_.notes.empty()) return;
     title("What is not in it");

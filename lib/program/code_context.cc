@@ -58,6 +58,8 @@ CodeId CodeContext::broken(Range range) {
   return make(Op::kBroken, Type::kAny, range, static_cast<std::uint32_t>(data.failures.size() - 1));
 }
 
+// Returns true if the value may have the wanted type. A processor fits as a tuple, and a task's
+// parent as a task.
 bool CodeContext::fits(CodeId id, Type wanted) const {
   const Type found = type_of(id);
   if (is_any(wanted) || is_any(found) || found == wanted) return true;

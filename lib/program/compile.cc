@@ -204,6 +204,7 @@ class Compiler {
     }
   }
 
+  // Enters a Task statement: one row for each task that it names.
   void enter(const syntax::TaskStatement& node) {
     Row row;
     row.key.table = TableId::kTask;
@@ -214,6 +215,7 @@ class Compiler {
     }
   }
 
+  // Enters a Region statement: one row for each pair of a task and a region.
   void enter(const syntax::RegionStatement& node) {
     Row row;
     row.key.table = TableId::kRegion;
@@ -222,6 +224,7 @@ class Compiler {
     add_regions(row, node.names, node.which, "the memory", place_words(node.place));
   }
 
+  // Enters a Layout statement: one row for each pair of a task and a region.
   void enter(const syntax::LayoutStatement& node) {
     Row row;
     row.key.table = TableId::kLayout;
@@ -312,6 +315,7 @@ class Compiler {
     add_regions(row, node.names, node.which, "the collection", "");
   }
 
+  // Enters a ControlReplicate statement: one row for each task.
   void enter(const syntax::ControlReplicateStatement& node) {
     Row row;
     row.key.table = TableId::kControlReplicate;
@@ -322,6 +326,7 @@ class Compiler {
     }
   }
 
+  // Enters a TaskSteal statement: one row for each task, with its kind and scope.
   void enter(const syntax::TaskStealStatement& node) {
     Row row;
     row.key.table = TableId::kTaskSteal;

@@ -168,6 +168,7 @@ class DimensionCheck {
   std::vector<Finding> findings_;
 };
 
+// Visits the expressions of a statement, and notes what is known about an assigned variable.
 void DimensionCheck::visit(const Action& action) {
   switch (action.kind) {
     case Action::Kind::kPrint:
@@ -437,6 +438,7 @@ std::vector<bool> DimensionCheck::certainly_run() const {
   return certain;
 }
 
+// Reports the mistakes. A mistake in code that may never run is a warning.
 void DimensionCheck::report() {
   const std::vector<bool> certain = certainly_run();
   for (Finding& finding : findings_) {

@@ -97,6 +97,7 @@ Range Program::range(Origin origin) const {
   return data_->statements[origin.statement - 1];
 }
 
+// Returns the kinds of the Task statement for the name, otherwise of the one for `*`.
 std::optional<TaskDecision> Program::task(std::string_view name) const {
   const Row* row = find_task(*data_, TableId::kTask, name, {{program::kAnyPlace}});
   if (row == nullptr) return std::nullopt;

@@ -3,6 +3,7 @@
 
 namespace groma::program {
 
+// Declares a variable with a new slot. It hides an earlier variable of the same name.
 std::uint32_t Scope::push(NameId name, Type type) {
   if (last_local_.empty()) last_local_.assign(names_, Local::kNone);
   const std::uint32_t slot = slots_++;

@@ -285,6 +285,7 @@ bool good(const Events& events) {
 
 }  // namespace
 
+// Returns true if the box and its coordinates are within the limits of a recording.
 bool can_be_kept(const Rect& rect) {
   const auto small = [](std::int64_t n) { return n >= -kMostEventNumber && n <= kMostEventNumber; };
   const auto lower = rect.lower.coordinates(), extents = rect.extents.coordinates();
@@ -293,6 +294,7 @@ bool can_be_kept(const Rect& rect) {
          Rect::make(rect.lower, rect.extents).has_value() && rect.volume() <= kMostEventNumber;
 }
 
+// Returns the dimensions of a partition's colours. Each outer partition adds its own.
 int Events::color_dimensions(const Partition& partition) const {
   int dimensions = partition.colors.dimensions();
   for (std::int32_t outer = partition.outer; outer >= 0;) {
@@ -315,6 +317,7 @@ std::size_t Events::given_colors(const Requirement& requirement, std::size_t dim
   return requirement.how == How::kFixed ? colors : colors - dimensions;
 }
 
+// Returns the lengths of the parts of `given`: the point, then the colour of each piece.
 std::vector<std::size_t> Events::layout_of(const Context& context) const {
   if (context.shape < 0) return {};
   const Shape& shape = shapes[static_cast<std::size_t>(context.shape)];

@@ -111,6 +111,7 @@ std::vector<std::size_t> all_of(const Samples& samples) {
   return all;
 }
 
+// Returns the formula as code over these names, or nothing if it is not valid.
 std::optional<Code> compiled(const Formula& formula, const std::vector<std::string>& names) {
   Scope scope;
   for (const std::string& name : names) scope.variable(name);
@@ -385,6 +386,7 @@ std::vector<Formula> near_formulas(const Samples& given, std::span<const std::in
   return near;
 }
 
+// Returns the number of samples at which the formula is right.
 std::size_t count_right(const Formula& formula, const Samples& samples) {
   const auto values = values_of(formula, samples);
   std::size_t right = 0;
@@ -394,6 +396,7 @@ std::size_t count_right(const Formula& formula, const Samples& samples) {
   return right;
 }
 
+// Returns a linear formula from neighbouring samples, right or wrong at the others.
 Formula linear_guess(const Samples& samples) {
   if (samples.values.empty()) return 0;
   const auto found = linear(samples, all_of(samples));

@@ -91,6 +91,7 @@ std::vector<Repeat> fold(std::span<const std::uint32_t> sequence) {
   return Folder(first_free).fold({sequence.begin(), sequence.end()}, kMaxRepeatDepth);
 }
 
+// Returns the number of symbols without loops. Stops counting above `most`.
 std::uint64_t unfolded_size(const std::vector<Repeat>& folded, std::uint64_t most) {
   std::uint64_t size = 0;
   for (const Repeat& each : folded) {
@@ -102,6 +103,7 @@ std::uint64_t unfolded_size(const std::vector<Repeat>& folded, std::uint64_t mos
   return size;
 }
 
+// Appends the symbols of all repetitions.
 void unfold(const std::vector<Repeat>& folded, std::vector<std::uint32_t>& sequence) {
   for (const Repeat& each : folded) {
     for (std::uint32_t i = 0; i < each.count; ++i) {
