@@ -33,9 +33,10 @@ inline constexpr std::size_t kMaxAppAllFields = 1 << 20;  // over all requiremen
 inline constexpr std::size_t kMaxAppParameters = 64;
 inline constexpr std::size_t kMaxAppNames = 256;        // definitions, sizes, arguments, ...
 inline constexpr std::size_t kMaxAppRegions = 1 << 12;  // the same limit holds for partitions
-inline constexpr std::size_t kMaxAppBoxes = 1 << 16;    // AppPartition::boxes, over all partitions
-inline constexpr int kMaxAppDepth = 32;                 // nesting of loops and phases in one task
-inline constexpr int kMaxAppPartitionDepth = 8;         // nesting of partitions in partitions
+// limit on AppPartition::boxes in all partitions together
+inline constexpr std::size_t kMaxAppBoxes = 1 << 16;
+inline constexpr int kMaxAppDepth = 32;          // nesting of loops and phases in one task
+inline constexpr int kMaxAppPartitionDepth = 8;  // nesting of partitions in partitions
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
 inline constexpr std::size_t kMaxFormulaBytes = 4096;
 
@@ -295,12 +296,14 @@ struct AppMetric {
 // Costs of the runtime itself, on the processor that each node reserves for it. docs/simulator.md
 // gives the sources of the defaults.
 struct RuntimeCosts {
-  double issue_s = 5e-6;    // for a task to launch something
-  double map_s = 300e-6;    // to analyse and map a task
-  double replay_s = 10e-6;  // to analyse and map a task in a trace, from its second iteration on
-  double remote_s = 2e-6;   // to send a slice to another node, in addition to the network's latency
-  double future_s = 20e-6;  // to wake a task that waits for a future
-  double copy_s = 5e-6;     // to start a copy, in addition to the latency of the channels
+  double issue_s = 5e-6;  // time for a task to issue a launch
+  double map_s = 300e-6;  // time to analyse and map a task
+  // time to analyse and map a task in a trace, from its second iteration on
+  double replay_s = 10e-6;
+  // time to send a slice to another node, in addition to the network's latency
+  double remote_s = 2e-6;
+  double future_s = 20e-6;  // time to wake a task that waits for a future
+  double copy_s = 5e-6;     // time to start a copy, in addition to the latency of the channels
   friend bool operator==(const RuntimeCosts&, const RuntimeCosts&) = default;
 };
 inline constexpr double kMaxRuntimeCost = 1000;  // seconds

@@ -10,7 +10,7 @@ namespace groma {
 // One file of dsl/. All views refer to constants.
 struct DslFile {
   std::string_view name;     // file name without folder and `.mapper`: "strategy01"
-  std::string_view summary;  // first line (a comment) without the `#`
+  std::string_view summary;  // first line of the text, a comment, without its `#`
   std::string_view text;     // whole text
 };
 

@@ -80,7 +80,7 @@ struct MapperLog {
   std::vector<Point> points;
   std::map<std::string, Options> options;  // by task name
   std::vector<Move> moves;
-  bool by_groma = false;  // written by `groma run --log`
+  bool by_groma = false;  // true: `groma run --log` wrote the log
   // the process of `groma run --log` was ended before it had written the whole log
   bool broken_off = false;
   std::int64_t lines = 0, mapped = 0;  // lines that were read; tasks that were mapped

@@ -128,7 +128,7 @@ struct ChatReply {
   std::string text;       // valid UTF-8; empty if the reply is all reasoning
   std::string reasoning;  // comes from a separate field of the reply or from <think>
   Finish finish = Finish::kStop;
-  std::string model;  // as the server names it
+  std::string model;  // name that the server gives the model
   ChatUsage usage;    // for this reply
   std::optional<double> money;
   std::vector<std::string> left_out;  // requested fields that the server does not accept
@@ -171,8 +171,8 @@ struct ChatError {
 // counts with the most that it may have cost.
 struct ChatSpending {
   std::int64_t requests = 0, input_tokens = 0, output_tokens = 0;
-  double money = 0;        // 0 without a price
-  bool estimated = false;  // some of it is estimated
+  double money = 0;        // 0 if ChatOptions has no price
+  bool estimated = false;  // true: a part of the spending is estimated
 };
 
 // A client of one endpoint. Any number of threads may use it at once; their spending adds up.

@@ -135,9 +135,9 @@ struct Profile {
   std::vector<Memory> memories;          // memories that were used, in order
   std::vector<Channel> channels;         // channels that were used, in order
   std::vector<Runtime> runtimes;         // runtime processors that mapped something, in order
-  std::vector<Move> moves;               // the most bytes first
-  std::vector<Flow> flows;               // the most bytes first
-  std::vector<Phase> phases;             // in the order of their first end
+  std::vector<Move> moves;               // sorted by moved bytes, the largest number first
+  std::vector<Flow> flows;               // sorted by moved bytes, the largest number first
+  std::vector<Phase> phases;             // sorted by the end of the first phase of each name
 
   // The critical path, from the beginning to the end without gaps. The lengths add up to `total`.
   std::vector<Segment> path;

@@ -121,7 +121,7 @@ struct Proposal {
 
 // A proposal that was tried.
 struct Step {
-  std::int64_t number = 0;  // from 1, in the order of the proposals
+  std::int64_t number = 0;  // counted from 1, in the order of the proposals
   Proposal proposal;        // with the text as it was evaluated
   Evaluation evaluation;
 };
@@ -158,7 +158,8 @@ class Round {
   virtual const History& history() const = 0;
   virtual std::size_t most() const = 0;  // number of proposals that can still be tried, at least 1
   virtual GuideDetail detail() const = 0;  // detail of the feedback that may be shown to a model
-  virtual const Evaluator& evaluator() const = 0;  // for its check functions, not for evaluate()
+  // only its check functions may be called, not evaluate()
+  virtual const Evaluator& evaluator() const = 0;
 
   // Asks the model, up to eight questions at once, and returns the answers in their order. The cost
   // is counted and written down before the answers are returned. Without a model: kUnsupported.

@@ -92,7 +92,7 @@ struct VerifiedMapping {
 // How the runs of one mapping compare with the runs of another.
 struct VerifyComparison {
   double speedup = 1;    // quotient of the medians; above 1: the first mapping is better
-  double noise = 0;      // half of each interval relative to its median; the larger value
+  double noise = 0;      // half of each interval, relative to its median; the larger of both values
   bool differs = false;  // true: the two intervals do not overlap
   bool one_run = false;  // true: one of them ran once, which does not show the noise
 };

@@ -23,8 +23,8 @@ Formula squarest() {
 }
 
 struct Order {
-  const char* outer;  // block of k for node (in, jn) in step kos
-  const char* inner;  // half of that block for GPU (il, jl) in step kios
+  const char* outer;  // the block of k that node (in, jn) multiplies in outer step kos
+  const char* inner;  // the half of that block that GPU (il, jl) multiplies in inner step kios
 };
 
 Application two_level(std::string name, std::string description, bool narrow, const Order& order) {

@@ -273,7 +273,8 @@ class Composer {
     }
     int code = context_.exit_code.value_or(0);
     if (code == 0 && !context_.timed_out) return;
-    if (code < 0 && code > -128) code = 128 - code;  // a signal, as some tools report it
+    // some tools report a signal as its negative number
+    if (code < 0 && code > -128) code = 128 - code;
     const Rule* found = nullptr;
     for (const Rule& rule : rules_.rules) {
       if (rule.role != Role::kSilent || found != nullptr) continue;

@@ -13,7 +13,8 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using Role = PrintedNumber::Role;
 
-constexpr std::size_t kWindowBytes = 64;  // text beside a number that decides its role
+// length of the text beside a number that decides the number's role
+constexpr std::size_t kWindowBytes = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

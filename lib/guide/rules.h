@@ -67,7 +67,7 @@ struct Advice {
 
 // A possible cause of a run that ended without a message.
 struct PossibleCause {
-  std::string text;  // a clause: "the code of a task waits for ever"
+  std::string text;  // the cause as a clause, such as "the code of a task waits for ever"
   // Only a mapping that has one of these statements can be the cause. Empty: any run.
   std::vector<MappingStatement> statements;
   bool mapper = false;   // a fault in the code of a mapper in C++

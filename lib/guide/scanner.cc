@@ -326,7 +326,7 @@ void Scanner::clean(std::string* text) {
     const char c = (*text)[i];
     if (c == '\x1b') {
       const std::size_t end = escape_end(*text, i);
-      if (end == std::string::npos) {  // the rest has not been read yet
+      if (end == std::string::npos) {  // the rest of the escape sequence has not been read yet
         text->erase(kept, i - kept);
         return;
       }

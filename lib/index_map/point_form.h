@@ -41,7 +41,7 @@ class PointForm {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
     std::int64_t factor = 0;
-    std::int64_t scale = 1, offset = 0;  // applied to the value in the slot
+    std::int64_t scale = 1, offset = 0;  // the dividend is scale * (value of the slot) + offset
     // the divisors of the digit, in the order of its operations
     std::int64_t first = 0, second = 0;
     Divider by_first, by_second;

@@ -138,7 +138,8 @@ class MapCursor {
 
  private:
   // A list of boxes, each with the number of its processor. A launch may have one for each point,
-  // so they are packed: the number, then begin and end in every dimension from one dimension on.
+  // so they are packed: the number, followed by begin and end in each dimension that the list
+  // covers.
   class CellList {
    public:
     void begin(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }

@@ -22,7 +22,7 @@ struct Unusable {
 
 class Refusals {
  public:
-  // `task` is the name that messages use. Both arguments are used until the last call.
+  // `task` is the name that messages use. Both arguments must outlive this object.
   Refusals(std::string_view task, const Machine& machine) : task_(task), machine_(machine) {}
 
   const Machine& machine() const { return machine_; }

@@ -60,7 +60,8 @@ class Finder {
   // Ends the event of each launching task at its first launch. The rest of its work becomes further
   // events, which go_on() places.
   void split_launching_tasks() {
-    std::vector<std::pair<std::size_t, RunTime>> launching;  // index and original end
+    // index and original end of each launching task
+    std::vector<std::pair<std::size_t, RunTime>> launching;
     for (std::size_t i = 0; i < events_.size(); ++i) {
       Event& event = events_[i].event;
       end_ = std::max(end_, event.end);

@@ -9,7 +9,7 @@ namespace groma::program {
 
 class Builder {
  public:
-  // All arguments are used until the last call. data.functions and data.globals hold every
+  // All arguments must outlive this object. data.functions and data.globals hold every
   // definition.
   Builder(const syntax::Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags);
   Builder(const Builder&) = delete;

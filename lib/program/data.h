@@ -221,8 +221,9 @@ struct Data {
 
   // range of each statement; the statement with Origin o is at index o - 1
   std::vector<Range> statements;
-  std::vector<Row> rows;      // the statements that can decide; shadowed ones are in `shadowed`
-  std::vector<Row> shadowed;  // shadowed statements, by key, then in the order of the text
+  std::vector<Row> rows;  // the statements that can decide; shadowed ones are in `shadowed`
+  // shadowed statements, sorted by key and then by their place in the text
+  std::vector<Row> shadowed;
   FlatIndex row_index;
   std::vector<StatedLayout> layouts;
 

@@ -21,7 +21,7 @@ struct Elements {
 
 class ExpressionBuilder {
  public:
-  // The context is used until the last call.
+  // `context` must outlive the builder.
   explicit ExpressionBuilder(CodeContext& context) : context_(context), calls_(context, *this) {}
 
   // Builds an expression and returns the id of its code. A broken expression becomes kBroken.

@@ -25,8 +25,8 @@ struct LaunchRuns {
 // number of points.
 struct ColorTable {
   std::size_t begin = 0;   // position of the first table of the launch
-  std::size_t before = 0;  // numbers for each point in the tables before this one
-  std::size_t colors = 0;  // numbers for each point in this table
+  std::size_t before = 0;  // how many numbers each point has in the tables before this one
+  std::size_t colors = 0;  // how many numbers each point has in this table
 };
 
 // A formula, and the number of recorded values at which it is right. `is_rule` is false if it is

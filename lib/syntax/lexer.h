@@ -15,7 +15,7 @@ namespace groma::syntax {
 
 // A comment in the source.
 struct Comment {
-  Range range;    // from its `#` or `//` to before the line end
+  Range range;    // begins at `#` or `//` and ends before the line end
   bool own_line;  // only white space precedes it on its line
 };
 

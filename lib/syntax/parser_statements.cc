@@ -163,7 +163,7 @@ bool Parser::looks_like_def() const {
   const bool word = at(TokenKind::kName) || at(TokenKind::kTypeWord);
   const bool two = word && next_.kind == TokenKind::kName && !next_.line_start;
   if (!two && (!at(TokenKind::kName) || next_.kind != TokenKind::kLeftParen)) return false;
-  constexpr std::uint32_t kLongest = 1000;  // bytes of a head
+  constexpr std::uint32_t kLongest = 1000;  // limit on the bytes of a function's head
   std::string_view head =
       text({two ? next_.range.end : next_.range.begin, next_.range.end + kLongest});
   const auto skip = [&head](std::string_view characters) {

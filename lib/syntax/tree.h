@@ -194,8 +194,8 @@ struct Statement {
                CollectMemoryStatement, TaskMapStatement, ControlReplicateStatement,
                TaskStealStatement, AssignStatement, PrintStatement, ReturnStatement, DefStatement>
       node;
-  Range range;            // without the `;`
-  std::uint32_t end = 0;  // after the `;`, if there is one
+  Range range;            // range of the statement without its `;`
+  std::uint32_t end = 0;  // end of the statement with its `;`, if it has one
 };
 
 // A parsed program.

@@ -248,8 +248,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if kinds
 
-  // Task: the first kind of the statement that the machine has and for which the task has a
-  // variant.
+  // Ranks the kinds of the Task statement, in their order, that the machine has and for which the
+  // task has a variant.
   void default_policy_rank_processor_kinds(Context context, const Legion::Task& task,
                                            std::vector<Legion::Processor::Kind>& ranking) override {
     const std::string name = task.get_task_name();
@@ -927,7 +927,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                            const Needs& needs) const {
     return needs.memory.exists() ? needs.memory : site_.memory(target, wish.memory);
   }
-  // Why there is no instance. An empty text: there is one.
+  // Why a region gets no instance. If the text is empty, it gets one.
   struct NoInstance {
     std::string text;
     bool no_room = false;  // a suitable memory is too full
