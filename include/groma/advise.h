@@ -1,5 +1,5 @@
-// Advice that is tried: changes of a mapping that the guide suggests for a run, each simulated
-// before it is offered; and the correction of mistakes that have one certain fix.
+// Suggests changes of a mapping after a run. Each change is simulated before it is suggested. Also
+// corrects mistakes that have exactly one possible correction.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace groma {
 
-// Returns the text with all sure fixes applied. It repeats this while there are sure fixes, since
-// one may uncover another. Sets *made to the number of fixes.
+// Applies all certain fixes (Fix::sure) and returns the text. Repeats this until no certain fix is
+// left, since one fix may uncover another mistake. Sets *made to the number of fixes.
 Source mend(const Source& source, std::size_t* made);
 
 // A run and its results. The objects that the pointers point at must outlive the call of

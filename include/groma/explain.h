@@ -20,9 +20,9 @@
 namespace groma {
 
 // Limit on the blocks of all launches in one explain(); a block is the points that go to one
-// processor. If a function is too irregular for groma/index_map.h, its points count, and their
-// evaluation takes at most kMaxPlaceSteps steps. Launches beyond the limit are explained without
-// their loads.
+// processor. If groma/index_map.h cannot describe a function, each of its points counts as a block,
+// and their evaluation takes at most kMaxPlaceSteps steps. Launches beyond the limit are explained
+// without their loads.
 inline constexpr std::int64_t kMaxExplainPoints = 1 << 20;
 // Limit on the launches that differ in task, domain or place in the program. Further launches are
 // left out.
@@ -33,18 +33,18 @@ inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
 // The part of the application to explain. An empty member means all.
 struct ExplainQuery {
   std::string task;
-  std::string region;  // a name, or a position
+  std::string region;  // the region's name, or the position of the requirement
 };
 
-// A statement that matches the same key, and the reason why it did not decide.
+// A statement that matches what the deciding statement matches, and why it did not decide.
 struct BeatenStatement {
   enum class Reason : std::uint8_t {
     kPrecedence,  // another statement is more specific
     kShadowed,    // an earlier statement has the same key
-    kNothingNew,  // Region: more specific statements already name its memories, or VIRTUAL
-    kInner,       // Region, Layout: regions of an inner variant are always virtual
-    kVirtual,     // Layout: virtual data has no layout
-    kPrivilege,   // CollectMemory: the region is not read-only
+    kNothingNew,  // a Region statement: more specific ones already list its memories, or VIRTUAL
+    kInner,       // a Region or Layout statement: regions of an inner variant are always virtual
+    kVirtual,     // a Layout statement: virtual data has no layout
+    kPrivilege,   // a CollectMemory statement: the region is not read-only
   };
   Origin origin;
   Reason reason = Reason::kPrecedence;
@@ -92,15 +92,15 @@ struct ExplainedLaunch : Decided {
 struct ExplainedMemory {
   enum class State : std::uint8_t {
     kPassed,    // the processor cannot use this memory: see `why`
-    kTaken,     // used if it has room
-    kFallback,  // used if the memories before it have no room
+    kTaken,     // the mapper uses this memory if it has room
+    kFallback,  // the mapper uses this memory if those before it in the list have no room
   };
   MemKind memory = MemKind::kSysmem;
   State state = State::kTaken;
   std::string why;
   Origin by;  // the Region statement that names the memory
   LayoutSpec layout;
-  Decided layout_decided;  // origin 0: the layout that the variant demands, or SOA F_order
+  Decided layout_decided;  // if `by` is 0: the layout that the variant demands, or SOA F_order
   // True if no statement decides the layout but the program's own mapper does.
   bool demanded_by_mapper = false;
   // If no statement decides the layout: the other layouts that launches get, because the program's
@@ -117,9 +117,8 @@ struct ExplainedRequirement {
   std::optional<std::int64_t> node;
   bool is_mapped = true;    // false: no instance is needed, because there is no access or no field
   bool is_virtual = false;  // true: no instance is made; the children map their parts
-  // true: the region is virtual because the task runs an inner variant, which accesses no data
-  bool inner = false;
-  std::vector<ExplainedMemory> memories;  // in order
+  bool inner = false;       // true: it is virtual because the task runs an inner variant
+  std::vector<ExplainedMemory> memories;  // in the order in which the mapper tries them
   // Region statements, and Layout statements of a virtual region.
   std::vector<BeatenStatement> beaten;
   bool collected = false;  // true: the instance is freed when the task is done
@@ -135,7 +134,7 @@ struct ExplainedTask {
   // In the order of their positions. A requirement has one entry for each set of names that
   // launches give it, and further entries for nodes that differ.
   std::vector<ExplainedRequirement> requirements;
-  std::int64_t limit = 0;                           // InstanceLimit; 0: none
+  std::int64_t limit = 0;                           // of InstanceLimit; 0: there is no limit
   LimitScope limit_scope = LimitScope::kProcessor;  // scope of `limit`
   Decided limit_decided;
   bool replicated = false;

@@ -115,8 +115,8 @@ class MapperLogReader {
 struct LoggedStatement {
   enum class State : std::uint8_t {
     kActed,
-    kNotHonoured,  // something else was done at least once
-    kOverruled,    // others decided about everything that the statement matches
+    kNotHonoured,  // the run did something else at least once
+    kOverruled,    // other statements decided about everything that this statement matches
     kUnmatched,    // the run has nothing that the statement matches
     kNotShown,     // this kind of log does not show it, or the log was broken off before it
   };

@@ -26,15 +26,16 @@ namespace groma {
 struct CheckOptions {
   std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points; half a second
   std::int64_t max_bytes = std::int64_t{1} << 31;  // memory, as in SimulateOptions
-  std::function<bool()> stop = {};  // asked about every millisecond; true ends the check
-  bool first_error = false;         // true: stop at the first error
+  std::function<bool()> stop =
+      {};                    // called about once a millisecond; returning true ends the check
+  bool first_error = false;  // true: stop at the first error
 };
 
 // Finds everything that is wrong with a program. `machine` and `app` may be null.
 // * The text itself is always checked.
 // * With an application: names that the application does not have.
-// * With a machine: errors when the program is bound there.
-// * With both: errors when the application runs there (check_run).
+// * With a machine: errors of binding the program to the machine.
+// * With both: errors that a run of the application on the machine would have (check_run).
 // Returns the bound program. Returns nullopt if there is no machine or the text has an error.
 std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
                                   Diagnostics& diags, LogSink* log = nullptr,
@@ -53,8 +54,8 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
 // * A warning means that the result depends on the timing of the run: `may-not-fit` for memories,
 //   otherwise the id of the refusal.
 // * The warning `check-incomplete` means that not everything could be examined.
-// Takes about a tenth of the time of a run. May be called from any thread; several calls may share
-// one binding.
+// Takes about a tenth of the time of a run. May be called from any thread; several calls may use
+// the same BoundProgram.
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options = {});
 
@@ -64,13 +65,13 @@ void check_nodes(const Machine& machine, const Application& app, Diagnostics& di
 
 // The largest launch that place() accepts: 2^20 points, which take some seconds and 60 MB.
 inline constexpr std::int64_t kMaxPlacePoints = 1 << 20;
-// Limit on the processors in all sets of one place(): 100 MB.
+// Limit on the processors that the sets in one Placement hold together: about 100 MB.
 inline constexpr std::int64_t kMaxPlaceSetItems = 1 << 22;
 
 // A question for place(). Set either `task` or `function`.
 struct PlaceQuery {
-  std::string task;      // a task, whose function the program's statements decide
-  std::string function;  // a function of the program
+  std::string task;      // a task, whose function the program's statements choose
+  std::string function;  // the name of a mapping function
   Rect domain;           // domain of an index launch
   // The kind on which the task runs, used if no Task statement decides it.
   std::optional<ProcKind> from;
@@ -90,7 +91,7 @@ struct Placement {
   std::string function_name;
   ProcKind kind = ProcKind::kGpu;
   Rect domain;  // 0 dimensions for a single task
-  // Row-major, the last coordinate fastest. If the function returned a set, its first processor.
+  // The processor of each point, in row-major order. For a set, this is its first processor.
   std::vector<Processor> points;
   // The sets, parallel to `points`, if a function returned sets. Otherwise empty.
   std::vector<std::vector<Processor>> sets;

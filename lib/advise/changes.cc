@@ -17,10 +17,11 @@
 namespace groma::inspect {
 namespace {
 
-constexpr std::size_t kTasks = 4;      // tasks examined, those with the most time first
-constexpr std::size_t kRegions = 3;    // regions examined, by the time of their copies
-constexpr std::size_t kRemoved = 4;    // statements of one kind that are removed
-constexpr double kWorthTrying = 0.02;  // least share of the measured time
+constexpr std::size_t kTasks = 4;    // number of tasks examined, those with the most time first
+constexpr std::size_t kRegions = 3;  // number of regions examined, the longest copies first
+constexpr std::size_t kRemoved = 4;  // limit on the statements of one kind that are removed
+// A task or region with a smaller share of the measured time is not examined.
+constexpr double kWorthTrying = 0.02;
 
 // Returns the text on one line, with single spaces.
 std::string one_line(std::string_view text) {
@@ -67,7 +68,7 @@ void Editor::set(const edit::Statement& statement, const edit::Function* functio
   changes_.back().added = harmless(added);
 }
 
-// Adds the single changes first, then their combination if there are at least two.
+// Adds each change alone, then all of them together if there are at least two.
 void Editor::change(const edit::Mapping::Changes& changes) {
   const std::size_t first = changes_.size();
   edit::Mapping::Changes made;
@@ -107,10 +108,9 @@ void Editor::edit(Range range, const std::string& text) {
       fmt::format("{}", range.begin), {{range, text}});
 }
 
-// ---------------------------------------------------------------------------------------- subjects
+// ----------------------------------------------------------------------------- kinds and memories
 
-// The order is that of the default mapper's preference.
-std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task) {
+std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task) {
   std::vector<ProcKind> kinds;
   for (ProcKind kind :
        {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu, ProcKind::kIo, ProcKind::kPy}) {
@@ -123,7 +123,7 @@ std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task) {
   return kinds;
 }
 
-std::optional<ProcKind> kind_of(const Subject& subject, const app::Task& task) {
+std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& task) {
   const std::vector<ProcKind> kinds = kinds_of(subject, task);
   const auto decision = subject.program.task(task.name);
   if (!decision) return kinds.empty() ? std::nullopt : std::optional(kinds.front());
@@ -142,8 +142,8 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
   return memories;
 }
 
-// Index functions depend on the smallest number of dimensions of the task's launches.
-void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& editor) {
+// Proposes the functions that suit the smallest number of dimensions of the task's launches.
+void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Editor& editor) {
   const app::Task& of = subject.app.tasks[task];
   const auto name = syntax::written_name(of.name);
   if (!name) return;
@@ -227,7 +227,7 @@ class Weights {
 
 class Faster {
  public:
-  Faster(const Subject& subject, const Profile& profile, const std::string& measured)
+  Faster(const ChangeInput& subject, const Profile& profile, const std::string& measured)
       : subject_(subject),
         record_(*profile.record),
         weights_(profile, measured),
@@ -257,7 +257,7 @@ class Faster {
       const int task = task_of(tasks[i].first);
       if (task >= 0) lay_out(static_cast<std::uint32_t>(task));
     }
-    return editor_.take();
+    return editor_.take_changes();
   }
 
  private:
@@ -289,8 +289,8 @@ class Faster {
     }
   }
 
-  // Makes statements name another processor kind first, for the tasks with the most time: one
-  // change for each statement, and one for all.
+  // Makes the Task statements of the tasks with the most time name another processor kind first.
+  // Adds one change for each statement, and one for all together.
   void let_all_run_elsewhere() {
     for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
       if (!subject_.machine.has(kind)) continue;
@@ -318,8 +318,8 @@ class Faster {
     }
   }
 
-  // Removes all statements that bind a function shared by several tasks: a change of one task alone
-  // may not help.
+  // Removes all statements that bind a function which several tasks share, because a change of one
+  // task alone may not help.
   void forget_shared_placements() {
     std::set<FunctionId> done;
     for (const auto& [name, time] : weights_.tasks()) {
@@ -341,8 +341,8 @@ class Faster {
     }
   }
 
-  // Moves the task's data to the memory with the most bandwidth for its processor: one change for
-  // each statement, and one for all.
+  // Moves the task's data to the memory with the most bandwidth for its processor. Adds one change
+  // for each statement, and one for all together.
   void keep_in_fastest(std::uint32_t number, ProcKind kind) {
     const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
     if (!fastest) return;
@@ -419,7 +419,7 @@ class Faster {
     }
   }
 
-  const Subject& subject_;
+  const ChangeInput& subject_;
   const RunRecord& record_;
   Weights weights_;
   Editor editor_;
@@ -427,7 +427,7 @@ class Faster {
 
 }  // namespace
 
-std::vector<Change> faster_changes(const Subject& subject, const Profile& profile,
+std::vector<Change> faster_changes(const ChangeInput& subject, const Profile& profile,
                                    const std::string& measured) {
   return Faster(subject, profile, measured).changes();
 }

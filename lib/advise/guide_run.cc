@@ -42,7 +42,7 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
   std::size_t begin = 0, end = 0;
   while (begin < most && text[begin] == to[begin]) ++begin;
   while (end < most - begin && text[text.size() - 1 - end] == to[to.size() - 1 - end]) ++end;
-  const auto within = [&](std::size_t at) {  // a character
+  const auto within = [&](std::size_t at) {  // returns true if `at` is inside a UTF-8 character
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
   };
   while (begin > 0 && within(begin)) --begin;
@@ -81,7 +81,7 @@ class Adviser {
     const std::int64_t whole = run_.result->tasks;
     const double before = noisy_ ? run_without_noise(kWhole).seconds : run_.result->seconds;
     double of_trials = before;
-    std::int64_t tasks = whole;  // tasks of a trial
+    std::int64_t tasks = whole;  // point tasks of one trial run
     if (whole > tasks_left_ / static_cast<std::int64_t>(runs_left_)) shorten(&of_trials, &tasks);
     if (tasks > tasks_left_) return say_why_not(feedback);
     const Program program = this->program();
@@ -123,7 +123,7 @@ class Adviser {
   // reason; after the last it succeeds.
   void make_possible(Feedback* feedback) {
     std::string titles;
-    std::string added;  // the titles, if the first step only adds: without "add "
+    std::string added;  // the titles without "add ", if the first step only adds statements
     std::vector<Edit> edits;
     Source at = source();
     std::vector<Refusal> why = run_.result->refusals;
@@ -290,7 +290,7 @@ class Adviser {
     }
     --runs_left_;
     if (result.status == RunStatus::kStopped || result.status == RunStatus::kTooLarge) {
-      unknown_ = true;  // the result is unknown
+      unknown_ = true;
       if (result.status == RunStatus::kStopped) runs_left_ = 0;
       return std::nullopt;
     }
@@ -321,8 +321,8 @@ class Adviser {
     return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
   }
 
-  // Returns the fastest few attempts, at most one for each thing changed. If trials are shortened,
-  // each is repeated as a whole run, which may take at most `most_seconds`.
+  // Returns the fastest few attempts, at most one for each changed thing. If trials are shortened,
+  // each of these is repeated as a whole run, which may take at most `most_seconds`.
   std::vector<Tried> best(std::vector<Tried> found, double most_seconds) {
     const auto by_seconds = [](const Tried& a, const Tried& b) {
       return a.attempt.result.seconds < b.attempt.result.seconds;
@@ -371,7 +371,7 @@ class Adviser {
     feedback->tried = true;
   }
 
-  GuidedRun run_;  // without recording and noise
+  GuidedRun run_;  // the run to improve; its options have no recording and no noise
   bool noisy_, failed_;
   const app::Data& app_;
   bool complete_ = true;

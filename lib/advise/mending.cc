@@ -11,7 +11,7 @@ namespace {
 
 class Mending {
  public:
-  Mending(const Subject& subject, const Refusal& refusal)
+  Mending(const ChangeInput& subject, const Refusal& refusal)
       : subject_(subject), refusal_(refusal), editor_(subject.program) {}
 
   std::vector<Change> changes() {
@@ -51,7 +51,7 @@ class Mending {
         if (refusal_.diagnostic.range || refusal_.diagnostic.id == DiagId::kBadShard) placement("");
     }
     if (refusal_.origin) editor_.remove(refusal_.origin);
-    return editor_.take();
+    return editor_.take_changes();
   }
 
  private:
@@ -91,8 +91,8 @@ class Mending {
     return number < 0 ? nullptr : &subject_.app.tasks[static_cast<std::size_t>(number)];
   }
 
-  // Adds all other kinds to the task's statement. Also proposes statements for the task alone with
-  // the kinds that it can use.
+  // Adds the kinds that the machine has to the task's statement. Also proposes statements for this
+  // task alone, with the kinds on which it can run.
   void kinds(const std::string& name) {
     const app::Task* of = task(name);
     if (of == nullptr) return;
@@ -224,14 +224,14 @@ class Mending {
     return false;
   }
 
-  const Subject& subject_;
+  const ChangeInput& subject_;
   const Refusal& refusal_;
   Editor editor_;
 };
 
 }  // namespace
 
-std::vector<Change> mending_changes(const Subject& subject, const Refusal& refusal) {
+std::vector<Change> mending_changes(const ChangeInput& subject, const Refusal& refusal) {
   return Mending(subject, refusal).changes();
 }
 

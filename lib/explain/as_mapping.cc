@@ -43,7 +43,7 @@ class DefaultProgram {
   // Returns the program, with comments about decisions that no statement can express.
   std::string write() {
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
-      if (asks(query_, app_.tasks[i])) add_task(static_cast<std::uint32_t>(i));
+      if (asks_about(query_, app_.tasks[i])) add_task(static_cast<std::uint32_t>(i));
     }
     std::string text = fmt::format("# What the default mapper does with `{}` on `{}`.\n",
                                    harmless(app_.name), harmless(machine_->name()));
@@ -121,7 +121,8 @@ class DefaultProgram {
   void add_requirements(std::uint32_t number, const std::string& name, ProcKind kind) {
     const TaskUses& uses = uses_[number];
     for (std::size_t n = 0; n < uses.names.size(); ++n) {
-      const auto use = std::find(uses.of.begin(), uses.of.end(), n) - uses.of.begin();
+      const auto use = std::find(uses.names_of_use.begin(), uses.names_of_use.end(), n) -
+                       uses.names_of_use.begin();
       const app::AppView views(app_, number, uses.names[n]);
       add_requirements(app_.tasks[number], name, views,
                        uses.uses.empty() ? app::LaunchUse{.task = number}
@@ -142,7 +143,7 @@ class DefaultProgram {
       mapper.map_task(runtime, views.view(launch, processor), {}, wishes.emplace_back());
     }
     for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-      if (!asks(query_, names[number], i)) continue;
+      if (!asks_about(query_, names[number], i)) continue;
       const RequirementWish& wish = wishes.front().requirements[i];
       const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const TaskWish& other) {
         return same_data(other.requirements[i], wish);
@@ -178,7 +179,7 @@ class DefaultProgram {
                               .memories = {only.memory},
                               .layout = edit::words_of(only.layout)};
     regions_ += line(statement);
-    if (only.layout.exact) {  // a statement with `Exact` would also exclude neighbours
+    if (only.layout.exact) {  // `Exact` in a Layout statement would also exclude neighbours
       layouts_ += fmt::format("# {} {}: {}, which its variant demands.\n", harmless(task.name),
                               harmless(region), layout_words(only.layout));
       return;

@@ -89,7 +89,7 @@ class Explainer {
     explanation.machine = machine_.name();
     // Explains all tasks: only together do they show which statements never decide.
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
-      asked_ = asks(query_, app_.tasks[i]);
+      asked_ = asks_about(query_, app_.tasks[i]);
       ExplainedTask task = explain_task(i);
       if (asked_) explanation.tasks.push_back(std::move(task));
     }
@@ -107,9 +107,9 @@ class Explainer {
     return {};
   }
 
-  // Returns the diagnostics for the reader if the query asks about the current task; otherwise a
-  // list that is ignored.
-  Diagnostics& told() { return asked_ ? diags_ : ignored_; }
+  // Returns the list for a problem of the current task: the caller's list if the query asks about
+  // the task, otherwise a list that is thrown away.
+  Diagnostics& task_diags() { return asked_ ? diags_ : ignored_; }
 
   // Explains one task. Without a processor kind, only the kind is explained.
   ExplainedTask explain_task(std::size_t number) {
@@ -146,7 +146,8 @@ class Explainer {
       explained.passed.push_back(
           {kind, machine_.has(kind) ? "the task has no variant for it" : "the machine has none"});
     }
-    if (!decision) add_located(program_, {mapper::no_kind(program_, view, machine_), {}}, told());
+    if (!decision)
+      add_located(program_, {mapper::no_kind(program_, view, machine_), {}}, task_diags());
     return explained;
   }
 
@@ -195,8 +196,8 @@ class Explainer {
     if (!is_index && function) {
       explained.example = place_single(view, use, *function, kind);
     } else if (is_index && use.domain && use.domain->volume() > 0) {
-      explained.loads =
-          function ? loads_.of_function(view, function->function, kind) : loads_.of_default(view);
+      explained.loads = function ? loads_.count_by_function(view, function->function, kind)
+                                 : loads_.count_by_default_mapper(view);
     }
     return explained;
   }
@@ -227,7 +228,8 @@ class Explainer {
         app_.tasks[task].requirements.size());
     std::set<std::pair<std::size_t, app::Names>> seen;
     for (std::size_t n = 0; n < uses.names.size(); ++n) {
-      const auto use = std::find(uses.of.begin(), uses.of.end(), n) - uses.of.begin();
+      const auto use = std::find(uses.names_of_use.begin(), uses.names_of_use.end(), n) -
+                       uses.names_of_use.begin();
       const app::AppView views(app_, task, uses.names[n]);
       explain_requirements(
           task, views,
@@ -261,7 +263,7 @@ class Explainer {
             mapper::decide_requirement(program_, view, i, variant, processor, machine_, {}));
       }
       for (const Refusal& refusal : validate(wish, view, machine_)) {
-        add_located(program_, refusal, told());
+        add_located(program_, refusal, task_diags());
       }
       wishes.push_back(std::move(wish.requirements));
     }
@@ -280,7 +282,7 @@ class Explainer {
         ExplainedRequirement one =
             explain_requirement(views.view(launch, processors[p]), i, wishes[p][i]);
         if (distinct.size() > 1) one.node = processors[p].node;
-        if (asks(query_, names, i)) explained[i].push_back(std::move(one));
+        if (asks_about(query_, names, i)) explained[i].push_back(std::move(one));
       }
     }
   }
@@ -321,8 +323,8 @@ class Explainer {
     return explained;
   }
 
-  // Lists the candidate memories in order: the one taken, the fallbacks, and those passed over with
-  // the reason.
+  // Lists the candidate memories in order. The first usable one is taken, later usable ones are
+  // fallbacks, and each memory that is passed over has the reason.
   void explain_memories(MatchQuery query, const TaskView& view, const RequirementWish& wish,
                         ExplainedRequirement& explained) {
     using State = ExplainedMemory::State;
@@ -361,7 +363,8 @@ class Explainer {
       }
       explained.memories.push_back(std::move(memory));
     }
-    if (taken) return;  // otherwise these statements decide that the mapping fails
+    // If no memory can be used, these statements decide that the mapping fails.
+    if (taken) return;
     for (const InstanceWish& candidate : wish.candidates())
       statements_.note_decides(candidate.memory_origin);
   }

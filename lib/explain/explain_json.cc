@@ -15,6 +15,7 @@ std::string_view name_of(Reason reason) {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
+// Converts the parts of an explanation to JSON.
 class Writer {
  public:
   explicit Writer(const Program& program) : program_(program) {}
@@ -36,6 +37,7 @@ class Writer {
     for (Origin origin : origins) json.push_back(statement(origin));
     return json;
   }
+  // Returns the statements that lost against the deciding one, each with its reason.
   Json over(const std::vector<BeatenStatement>& others) const {
     Json json = Json::array();
     for (const BeatenStatement& other : others) {

@@ -24,6 +24,7 @@ struct NamedData {
   const app::Names* names = nullptr;
 };
 
+// Finds the region or partition that has this name in the application's description.
 std::optional<NamedData> find_data(const app::Data& data, std::string_view name) {
   for (std::uint32_t i = 0; i < data.regions.size(); ++i) {
     if (data.regions[i].name == name) return NamedData{true, i, &data.regions[i].names};
@@ -57,7 +58,7 @@ bool uses_at(const app::Task& task, const TaskUses& uses, std::size_t position,
   });
 }
 
-// Returns the positions at which tasks use the data: "1 in `work`". At most kMost of them.
+// Returns at most kMost of the positions at which tasks use the data: "1 in `work`".
 std::vector<std::string> positions_of(const app::Data& data, const std::vector<TaskUses>& uses,
                                       const NamedData& whole) {
   constexpr std::size_t kMost = 4;
@@ -74,6 +75,7 @@ std::vector<std::string> positions_of(const app::Data& data, const std::vector<T
 
 constexpr std::size_t kListedRegions = 12;  // longer lists of names are not shown
 
+// Returns true if the text consists of digits only.
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
@@ -112,8 +114,8 @@ std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
     if (is_new) task.names.push_back(found->first);
     return found->second;
   };
-  for (const app::LaunchUse& use : app::uses(data, kMaxExplainLaunches, complete)) {
-    all[use.task].of.push_back(number_of(use));
+  for (const app::Use& use : app::uses(data, kMaxExplainLaunches, complete)) {
+    all[use.task].names_of_use.push_back(number_of(use));
     all[use.task].uses.push_back(use);
   }
   for (std::uint32_t i = 0; i < data.tasks.size(); ++i) {
@@ -122,11 +124,11 @@ std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
   return all;
 }
 
-bool asks(const ExplainQuery& query, const app::Task& task) {
+bool asks_about(const ExplainQuery& query, const app::Task& task) {
   return query.task.empty() || query.task == task.name;
 }
 
-bool asks(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position) {
+bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position) {
   const app::Names& own = names[position];
   return query.region.empty() || query.region == std::to_string(position) ||
          std::find(own.begin(), own.end(), query.region) != own.end();
@@ -141,12 +143,12 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
   bool task_found = false, region_found = query.region.empty();
   for (std::size_t t = 0; t < data.tasks.size(); ++t) {
     tasks.push_back(data.tasks[t].name);
-    if (!asks(query, data.tasks[t])) continue;
+    if (!asks_about(query, data.tasks[t])) continue;
     task_found = true;
     positions = std::max(positions, data.tasks[t].requirements.size());
     for (const app::LaunchNames& names : uses[t].names) {
       for (std::size_t i = 0; i < names.size(); ++i) {
-        region_found = region_found || asks(query, names, i);
+        region_found = region_found || asks_about(query, names, i);
         regions.insert(names[i].begin(), names[i].end());
       }
     }

@@ -14,18 +14,18 @@ struct TaskUses {
   std::vector<app::LaunchUse> uses;  // empty: the launches are not known
   // Each distinct list of requirement names that launches use; at least one.
   std::vector<app::LaunchNames> names;
-  std::vector<std::size_t> of;  // for each use, its index in `names`
+  std::vector<std::size_t> names_of_use;  // for each use, the index of its list in `names`
 };
 // Returns the uses, one entry for each task. `complete` is set to false if there are more launches
 // than the limit kMaxExplainLaunches.
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete);
 
 // Return true if the query asks about this task, or about this requirement with these names.
-bool asks(const ExplainQuery& query, const app::Task& task);
-bool asks(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position);
+bool asks_about(const ExplainQuery& query, const app::Task& task);
+bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position);
 
-// If only the description of the application uses `name`, for a region or partition that the
-// program did not name, adds what a mapping can write instead. Otherwise returns false.
+// If `name` stands for a region or partition only in the description of the application, and not in
+// the program, adds a help that says what a mapping can write instead. Otherwise returns false.
 bool explain_description_name(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
                               const std::vector<TaskUses>& uses);
 

@@ -29,6 +29,9 @@ std::string_view words_of(Reason reason) {
   return "";
 }
 
+// Writes the tasks of an explanation, indented by level: a decision, then the statement that made
+// it
+// (`by`), then the statements that lost (`over`).
 class Writer {
  public:
   Writer(const Explanation& explanation, const Program& program, bool color)
@@ -59,10 +62,12 @@ class Writer {
     line(0, color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
   }
 
+  // Writes who decided: a statement or the default mapper.
   void by(int depth, Origin origin) {
     dim_line(depth, origin ? "by " + statement_line(program_, origin)
                            : std::string("by the default mapper"));
   }
+  // Writes the statements that lost, with their reasons.
   void beaten(int depth, const std::vector<BeatenStatement>& others) {
     for (const BeatenStatement& other : others) {
       dim_line(depth, fmt::format("over {} ({})", statement_line(program_, other.origin),
@@ -89,6 +94,7 @@ class Writer {
     write_options(task);
   }
 
+  // Returns the form, domain and parent of a launch: "index launch of 4 x 4 points in main".
   static std::string heading(const ExplainedLaunch& launch) {
     std::string text = launch.is_index ? "index launch" : "single task";
     if (launch.domain) {
@@ -99,6 +105,7 @@ class Writer {
     return text;
   }
 
+  // Returns the load of the processors, or the example processor of a single task.
   static std::string result(const ExplainedLaunch& launch, ProcKind kind) {
     if (launch.loads) {
       const ExplainedLoads& loads = *launch.loads;
@@ -169,6 +176,7 @@ class Writer {
     decided(4, layout);
   }
 
+  // Writes limits, replication and stealing. Options that no statement decides share one line.
   void write_options(const ExplainedTask& task) {
     std::string rest;  // decisions that no statement makes
     const auto option = [&](bool is_on, const Decided& decision, const std::string& words) {

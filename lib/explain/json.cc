@@ -9,6 +9,7 @@ namespace {
 
 using Json = OrderedJson;
 
+// Returns the line and column of a byte offset in the source.
 Json position_json(const Source& source, std::uint32_t offset) {
   const Position position = source.position(offset);
   return {{"line", position.line}, {"column", position.column}};

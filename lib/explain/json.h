@@ -12,7 +12,7 @@ namespace groma {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// An edit of the source: {"title": ..., "edits": [...], "sure": ...}.
+// Returns a fix of the source: {"title": ..., "edits": [...], "sure": ...}.
 OrderedJson json_of(const Source& source, const Fix& fix);
 // Returns the diagnostics in the order of the source text.
 OrderedJson json_of(const Diagnostics& diags);

@@ -16,16 +16,16 @@ constexpr std::int64_t kMaxPiece = 1 << 22;  // points
 // by dimension.
 template <typename Visit>
 bool for_each_piece(const Rect& domain, const Visit& visit) {
-  // Dimension `cut` is cut into lengths. The dimensions before it are cut into single indices, and
-  // those behind it are not cut.
+  // Dimension `cut` is cut into intervals. The dimensions before it are cut into single indices,
+  // and the dimensions after it are not cut.
   int cut = domain.dimensions() - 1;
-  std::int64_t behind = 1;  // points of the dimensions behind `cut`
+  std::int64_t behind = 1;  // product of the extents of the dimensions after `cut`
   for (; cut > 0 && domain.extents[cut] <= kMaxPiece / behind; --cut) {
     behind *= domain.extents[cut];
   }
   const std::int64_t length = std::min(domain.extents[cut], kMaxPiece / behind);
   Rect piece = domain;
-  Rect outer = domain;  // indices of the pieces
+  Rect outer = domain;  // has one point for each piece
   outer.extents[cut] = (domain.extents[cut] + length - 1) / length;
   for (int d = 0; d < domain.dimensions(); ++d) {
     if (d < cut) piece.extents[d] = 1;
@@ -45,8 +45,8 @@ bool for_each_piece(const Rect& domain, const Visit& visit) {
 }  // namespace
 
 // A function that can be specialised is counted by boxes, any other point by point.
-std::optional<ExplainedLoads> LaunchLoads::of_function(const TaskView& task, FunctionId function,
-                                                       ProcKind kind) {
+std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& task,
+                                                             FunctionId function, ProcKind kind) {
   TaskPoint point;
   point.name = task.name;
   point.domain = task.domain;
@@ -54,8 +54,8 @@ std::optional<ExplainedLoads> LaunchLoads::of_function(const TaskView& task, Fun
   Diagnostics ignored(bound_.program().source());
   Diagnostics& warnings = warned_.insert(function).second ? diags_ : ignored;
   const auto map = IndexMap::make(bound_, function, point, kind, warnings);
-  if (map && (*map)->specialised()) return of_map(*map, kind);
-  if (!take_points(task.domain.volume())) return std::nullopt;
+  if (map && (*map)->specialised()) return count_by_map(*map, kind);
+  if (!charge_points(task.domain.volume())) return std::nullopt;
   Counts counts;
   do {
     const auto placed = evaluator_.place(function, point, kind, diags_);
@@ -66,9 +66,9 @@ std::optional<ExplainedLoads> LaunchLoads::of_function(const TaskView& task, Fun
   return loads_of(counts, task.domain.volume(), kind);
 }
 
-// Counts the points of a function that is specialised, by boxes.
-std::optional<ExplainedLoads> LaunchLoads::of_map(const std::shared_ptr<const IndexMap>& map,
-                                                  ProcKind kind) {
+// Counts the points of a specialised function box by box.
+std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<const IndexMap>& map,
+                                                        ProcKind kind) {
   IndexMap::Cursor cursor(map);
   std::map<ProcessorNumber, std::int64_t> numbers;
   std::int64_t boxes = 0;
@@ -78,7 +78,7 @@ std::optional<ExplainedLoads> LaunchLoads::of_map(const std::shared_ptr<const In
   };
   const bool complete = for_each_piece(map->domain(), [&](const Rect& piece) {
     boxes = 0;
-    return cursor.slices(piece, sink, diags_) && take_points(boxes + 1);
+    return cursor.slices(piece, sink, diags_) && charge_points(boxes + 1);
   });
   if (!complete) return std::nullopt;
   Counts counts;
@@ -90,16 +90,16 @@ std::optional<ExplainedLoads> LaunchLoads::of_map(const std::shared_ptr<const In
 }
 
 // Counts the slices into which the default mapper cuts the launch.
-std::optional<ExplainedLoads> LaunchLoads::of_default(const TaskView& task) {
+std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskView& task) {
   const ProcKind kind = task.current.kind;
   const std::int64_t volume = task.domain.volume();
   // Slices by shard may be single points.
   const bool by_shard = task.depth == 1 && slices_.by_shard();
-  if (!take_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
+  if (!charge_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
     return std::nullopt;
   }
   Counts counts;
-  for (const TaskSlice& slice : slices_.of(task)) {
+  for (const TaskSlice& slice : slices_.slices_of(task)) {
     counts[{slice.processor.node, slice.processor.index}] += slice.box.volume();
   }
   return loads_of(counts, volume, kind);
@@ -107,14 +107,14 @@ std::optional<ExplainedLoads> LaunchLoads::of_default(const TaskView& task) {
 
 std::optional<Processor> LaunchLoads::place(FunctionId function, const TaskPoint& task,
                                             ProcKind kind) {
-  if (!take_points(1)) return std::nullopt;
+  if (!charge_points(1)) return std::nullopt;
   const auto placed = evaluator_.place(function, task, kind, diags_);
   if (!placed) return std::nullopt;
   return placed->processors.front();
 }
 
-// Counts the points as evaluated. Returns false if a limit is exceeded.
-bool LaunchLoads::take_points(std::int64_t count) {
+// Adds `count` to the number of evaluated points. Returns false if the limit is exceeded.
+bool LaunchLoads::charge_points(std::int64_t count) {
   if (count > kMaxExplainPoints - points_ || evaluator_.steps() > kMaxPlaceSteps) return false;
   points_ += count;
   return true;

@@ -26,13 +26,12 @@ class LaunchLoads {
               const app::Data& app, const std::vector<TaskUses>& uses, Diagnostics& diags)
       : bound_(bound), evaluator_(bound), slices_(std::move(shared), app, uses), diags_(diags) {}
 
-  // These functions return nullopt if the function fails or a limit is exceeded.
-  //
-  // Counts the points of `task.domain` that a mapping function gives each processor.
-  std::optional<ExplainedLoads> of_function(const TaskView& task, FunctionId function,
-                                            ProcKind kind);
+  // Counts the points of `task.domain` that a mapping function gives each processor. This function
+  // and the next two return nullopt if a mapping function fails or a limit is exceeded.
+  std::optional<ExplainedLoads> count_by_function(const TaskView& task, FunctionId function,
+                                                  ProcKind kind);
   // Counts the points of `task.domain` that the default mapper gives each processor.
-  std::optional<ExplainedLoads> of_default(const TaskView& task);
+  std::optional<ExplainedLoads> count_by_default_mapper(const TaskView& task);
   // Returns the first processor that a mapping function gives one point or single task.
   std::optional<Processor> place(FunctionId function, const TaskPoint& task, ProcKind kind);
 
@@ -40,8 +39,9 @@ class LaunchLoads {
   // Numbers of points by node and index of a processor.
   using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
-  std::optional<ExplainedLoads> of_map(const std::shared_ptr<const IndexMap>& map, ProcKind kind);
-  bool take_points(std::int64_t count);
+  std::optional<ExplainedLoads> count_by_map(const std::shared_ptr<const IndexMap>& map,
+                                             ProcKind kind);
+  bool charge_points(std::int64_t count);
   std::int64_t processor_count(ProcKind kind);
   ExplainedLoads loads_of(const Counts& counts, std::int64_t points, ProcKind kind);
 

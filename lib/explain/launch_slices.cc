@@ -51,7 +51,7 @@ Mapper& LaunchSlices::mapper(const Processor& local) {
 }
 
 // A launch of the top-level task is cut by shard and begins on that task's processor.
-TaskSlices LaunchSlices::of(TaskView launch) {
+TaskSlices LaunchSlices::slices_of(TaskView launch) {
   MapperRuntime runtime;
   const mapper::Cutter cutter{*machine_, runtime,
                               [this](const Processor& p) -> Mapper& { return mapper(p); },

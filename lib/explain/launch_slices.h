@@ -1,5 +1,5 @@
-// LaunchSlices: where a mapping sends the points of index launches. Launches are cut into slices as
-// in the embedded runtime: by shard if the top-level task is replicated.
+// LaunchSlices: cuts index launches into slices as the embedded runtime does under a mapping. If
+// the top-level task is replicated, each shard's points are cut separately.
 #pragma once
 
 #include <map>
@@ -19,10 +19,10 @@ class LaunchSlices {
   LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const app::Data& app,
                const std::vector<TaskUses>& uses);
 
-  // Returns true if launches of the top-level task are cut by shard.
+  // Returns true if the top-level task is replicated, so that its launches are cut by shard.
   bool by_shard() const { return shards_.size() > 1; }
   // Returns the slices of a launch; empty if the mapping fails.
-  TaskSlices of(TaskView launch);
+  TaskSlices slices_of(TaskView launch);
   // Returns the processors that may run a task whose current processor is `task.current`; empty if
   // the mapping fails.
   std::vector<Processor> targets(const TaskView& task);

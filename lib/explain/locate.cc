@@ -6,6 +6,7 @@
 namespace groma {
 namespace {
 
+// Adds a copy of a refusal's diagnostic, with its notes and helps, at `range`.
 void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics& diags) {
   Diagnostic& to = diags.add(from.id, range, from.args);
   to.lower_to(from.severity);

@@ -7,7 +7,8 @@
 
 namespace groma {
 
-// Adds the refusal's diagnostic at its own range, or else at the statement that caused it.
+// Adds the refusal's diagnostic at the range that the refusal gives. Without a range, adds it at
+// the statement that caused the refusal.
 void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags);
 // Adds the diagnostic of a refusal whose mapper is not a mapping program; it has no location.
 void add_unlocated(const Refusal& refusal, Diagnostics& diags);

@@ -18,6 +18,7 @@
 namespace groma {
 namespace {
 
+// The names of an application's tasks, and of its regions and partitions.
 struct AppNames {
   explicit AppNames(const app::Data& app) {
     for (const app::Task& task : app.tasks) {
@@ -32,6 +33,7 @@ struct AppNames {
   std::set<std::string_view> tasks, regions;
 };
 
+// Warns about names in the statements of a program, and keeps which tasks have which regions.
 class NameChecker {
  public:
   NameChecker(const Program& program, const app::Data& app, Diagnostics& diags)
@@ -81,8 +83,9 @@ class NameChecker {
     }
   }
 
-  // Warns if none of the tasks has the region. A region that no task has was already reported.
-  void look_at(std::span<const syntax::Name> tasks, const syntax::RegionRef& region) {
+  // Warns if no task that the statement names has the region. A region that no task of the
+  // application has was already reported.
+  void look_at(std::span<const syntax::Name> tasks, const syntax::Which& region) {
     const bool star = !region.is_position && region.value == kStarName;
     const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
     if (star || (!region.is_position && !names_.regions.contains(name))) return;
@@ -116,6 +119,7 @@ class NameChecker {
       diagnostic.note("its regions are " + join_names(candidates, "and"));
   }
 
+  // Warns about a name that is not in `known`, once for each name (`seen`).
   void look_at(DiagId id, NameId name, Range range, const std::set<std::string_view>& known,
                std::set<NameId>& seen) {
     const std::string_view text = tree_.table.text(name);
@@ -128,7 +132,7 @@ class NameChecker {
     suggest(diagnostic, text, candidates);
   }
 
-  // The regions of a task.
+  // The names and the number of a task's region requirements.
   struct Regions {
     std::set<std::string_view> names;
     std::uint32_t count = 0;

@@ -16,7 +16,7 @@ void StatementUse::note_decides(Origin origin) {
   matches_.insert(origin.statement);
 }
 
-// Every statement that is looked at here matches something.
+// Also notes that each of these statements matches something.
 std::vector<BeatenStatement> StatementUse::beaten(const MatchQuery& query,
                                                   std::span<const Origin> deciding, Reason reason) {
   std::vector<BeatenStatement> others;
@@ -37,7 +37,8 @@ Decided StatementUse::decided(const MatchQuery& query, Origin by) {
 // A shadowed row matches if the row that shadows it matches.
 void StatementUse::find_idle(Explanation& explanation) const {
   const program::Data& data = program_.data();
-  std::map<std::uint32_t, bool> idle;  // by statement: true if it matches
+  std::map<std::uint32_t, bool>
+      idle;  // statement number -> true if the statement matches something
   for (const program::Row& row : data.rows) {
     idle[row.statement] = matches_.contains(row.statement);
   }

@@ -21,6 +21,7 @@ std::string statement_text(const Program& program, Origin origin) {
   return harmless(whole, kShown);
 }
 
+// Returns the statement's location and text: "a.mapper:4:1: Region * * GPU FBMEM".
 std::string statement_line(const Program& program, Origin origin) {
   const Source& source = program.source();
   const Position at = source.position(program.range(origin).begin);

@@ -42,6 +42,7 @@ std::string join(const Formulas& formulas) {
   return join(texts, " x ");
 }
 
+// Returns the fields of a region with their sizes.
 std::string fields_text(const std::vector<AppField>& fields) {
   constexpr std::size_t kMost = 6;
   std::vector<std::string> names;
@@ -89,8 +90,8 @@ std::string describe_parameters(const Application& app, std::string_view name) {
   return text;
 }
 
-// Returns what a mapping writes for a region or partition whose name is used only in the
-// description, and nothing for others.
+// If the name of a region or partition stands only in the description, returns a note that says
+// what a mapping writes instead. Otherwise returns an empty text.
 template <typename Data>
 std::string unnamed_text(const Data& data) {
   if (!data.unnamed) return "";
@@ -115,7 +116,7 @@ std::string data_text(const Application& app, const AppRequirement& requirement)
   return is_unnamed(app, of) ? of + " (unnamed)" : of;
 }
 
-// Lists the partitions of `of`, and their partitions in turn.
+// Lists the partitions of the region or partition named `of`, each followed by its own partitions.
 std::string describe_partitions(const Application& app, std::string_view of, int depth) {
   std::string text;
   for (const AppPartition& partition : app.partitions) {
@@ -128,6 +129,7 @@ std::string describe_partitions(const Application& app, std::string_view of, int
   return text;
 }
 
+// Lists the regions with their extents and fields, each followed by its partitions.
 std::string describe_data(const Application& app) {
   std::string text = app.regions.empty() ? "" : "\nRegions, and below them how they are cut\n";
   for (const AppRegion& region : app.regions) {

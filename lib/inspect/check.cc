@@ -1,4 +1,4 @@
-// check(), and what it says as JSON.
+// check(), and the conversion of its diagnostics to JSON.
 #include <fmt/format.h>
 
 #include "explain/json.h"

@@ -18,8 +18,8 @@
 namespace groma {
 namespace {
 
-// Limit of stop queries, equal to two launches at the step limit (kMaxQuestionSteps); about twenty
-// seconds.
+// Limit on the calls of the stop function that long mapping functions cause. It allows as many
+// steps as two launches at the limit kMaxQuestionSteps, which take about twenty seconds.
 constexpr int kMostAsked = static_cast<int>(2 * kMaxQuestionSteps >> 16);
 
 // Warns, once for each task, if a recording does not tell whether a run accepts a layout.
@@ -40,8 +40,8 @@ class VariantCheck {
   }
 
  private:
-  // Returns true if the program's mapper chose some of the variants: for a kind of which it chose
-  // none, the recording does not tell which one runs.
+  // Returns true if the program's own mapper chose only some of the variants. For a processor kind
+  // of which it chose no variant, the recording does not tell which variant runs.
   static bool is_partly_chosen(const app::Task& task) {
     const auto is_chosen = [](const app::Variant& one) { return one.chosen_by_mapper; };
     const auto begin = task.variants.begin(), end = task.variants.end();
@@ -98,7 +98,7 @@ class VariantCheck {
 // the check is incomplete.
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options) {
-  // Number of stop queries from long functions: one query for 2^16 steps.
+  // Number of calls of the stop function by mapping functions: one call for 2^16 steps.
   std::atomic<int> asked = 0;
   const auto stops = [&] { return asked > kMostAsked || (options.stop && options.stop()); };
   const auto shared = ProgramMapper::share(bound, nullptr, [&] {

@@ -141,7 +141,8 @@ class Differ {
     return apart;
   }
 
-  // Returns true if both mappings let the same processors run the task on its current processor.
+  // Returns true if both mappings allow the same processors for a task whose current processor is
+  // `task.current`.
   bool run_alike(const TaskView& task) {
     return !targets_ || slices_of_a_.targets(task) == slices_of_b_.targets(task);
   }
@@ -164,7 +165,7 @@ class Differ {
   // Returns the processor of every point in row-major order; empty if the mapping fails, which
   // explain() has reported.
   static std::vector<Processor> places(LaunchSlices& mapping, const TaskView& view) {
-    const TaskSlices slices = mapping.of(view);
+    const TaskSlices slices = mapping.slices_of(view);
     if (slices.empty()) return {};
     std::vector<Processor> found(static_cast<std::size_t>(view.domain.volume()));
     for (const TaskSlice& slice : slices) {
@@ -221,8 +222,8 @@ class Differ {
     one.names = requirement.names;
   }
 
-  // Returns the first pair of requirements with the same names whose data differs. One mapping may
-  // distinguish nodes that the other does not.
+  // Returns the first pair of requirements with the same names but different data decisions. One
+  // mapping may distinguish nodes that the other does not.
   static std::pair<const ExplainedRequirement*, const ExplainedRequirement*> first_apart(
       const Requirements& a, const Requirements& b) {
     for (const ExplainedRequirement* one : a) {
@@ -291,12 +292,12 @@ class Differ {
   std::vector<TaskUses> uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
-  bool targets_ = true;  // compare the target processors of tasks
+  bool targets_ = true;  // true: also compare the processors that may run a task
   std::vector<MappingDifference> differences_;
 };
 
-RunResult run_mixed(const Mapping& a, const Mapping& b, const Mix& mix, const Workload& workload,
-                    const SimulateOptions& options) {
+RunResult run_mixed(const Mapping& a, const Mapping& b, const DecisionMix& mix,
+                    const Workload& workload, const SimulateOptions& options) {
   return simulate(
       workload, a.machine,
       [&](const Processor& local) {
@@ -347,7 +348,8 @@ class Exchanger {
         progress_(progress) {}
 
   // Returns false if no more runs should be made.
-  bool run(const Mix& mix, std::optional<MappingDifference::Cost>& cost, std::string& alone) {
+  bool run(const DecisionMix& mix, std::optional<MappingDifference::Cost>& cost,
+           std::string& alone) {
     if (done_ == all_ || (progress_ && !progress_(done_, all_))) return false;
     ++done_;
     const RunResult result = run_mixed(a_, b_, mix, workload_, options_);
@@ -370,25 +372,26 @@ class Exchanger {
   const Progress& progress_;
 };
 
-// Returns true if a statement causes several differences. Only such a statement gets its own run.
+// Returns true if a statement causes several differences. Only then is the statement measured by a
+// run of its own, in addition to the runs of its differences.
 bool has_several(const StatementDifference& statement) {
   return statement.by && statement.parts.size() > 1;
 }
 
-// Runs each statement with several differences first, then each difference. All limits share one
-// run.
+// Measures each statement with several differences first, then each difference. The differences of
+// instance limits are measured together in one run.
 void find_costs(MappingDiff& diff, Exchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
-    Mix mix;
-    for (const std::size_t part : statement.parts) exchange(diff.differences[part], mix);
+    DecisionMix mix;
+    for (const std::size_t part : statement.parts) take_from_second(diff.differences[part], mix);
     if (!exchanger.run(mix, statement.cost, statement.alone)) return;
   }
   bool limits_known = false;
   for (MappingDifference& each : diff.differences) {
     if (each.what == What::kLimit && std::exchange(limits_known, true)) continue;
-    Mix mix;
-    exchange(each, mix);
+    DecisionMix mix;
+    take_from_second(each, mix);
     if (!exchanger.run(mix, each.cost, each.alone)) return;
   }
 }

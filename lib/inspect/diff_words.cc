@@ -25,11 +25,12 @@ std::string signed_words(Number value, const Words& words) {
 std::string signed_seconds(double seconds) { return signed_words(seconds, seconds_words); }
 std::string signed_bytes(std::int64_t bytes) { return signed_words(bytes, profile::bytes_words); }
 
-// Returns a relative change, "+22 %"; "" if there is nothing to compare with.
+// Returns a relative change, "+22 %"; "" if `whole` is zero.
 std::string percent(double change, double whole) {
   return whole > 0 ? fmt::format("{:+.1f} %", 100 * change / whole) : "";
 }
 
+// Returns true if differences of this sort concern one region requirement, not a whole task.
 bool is_of_requirement(What what) {
   return what == What::kMemory || what == What::kLayout || what == What::kCollection;
 }
@@ -75,6 +76,7 @@ class Writer {
   }
 
  private:
+  // Returns true if B is faster than A but no measured difference is faster alone.
   bool gains_together() const {
     const auto may_gain = [](const auto& each) {
       const bool tried = each.cost || !each.alone.empty();
@@ -110,7 +112,8 @@ class Writer {
                      [&](const Item* a, const Item* b) { return size(*a) > size(*b); });
   }
 
-  // An entry without its own run is ordered by its most expensive part.
+  // Returns the statements, the largest cost first. A statement without its own run is ordered by
+  // its most expensive difference.
   std::vector<const StatementDifference*> statements_by_cost() const {
     std::vector<const StatementDifference*> order;
     for (const StatementDifference& each : diff_.statements) order.push_back(&each);
@@ -162,14 +165,14 @@ class Writer {
     text_ += fmt::format("  alone it does not run  {}\n      {}\n", of, harmless(why));
   }
 
-  // Writes differences for which both mappings have the same two decisions.
+  // Writes a group of differences that have the same decision of A and the same decision of B.
   void write(const std::vector<const MappingDifference*>& group) {
     const MappingDifference& first = *group.front();
     text_ += fmt::format("  {}\n", name_of(first.what));
     side("A", a_, first.a);
     side("B", b_, first.b);
     if (first.what == What::kLimit) return write_limits(group);
-    std::string without;  // places at which the difference changes nothing
+    std::string without;  // tasks and regions for which the difference changes nothing
     for (const MappingDifference* each : group) {
       if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
         without += (without.empty() ? "" : "; ") + where(*each);
@@ -184,8 +187,9 @@ class Writer {
     if (!without.empty()) text_ += fmt::format("  changes nothing: {}\n", without);
   }
 
-  // Writes the tasks with these two limits, and the cost of all limits if the group has it. The
-  // limits of all tasks are exchanged together, so only one difference has their cost.
+  // Writes the tasks that have one limit in A and another in B. The limits of all tasks are
+  // measured together, so only one difference has their cost; it is written if the group has that
+  // one.
   void write_limits(const std::vector<const MappingDifference*>& group) {
     const std::string together = "the limits of all tasks together";
     std::string tasks;

@@ -10,8 +10,8 @@
 namespace groma {
 namespace {
 
-constexpr std::size_t kListedProcessors = 64;  // in the legend; the others are summarised
-constexpr int kLayers = 64;  // layers drawn of a launch with more than two dimensions
+constexpr std::size_t kListedProcessors = 64;  // the legend only counts further processors
+constexpr int kLayers = 64;  // limit on the drawn layers of a launch with more than two dimensions
 constexpr int kBarWidth = 20;
 
 // How a picture shows a processor: its number in node order, a colour and a label.
@@ -88,6 +88,7 @@ std::string point_text(const Point& point) {
   return text + ")";
 }
 
+// Returns the first line of a picture: the task or function, and what is placed.
 std::string headline(const Placement& placement, const BoundProgram& bound) {
   std::string domain;
   for (std::int64_t extent : placement.domain.extents.coordinates()) {
@@ -284,7 +285,7 @@ class SvgWriter {
 
  private:
   static constexpr double kTop = 50, kLine = 18, kGap = 8;
-  static constexpr double kLetter = 8;  // width of a digit, also in the margin
+  static constexpr double kLetter = 8;  // width of a character in the numbers beside the picture
 
   double layer_height() const {
     const double titles = (dims_ > 2 ? kLine : 0) + (dims_ > 0 ? kLine : 0);
@@ -297,8 +298,8 @@ class SvgWriter {
         std::max(std::to_string(first).size(), std::to_string(first + count - 1).size());
     return static_cast<double>(digits);
   }
-  // Returns the distance between numbers on an axis, 1, 2, 5, 10, 20, ..., so that they do not
-  // overlap.
+  // Returns how many rows or columns lie between two numbers on an axis (1, 2, 5, 10, 20, ...), so
+  // that the numbers do not overlap.
   static std::int64_t step(double side, double wanted) {
     std::int64_t step = 1;
     for (int i = 0; static_cast<double>(step) * side < wanted; ++i) {
@@ -344,7 +345,7 @@ class SvgWriter {
     }
   }
 
-  // Adjacent points of one processor are one rectangle.
+  // Draws one row. Adjacent points of the same processor become one rectangle.
   void write_row(std::size_t first, double y) {
     const auto columns = static_cast<std::size_t>(columns_);
     for (std::size_t j = 0; j < columns;) {

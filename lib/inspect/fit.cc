@@ -11,6 +11,7 @@
 namespace groma {
 namespace {
 
+// Searches for the largest size of an application that fits into the machine's memories.
 class Fitter {
  public:
   Fitter(const Application& app, std::vector<const AppParameter*> parameters,
@@ -23,7 +24,7 @@ class Fitter {
     const std::int64_t start = std::max<std::int64_t>(1, first.value);
     std::int64_t fits = 0, fails = 0;  // largest size that fits, smallest that fails; 0: none yet
     Outcome outcome = Outcome::kFits;
-    const auto attempted = [&](std::int64_t next) {  // returns false if it was stopped
+    const auto attempted = [&](std::int64_t next) {  // returns false if the search was stopped
       outcome = attempt(next);
       if (outcome != Outcome::kStopped) (outcome == Outcome::kFits ? fits : fails) = next;
       return outcome != Outcome::kStopped;
@@ -48,6 +49,8 @@ class Fitter {
  private:
   enum class Outcome { kFits, kNoRoom, kOther, kStopped };
 
+  // Returns the parameters' values if the first one is `of_first`. The others grow by the same
+  // factor, within their bounds.
   std::vector<AppValue> values(std::int64_t of_first) const {
     const auto factor = static_cast<double>(of_first) /
                         static_cast<double>(std::max<std::int64_t>(1, parameters_.front()->value));
@@ -62,6 +65,7 @@ class Fitter {
     return values;
   }
 
+  // Runs the application at one size, and keeps the result in `fit_`.
   Outcome attempt(std::int64_t of_first) {
     Fit::TriedSize tried{values(of_first), {}};
     const Result<Workload> workload = Workload::make(app_, tried.values, stop_);
@@ -91,6 +95,7 @@ class Fitter {
     return Outcome::kNoRoom;
   }
 
+  // Notes that this size fails for a reason other than memory.
   Outcome other(std::string why) {
     fit_.beyond.reset();
     fit_.other_bound = std::move(why);

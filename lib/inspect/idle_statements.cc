@@ -46,8 +46,8 @@ class UsableKinds {
   std::array<bool, kMemKindCount> memories_{};  // that some processor can address
 };
 
-// Returns the memory that makes the statement useless: the memory of a Layout statement, or the
-// first one of a Region statement for all processors of which none is addressable.
+// Returns the memory kind because of which a statement has no effect: the memory of a Layout
+// statement, or the first memory of a Region statement whose memories no processor can address.
 std::optional<MemKind> useless_memory(const Row& row, const UsableKinds& usable) {
   if (const auto memory = program::memory_of(row.key.place)) {
     return usable.has(*memory) ? std::nullopt : memory;
@@ -59,8 +59,8 @@ std::optional<MemKind> useless_memory(const Row& row, const UsableKinds& usable)
   return static_cast<MemKind>(row.kinds[0]);
 }
 
-// Returns why a launch of the task is not replicated, or an empty string if it may be. Without
-// `machine`, the task's variants for all kinds count.
+// Returns why a launch of the task is not replicated, or an empty string if it may be. If `machine`
+// is null, the variants for all processor kinds are considered.
 std::string why_not(const TaskView& task, const Program& program, const Machine* machine) {
   if (const char* const reason = mapper::why_not_replicated(task)) return reason;
   std::optional<ProcKind> kind;
@@ -94,7 +94,7 @@ std::string why_never(const app::Data& data, std::uint32_t number, const TaskUse
 
 void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags) {
   const UsableKinds usable(machine);
-  std::set<std::uint32_t> reported;  // statements; one may have many rows
+  std::set<std::uint32_t> reported;  // numbers of statements; a statement may have many rows
   for (const Row& row : program.data().rows) {
     if (reported.size() == kMaxErrors) return;
     const auto kind = program::processor_of(row.key.place);

@@ -12,8 +12,8 @@ namespace groma::inspect {
 void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags);
 
 // Warns about each ControlReplicate statement that names a task which is never replicated. With a
-// machine, only the task's variant for the kind that the program chooses counts. `machine` may be
-// null.
+// machine, only the task's variant for the processor kind that the program chooses is considered.
+// If `machine` is null, all variants are.
 void check_replication(const Program& program, const Machine* machine, const Workload& app,
                        Diagnostics& diags);
 

@@ -8,8 +8,9 @@
 
 namespace groma {
 
-// A kind takes all decisions of its task along. Limits are exchanged for all tasks.
-void exchange(const MappingDifference& difference, Mix& mix) {
+// If the processor kind differs, all decisions about the task come from the second mapper. Limits
+// come from the same mapper for all tasks.
+void take_from_second(const MappingDifference& difference, DecisionMix& mix) {
   const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
   switch (difference.what) {
     case MappingDifference::What::kKind:
@@ -38,7 +39,7 @@ void exchange(const MappingDifference& difference, Mix& mix) {
 }
 
 MixedMapper::MixedMapper(std::unique_ptr<ProgramMapper> first,
-                         std::unique_ptr<ProgramMapper> second, const Mix& mix)
+                         std::unique_ptr<ProgramMapper> second, const DecisionMix& mix)
     : Mapper(first->site()), first_(std::move(first)), second_(std::move(second)), mix_(mix) {
   for (const Mapper* each : {first_.get(), second_.get()}) {
     const auto functors = each->sharding_functors();
@@ -146,7 +147,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
     }
   }
   answer.task_profiling = profiling;
-  // A task with an instance limit stays on the processor that counts it.
+  // A task with an instance limit stays on its current processor, which counts the running tasks.
   if (mix_.limits && profiling.any()) answer.processors.assign(1, task.current);
 }
 
@@ -165,10 +166,10 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
 void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                        std::span<const TaskView> stealable,
                                        std::vector<std::uint32_t>& answer) {
-  // Like ProgramMapper::permit_steal_request, which knows only its own mapper's limits.
+  // Like ProgramMapper::permit_steal_request, which knows the limits of only one mapper.
   std::set<TaskId> keeps_one;
   std::vector<TaskView> may_go;
-  std::vector<std::uint32_t> indices;  // index in `stealable` of each entry of `may_go`
+  std::vector<std::uint32_t> indices;  // for each entry of `may_go`, its index in `stealable`
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const bool is_other = &stealer() != &limiter();
     const TaskId id = stealable[i].id;

@@ -15,19 +15,20 @@
 
 namespace groma {
 
-// The decisions that come from the second mapper.
-struct Mix {
+// The decisions that a MixedMapper takes from its second mapper: names of tasks, or of tasks with
+// positions of requirements.
+struct DecisionMix {
   using Tasks = std::set<std::string, std::less<>>;
   using Requirements = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
-  Tasks whole;      // processor kind and all decisions that depend on it
-  Tasks placement;  // choice among the processors of the kind
+  Tasks whole;      // tasks whose processor kind and everything that depends on it is taken
+  Tasks placement;  // tasks for which only the choice among the processors of the kind is taken
   Requirements data, collection;
   Tasks replication, stealing;
   bool limits = false;  // instance limits of all tasks
 };
 
-// Adds the decision of a difference to the mix.
-void exchange(const MappingDifference& difference, Mix& mix);
+// Adds to `mix` the decision in which the two mappings differ.
+void take_from_second(const MappingDifference& difference, DecisionMix& mix);
 
 // A mapper for simulate(): it answers the hooks that the embedded runtime calls. Both mappers are
 // asked where a task starts and how it is mapped, so that both keep their round-robin positions.
@@ -36,7 +37,7 @@ void exchange(const MappingDifference& difference, Mix& mix);
 class MixedMapper final : public Mapper {
  public:
   MixedMapper(std::unique_ptr<ProgramMapper> first, std::unique_ptr<ProgramMapper> second,
-              const Mix& mix);
+              const DecisionMix& mix);
 
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
@@ -71,7 +72,7 @@ class MixedMapper final : public Mapper {
   Mapper& stealer() { return mix_.stealing.empty() ? *first_ : *second_; }
 
   std::unique_ptr<ProgramMapper> first_, second_;
-  const Mix& mix_;
+  const DecisionMix& mix_;
   std::vector<const ShardingFunctor*> functors_;  // the first mapper's, then the second mapper's
   TaskOptions options_;
   SliceAnswer slices_;

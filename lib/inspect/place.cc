@@ -10,12 +10,14 @@
 namespace groma {
 namespace {
 
+// The function to call, and the statements that chose it.
 struct Decision {
   std::optional<ProcKind> kind;  // nullopt: unknown before the function is called
   FunctionId function = 0;
   std::vector<Origin> origins;
 };
 
+// Finds the processor kind and the mapping function for the task of a query.
 class Decider {
  public:
   Decider(const BoundProgram& bound, const PlaceQuery& query, Diagnostics& diags)
@@ -156,7 +158,8 @@ bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
   return false;
 }
 
-// Returns the parent's processor, which must exist on the machine.
+// Returns the processor of the parent that the query names. Reports an error if the machine does
+// not have it.
 std::optional<Processor> parent_processor(const BoundProgram& bound, const PlaceQuery& query,
                                           std::optional<ProcKind> kind, Diagnostics& diags) {
   const Machine& machine = bound.machine();
@@ -178,6 +181,7 @@ std::optional<Processor> parent_processor(const BoundProgram& bound, const Place
   return std::nullopt;
 }
 
+// Sets `placement.loads`, the number of points on each processor.
 void count_loads(const Machine& machine, Placement& placement) {
   for (std::int64_t node = 0; node < machine.node_count(); ++node) {
     const std::int64_t count = machine.processor_count(node, placement.kind);

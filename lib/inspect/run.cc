@@ -33,6 +33,7 @@ OrderedJson json_of(const Fit& fit) {
   return json;
 }
 
+// Adds the guide's feedback to the JSON of a run.
 void add_words(const Feedback* feedback, const Source& source, OrderedJson& json) {
   if (feedback == nullptr) return;
   json["explain"] = feedback->explain;

@@ -142,7 +142,7 @@ Collections collections_of(const Workload& workload) {
       }
     };
     for (std::size_t u = 0; u < uses[t].uses.size(); ++u) {
-      add(uses[t].names[uses[t].of[u]], uses[t].uses[u].launch);
+      add(uses[t].names[uses[t].names_of_use[u]], uses[t].uses[u].launch);
     }
     if (uses[t].uses.empty()) add(uses[t].names.front(), nullptr);
   }
