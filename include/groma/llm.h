@@ -64,14 +64,14 @@ struct ChatOptions {
 
   std::optional<ChatPrice> price;
   // Limits on everything that this client spends, retries included; 0: no limit. max_money needs
-  // `price`. A request waits for the requests of other threads if it would fit without the most
-  // that those may spend.
+  // `price`. Each running request reserves the most that it may spend. A request that these
+  // reservations leave no room for waits until they are released.
   std::int64_t max_tokens = 0;
   double max_money = 0;
 
   int connect_timeout_ms = 10'000;
-  // Longest silence after the reply's text has begun. Before that, only the total timeout applies,
-  // since a queue may take long.
+  // The longest pause after the reply's text has begun. Before that, only the total timeout
+  // applies, since the request may wait in the server's queue.
   int idle_timeout_ms = 120'000;
   int total_timeout_ms = 600'000;  // for one call with its retries
   int attempts = 5;
@@ -79,7 +79,7 @@ struct ChatOptions {
   // of it is used.
   int backoff_ms = 1'000;
   int max_retry_after_ms = 120'000;  // a server that asks for a longer wait is not asked again
-  // Decoded bytes, including all events of a stream.
+  // Limit on the decoded bytes of a reply, including all events of a stream.
   std::size_t max_reply_bytes = std::size_t{8} << 20;
 
   std::string record;  // every exchange is appended to this new file, for `replay`
@@ -139,21 +139,21 @@ struct ChatReply {
 // Why a request failed.
 struct ChatError {
   enum class Code {
-    kUnreachable,     // no connection, or a broken one; also on every retry
+    kUnreachable,     // every attempt got no connection, or the connection broke
     kCertificate,     // the certificate of the server is not valid
-    kTimeout,         // silent for too long, or not done in time
+    kTimeout,         // the server sent nothing for too long, or was not done in time
     kStopped,         // stopped by the caller
     kKey,             // the key is missing, wrong, or not allowed to do this (401, 403)
     kNotFound,        // unknown model or address (404), or a redirect
     kContextTooLong,  // the prompt is too long; `context_tokens` is the limit if known
     kBadRequest,      // the server refuses the request
-    kRateLimit,       // too many requests, for too long
+    kRateLimit,       // the server refused every attempt because of too many requests
     kQuota,           // no money or quota left at the server
-    kServer,          // a failure of the server, also on every retry; or of the child process
-    kBadReply,        // an answer that is not a chat reply
-    kNoText,          // a reply without text: a tool call, or nothing
-    kRefusal,         // the model or a filter refuses
-    kTooLarge,        // more than max_reply_bytes
+    kServer,          // the server failed in every attempt, or the child process failed
+    kBadReply,        // the answer is not a chat reply
+    kNoText,          // the reply has no text: it is a tool call, or empty
+    kRefusal,         // the model or a filter refuses to answer
+    kTooLarge,        // the reply has more than max_reply_bytes
     kCeiling,         // the request might exceed max_tokens or max_money
     kUnsupported,     // the endpoint does not offer this
     kReplay,          // the request differs from the recorded one
@@ -167,11 +167,11 @@ struct ChatError {
   int attempts = 1;
 };
 
-// The spending of a client. An exchange that broke off, or whose cost the server does not report,
-// counts with the most that it may have cost.
+// What a client has spent. If an exchange broke off, or the server does not report its cost, the
+// most that it may have cost is added.
 struct ChatSpending {
   std::int64_t requests = 0, input_tokens = 0, output_tokens = 0;
-  double money = 0;        // 0 if ChatOptions has no price
+  double money = 0;        // 0 without a price
   bool estimated = false;  // true: a part of the spending is estimated
 };
 

@@ -4,9 +4,10 @@
 namespace groma::llm {
 namespace {
 
-// Adds one block of a reply. With a schema, the reply is the input of our tool. A whole reply has
-// that input in the block; a stream sends it in later events.
-void add_block(const json& block, bool whole, ReadReply* reply) {
+// Adds one content block of a reply. With a schema, the model replies by calling the tool
+// kReplyTool, and the tool's input is the reply. `whole`: the block contains that input, which a
+// stream sends in later events.
+void add_block(const json& block, bool whole, ParsedReply* reply) {
   const std::string type = text_in(block, "type");
   if (type == "text" || type == "text_delta") {
     reply->text += text_in(block, "text");
@@ -25,7 +26,7 @@ void add_block(const json& block, bool whole, ReadReply* reply) {
   }
 }
 
-class Anthropic final : public Shape {
+class Anthropic final : public ChatFormat {
  public:
   const char* path() const override { return "/messages"; }
 
@@ -35,7 +36,7 @@ class Anthropic final : public Shape {
     return lines;
   }
 
-  const char* lacks() const override { return "seed"; }
+  const char* missing_field() const override { return "seed"; }
 
   std::string unsupported(const ChatConstraint& constraint, Server) const override {
     return constraint.gbnf.empty() && constraint.lark.empty() ? "" : "this API takes no grammar";
@@ -44,7 +45,7 @@ class Anthropic final : public Shape {
   // System messages are joined into `system`. Neighbouring messages of one role become one message.
   // A schema becomes a tool that the model has to call.
   std::string body(const ChatRequest& request, const std::string& model, bool stream,
-                   const Dialect& dialect) const override {
+                   const ServerDialect& dialect) const override {
     json body = {{"model", model}, {"max_tokens", request.max_tokens}, {"stream", stream}};
     json& messages = body["messages"] = json::array();
     std::string system;
@@ -54,7 +55,8 @@ class Anthropic final : public Shape {
         continue;
       }
       const char* role = message.role == ChatMessage::Role::kUser ? "user" : "assistant";
-      if (!messages.empty() && messages.back()["role"] == role) {  // roles have to alternate
+      if (!messages.empty() &&
+          messages.back()["role"] == role) {  // the API wants alternating roles
         messages.back()["content"] =
             messages.back()["content"].get<std::string>() + "\n\n" + message.text;
       } else {
@@ -74,11 +76,11 @@ class Anthropic final : public Shape {
     return dump(body);
   }
 
-  // Cached tokens are part of the input here, as with OpenAI.
-  void add_usage(const json& value, ReadReply* reply) const override {
+  // Adds cached tokens to the input tokens, because OpenAI's counts contain them, too.
+  void add_usage(const json& value, ParsedReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
-    ChatUsage& total = reply->counted;  // in a stream the last counts are valid
+    ChatUsage& total = reply->counted;  // each event of a stream replaces the earlier counts
     total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
     if (member(*usage, "input_tokens") != nullptr) {
       total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
@@ -87,7 +89,7 @@ class Anthropic final : public Shape {
     total.output_tokens = count_in(*usage, "output_tokens", total.output_tokens);
   }
 
-  void read_rest(const json& body, ReadReply* reply) const override {
+  void read_rest(const json& body, ParsedReply* reply) const override {
     reply->finish = text_in(body, "stop_reason");
     const json* content = member(body, "content");
     if (content == nullptr || !content->is_array()) {
@@ -97,13 +99,14 @@ class Anthropic final : public Shape {
     for (const json& block : *content) add_block(block, true, reply);
   }
 
-  // The first event holds the input tokens. A call of our tool without input is the empty object.
-  void read_event(const json& event, ReadReply* reply) const override {
+  // Reads one event of a stream. The first event has the input tokens. A call of kReplyTool without
+  // input becomes the reply `{}`.
+  void read_event(const json& event, ParsedReply* reply) const override {
     if (const json* message = member(event, "message");
         message != nullptr && message->is_object()) {
       reply->model = text_in(*message, "model");
       add_usage(*message, reply);
-      reply->counted.output_tokens = -1;  // not known yet
+      reply->counted.output_tokens = -1;  // a later event reports them
     }
     if (const json* block = member(event, "content_block")) add_block(*block, false, reply);
     if (const json* delta = member(event, "delta")) {
@@ -120,9 +123,9 @@ class Anthropic final : public Shape {
 
 }  // namespace
 
-const Shape& anthropic_shape() {
-  static const Anthropic shape;
-  return shape;
+const ChatFormat& anthropic_format() {
+  static const Anthropic format;
+  return format;
 }
 
 }  // namespace groma::llm

@@ -1,12 +1,12 @@
-// Counts the tokens and the money that a client has spent, and refuses requests that may pass a
-// ceiling.
+// Counts the tokens and the money that a client has spent, and refuses requests that may exceed a
+// limit.
 #include "llm/budget.h"
 
 #include <fmt/format.h>
 
 namespace groma::llm {
 
-// Prices are for a million tokens.
+// Returns the cost of these tokens; nullopt without a price. Prices are for a million tokens.
 std::optional<double> Budget::money_of(const ChatUsage& usage) const {
   if (!price_) return std::nullopt;
   return (static_cast<double>(usage.input_tokens) * price_->input +
@@ -14,26 +14,25 @@ std::optional<double> Budget::money_of(const ChatUsage& usage) const {
          1e6;
 }
 
-// Refuses a request that would pass a ceiling by itself. If it passes only together with what
-// others have reserved, the answer is kLater.
+// Refuses a request whose worst case exceeds a limit by itself. If it exceeds a limit only together
+// with what other requests have reserved, returns kLater.
 Budget::Reserve Budget::reserve(const ChatUsage& worst, ChatError* why) {
   const std::lock_guard lock(mutex_);
   ChatUsage alone;
   alone.input_tokens = spent_.input_tokens + worst.input_tokens;
   alone.output_tokens = spent_.output_tokens + worst.output_tokens;
-  if (passes(alone, why)) return Reserve::kRefused;
+  if (exceeds_limit(alone, why)) return Reserve::kRefused;
   ChatUsage all = alone;
   all.input_tokens += reserved_.input_tokens;
   all.output_tokens += reserved_.output_tokens;
-  if (passes(all, why)) return Reserve::kLater;
+  if (exceeds_limit(all, why)) return Reserve::kLater;
   reserved_.input_tokens += worst.input_tokens;
   reserved_.output_tokens += worst.output_tokens;
   return Reserve::kDone;
 }
 
-// Returns true, with the reason in `*why`, if this use would pass the ceiling on tokens or on
-// money.
-bool Budget::passes(const ChatUsage& all, ChatError* why) const {
+// Returns true, with the reason in `*why`, if this usage exceeds the limit on tokens or on money.
+bool Budget::exceeds_limit(const ChatUsage& all, ChatError* why) const {
   why->code = ChatError::Code::kCeiling;
   const std::int64_t tokens = other_tokens_ + all.input_tokens + all.output_tokens;
   if (max_tokens_ > 0 && tokens > max_tokens_) {
@@ -63,7 +62,7 @@ void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {
   spent_.estimated = spent_.estimated || cost.estimated;
 }
 
-void Budget::add(std::int64_t tokens, double money) {
+void Budget::add_other(std::int64_t tokens, double money) {
   const std::lock_guard lock(mutex_);
   other_tokens_ += tokens;
   other_money_ += money;

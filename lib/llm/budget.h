@@ -9,7 +9,7 @@
 
 namespace groma::llm {
 
-// Thread-safe.
+// All functions may be called from several threads.
 class Budget {
  public:
   explicit Budget(const ChatOptions& options)
@@ -23,12 +23,13 @@ class Budget {
   void settle(const ChatUsage& worst, const ChatUsage& cost);
 
   ChatSpending spent() const;
-  // Adds spending from elsewhere. It counts towards the limits but not in spent().
-  void add(std::int64_t tokens, double money);
+  // Adds spending from before this client was made. It counts towards the limits but not in
+  // spent().
+  void add_other(std::int64_t tokens, double money);
   std::optional<double> money_of(const ChatUsage& usage) const;
 
  private:
-  bool passes(const ChatUsage& all, ChatError* why) const;
+  bool exceeds_limit(const ChatUsage& all, ChatError* why) const;
 
   mutable std::mutex mutex_;
   std::int64_t max_tokens_;

@@ -45,8 +45,8 @@ bool keeps_schema(const std::string& text) {
   return value.is_object() && value.size() == 1 && llm::text_in(value, "groma") == "cohort";
 }
 
-// Returns whether the server enforced the constraint, ignored it or refused it. Returns nothing if
-// the endpoint failed in another way.
+// Returns whether the server enforced the constraint, ignored it or refused it. Returns nullopt if
+// the request failed for another reason.
 template <typename Keeps>
 std::optional<Obeys> judged(const Result<ChatReply, ChatError>& reply, const Keeps& keeps) {
   if (reply) return keeps(reply.value().text) ? Obeys::kYes : Obeys::kIgnored;
@@ -79,13 +79,15 @@ std::string model_words(const ChatCheck& check) {
   if (!check.models) return "it does not list its models";
   const auto& models = *check.models;
   const std::string count = fmt::format("{} model{}", models.size(), models.size() == 1 ? "" : "s");
-  if (wanted.empty()) return fmt::format("{}, took `{}`", count, llm::shown(models.at(0), 80));
+  if (wanted.empty())
+    return fmt::format("{}, took `{}`", count, llm::printable_line(models.at(0), 80));
   if (std::find(models.begin(), models.end(), wanted) != models.end()) {
-    return fmt::format("has the model `{}`", llm::shown(wanted, 80));
+    return fmt::format("has the model `{}`", llm::printable_line(wanted, 80));
   }
   const std::vector<std::string_view> names(models.begin(), models.end());
   const auto near = near_names(wanted, names);
-  return fmt::format("does not list `{}` among {}{}, but answers", llm::shown(wanted, 80), count,
+  return fmt::format("does not list `{}` among {}{}, but answers", llm::printable_line(wanted, 80),
+                     count,
                      near.empty() ? "" : fmt::format(" (did you mean {}?)", join_names(near)));
 }
 
@@ -99,7 +101,7 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   ChatCheck check;
   const ChatOptions& options = client.options();
   check.endpoint = options.replay.empty() ? options.endpoint : "the recording";
-  check.wanted_model = llm::redacted(options.model, ChatKeyText::of(options.key));
+  check.wanted_model = llm::redacted(options.model, ChatKeyText::text_of(options.key));
   auto models = client.models(watch);
   if (models) {
     if (!models->empty()) check.models = std::move(models).value();

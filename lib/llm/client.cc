@@ -17,7 +17,7 @@
 
 namespace groma {
 
-using namespace llm;  // NOLINT: of our own
+using namespace llm;  // NOLINT: a namespace of this library
 
 namespace {
 
@@ -35,7 +35,7 @@ ChatError failure(Code code, std::string message, std::string help = "") {
   return error;
 }
 
-// Gives the caller the text of a stream as it grows, without the key.
+// Passes the text of a streamed reply to the caller while it grows, with the key redacted.
 class LiveText {
  public:
   LiveText(const ChatClient::Watch& watch, const std::string& key, bool restarted)
@@ -62,7 +62,7 @@ class LiveText {
   const ChatClient::Watch& watch_;
   LiveRedactor redactor_;
   bool restarted_;
-  std::size_t taken_ = 0;  // bytes of the text so far
+  std::size_t taken_ = 0;  // how many bytes of the text show() has read
 };
 
 // Returns the error for options that make() refuses.
@@ -77,15 +77,15 @@ class ChatClient::Impl {
  public:
   Impl(ChatOptions options, std::unique_ptr<Transport> transport)
       : options_(std::move(options)),
-        key_(ChatKeyText::of(options_.key)),
-        shape_(options_.api == ChatApi::kOpenAi ? openai_shape() : anthropic_shape()),
+        key_(ChatKeyText::text_of(options_.key)),
+        format_(options_.api == ChatApi::kOpenAi ? openai_format() : anthropic_format()),
         transport_(std::move(transport)),
         budget_(options_),
         random_(std::random_device{}()) {
-    if (*shape_.lacks() != 0) dialect_.left_out.insert(shape_.lacks());
+    if (*format_.missing_field() != 0) dialect_.left_out.insert(format_.missing_field());
   }
 
-  // Asks once, with retries, and adds what the call took to the reply or to the error.
+  // Asks the model, with retries. Adds the time and the number of attempts to the reply or error.
   Result<ChatReply, ChatError> ask(const ChatRequest& request, const Watch& watch) {
     Call call = begin(watch);
     auto reply = ask_with(call, request);
@@ -105,11 +105,11 @@ class ChatClient::Impl {
   }
 
   ChatSpending spent() const { return budget_.spent(); }
-  void add_spent(std::int64_t tokens, double money) { budget_.add(tokens, money); }
+  void add_spent(std::int64_t tokens, double money) { budget_.add_other(tokens, money); }
   const ChatOptions& options() const { return options_; }
 
  private:
-  // One call of the user, with all of its exchanges.
+  // One call of ask() or models(), with the time and the attempts that it used so far.
   struct Call {
     const Watch& watch;
     Clock::time_point begin, deadline;
@@ -125,7 +125,7 @@ class ChatClient::Impl {
             options_.attempts};
   }
 
-  // Completes an error: the number of attempts, and its texts without the key.
+  // Completes an error: sets the number of attempts and removes the key from its texts.
   ChatError finished(const Call& call, ChatError error) const {
     error.attempts = std::max(call.attempts, 1);
     error.message = redacted(error.message, key_);
@@ -178,7 +178,7 @@ class ChatClient::Impl {
   Result<T, ChatError> with_retries(Call& call, const Once& once) {
     for (int attempt = 1;; ++attempt) {
       call.attempts = attempt;
-      Step<T> step = once(attempt);
+      AttemptResult<T> step = once(attempt);
       if (step.value) return std::move(*step.value);
       Verdict& verdict = step.verdict;
       if (!verdict.again || attempt >= call.most_attempts) return verdict.error;
@@ -194,13 +194,14 @@ class ChatClient::Impl {
         return verdict.error;
       }
       call.waited_ms += wait_ms;
-      if (transport_->waits() && !wait(call, wait_ms)) return failure(Code::kStopped, "stopped");
+      if (transport_->waits_between_attempts() && !wait(call, wait_ms))
+        return failure(Code::kStopped, "stopped");
     }
   }
 
   // Returns how long the call has taken in milliseconds. A replay uses the recorded times.
   std::int64_t gone_ms(const Call& call) const {
-    if (!transport_->waits()) return call.elapsed_ms + call.waited_ms;
+    if (!transport_->waits_between_attempts()) return call.elapsed_ms + call.waited_ms;
     const auto gone = Clock::now() - call.begin;
     return std::chrono::duration_cast<std::chrono::milliseconds>(gone).count();
   }
@@ -211,16 +212,16 @@ class ChatClient::Impl {
       const WireRequest request{false, "/models", "", false};
       const WireReply reply = exchange(call, request);
       if (!reply.done()) {
-        return Step<ModelList>{{}, judge(reply, options_.endpoint)};
+        return AttemptResult<ModelList>{{}, judge(reply, options_.endpoint)};
       }
       auto list = read_models(reply.body);
-      if (!list) return Step<ModelList>{{}, judge_wrong(reply, "no list of models")};
+      if (!list) return AttemptResult<ModelList>{{}, judge_wrong(reply, "no list of models")};
       if (reply.server.starts_with("llama.cpp")) list->server = Server::kLlamaCpp;
       const std::lock_guard lock(mutex_);
       dialect_.server = list->server;
       listed_ = true;
       if (model_.empty() && !list->names.empty()) model_ = list->names.front();
-      return Step<ModelList>{std::move(*list), {}};
+      return AttemptResult<ModelList>{std::move(*list), {}};
     });
   }
 
@@ -245,7 +246,7 @@ class ChatClient::Impl {
       return failure(Code::kBadRequest, "the grammar has a NUL in it");
     }
     if (auto error = learn(call, constrained, model)) return error;
-    const std::string why = shape_.unsupported(constraint, dialect().server);
+    const std::string why = format_.unsupported(constraint, dialect().server);
     if (!why.empty()) return failure(Code::kUnsupported, why);
     return std::nullopt;
   }
@@ -262,7 +263,7 @@ class ChatClient::Impl {
     if (options_.endpoint.starts_with("exec:")) return std::nullopt;
     if (!model->empty() && (listed || !constrained)) return std::nullopt;
     Call asking = call;
-    if (!model->empty()) {  // the list is only a hint then
+    if (!model->empty()) {  // the list only tells the server's software, so it may be missing
       const auto soon = Clock::now() + std::chrono::milliseconds(options_.connect_timeout_ms);
       asking.deadline = std::min(call.deadline, soon);
       asking.most_attempts = 1;
@@ -284,14 +285,15 @@ class ChatClient::Impl {
     return std::nullopt;
   }
 
-  // Returns why a call stops waiting for the requests of other threads, or nothing.
+  // Returns the error if a call must stop waiting for the requests of other threads (it was
+  // stopped, or its time is over). Otherwise returns nullopt.
   std::optional<ChatError> given_up(const Call& call) const {
     if (stopped(call)) return failure(Code::kStopped, "stopped");
     if (Clock::now() < call.deadline) return std::nullopt;
     return failure(Code::kTimeout, "out of time: other threads' requests came first");
   }
 
-  Dialect dialect() const {
+  ServerDialect dialect() const {
     const std::lock_guard lock(mutex_);
     return dialect_;
   }
@@ -302,13 +304,14 @@ class ChatClient::Impl {
     std::string model;
     if (auto error = prepare(call, request, &model)) return *error;
     call.attempts = 0;
-    Dialect dialect = this->dialect();
+    ServerDialect dialect = this->dialect();
     return with_retries<ChatReply>(call, [&](int attempt) {
       for (;;) {
-        if (!transport_->waits()) dialect = recorded_way(request, model, std::move(dialect));
+        if (!transport_->waits_between_attempts())
+          dialect = recorded_way(request, model, std::move(dialect));
         const WireRequest wire = wire_of(request, model, dialect);
         std::optional<ServerError> told;
-        Step<ChatReply> step = attempt_once(call, request, wire, attempt, &told);
+        AttemptResult<ChatReply> step = attempt_once(call, request, wire, attempt, &told);
         if (step.value) {
           for (const std::string& field : dialect.left_out) {
             if (asks_for(request, field)) step.value->left_out.push_back(field);
@@ -317,14 +320,15 @@ class ChatClient::Impl {
           return step;
         }
         if (!told || !leave_out(*told, wire.body, &dialect)) return step;
-        if (stopped(call)) return Step<ChatReply>{{}, {failure(Code::kStopped, "stopped")}};
+        if (stopped(call))
+          return AttemptResult<ChatReply>{{}, {failure(Code::kStopped, "stopped")}};
       }
     });
   }
 
   WireRequest wire_of(const ChatRequest& request, const std::string& model,
-                      const Dialect& dialect) const {
-    return {true, shape_.path(), shape_.body(request, model, options_.stream, dialect),
+                      const ServerDialect& dialect) const {
+    return {true, format_.path(), format_.body(request, model, options_.stream, dialect),
             options_.stream};
   }
 
@@ -335,17 +339,18 @@ class ChatClient::Impl {
     return field == "stream_options" ? options_.stream : request.no_thinking;
   }
 
-  // For a replay: returns the dialect whose request comes first in the recording. Each field that
-  // the recorded server refused is tried with and without. The order in which threads asked decides
-  // what had been learnt at the time.
-  Dialect recorded_way(const ChatRequest& request, const std::string& model, Dialect now) const {
-    std::vector<Dialect> ways = {now};
-    for (const std::string& field : transport_->refused()) {
+  // For a replay: finds out which refused fields were left out when the request was recorded. Tries
+  // every combination of the fields that the recorded server refused, and returns the one whose
+  // request comes first in the recording.
+  ServerDialect recorded_way(const ChatRequest& request, const std::string& model,
+                             ServerDialect now) const {
+    std::vector<ServerDialect> ways = {now};
+    for (const std::string& field : transport_->refused_fields()) {
       const bool limit = field == "max_tokens";
       if (!limit && !asks_for(request, field)) continue;
       const std::size_t count = ways.size();
       for (std::size_t i = 0; i < count; ++i) {
-        Dialect other = ways[i];
+        ServerDialect other = ways[i];
         if (limit) {
           other.completion_limit = !other.completion_limit;
         } else if (other.left_out.erase(field) == 0) {
@@ -355,8 +360,8 @@ class ChatClient::Impl {
       }
     }
     std::optional<std::size_t> first;
-    for (Dialect& way : ways) {
-      const auto place = transport_->place_of(wire_of(request, model, way));
+    for (ServerDialect& way : ways) {
+      const auto place = transport_->position_of_answer(wire_of(request, model, way));
       if (!place || (first && *first <= *place)) continue;
       first = place;
       now = std::move(way);
@@ -364,23 +369,23 @@ class ChatClient::Impl {
     return now;
   }
 
-  // Remembers which fields the server refuses. Its software is left as it is, since another thread
-  // may have learnt that.
-  void keep(const Dialect& dialect) {
+  // Remembers which fields the server refuses. Does not change the known server software, since
+  // another thread may have set it.
+  void keep(const ServerDialect& dialect) {
     const std::lock_guard lock(mutex_);
     dialect_.completion_limit = dialect.completion_limit;
     dialect_.left_out = dialect.left_out;
   }
 
-  // Changes the dialect to leave out the refused field. Returns false if there is no other way to
-  // ask.
-  bool leave_out(const ServerError& told, const std::string& body, Dialect* dialect) const {
+  // Changes `*dialect` so that requests leave out the refused field. Returns false if the error
+  // names no field that can still be left out.
+  bool leave_out(const ServerError& told, const std::string& body, ServerDialect* dialect) const {
     const std::string field = refused_field(told, body);
     if (field.empty()) return false;
     if (field == "max_tokens") {
       dialect->completion_limit = true;
     } else if (field == "max_completion_tokens" || !dialect->left_out.insert(field).second) {
-      return false;  // a reply without a limit might cost any amount
+      return false;  // without max_tokens, the reply might cost any amount
     }
     log(LogLevel::kInfo, fmt::format("the server refuses `{}`: asking without it", field));
     return true;
@@ -388,8 +393,9 @@ class ChatClient::Impl {
 
   // Does one attempt within the budget. `*told` is set to the server's error if the server refused
   // the content of the request.
-  Step<ChatReply> attempt_once(Call& call, const ChatRequest& request, const WireRequest& wire,
-                               int attempt, std::optional<ServerError>* told) {
+  AttemptResult<ChatReply> attempt_once(Call& call, const ChatRequest& request,
+                                        const WireRequest& wire, int attempt,
+                                        std::optional<ServerError>* told) {
     const ChatUsage worst = worst_case(wire, request.max_tokens);
     ChatError ceiling;
     auto aside = budget_.reserve(worst, &ceiling);
@@ -399,24 +405,24 @@ class ChatClient::Impl {
     }
     if (aside == Budget::Reserve::kRefused) return {{}, {ceiling}};
 
-    ReadReply live;
+    ParsedReply live;
     SseParser parser;
     LiveText text(call.watch, key_, attempt > 1);
-    const auto add = [&](std::string_view data) { return shape_.add_event(data, &live); };
+    const auto add = [&](std::string_view data) { return format_.add_event(data, &live); };
     const WireReply reply = exchange(call, wire, [&](std::string_view bytes) {
       bool came = false;
       parser.feed(bytes, [&](std::string_view data) { came = add(data) || came; });
       if (came) text.show(live.text);
       return came;
     });
-    ReadReply read = read_body(shape_, reply);
+    ParsedReply read = read_body(format_, reply);
     if (reply.done() && options_.stream) {
       parser.finish(add);
-      // Without events, the whole reply came at once.
+      // If no event came, the server sent the whole reply at once.
       text.finish(live.text.empty() ? read.text : live.text);
     }
 
-    Step<ChatReply> step = conclude(request, reply, &read, options_);
+    AttemptResult<ChatReply> step = conclude(request, reply, &read, options_);
     const bool may_have_cost = step.value || step.verdict.may_have_cost;
     budget_.settle(worst, cost_of(reply, read, may_have_cost, worst));
     if (step.value) step.value->money = budget_.money_of(step.value->usage);
@@ -427,11 +433,11 @@ class ChatClient::Impl {
 
   const ChatOptions options_;
   const std::string key_;
-  const Shape& shape_;
+  const ChatFormat& format_;
   const std::unique_ptr<Transport> transport_;
   Budget budget_;
   mutable std::mutex mutex_;  // guards all members below
-  Dialect dialect_;
+  ServerDialect dialect_;
   std::string model_;
   bool listed_ = false;
   std::minstd_rand random_;
@@ -460,7 +466,7 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
       options.max_tokens < 0 || !(options.max_money >= 0) || options.max_reply_bytes == 0) {
     return wrong_options("a limit is out of range");
   }
-  const std::string key = ChatKeyText::of(options.key);
+  const std::string key = ChatKeyText::text_of(options.key);
   if (options.endpoint.empty() && options.replay.empty() && key.empty()) {
     return wrong_options("there is neither an endpoint nor a key for the public one",
                          "name an endpoint, such as http://127.0.0.1:8080/v1, or put a key into "
@@ -474,7 +480,7 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
   }
   std::unique_ptr<Transport> transport;
   if (!options.replay.empty()) {
-    Recorded recorded;
+    RecordingOrigin recorded;
     auto replay = make_replay(options, &recorded);
     if (!replay) return replay.error();
     if (!recorded.endpoint.empty()) {
@@ -485,8 +491,9 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
   } else if (options.endpoint.starts_with("exec:")) {
     transport = make_exec(options);
   } else {
-    const Shape& shape = options.api == ChatApi::kOpenAi ? openai_shape() : anthropic_shape();
-    transport = make_http(options, shape.headers(key));
+    const ChatFormat& format =
+        options.api == ChatApi::kOpenAi ? openai_format() : anthropic_format();
+    transport = make_http(options, format.headers(key));
   }
   if (!options.record.empty()) {
     auto recorder = make_recorder(options, std::move(transport));

@@ -9,8 +9,8 @@
 namespace groma::llm {
 namespace {
 
-// Returns the output before the gap, if the output was too long to keep. It may end within the key,
-// so it is redacted as a text of its own.
+// If the command's output was too long to keep, returns its beginning, before the omitted part. The
+// beginning may end within the key, so the caller redacts it as a text of its own.
 std::string_view first_part(const CommandOutput& output) {
   const std::string_view text = output.text;
   return output.left_out_bytes == 0 ? text : text.substr(0, output.cut_at);
@@ -21,7 +21,7 @@ class ExecTransport final : public Transport {
  public:
   explicit ExecTransport(const ChatOptions& options)
       : script_(options.endpoint.substr(5)),
-        key_(ChatKeyText::of(options.key)),
+        key_(ChatKeyText::text_of(options.key)),
         max_bytes_(options.max_reply_bytes) {}
 
   // Runs the command with the request on its input. The child does not get the key in its
@@ -72,8 +72,8 @@ class ExecTransport final : public Transport {
   }
 
  private:
-  // Returns the output after the gap, or all of it if it was short enough to keep. If it begins
-  // with the end of the key, that beginning is left out.
+  // Returns the end of the command's output, after the omitted part, or all of it if nothing was
+  // omitted. If that end begins within the key, the rest of the key is left out.
   std::string_view last_part(const CommandOutput& output) const {
     const std::string_view text = output.text;
     if (output.left_out_bytes == 0) return text;

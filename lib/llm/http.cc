@@ -1,5 +1,5 @@
-// Does one exchange over libcurl. Our own loop drives the transfer, so that it can tell silence
-// from slowness and can be stopped at any time.
+// Does one exchange over libcurl. A loop in this file drives the transfer, so that it can tell a
+// silent server from a slow one, and can be stopped at any time.
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr int kPollMs = 40;
 // The length at which the texts of headers and errors are cut, in bytes.
 constexpr std::size_t kMostHeaderBytes = 1000;
 
-// A connection cache with one transfer. One thread uses it at a time.
+// Handles of libcurl for one transfer at a time. They keep the connection open for later requests.
 struct Channel {
   CURLM* multi = curl_multi_init();
   CURL* easy = curl_easy_init();
@@ -52,15 +52,15 @@ struct RawHeaders {
   std::string retry_after, retry_after_ms, should_retry, date;
 };
 
-// The state that the callbacks of libcurl fill.
+// The state of one transfer, which the callbacks of libcurl write.
 struct Transfer {
   CURL* easy = nullptr;
   const WireWatch* watch = nullptr;
   std::size_t most_bytes = 0;
   WireReply reply;
   RawHeaders headers;
-  Clock::time_point last_text;  // start of the silence; not set before the first text
-  std::size_t given = 0;        // bytes of a stream that on_body was given
+  Clock::time_point last_text;  // when text came last; not set before the first text
+  std::size_t given = 0;        // how many bytes of a stream were passed to on_body
   bool too_large = false;
 };
 
@@ -164,7 +164,7 @@ Failure failure_of(CURLcode code, const Transfer& transfer) {
     case CURLE_COULDNT_CONNECT:
       return Failure::kRefused;
     case CURLE_OPERATION_TIMEDOUT:
-      return Failure::kConnectTimeout;  // the only limit that libcurl is given
+      return Failure::kConnectTimeout;  // set_up() gives libcurl no other timeout
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
@@ -187,8 +187,8 @@ Failure failure_of(CURLcode code, const Transfer& transfer) {
   }
 }
 
-// Returns whether the host is this computer. Only names count that need no name server and that
-// libcurl reads the same way.
+// Returns whether the host is this computer. Accepts only names that need no name server and that
+// libcurl reads in the same way.
 bool is_this_computer(const std::string& host) {
   in_addr address{};
   const bool numbers = inet_pton(AF_INET, host.c_str(), &address) == 1;
@@ -211,8 +211,7 @@ struct Address {
   }
 };
 
-// Sends requests over HTTP. Channels are kept for later requests; each request takes a channel of
-// its own.
+// Sends requests over HTTP. Each request uses one Channel, which is kept for later requests.
 class HttpTransport final : public Transport {
  public:
   HttpTransport(const ChatOptions& options, std::vector<std::string> headers)
@@ -340,9 +339,9 @@ class HttpTransport final : public Transport {
     reply.retry_after_ms = retry_after_ms(transfer->headers);
     const std::string& word = transfer->headers.should_retry;
     if (word == "true" || word == "false") reply.should_retry = word == "true";
-    const std::string& key = ChatKeyText::of(options_.key);
+    const std::string& key = ChatKeyText::text_of(options_.key);
     for (std::string* text : {&reply.detail, &reply.location, &reply.server, &reply.content_type}) {
-      *text = shown(redacted(valid_utf8(*text), key), kMostHeaderBytes);
+      *text = printable_line(redacted(valid_utf8(*text), key), kMostHeaderBytes);
     }
     reply.body = valid_utf8(reply.body);
     reply.body =
@@ -353,7 +352,7 @@ class HttpTransport final : public Transport {
 
   ChatOptions options_;
   bool near_ = false;                 // the endpoint is on this computer
-  std::vector<std::string> headers_;  // with the key
+  std::vector<std::string> headers_;  // headers of every request; one contains the key
   std::mutex mutex_;
   std::vector<std::unique_ptr<Channel>> free_;
 };

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "groma/harmless.h"
-#include "llm/shape.h"
+#include "llm/chat_format.h"
 
 namespace groma::llm {
 
@@ -23,6 +23,7 @@ inline std::string dump(const json& value) {
   return harmless_lines(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
+// Returns the member of an object; null if the member is missing or is JSON null.
 inline const json* member(const json& object, const char* key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);

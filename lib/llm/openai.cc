@@ -22,7 +22,7 @@ ChatUsage usage_of(const json& value) {
 }
 
 // Adds the content of a message: a text or a list of parts. Returns false if it is neither.
-bool add_content(const json& content, ReadReply* reply) {
+bool add_content(const json& content, ParsedReply* reply) {
   if (content.is_string()) {
     reply->text += content.get_ref<const std::string&>();
     reply->has_text = true;
@@ -37,8 +37,8 @@ bool add_content(const json& content, ReadReply* reply) {
   return true;
 }
 
-// Notes which tool the model calls. The input of our own reply tool is the text of the reply.
-void add_tools(const json& calls, ReadReply* reply) {
+// Notes which tool the model calls. If it is the tool kReplyTool, its input is the reply's text.
+void add_tools(const json& calls, ParsedReply* reply) {
   if (!calls.is_array()) return;
   for (const json& call : calls) {
     for (const char* kind : {"custom", "function"}) {
@@ -56,7 +56,7 @@ void add_tools(const json& calls, ReadReply* reply) {
 }
 
 // Adds a message or, in a stream, a piece of a message.
-void add_message(const json& message, ReadReply* reply) {
+void add_message(const json& message, ParsedReply* reply) {
   if (const json* content = member(message, "content")) {
     if (!add_content(*content, reply)) reply->wrong = "`content` is not a text";
   }
@@ -69,7 +69,7 @@ void add_message(const json& message, ReadReply* reply) {
 }
 
 // Adds one choice of a reply. `key` is `message`, or `delta` in a stream.
-void add_choice(const json& choice, const char* key, ReadReply* reply) {
+void add_choice(const json& choice, const char* key, ParsedReply* reply) {
   if (const json* error = member(choice, "error")) reply->error = error_in({{"error", *error}});
   if (const json* message = member(choice, key)) add_message(*message, reply);
   const std::string finish = text_in(choice, "finish_reason");
@@ -112,7 +112,7 @@ void add_grammar(const ChatConstraint& constraint, Server server, json* body) {
   }
 }
 
-class OpenAi final : public Shape {
+class OpenAi final : public ChatFormat {
  public:
   const char* path() const override { return "/chat/completions"; }
 
@@ -121,7 +121,7 @@ class OpenAi final : public Shape {
     return {"Authorization: Bearer " + key};
   }
 
-  // Without a grammar every constraint is supported.
+  // Every constraint without a grammar is supported.
   std::string unsupported(const ChatConstraint& constraint, Server server) const override {
     if (constraint.gbnf.empty() && constraint.lark.empty()) return "";
     if (server == Server::kOllama) return "Ollama takes no grammar";
@@ -134,7 +134,7 @@ class OpenAi final : public Shape {
   // Fields that the server refused (`dialect.left_out`) are left out. The model is left out if it
   // has no name.
   std::string body(const ChatRequest& request, const std::string& model, bool stream,
-                   const Dialect& dialect) const override {
+                   const ServerDialect& dialect) const override {
     const auto wanted = [&dialect](const char* name) { return !dialect.left_out.contains(name); };
     json body = {{"messages", json::array()}};
     if (!model.empty()) body["model"] = model;
@@ -160,14 +160,14 @@ class OpenAi final : public Shape {
     return dump(body);
   }
 
-  void add_usage(const json& value, ReadReply* reply) const override {
+  void add_usage(const json& value, ParsedReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
     reply->counted = usage_of(*usage);
   }
 
-  // Only the first choice counts.
-  void read_rest(const json& body, ReadReply* reply) const override {
+  // Reads the first choice of a reply and ignores the others.
+  void read_rest(const json& body, ParsedReply* reply) const override {
     const json* choices = member(body, "choices");
     if (choices == nullptr || !choices->is_array()) {
       reply->wrong = "it has no `choices`";
@@ -180,8 +180,8 @@ class OpenAi final : public Shape {
     }
   }
 
-  // Only events of the first choice count.
-  void read_event(const json& event, ReadReply* reply) const override {
+  // Reads an event of a stream. Events of choices other than the first are ignored.
+  void read_event(const json& event, ParsedReply* reply) const override {
     const json* choices = member(event, "choices");
     if (choices == nullptr || !choices->is_array()) return;
     for (const json& choice : *choices) {
@@ -192,9 +192,9 @@ class OpenAi final : public Shape {
 
 }  // namespace
 
-const Shape& openai_shape() {
-  static const OpenAi shape;
-  return shape;
+const ChatFormat& openai_format() {
+  static const OpenAi format;
+  return format;
 }
 
 }  // namespace groma::llm

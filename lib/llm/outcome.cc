@@ -26,7 +26,7 @@ ChatReply::Finish finish_of(std::string_view word) {
 }
 
 // Estimates the tokens of a request and its reply at three bytes a token.
-ChatUsage estimate(const ChatRequest& request, const ReadReply& reply) {
+ChatUsage estimate(const ChatRequest& request, const ParsedReply& reply) {
   std::size_t in = request.constraint.json_schema.size();
   for (const ChatMessage& message : request.messages) in += message.text.size() + 4;
   ChatUsage usage;
@@ -39,16 +39,16 @@ ChatUsage estimate(const ChatRequest& request, const ReadReply& reply) {
 
 // Returns whether the reply has no text. A reply that the token limit cut may have spent all its
 // tokens on thoughts that the server does not show, so it counts as a reply.
-bool says_nothing(const ReadReply& read) {
+bool says_nothing(const ParsedReply& read) {
   if (!read.reasoning.empty()) return false;
   const bool blank = read.text.find_first_not_of(" \t\r\n") == std::string::npos;
   return !read.has_text || (blank && finish_of(read.finish) != ChatReply::Finish::kLength);
 }
 
-// Turns a complete reply into the result, without the key and with thoughts apart from the text. A
-// refusal, a reply without text or a call of another tool gives a verdict instead.
-Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadReply* read,
-                       const std::string& key) {
+// Turns a complete reply into the result: removes the key and separates reasoning from the text.
+// For a refusal, a reply without text or a call of another tool, returns a verdict instead.
+AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wire,
+                                ParsedReply* read, const std::string& key) {
   // Redact the joined texts again: pieces of a reply may form the key only when they are joined.
   for (std::string* text : {&read->refusal, &read->tool, &read->model}) {
     *text = redacted(*text, key);
@@ -59,9 +59,9 @@ Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadRe
   const bool filtered = read->finish == "content_filter" || read->finish == "refusal";
   if (!read->refusal.empty() || (filtered && read->text.empty())) {
     verdict.error.code = Code::kRefusal;
-    verdict.error.message = read->refusal.empty()
-                                ? "a filter refuses"
-                                : fmt::format("the model refuses: {}", shown(read->refusal));
+    verdict.error.message =
+        read->refusal.empty() ? "a filter refuses"
+                              : fmt::format("the model refuses: {}", printable_line(read->refusal));
     return {{}, verdict};
   }
   if (says_nothing(*read)) {
@@ -69,7 +69,7 @@ Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadRe
     verdict.error.message = read->tool.empty()
                                 ? "the reply has no text"
                                 : fmt::format("the model calls a tool `{}` instead of answering",
-                                              shown(read->tool, 60));
+                                              printable_line(read->tool, 60));
     verdict.error.help = wire.plain
                              ? "the command has to write the reply's text to its standard output"
                              : "another model or prompt may get one";
@@ -82,7 +82,7 @@ Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadRe
   split_thoughts(&reply.text, &reply.reasoning);
   reply.text = redacted(reply.text, key);
   reply.reasoning = redacted(reply.reasoning, key);
-  reply.model = shown(read->model, 200);
+  reply.model = printable_line(read->model, 200);
   reply.finish = finish_of(read->finish);
   const bool ours = reply.finish == ChatReply::Finish::kToolCall && read->tool == kReplyTool;
   if (ours) reply.finish = ChatReply::Finish::kStop;
@@ -91,27 +91,27 @@ Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadRe
 
 }  // namespace
 
-// A plain body is the reply's text. A failed status is not read.
-ReadReply read_body(const Shape& shape, const WireReply& reply) {
-  ReadReply read;
+// The output of a child process is the reply's text. The body of a failed exchange is not read.
+ParsedReply read_body(const ChatFormat& format, const WireReply& reply) {
+  ParsedReply read;
   if (reply.plain) {
     read.text = reply.body;
     read.has_text = true;
     read.finish = "stop";
   } else if (reply.status / 100 == 2 && reply.is_stream()) {
     SseParser parser;
-    const auto add = [&](std::string_view data) { shape.add_event(data, &read); };
+    const auto add = [&](std::string_view data) { format.add_event(data, &read); };
     parser.feed(reply.body, add);
     parser.finish(add);
   } else if (reply.status / 100 == 2) {
-    read = shape.read(reply.body);
+    read = format.parse_body(reply.body);
   }
   return read;
 }
 
-// A stream without a finish reason was cut, even if its connection ended well.
-Step<ChatReply> conclude(const ChatRequest& request, const WireReply& reply, ReadReply* read,
-                         const ChatOptions& options) {
+// A stream without a finish reason counts as cut off, even if its connection ended normally.
+AttemptResult<ChatReply> conclude(const ChatRequest& request, const WireReply& reply,
+                                  ParsedReply* read, const ChatOptions& options) {
   if (!reply.done()) {
     return {{}, judge(reply, options.endpoint)};
   }
@@ -125,7 +125,7 @@ Step<ChatReply> conclude(const ChatRequest& request, const WireReply& reply, Rea
     return {{}, judge(cut, options.endpoint)};
   }
   if (!read->wrong.empty()) return {{}, judge_wrong(reply, read->wrong)};
-  return accept(request, reply, read, ChatKeyText::of(options.key));
+  return accept(request, reply, read, ChatKeyText::text_of(options.key));
 }
 
 // No tokeniser makes more tokens than a text has bytes. Only the chat template of the model may add
@@ -138,9 +138,9 @@ ChatUsage worst_case(const WireRequest& request, int max_tokens) {
   return usage;
 }
 
-// Returns the server's own counts only if the reply came to its end. A reply that broke off counts
-// as the worst case.
-ChatUsage cost_of(const WireReply& reply, const ReadReply& read, bool may_have_cost,
+// Uses the server's counts only if the reply is complete. A reply that broke off costs the worst
+// case.
+ChatUsage cost_of(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
                   const ChatUsage& worst) {
   if (!may_have_cost) return {};
   const std::optional<ChatUsage> said = read.usage();

@@ -99,7 +99,7 @@ class Recorder final : public Transport {
     }
     return reply;
   }
-  bool waits() const override { return inner_->waits(); }
+  bool waits_between_attempts() const override { return inner_->waits_between_attempts(); }
 
   // Writes the line whole, since several threads may append. Returns false on an error, which is in
   // errno.
@@ -131,7 +131,7 @@ std::string difference(const json& recorded, const json& now) {
   // Returns the text from a little before the first letter that differs.
   const auto window = [](const std::string& text, std::size_t first) {
     const std::size_t from = first > 20 ? first - 20 : 0;
-    return (from > 0 ? ".." : "") + shown(std::string_view(text).substr(from), 60);
+    return (from > 0 ? ".." : "") + printable_line(std::string_view(text).substr(from), 60);
   };
   std::string text;
   int places = 0;
@@ -142,7 +142,7 @@ std::string difference(const json& recorded, const json& now) {
     const auto at = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
     const auto first = static_cast<std::size_t>(at - before.begin());
     text += fmt::format("{}{}: recorded {}, now {}", places > 1 ? "; " : "",
-                        place.empty() ? "/" : shown(place, 60), window(before, first),
+                        place.empty() ? "/" : printable_line(place, 60), window(before, first),
                         window(after, first));
   }
   return text;
@@ -176,14 +176,16 @@ class Replay final : public Transport {
     if (reply.is_stream() && reply.status / 100 == 2 && watch.on_body) watch.on_body(reply.body);
     return reply;
   }
-  bool waits() const override { return false; }
-  std::optional<std::size_t> place_of(const WireRequest& request) override {
+  bool waits_between_attempts() const override { return false; }
+  std::optional<std::size_t> position_of_answer(const WireRequest& request) override {
     const std::string wanted = dump(request_json(request, key_));
     const std::lock_guard lock(mutex_);
     const Line* line = find(wanted, !request.post);
     return line == nullptr ? std::nullopt : std::optional<std::size_t>(line - lines_.data());
   }
-  std::vector<std::string> refused() const override { return {refused_.begin(), refused_.end()}; }
+  std::vector<std::string> refused_fields() const override {
+    return {refused_.begin(), refused_.end()};
+  }
 
  private:
   struct Line {
@@ -192,8 +194,8 @@ class Replay final : public Transport {
     bool used = false;
   };
 
-  // Returns the first unused line with this request, or null. With `again`, a used line counts,
-  // too.
+  // Returns the first unused line of the recording with this request, or null. With `again`, also
+  // returns a used line.
   Line* find(const std::string& wanted, bool again) {
     const auto found = places_.find(wanted);
     if (found == places_.end()) return nullptr;
@@ -203,8 +205,8 @@ class Replay final : public Transport {
     return line.used && !again ? nullptr : &line;
   }
 
-  // Returns the unused line that is most like the request: the lengths of the equal beginning and
-  // of the equal end count.
+  // Returns the unused line that is most similar to the request. The similarity is the length of
+  // the equal beginning plus the length of the equal end.
   const Line* nearest(const json& wanted) const {
     const std::string text = dump(wanted);
     const Line* best = nullptr;
@@ -236,17 +238,17 @@ class Replay final : public Transport {
   }
 
   std::vector<Line> lines_;
-  std::unordered_map<std::string, std::deque<std::size_t>> places_;  // lines by request
+  std::unordered_map<std::string, std::deque<std::size_t>> places_;  // request -> its lines
   std::set<std::string> refused_;
   std::string path_, key_;
   std::mutex mutex_;
 };
 
-// Returns what the first line says, or nothing if the file is not a recording of ours.
-std::optional<Recorded> head_of(std::string_view line) {
+// Reads the first line of a recording. Returns nullopt if the file is not a recording by Groma.
+std::optional<RecordingOrigin> head_of(std::string_view line) {
   const json head = parse_json(line);
   if (count_in(head, "groma_chat_recording") != 1) return std::nullopt;
-  Recorded recorded;
+  RecordingOrigin recorded;
   if (text_in(head, "api") == kApiNames[1]) recorded.api = ChatApi::kAnthropic;
   recorded.endpoint = text_in(head, "endpoint");
   return recorded;
@@ -264,7 +266,7 @@ Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot record to `{}`: {}", path, std::strerror(errno))};
   }
-  const std::string& key = ChatKeyText::of(options.key);
+  const std::string& key = ChatKeyText::text_of(options.key);
   auto recorder = std::make_unique<Recorder>(file, path, key, std::move(inner));
   const json head = {{"groma_chat_recording", 1},
                      {"api", kApiNames[static_cast<int>(options.api)]},
@@ -277,7 +279,8 @@ Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
 }
 
 // Reads a recording of at most 256 MiB. The first line says what it was recorded from.
-Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recorded* recorded) {
+Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options,
+                                               RecordingOrigin* recorded) {
   const std::string& path = options.replay;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) {
@@ -293,7 +296,7 @@ Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recor
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot read `{}`: {}", path, std::strerror(errno))};
   }
-  auto replay = std::make_unique<Replay>(path, ChatKeyText::of(options.key));
+  auto replay = std::make_unique<Replay>(path, ChatKeyText::text_of(options.key));
   std::size_t number = 0;
   for (std::string text; std::getline(file, text);) {
     const auto wrong = [&](std::string_view why) {

@@ -19,7 +19,7 @@
 
 namespace groma {
 
-const std::string& ChatKeyText::of(const ChatKey& key) { return key.text_; }
+const std::string& ChatKeyText::text_of(const ChatKey& key) { return key.text_; }
 
 }  // namespace groma
 
@@ -28,13 +28,14 @@ namespace {
 
 constexpr std::string_view kShown = "[key]";
 constexpr std::size_t kLeastLetters = 4;  // a shorter beginning of the key is not redacted
-// How many bytes before a letter decide whether it begins a word.
+// begins_word() looks at this many bytes before a letter.
 constexpr std::size_t kMostBefore = 6;
-// How many backslashes may stand before a letter that is still to come. Texts within texts double
-// them. The redactor does not wait for a longer run, which it would read again with each piece of a
-// stream.
+// Limit on a run of backslashes at the end of a stream so far. A letter of the key may follow the
+// run, and JSON within JSON doubles the backslashes. LiveRedactor does not wait for that letter
+// after a longer run, which it would have to read again with each piece of the stream.
 constexpr std::size_t kMostBackslashes = 64;
 
+// A range of bytes in a text.
 struct Span {
   std::size_t begin, end;
 };
@@ -43,10 +44,11 @@ struct Span {
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// Returns the base64 characters that depend on `bytes` alone, if `before` other bytes precede them.
+// Encodes `bytes` in base64 as part of a longer text in which `before` other bytes precede them.
+// Returns only the characters that do not depend on the neighbouring bytes.
 std::string base64_within(std::string_view bytes, std::size_t before) {
   std::string text;
-  const std::size_t first = before * 8, end = (before + bytes.size()) * 8;  // bits
+  const std::size_t first = before * 8, end = (before + bytes.size()) * 8;  // positions of bits
   for (std::size_t bit = (first + 5) / 6 * 6; bit + 6 <= end; bit += 6) {
     unsigned value = 0;
     for (std::size_t i = bit - first; i < bit - first + 6; ++i) {
@@ -57,8 +59,8 @@ std::string base64_within(std::string_view bytes, std::size_t before) {
   return text;
 }
 
-// Returns the letter as parts of a key are compared: in lower case, and with the base64 characters
-// of URLs as the usual ones.
+// Returns the letter in the form in which parts of a key are compared: in lower case, and `-` and
+// `_` of URL-safe base64 as `+` and `/`.
 unsigned char folded(char letter) {
   if (letter == '-') return '+';
   if (letter == '_') return '/';
@@ -112,7 +114,7 @@ bool may_be_a_letter(std::string_view text) {
          std::all_of(code.begin() + 1, code.end(), is_hex);
 }
 
-// A letter of a text, and the place behind it.
+// A letter of a text, and the offset of the next letter.
 struct Letter {
   char value = 0;  // 0: not a letter of a key
   std::size_t end = 0;
@@ -141,7 +143,7 @@ Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
   return {text[next], next + 1};
 }
 
-// How many letters of the key stand at a place of a text.
+// How many letters of the key follow each other at one place of a text.
 struct Match {
   std::size_t letters = 0, end = 0;
   bool is_open = false;  // the text ended within the next letter
@@ -165,29 +167,29 @@ bool begins_word(std::string_view text, std::size_t at) {
   return before(2) == '\\' || before(3) == '%' || (before(6) == '\\' && before(5) == 'u');
 }
 
-// The forms of a key that a search looks for.
+// The forms of a key that a search looks for. Each value adds to the one before.
 enum class Want {
-  kWhole,    // the key
-  kParts,    // and its parts
-  kAny,      // and its beginnings
-  kAnySoFar  // and its beginnings, except at the text's end, since more text may follow
+  kWhole,    // the whole key
+  kParts,    // also parts of the key (KeyForms)
+  kAny,      // also beginnings of the key
+  kAnySoFar  // as kAny, but no beginning at the end of the text, since more text may follow
 };
 
 // Returns the places of parts of the key from `from` on, in order, without overlaps. Lowers `*open`
 // to the first place where a part may stand if the text goes on.
 //
-// Letters of one place do not count for the next. A text in pieces therefore needs to be kept no
-// longer than a part.
+// The letters of one place are not used again for the next place. Of a text that comes in pieces,
+// no more than the length of one part therefore has to be kept.
 std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, bool escaped,
                                  std::size_t from, std::size_t* open) {
   std::vector<Span> spans;
-  std::array<std::size_t, kPartLetters> begins{};  // places of the last letters
-  std::uint64_t last = 0;  // the last letters, the latest in the lowest byte
+  std::array<std::size_t, kPartLetters> begins{};  // offsets of the last letters
+  std::uint64_t last = 0;  // the last letters; the lowest byte has the latest
   std::size_t count = 0, at = from;
   bool inside = false;  // a part ends with the last letter
   while (at < text.size() && (open == nullptr || !may_be_a_letter(text.substr(at)))) {
     const Letter letter = letter_at(text, at, escaped);
-    if (!key.has_letter(letter.value)) {  // most letters of a text
+    if (!key.has_letter(letter.value)) {  // the fast path: true for most letters of a text
       count = 0;
       inside = false;
       at = letter.end;
@@ -341,7 +343,7 @@ std::string without(std::string_view text, const std::vector<Span>& spans) {
   return kept.append(text.substr(at));
 }
 
-// The texts of an event or a document by their place in it. Items of one list have the same place.
+// The texts in an event or a document, by their path in it. Items of one list have the same path.
 using Texts = std::map<std::string, std::vector<std::string*>>;
 
 // Adds every text within the value, by its place.
@@ -355,7 +357,8 @@ void collect(json* value, const std::string& place, Texts* texts) {
   }
 }
 
-// Redacts the pieces of one text as if they were joined. "[key]" stands where the key began.
+// Redacts the pieces of one text as if they were joined. "[key]" replaces the key in the piece in
+// which the key begins.
 // Returns true if anything was found.
 bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, Want want) {
   std::string text;
@@ -378,8 +381,9 @@ bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, Want
   return true;
 }
 
-// Returns whether a member's name may belong to the protocol, such as `choices`. A key may begin
-// like such a name by chance (`token-abc123`); without its name the member would not be found.
+// Returns whether a member's name may belong to the protocol, such as `choices`. Such a name is
+// kept even if the key begins with it (`token-abc123`), because readers look the member up by its
+// name.
 bool is_plain_name(std::string_view name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == name.npos;
 }
@@ -436,8 +440,8 @@ bool holds_any(std::string_view text, const KeyForms& key) {
 
 }  // namespace
 
-// Collects every part of the key and of its base64. The base64 of a longer text has three
-// alignments.
+// Collects every part of the key and of its base64 encoding. Within a longer text the key has one
+// of three alignments, which give different base64.
 KeyForms::KeyForms(std::string_view key) : text_(key) {
   if (key.size() < kPartLetters) return;
   for (const std::string& form :
@@ -483,7 +487,8 @@ std::string redacted_body(const std::string& body, std::string_view key) {
   const KeyForms forms(key);
   if (!redact_document(&value, forms) && !holds_any(body, forms)) return body;
   const std::string text = dump(value);
-  return without(text, spans_of(text, forms, Want::kParts));  // a number in the JSON may be the key
+  // The key may also be a number in the JSON.
+  return without(text, spans_of(text, forms, Want::kParts));
 }
 
 // Texts at one place of the events are joined before the search, since a stream sends them in
@@ -504,7 +509,7 @@ std::string redacted_stream(const std::string& body, std::string_view key) {
     if (!event.is_string()) collect(&event, "", &texts);
   }
   const KeyForms forms(key);
-  bool found = holds_any(body, forms);  // lines that are not data count, too
+  bool found = holds_any(body, forms);  // also searches lines that are not data
   for (const auto& [place, pieces] : texts) found = take_out(pieces, forms, Want::kAny) || found;
   for (json& event : events) found = redact_names(&event, forms) || found;
   if (!found) return body;
@@ -530,12 +535,12 @@ std::string redacted_request(const std::string& body, std::string_view key) {
   return dump(value);
 }
 
-// Shows the text up to the first place that may still turn out to be the key.
+// Returns the new text up to the first place at which the key may begin.
 std::string LiveRedactor::feed(std::string_view more) {
   constexpr std::size_t kMostPerLetter = 8, kMostBeside = 1024;
   const std::size_t held = text_.size() - shown_;
   text_ += more;
-  // Show the text if too much is held back, as when parts of the key follow each other for ever.
+  // Do not hold back too much, for example when parts of the key follow each other without end.
   if (held > kMostPerLetter * key_.text().size() + kMostBeside) return finish();
   std::size_t open = text_.size();
   std::vector<Span> spans = spans_of(text_, key_, Want::kAnySoFar, shown_, &open);
@@ -551,7 +556,7 @@ std::string LiveRedactor::feed(std::string_view more) {
   return shown;
 }
 
-// Shows the rest of the text. A beginning of the key at its end is redacted.
+// Returns the rest of the text. If the text ends with a beginning of the key, that is redacted.
 std::string LiveRedactor::finish() {
   const std::vector<Span> spans = spans_of(text_, key_, Want::kAny, shown_);
   std::string shown = without(text_, spans).substr(shown_);

@@ -14,7 +14,7 @@ class ChatKey;
 
 // The only access to the text of a key.
 struct ChatKeyText {
-  static const std::string& of(const ChatKey& key);
+  static const std::string& text_of(const ChatKey& key);
 };
 
 }  // namespace groma
@@ -25,7 +25,7 @@ namespace groma::llm {
 // base64. A shorter key, such as `EMPTY`, has no parts.
 inline constexpr std::size_t kPartLetters = 8;
 
-// A key, and its parts without regard to case.
+// A key and its parts. Parts are compared without regard to case.
 class KeyForms {
  public:
   explicit KeyForms(std::string_view key);
@@ -33,9 +33,9 @@ class KeyForms {
   bool has_parts() const { return !parts_.empty(); }
   // Returns true if a part has this letter.
   bool has_letter(char letter) const;
-  // Returns true if these letters are a part. The last letter is in the lowest byte.
+  // Returns true if these eight letters are a part of the key. The lowest byte has the last letter.
   bool has_part(std::uint64_t letters) const;
-  // Returns true if the last `count` of these letters, 1 to 7, begin a part.
+  // Returns true if some part begins with the last `count` of these letters (1 to 7).
   bool begins_part(std::uint64_t letters, std::size_t count) const;
 
  private:
@@ -78,13 +78,14 @@ std::string redacted_request(const std::string& body, std::string_view key);
 class LiveRedactor {
  public:
   explicit LiveRedactor(std::string_view key) : key_(key) {}
-  // Both return the text that can be shown now.
+  // Reads the next piece of the text. Returns the text that can be shown now.
   std::string feed(std::string_view more);
+  // Ends the text. Returns the text that was still held back.
   std::string finish();
 
  private:
   KeyForms key_;
-  std::string text_;       // what was shown last, and what is held back
+  std::string text_;       // the end of the shown text, then the text that is held back
   std::size_t shown_ = 0;  // number of bytes of `text_` that were shown
 };
 

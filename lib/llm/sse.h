@@ -1,4 +1,4 @@
-// Server-sent events: turns bytes, cut anywhere, into the data of events.
+// Parses server-sent events. The bytes may come in pieces that are cut anywhere.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class SseParser {
   using OnData = std::function<void(std::string_view data)>;
 
   void feed(std::string_view bytes, const OnData& on_data);
-  // Call it at the end of the stream, for an event without a final empty line.
+  // Ends the stream. Emits the last event if it has no final empty line.
   void finish(const OnData& on_data);
 
  private:

@@ -1,4 +1,4 @@
-// Makes foreign text safe to keep and to show, and separates thoughts from answers.
+// Makes text from servers safe to keep and to show, and separates reasoning from answers.
 #include "llm/text.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace groma::llm {
 namespace {
 
-// Reads a line of text and knows whether a comment or a string of a program may have begun in it.
+// Reads a line character by character and tracks whether it is inside a comment or string of a
+// program.
 class Line {
  public:
   bool quoted() const { return quoted_; }
@@ -26,8 +27,8 @@ class Line {
   char last_ = '\n';
 };
 
-// Returns the first place of the tag from `at` on that is not quoted. `line` reads the text before
-// that place.
+// Returns the first position of the tag, from `at` on, that is not inside a comment or a string.
+// `line` reads the text before that position.
 std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at, Line* line) {
   for (;;) {
     const std::size_t found = text.find(tag, at);
@@ -38,8 +39,8 @@ std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at
   }
 }
 
-// Moves all text from `open` to `close`, or to the end, to `*reasoning`. Returns whether there was
-// any.
+// Moves all text from `open` to `close`, or to the end, to `*reasoning`. Returns whether it moved
+// anything.
 bool move_out(std::string* text, std::string* reasoning, std::string_view open,
               std::string_view close) {
   const std::string_view all = *text;
@@ -75,13 +76,13 @@ std::string valid_utf8(std::string_view text) {
   return repaired.append(text.substr(kept));
 }
 
-std::string shown(std::string_view text, std::size_t most) {
+std::string printable_line(std::string_view text, std::size_t most) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   return harmless(text, most);
 }
 
-// A closing tag without an opening one ends thoughts that began the text, unless the server sent
-// thoughts apart from the text.
+// Treats the text before a closing tag without an opening tag as reasoning, unless the server sent
+// the reasoning separately.
 void split_thoughts(std::string* text, std::string* reasoning) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
       {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};

@@ -1,4 +1,4 @@
-// Makes foreign text safe to keep and show, and separates reasoning from answers.
+// Makes text from servers safe to keep and to show, and separates reasoning from answers.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string valid_utf8(std::string_view text);
 
 // Returns a server's words for a message: one line filtered by groma/harmless.h, at most `most`
 // bytes.
-std::string shown(std::string_view text, std::size_t most = 300);
+std::string printable_line(std::string_view text, std::size_t most = 300);
 
 // Moves reasoning (<think>..</think>, also without the end mark) from `text` to `reasoning`.
 // Reasoning without the begin mark is moved only if no reasoning came separately.

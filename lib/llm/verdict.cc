@@ -37,8 +37,8 @@ bool is_quota(const ServerError& error) {
                  {"exceeded your current quota", "credit balance", "insufficient balance"});
 }
 
-// Returns the HTTP status that an error means. Some servers send an error with a success status;
-// its type or code then tells the status.
+// Returns the HTTP status that an error means. If a server sends an error with a success status,
+// the status follows from the error's type or code.
 int status_of(const ServerError& error, int status) {
   if (status / 100 != 2) return status;
   if (error.status != 0) return error.status;
@@ -49,7 +49,7 @@ int status_of(const ServerError& error, int status) {
   return 500;
 }
 
-// Returns the error code for an HTTP status that is no success.
+// Returns the error code for an HTTP status that is not a success.
 Code code_of(int status) {
   switch (status) {
     case 401:
@@ -83,7 +83,7 @@ std::string help_for(Code code) {
 }
 
 // How a failure of the transport is reported, whether to try again, and whether the server may have
-// worked.
+// worked on the request.
 struct FailureWords {
   Code code;
   const char* words;
@@ -128,8 +128,8 @@ FailureWords words_of(Failure failure) {
 
 }  // namespace
 
-// The quota and the context length are recognised by the server's words, since their status differs
-// between servers.
+// Recognises an exceeded quota and a prompt that is too long by the server's words, since servers
+// send different statuses for them.
 Verdict judge_error(const ServerError& error, int status) {
   Verdict verdict;
   const int meant = status_of(error, status);
@@ -142,26 +142,26 @@ Verdict judge_error(const ServerError& error, int status) {
     verdict.error.context_tokens = error.context_tokens;
   }
   const Code code = verdict.error.code;
-  const std::string quoted = shown(error.message);
+  const std::string quoted = printable_line(error.message);
   verdict.error.message =
       fmt::format("the server answers {}{}{}", status, quoted.empty() ? "" : ": ", quoted);
   verdict.error.help = help_for(code);
   verdict.again = (code == Code::kServer && meant != 501) || code == Code::kRateLimit;
-  // A server refuses a request with any other status before it works on the request.
+  // With any other status, the server refused the request before it worked on it.
   const bool begun = status >= 500 && status != 501 && status != 503 && status != 529;
   verdict.may_have_cost = status / 100 == 2 || status == 408 || begun;
   return verdict;
 }
 
-// A redirection is an error, because nothing is sent to another address. The server's own word on
-// retries overrides ours, except for an empty quota.
+// A redirection is an error, because the client sends nothing to another address. If the server
+// says whether to retry, that is followed, except after an exceeded quota.
 Verdict judge(const WireReply& reply, const std::string& endpoint) {
   if (reply.failure != Failure::kNone) {
     const FailureWords words = words_of(reply.failure);
     Verdict verdict;
     verdict.error.code = words.code;
     verdict.error.status = reply.status;
-    const std::string detail = shown(reply.detail, 600);
+    const std::string detail = printable_line(reply.detail, 600);
     verdict.error.message =
         reply.failure == Failure::kRecording
             ? detail
@@ -189,7 +189,7 @@ Verdict judge_wrong(const WireReply& reply, const std::string& why) {
   verdict.error.code = Code::kBadReply;
   verdict.error.status = reply.status;
   verdict.error.message = fmt::format("what the server answers is not a chat reply: {}", why);
-  const std::string begin = shown(reply.body, 100);
+  const std::string begin = printable_line(reply.body, 100);
   if (!begin.empty()) verdict.error.message += fmt::format(" (`{}`)", begin);
   if (reply.content_type.starts_with("text/html")) verdict.error.help = help_for(Code::kNotFound);
   verdict.may_have_cost = true;

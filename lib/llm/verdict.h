@@ -1,15 +1,17 @@
-// Verdict: what an unsuccessful exchange means: whose fault it is, and whether to ask again.
+// Verdict: the error of a failed exchange, whether to try again, and whether it may have cost
+// money.
 #pragma once
 
-#include "llm/shape.h"
+#include "llm/chat_format.h"
 
 namespace groma::llm {
 
+// The judgement on a failed exchange.
 struct Verdict {
   ChatError error;
   bool again = false;                        // another attempt may help
   std::optional<std::int64_t> wait_ms = {};  // wait that the server asks for
-  bool may_have_cost = false;                // the server may have worked for the request
+  bool may_have_cost = false;                // the server may have worked on the request
 };
 
 // Judges an exchange that failed, or whose status is not a success.
@@ -19,7 +21,7 @@ Verdict judge(const WireReply& reply, const std::string& endpoint);
 // exchange, which may be a success.
 Verdict judge_error(const ServerError& error, int status);
 
-// Returns the verdict on an answer with a success status whose body is not a reply of a model.
+// Judges an answer that has a success status but whose body is not a model's reply.
 Verdict judge_wrong(const WireReply& reply, const std::string& why);
 
 }  // namespace groma::llm

@@ -16,6 +16,7 @@ namespace groma::llm {
 
 using Clock = std::chrono::steady_clock;
 
+// One request to an endpoint: a POST with a body, or a GET.
 struct WireRequest {
   bool post = true;
   std::string path;  // relative to the endpoint: "/chat/completions"
@@ -26,20 +27,20 @@ struct WireRequest {
 // Why an exchange did not complete.
 enum class Failure {
   kNone,
-  kRefused,         // no connection
-  kUnknownHost,     //
-  kConnectTimeout,  //
-  kCertificate,     //
-  kTls,             // no TLS handshake; like the failures above, before anything was sent
-  kClosed,          // closed without an answer
-  kReset,           // the connection broke in the middle
-  kCut,             // shorter than announced
-  kIdle,            // silent for too long
-  kTotal,           // the total time is over
-  kStopped,         //
-  kTooLarge,        //
-  kEncoding,        // compressed data is broken
-  kNotHttp,         //
+  kRefused,         // the endpoint accepted no connection
+  kUnknownHost,     // no address is known for the host
+  kConnectTimeout,  // connecting took too long
+  kCertificate,     // the server's certificate is not valid
+  kTls,             // the TLS handshake failed; up to here, nothing of the request was sent
+  kClosed,          // the server closed the connection without an answer
+  kReset,           // the connection broke during the exchange
+  kCut,             // the body is shorter than the server announced
+  kIdle,            // the server sent nothing for too long
+  kTotal,           // the exchange took longer than the total timeout
+  kStopped,         // the caller stopped the exchange
+  kTooLarge,        // the reply is larger than allowed
+  kEncoding,        // the compressed data is broken
+  kNotHttp,         // the server's answer is not HTTP
   kChild,           // the child process failed
   kRecording,       // the recording cannot be written, or does not hold this request
 };
@@ -61,23 +62,24 @@ inline constexpr std::string_view kFailureNames[] = {"",
                                                      "child",
                                                      "recording"};
 
-// The result of an exchange. All texts are valid UTF-8 and contain no key.
+// The answer to one request, or the failure. All texts are valid UTF-8 and contain no key.
 struct WireReply {
   int status = 0;  // 0: no answer
   std::string content_type, server, location;
   std::optional<std::int64_t> retry_after_ms;
-  std::optional<bool> should_retry;  // the server's own statement
+  std::optional<bool> should_retry;  // what the server says about retrying, if anything
   std::string body;                  // decoded, as far as it arrived
   bool plain = false;                // the body is the text of the reply (child process)
   Failure failure = Failure::kNone;
-  std::string detail;  // detail of the failure
-  bool sent = true;    // at least a part of the request was sent
+  std::string detail;  // the reason for the failure, in words
+  bool sent = true;    // true: at least a part of the request was sent
   std::int64_t elapsed_ms = 0;
 
   bool done() const { return failure == Failure::kNone && status / 100 == 2; }
   bool is_stream() const;  // a stream of events, by its type or its beginning
 };
 
+// How long an exchange may take, who may stop it, and who receives a stream.
 struct WireWatch {
   Clock::time_point deadline;
   std::function<bool()> stop;
@@ -91,19 +93,19 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual WireReply exchange(const WireRequest& request, const WireWatch& watch) = 0;
-  virtual bool waits() const { return true; }  // whether to wait between attempts
+  virtual bool waits_between_attempts() const { return true; }
   // For a recording: returns the position of the answer to this request; nullopt if there is none.
-  virtual std::optional<std::size_t> place_of(const WireRequest&) { return std::nullopt; }
+  virtual std::optional<std::size_t> position_of_answer(const WireRequest&) { return std::nullopt; }
   // For a recording: returns the fields that its server refused.
-  virtual std::vector<std::string> refused() const { return {}; }
+  virtual std::vector<std::string> refused_fields() const { return {}; }
 };
 
-// Returns the URL for requests, "https://host:1/v1" without a final slash. The rules for keys hold
-// for it.
+// Returns the URL for requests without a final slash: "https://host:1/v1". Fails if a key would be
+// sent over plain HTTP to another computer (ChatOptions::endpoint).
 Result<std::string> normal_endpoint(const ChatOptions& options);
 
-// The origin of a recording.
-struct Recorded {
+// The server from which a recording was made.
+struct RecordingOrigin {
   ChatApi api = ChatApi::kOpenAi;
   std::string endpoint;  // empty if the recording does not have it
 };
@@ -112,6 +114,7 @@ std::unique_ptr<Transport> make_http(const ChatOptions& options, std::vector<std
 std::unique_ptr<Transport> make_exec(const ChatOptions& options);
 Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
                                                  std::unique_ptr<Transport> inner);
-Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recorded* recorded);
+Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options,
+                                               RecordingOrigin* recorded);
 
 }  // namespace groma::llm

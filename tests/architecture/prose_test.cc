@@ -23,7 +23,7 @@ const std::vector<ForeignText> kForeign = {
     {"lib/legion_run/log_lines.cc", "", "the log of mapper calls, in Legion's format"},
     {"lib/legion_run/mapper_log.cc", "", "the log of mapper calls, in Legion's format"},
     {"lib/io/json.cc", "", "nlohmann::json"},
-    {"lib/llm/shape.cc", "", "a server of a language model"},
+    {"lib/llm/chat_format.cc", "", "a server of a language model"},
     // C++ and the mapping language.
     {"lib/emit/cpp_expression.cc", "Int", "C++ type"},
     {"lib/emit/expressions.cc", "for ", "mapping language"},

@@ -52,11 +52,11 @@ TEST(Text, BrokenUtf8IsMadeWhole) {
 }
 
 TEST(Text, IsShownOnOneBoundedLine) {
-  EXPECT_EQ(shown("a\x1b[31m\nb\x7f\xC2\x9B"
-                  "c\n"),
+  EXPECT_EQ(printable_line("a\x1b[31m\nb\x7f\xC2\x9B"
+                           "c\n"),
             R"(a\u001b[31m b\u007f\u009bc)");
-  EXPECT_EQ(shown(std::string(500, 'x'), 10), "xxxxxxxxxx...");
-  EXPECT_EQ(shown("123456789\xC3\xA9zz", 10), "123456789...");
+  EXPECT_EQ(printable_line(std::string(500, 'x'), 10), "xxxxxxxxxx...");
+  EXPECT_EQ(printable_line("123456789\xC3\xA9zz", 10), "123456789...");
 }
 
 TEST(Text, ThoughtsAreTakenOut) {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "groma/llm.h"
-#include "llm/shape.h"
+#include "llm/chat_format.h"
 #include "support/files.h"
 #include "support/temporary_folder.h"
 
@@ -87,9 +87,9 @@ TEST(Transcripts, AreReadAsTheyWereMeant) {
   // Some errors name `max_tokens`; then it is tried by its other name.
   std::vector<json> sent;
   for (const bool completion_limit : {false, true}) {
-    llm::Dialect dialect;
+    llm::ServerDialect dialect;
     dialect.completion_limit = completion_limit;
-    const std::string body = llm::openai_shape().body(request, "m", false, dialect);
+    const std::string body = llm::openai_format().body(request, "m", false, dialect);
     sent.push_back(
         {{"method", "POST"}, {"path", "/chat/completions"}, {"body", json::parse(body)}});
   }

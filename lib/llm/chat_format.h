@@ -1,5 +1,5 @@
-// Shape: the format of requests and replies (OpenAI's and Anthropic's), and the ways in which
-// servers ask for structured replies. Its readers accept any input.
+// ChatFormat: writes requests and parses replies in OpenAI's or Anthropic's format, with the ways
+// in which servers are asked for structured replies. Any input is safe.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -26,11 +26,11 @@ enum class Server {
   kOllama
 };
 
-// What is known about the behaviour of a server.
-struct Dialect {
+// What is known about a server: its software, and the fields that it refuses.
+struct ServerDialect {
   Server server = Server::kUnknown;
   bool completion_limit = false;   // use `max_completion_tokens` instead of `max_tokens`
-  std::set<std::string> left_out;  // fields that it refuses
+  std::set<std::string> left_out;  // fields that the server refuses, so requests leave them out
 };
 
 // An error that a server reports.
@@ -43,49 +43,50 @@ struct ServerError {
 // The name of the tool that carries a structured reply.
 inline constexpr const char* kReplyTool = "reply";
 
-// The contents of a body or a stream.
-struct ReadReply {
+// What was parsed from the body of a reply, or from the events of a stream.
+struct ParsedReply {
   std::string text, reasoning, refusal, tool, model, finish;
-  bool has_text = false;                                       // there was a text, possibly empty
+  bool has_text = false;  // true: the reply has a text, which may be empty
   ChatUsage counted{.input_tokens = -1, .output_tokens = -1};  // -1: not reported
   std::optional<ServerError> error;
-  std::string wrong;  // why it is not a reply: "`choices` is empty"
+  std::string wrong;  // why this is not a valid reply, such as "`choices` is empty"; empty if it is
 
   // Returns the usage if both numbers are reported and not both are 0.
   std::optional<ChatUsage> usage() const;
 };
 
 // One format of requests and replies.
-class Shape {
+class ChatFormat {
  public:
-  virtual ~Shape() = default;
-  // Reads a whole body.
-  ReadReply read(std::string_view body) const;
+  virtual ~ChatFormat() = default;
+  // Parses the body of a reply that is not a stream.
+  ParsedReply parse_body(std::string_view body) const;
   // Reads the data of one event of a stream. Returns true if it brought text or reasoning.
-  bool add_event(std::string_view data, ReadReply* reply) const;
+  bool add_event(std::string_view data, ParsedReply* reply) const;
 
   virtual const char* path() const = 0;
   virtual std::vector<std::string> headers(const std::string& key) const = 0;
   // Returns a request field that this format does not have.
-  virtual const char* lacks() const { return ""; }
+  virtual const char* missing_field() const { return ""; }
   // Returns why the constraint cannot be requested; empty if it can.
   virtual std::string unsupported(const ChatConstraint& constraint, Server server) const = 0;
   virtual std::string body(const ChatRequest& request, const std::string& model, bool stream,
-                           const Dialect& dialect) const = 0;
+                           const ServerDialect& dialect) const = 0;
 
  private:
-  // Read everything except errors, usage and the name of the model.
-  virtual void read_rest(const nlohmann::json& body, ReadReply* reply) const = 0;
-  virtual void read_event(const nlohmann::json& event, ReadReply* reply) const = 0;
-  virtual void add_usage(const nlohmann::json& value, ReadReply* reply) const = 0;
+  // Parse everything except errors, usage and the name of the model.
+  virtual void read_rest(const nlohmann::json& body, ParsedReply* reply) const = 0;
+  virtual void read_event(const nlohmann::json& event, ParsedReply* reply) const = 0;
+  virtual void add_usage(const nlohmann::json& value, ParsedReply* reply) const = 0;
 };
 
-const Shape& openai_shape();
-const Shape& anthropic_shape();
+const ChatFormat& openai_format();
+const ChatFormat& anthropic_format();
 
-// Returns the error in a body, if the body is one.
+// Returns the error that a body contains; nullopt if it contains none.
 std::optional<ServerError> read_error(std::string_view body);
 
+// The models that an endpoint lists, and the server software that the list reveals.
 struct ModelList {
   std::vector<std::string> names;
   Server server = Server::kUnknown;

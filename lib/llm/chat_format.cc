@@ -42,8 +42,7 @@ ServerError error_of(const json& value) {
   return error;
 }
 
-// Reads an error of FastAPI: a text, or a list of what is wrong at which place. Only the first
-// entry counts.
+// Reads an error of FastAPI: a text, or a list of errors of which only the first is read.
 ServerError detail_of(const json& detail) {
   ServerError error;
   if (detail.is_string()) error.message = detail.get<std::string>();
@@ -95,7 +94,8 @@ std::optional<ServerError> error_in(const json& value) {
   return std::nullopt;
 }
 
-// Trusts the content type, then the beginning of the body, since some servers send no content type.
+// Decides by the content type. Without one, which some servers do not send, decides by the
+// beginning of the body.
 bool WireReply::is_stream() const {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   const auto typed = [&](std::string_view type) {
@@ -109,15 +109,15 @@ bool WireReply::is_stream() const {
 }
 
 // Counts of zero are treated as missing.
-std::optional<ChatUsage> ReadReply::usage() const {
+std::optional<ChatUsage> ParsedReply::usage() const {
   const bool said = counted.input_tokens >= 0 && counted.output_tokens >= 0;
   if (!said || counted.input_tokens + counted.output_tokens == 0) return std::nullopt;
   return counted;
 }
 
-// A body that is not JSON is a wrong reply.
-ReadReply Shape::read(std::string_view body) const {
-  ReadReply reply;
+// Sets `wrong` if the body is not JSON.
+ParsedReply ChatFormat::parse_body(std::string_view body) const {
+  ParsedReply reply;
   const json value = parse_json(body);
   if (value.is_discarded()) {
     reply.wrong = "it is not JSON";
@@ -130,12 +130,12 @@ ReadReply Shape::read(std::string_view body) const {
   return reply;
 }
 
-// An event that is not JSON makes the reply wrong, unless the reply is already complete.
-bool Shape::add_event(std::string_view data, ReadReply* reply) const {
+// Sets `wrong` if an event is not JSON, unless the reply is already complete.
+bool ChatFormat::add_event(std::string_view data, ParsedReply* reply) const {
   if (data == "[DONE]") return false;  // the last event of OpenAI's protocol
   const json value = parse_json(valid_utf8(data));
   if (value.is_discarded()) {
-    // After the end of the reply only the usage may still come.
+    // After the finish reason, only token counts may follow, so a broken event is ignored.
     if (reply->wrong.empty() && reply->finish.empty()) reply->wrong = "an event of it is not JSON";
     return false;
   }
@@ -180,7 +180,7 @@ std::optional<ModelList> read_models(std::string_view body) {
   return list;
 }
 
-// Returns the first field of the request that the error is about. `max_tokens` counts only if the
+// Returns the first field of the request that the error is about. Returns `max_tokens` only if the
 // server does not know that field.
 std::string refused_field(const ServerError& error, std::string_view body) {
   const json request = parse_json(body);
