@@ -28,37 +28,38 @@ namespace groma {
 struct Evaluation {
   enum class Status : std::uint8_t {
     kOk,
-    kRefused,   // before anything ran: by check() or by a correctness command
-    kFailed,    // by a run
-    kTimedOut,  // by its deadline
+    kRefused,   // check() or a correctness command refused the text, before it was measured
+    kFailed,    // a run failed
+    kTimedOut,  // a run exceeded its deadline
   };
   Status status = Status::kRefused;
   std::vector<double> values;  // one for each input, in the evaluator's unit; empty unless kOk
   // Smaller is better. The geometric mean of the values, or of their reciprocals if higher values
   // are better. Infinite unless kOk.
   double score = std::numeric_limits<double>::infinity();
-  // The relative uncertainty of the score from repeated measurements; with an incumbent, of the
-  // comparisons with it. A smaller difference does not count.
+  // The relative uncertainty of the score, from repeated measurements. If the text was compared
+  // with an incumbent, the uncertainty of that comparison. A smaller difference of scores is
+  // ignored.
   double noise = 0;
-  // Feedback on the input that failed, otherwise on the first input, in the requested detail. With
-  // several inputs, `execution` names the input.
+  // Feedback about the input that failed, or else about the first input, in the requested detail.
+  // With several inputs, `execution` names the input.
   Feedback feedback;
 
   bool ok() const { return status == Status::kOk; }
 };
 
-// A text to evaluate, and how.
+// A text to evaluate, and how to evaluate it.
 struct EvaluationRequest {
   std::string text;
   GuideDetail detail = GuideDetail::kNone;  // detail of the feedback
-  // The best text so far. An evaluator that measures runs both in turn, so that noise of the
-  // machine does not decide; empty: none.
+  // The best text so far; empty if there is none. An evaluator that measures real runs alternates
+  // between runs of both texts, so that noise of the machine does not decide.
   std::string incumbent = {};
   double incumbent_score = std::numeric_limits<double>::infinity();
   // Measure with more runs than at first, because the text looked better or the result must be
   // certain.
   bool again = false;
-  std::function<bool()> stop = {};  // asked from time to time; true: the answer is no longer needed
+  std::function<bool()> stop = {};  // called from time to time; true: the result is not needed
 };
 
 // Measures how good a text is. Texts are untrusted: the evaluator must bound their time and memory.
@@ -74,21 +75,22 @@ class Evaluator {
   // Returns how many evaluations may run at once without disturbing each other. evaluate() is then
   // called from that number of threads.
   virtual int parallel() const { return 1; }
-  // Returns true if a text always gets the same score. Then no text is measured twice, and a run
-  // costs only time. If false, a text that looks better than the best is evaluated once more before
-  // it is accepted, and the best is measured beside the start when the search ends.
+  // Returns true if a text always gets the same score. Then no text is evaluated twice. If false, a
+  // text that looks better than the best is evaluated once more before it is accepted. When the
+  // search ends, runs of the best text alternate with runs of the start to compare both.
   virtual bool simulated() const { return false; }
 
-  // Returns a text that is equal for texts with the same meaning. It is the cache key of results.
+  // Returns a normal form: texts with the same normal form mean the same. It is the cache key of
+  // results.
   virtual std::string canonical(const std::string& text) const { return text; }
-  // Returns the text with those mistakes corrected that have one sure correction.
+  // Returns the text after correcting each mistake that has only one possible correction.
   virtual std::string repaired(const std::string& text) const { return text; }
   // Returns why the text is not worth a run, found without a run. Returns nullopt if nothing is
   // known against it. May be called from any thread.
   virtual std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const;
-  // Returns true if a run of a text that passes check() may still fail, as far as is known. For a
-  // mapping: if the order of the tasks decides whether all data has room. May be called from any
-  // thread.
+  // Returns true if it is known that a run of a text that passes check() may still fail. For
+  // example, the order of the tasks may decide whether all data of a mapping has room. May be
+  // called from any thread.
   virtual bool may_fail(const std::string& text) const;
   // Returns true if two texts that pass check() certainly do the same, found without a run. May be
   // called from any thread.
@@ -100,13 +102,13 @@ class Evaluator {
 
 // --------------------------------------------------------------------------------------- proposals
 
-// The task of a search.
+// What a search is about: the text to begin with, and what the text is for.
 struct Problem {
   std::string start;  // the text to begin with; for a mapping "" is the default mapper
   // For a mapping: the machine and the workloads. Null and empty for any other text.
   std::shared_ptr<const Machine> machine;
   std::vector<Workload> inputs;
-  std::string about;      // for any other text: what it is and must do, in words for a model
+  std::string about;      // for any other text: what the text is and must do, in words for a model
   std::string file = {};  // file of the text, for messages; empty: none
 
   bool is_mapping() const { return machine != nullptr; }
@@ -115,33 +117,34 @@ struct Problem {
 // A text that a proposer wants to try.
 struct Proposal {
   std::string text;
-  std::string why;       // what is tried; a line for people
+  std::string why;       // what the proposal changes; one line for people
   std::int64_t tag = 0;  // for the proposer's own use
 };
 
 // A proposal that was tried.
 struct Step {
-  std::int64_t number = 0;  // counted from 1, in the order of the proposals
-  Proposal proposal;        // with the text as it was evaluated
+  std::int64_t number = 0;  // from 1, in the order of the proposals
+  Proposal proposal;        // its text is the one that was evaluated, after repairs
   Evaluation evaluation;
 };
 
 // The steps so far. For a long search only the best and the last are kept.
 class History {
  public:
-  static constexpr std::size_t kKept = 64;  // in each of the lists below
+  static constexpr std::size_t kKept = 64;  // limit on the steps in each of the lists below
 
-  // Returns true if the evaluation is better than the best by more than its noise. The noise of the
-  // best does not count, since the best is measured again beside each text.
+  // Returns true if the evaluation is better than the best by more than its own noise. The noise of
+  // the best is ignored, since the best is measured again together with each text.
   bool is_better(const Evaluation& evaluation) const;
   void add(Step step);
 
-  // Returns the last step that was better than the best before it; null: none was valid.
+  // Returns the best step so far: the last one that is_better() accepted. Null if no step was
+  // valid.
   const Step* best() const;
   const Step* last() const;  // null: nothing was tried
   // The valid steps with the best scores and different texts, the best first.
   const std::vector<Step>& best_first() const { return best_; }
-  // The oldest first.
+  // The last steps, the oldest first.
   const std::vector<Step>& recent() const { return recent_; }
   // Invalid proposals, the oldest first. Of several with the same message only the latest is kept.
   const std::vector<Step>& failures() const { return failures_; }
@@ -165,8 +168,8 @@ class Round {
   // is counted and written down before the answers are returned. Without a model: kUnsupported.
   virtual std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) = 0;
   // Returns the evaluations of a cheaper evaluator, if there is one (has_estimates), in the order
-  // of the texts. The result may be shorter. It is limited by the rest of the evaluator's budget,
-  // and by a third of the time that was left when the round began.
+  // of the texts. Evaluates fewer texts if the budget of estimates, or a third of the time that was
+  // left when the round began, is used up.
   virtual bool has_estimates() const = 0;
   virtual std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) = 0;
@@ -188,14 +191,14 @@ class Proposer {
  public:
   virtual ~Proposer() = default;
   virtual std::string_view name() const = 0;
-  // Returns how much of the feedback it reads.
+  // Returns how much of the feedback the proposer reads.
   virtual GuideDetail reads() const { return GuideDetail::kNone; }
   // Returns at most round.most() proposals. They are tried in any order; learn() is called in their
   // order.
   virtual std::vector<Proposal> propose(Round& round) = 0;
   virtual void learn(const Step& step);
-  // Returns the proposer's findings in words, one on a line. Returns "" if it keeps none. At most a
-  // megabyte.
+  // Returns what the proposer found out, one finding on a line, at most a megabyte. Returns an
+  // empty text if the proposer keeps no findings.
   virtual std::string findings() const { return {}; }
 };
 

@@ -1,5 +1,5 @@
-// The directory of a search (TuneOptions::directory): how it is named, and which files in it
-// prevent that a search begins or is resumed. Its files may have been written by a stranger
+// The directory of a search (TuneOptions::directory): makes it, and checks it before a search
+// begins or is resumed. The files in such a directory may come from a person who is not trusted
 // (docs/tune.md).
 #pragma once
 
@@ -27,12 +27,12 @@ std::string make_search_directory();
 // that gave the path.
 std::optional<Error> not_a_directory(const std::string& path);
 
-// Returns an error if one of the files of a search is a link there, because a stranger may have
-// chosen its target. Call this before a search begins or is resumed.
+// Returns an error if one of the search's files in the directory is a link, because a person who is
+// not trusted may have chosen its target. Call this before a search begins or is resumed.
 std::optional<Error> link_in_search(const std::string& directory);
 
-// Returns an error if a new search would replace a file in the directory. A journal that ended in
-// its first line does not count (holds_no_search_yet).
+// Returns an error if a new search would replace a file in the directory. A journal that ends
+// within its first line may be replaced (holds_no_search_yet).
 std::optional<Error> replaced_by_search(const std::string& directory);
 
 }  // namespace groma

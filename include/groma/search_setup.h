@@ -1,6 +1,6 @@
-// SearchSetup: the settings with which a search began. The search's directory stores them, so that
-// the search can be resumed without stating them again. The directory may come from a stranger:
-// nothing in it may decide what is run, or make the search read without end (docs/tune.md).
+// The options with which a search was begun. They are stored in the search's directory, so that the
+// search can be resumed without repeating them. The directory may come from a person who is not
+// trusted: its contents alone must not make Groma run a command or read without end (docs/tune.md).
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct SearchSetup {
   bool on_legion = false;
   std::vector<std::string> flags = {};
   LayoutOverrides override_layouts = {};
-  // For any other text: its file, and what it is and must do.
+  // For any other text: the file of the text, and what the text is and must do (Problem::about).
   std::string file = {}, about = {};
-  // How texts are measured. `command.folder` is the folder in which the search began. If
-  // `command.command` is empty, mappings are simulated. `command.results` is not stored;
-  // `compare_results` and `results` are stored instead.
+  // How texts are measured. Its `folder` is the folder in which the search began. If its `command`
+  // is empty, mappings are simulated. Its `results` is not stored; the next two members are stored
+  // instead.
   CommandEvaluatorOptions command = {};
   bool compare_results = true;  // compare what the command prints with the output of the first text
-  ResultsOptions results = {};  // how outputs are compared; `measure` is not stored
+  ResultsOptions results = {};  // how the outputs are compared; `measure` is not stored
   std::string proposer = {};
   std::string feedback = "profile";  // as guide_detail() takes it
   TuneBudget budget = {};
@@ -48,16 +48,16 @@ std::string to_text(const SearchSetup& setup);
 // Reads what to_text() wrote. Fails (kMalformed) on any other text.
 Result<SearchSetup> search_setup(const std::string& text);
 
-// A search that is in a directory.
+// A search that was read from its directory.
 struct StoredSearch {
   std::string directory;
   SearchSetup setup;
-  std::string fingerprint;  // the value for TuneOptions::fingerprint
+  std::string fingerprint;  // for TuneOptions
   std::string start;        // the text with which the search began
 };
 
-// Reads what a search was begun with. Fails if the directory has no search, has a link in place of
-// one of its files, or if the search was not begun with to_text().
+// Reads the options with which a search was begun. Fails if the directory has no search, if one of
+// its files is a link, or if the search's fingerprint was not made by to_text().
 Result<StoredSearch> stored_search(const std::string& directory);
 
 // Returns an error (kMalformed) about the search in a directory: "the search in `tune` WHAT".
@@ -68,8 +68,8 @@ Error wrong_search(const std::string& directory, const std::string& what, std::s
 // `small`, `large` in `/home/user`".
 std::string commands_of(const SearchSetup& setup);
 
-// Returns an error if the search runs commands of its directory, which only a user who trusts the
-// directory may allow.
+// Returns an error if the search runs commands that its directory names. The user has to allow
+// this, because the directory may come from someone else.
 std::optional<Error> needs_trust(const StoredSearch& search);
 
 // Returns an error if a name in the setup is not a file that can be read again: standard input, a

@@ -1,6 +1,6 @@
-// SearchSpace: the mappings of an application on a machine that a search can choose from, as a list
-// of decisions with their options. It can draw mappings at random. docs/search_space.md lists every
-// decision with its options and their sources.
+// SearchSpace: the mappings that a search can choose from, for an application on a machine. It is a
+// list of decisions, each with its options, and can draw mappings at random. docs/search_space.md
+// lists every decision with its options and their sources.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ using Choice = std::vector<std::uint32_t>;
 // constructor.
 class SearchSpace {
  public:
-  // Makes the space of the tasks that the workload launches and the regions that it maps. If the
-  // workload does not describe its launches, all tasks except the top-level one are taken.
+  // Makes the space for the tasks that the workload launches and the regions that it maps. If the
+  // workload does not describe its launches, uses all tasks except the top-level one.
   SearchSpace(const Machine& machine, const Workload& workload,
               SpaceGrain grain = SpaceGrain::kRegions);
 

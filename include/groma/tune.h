@@ -35,7 +35,7 @@ struct TuneBudget {
 struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
   std::int64_t again = 0;     // repeated evaluations, which do not count as evaluations
-  std::int64_t unusable = 0;  // with `compare`, evaluations that are unusable replies
+  std::int64_t unusable = 0;  // with TuneOptions::compare: unusable replies that were counted
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
@@ -78,12 +78,12 @@ struct TuneOptions {
   // The folder for the journal, best.mapper (best.txt for any other text), report.txt and
   // steps.txt; empty: nothing is written.
   std::string directory;
-  bool resume = false;  // the search in that directory; if false, it must not hold a search
+  bool resume = false;  // true: resume the search in `directory`; false: there must be none
   // Identifies the inputs from which the caller made the problem. A resumed search must have the
-  // same.
+  // same fingerprint.
   std::string fingerprint;
-  // Parts of those inputs that other people may change, by name, with their contents. The contents
-  // must stay the same.
+  // Names and contents of inputs that other people may change, such as files. A resumed search must
+  // have the same contents.
   std::vector<std::pair<std::string, std::string>> marks;
   int threads = 0;  // 0: as many as the evaluator allows, at most those of the computer
   std::function<void(const TuneEvent&)> on_event = {};  // called in the thread that called tune()
@@ -99,8 +99,9 @@ struct TuneOutcome {
     kRejected,  // too many consecutive replies were unusable
     kModel,     // the model cannot be asked, or gave no reply for too many consecutive rounds
   } end = End::kBudget;
-  // The reason for kRejected and kModel; for kExhausted, if the proposer has more proposals of the
-  // same kind; for kBudget, if it is a budget of the model: what the next question might have cost.
+  // The reason for kRejected and kModel. For kExhausted: how many proposals in a row were refused
+  // or had been tried; empty if the proposer ended. For a budget of the model: what the next
+  // question might have cost.
   std::string why;
   std::string budget;  // for kBudget: "evaluations", "time", "tokens" or "money"
   // True: the search was resumed after its budget had been spent, so nothing new was tried. `spent`
@@ -109,12 +110,12 @@ struct TuneOutcome {
   std::int64_t steps = 0;  // everything that was tried, including what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
-  // The best, measured beside the start when the search ended by itself. Its score divided by the
-  // start's score is the improvement. Not set if runs are simulated or the best is the start.
+  // The evaluation of the best text at the end of the search, from runs that alternate with runs of
+  // the start. Not set if runs are simulated, the best is the start, or the search was stopped.
   std::optional<Evaluation> beside_start;
-  // Statements that the search had put into the best mapping and that were removed at its end,
-  // since the mapping is not slower without them. Only if runs are simulated, and not in a
-  // comparison. The runs for this are not counted.
+  // Statements that the search had added to the best mapping and that were removed at the end,
+  // because the mapping is not slower without them. Only if runs are simulated, and not with
+  // TuneOptions::compare. The runs that tell this do not count as evaluations.
   std::vector<std::string> dropped;
   // For each improvement: the number of evaluations after which it was known, and the score.
   std::vector<std::pair<std::int64_t, double>> trajectory;

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxBlocks = 256;
 
-// Returns a label without case, punctuation and words that models append: "Index_Task_Map" becomes
-// "indextaskmap".
+// Returns a label in lower case, without punctuation and without words that models append:
+// "Index_Task_Map" becomes "indextaskmap".
 std::string plain_label(std::string_view label) {
   std::string plain;
   for (const char c : label.substr(0, 64)) {
@@ -36,7 +36,7 @@ std::string plain_label(std::string_view label) {
   return plain;
 }
 
-// Returns the segment of a mapping that a label means; "" if none.
+// Returns the name of the segment that a label means; "" if it means none.
 std::string_view segment_of_label(std::string_view label) {
   static const std::map<std::string_view, std::string_view> kLabels = {{"task", "task"},
                                                                        {"tasks", "task"},
@@ -80,7 +80,8 @@ bool begins_statement(std::string_view line) {
   return !word.empty() && rest.starts_with("=") && rest.find("Machine") != rest.npos;
 }
 
-// Returns the lines of a reply without fences that may be statements; "" if none.
+// Returns the part of a reply without fenced blocks that looks like statements; "" if there is
+// none.
 std::string_view bare_statements(std::string_view text, bool cut) {
   std::size_t begin = text.npos, end = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -97,7 +98,7 @@ std::string_view bare_statements(std::string_view text, bool cut) {
 
 // The changes that a reply makes to one segment.
 struct Piece {
-  std::optional<std::string> instead;  // replaces the segment's text
+  std::optional<std::string> instead;  // the new text of the segment
   std::string added;  // statements to put before the segment's text, where they take precedence
 };
 
@@ -134,7 +135,7 @@ class Reader {
   // Reads a reply. `cut`: the reply ended at its token limit, so its last statement may be
   // incomplete.
   Answer read(std::string_view text, bool cut) {
-    const std::vector<Fence> fences = fences_of(text);
+    const std::vector<FencedBlock> fences = fenced_blocks(text);
     if (fences.empty()) {
       read_bare(text, cut);
     } else {
@@ -172,7 +173,7 @@ class Reader {
   }
 
   // Reads one fenced block. Its label is the word behind the fence or the line above it.
-  void read_fence(const Fence& fence) {
+  void read_fence(const FencedBlock& fence) {
     const std::string_view body = trimmed(fence.body);
     if (body.starts_with('{')) {
       const auto object = parse_object(body);
@@ -235,8 +236,8 @@ class Reader {
     return true;
   }
 
-  // Assigns each statement to the segment of its keyword. A segment with an error keeps its old
-  // text.
+  // Assigns each statement to the segment that its keyword belongs to. A segment with an error
+  // keeps its old text.
   void read_statements(std::string_view label, std::string_view body, bool cut) {
     if (body.size() > kMaxSegmentBytes) return note("a block is too long for a mapping");
     if (cut) body = without_last_statement(body);
@@ -250,7 +251,7 @@ class Reader {
         continue;
       }
       const edit::Mapping statements(part.text);
-      if (statements.items().empty()) continue;  // only comments
+      if (statements.items().empty()) continue;  // the block has only comments
       const bool helps = label == "single" && part.name == "index" && !maps_tasks(statements);
       if (label.empty() || part.name == label || helps) {
         replace(helps ? label : std::string_view(part.name), part.text);
@@ -348,7 +349,7 @@ class Reader {
   // Reads the value of a JSON member, which may hold a fenced block. An empty value empties the
   // segment.
   void read_value(std::string_view label, std::string_view text) {
-    const std::vector<Fence> fences = fences_of(text);
+    const std::vector<FencedBlock> fences = fenced_blocks(text);
     if (fences.size() == 1 && fences.front().closed) text = fences.front().body;
     if (trimmed(text).empty()) {
       pieces_[std::string(label)].instead = "";
@@ -357,7 +358,7 @@ class Reader {
     }
   }
 
-  // Combines the base with the collected changes. Damaged segments are left unchanged.
+  // Combines the base with the collected changes. Segments with errors are left unchanged.
   void finish(bool without_fences) {
     for (const std::string& segment : damaged_) pieces_.erase(segment);
     if (pieces_.empty()) return refuse(without_fences);
@@ -383,7 +384,8 @@ class Reader {
         if (pieces_.size() == 1) return refuse(without_fences);
       }
     }
-    // A function that is defined anew is removed from the segments that did not change.
+    // If the reply defines a function, an older function with that name is removed from the
+    // segments that did not change.
     for (const Segment& segment : base_.all()) {
       if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
       const std::string text = result.find(segment.name)->text;
@@ -421,10 +423,10 @@ Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping)
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);
   if (!text) return answer;
-  const auto edits = edits_in(*text, &answer.why);
+  const auto edits = parse_edits(*text, &answer.why);
   if (!edits) return answer;
   if (edits->empty()) return read_answer(reply, base, {is_mapping, true});
-  const std::optional<std::string> changed = edited(base.text(), *edits, &answer.why);
+  const std::optional<std::string> changed = apply_edits(base.text(), *edits, &answer.why);
   if (!changed) return answer;
   answer.plan = one_line(trimmed(*text).substr(0, trimmed(*text).find('\n')), kMaxPlan);
   if (answer.plan.starts_with('`') || answer.plan.starts_with('<')) answer.plan.clear();
@@ -449,7 +451,7 @@ Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping)
 }
 
 std::optional<llm::json> read_object(std::string_view text) {
-  for (const Fence& fence : fences_of(text)) {
+  for (const FencedBlock& fence : fenced_blocks(text)) {
     if (!fence.closed || !trimmed(fence.body).starts_with('{')) continue;
     if (auto object = parse_object(fence.body)) return object;
   }

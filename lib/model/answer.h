@@ -18,6 +18,7 @@ namespace groma::tuning {
 // Limit for the text that a reply gives for one segment, in bytes.
 inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 16;
 
+// The form in which a reply is expected.
 struct AnswerForm {
   bool is_mapping = true;  // false: a text with marked segments
   // The reply replaces the whole text. Segments of a mapping that the reply does not mention become
@@ -25,6 +26,7 @@ struct AnswerForm {
   bool is_whole = false;
 };
 
+// What could be read from a reply.
 struct Answer {
   std::optional<Segments> segments;  // nullopt: nothing in the reply could be used
   std::string why;                 // the reason if `segments` is nullopt; goes into the next prompt
@@ -33,8 +35,8 @@ struct Answer {
 };
 
 // Reads segments from fenced blocks (by their labels), from JSON, or from bare statements.
-// Statements of a mapping go to the segment that they belong to, whatever the label says. A segment
-// with a damaged statement keeps its text in `base`.
+// Statements of a mapping go to the segment that they belong to, whatever the label says. If a
+// segment of the reply has a mistake, the segment keeps its text in `base`.
 Answer read_answer(const ChatReply& reply, const Segments& base, const AnswerForm& form);
 
 // Applies the SEARCH/REPLACE edits of the reply to base.text(). Every SEARCH text must be found. A

@@ -43,12 +43,12 @@ Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& optio
   grammar_.lark = std::move(narrow.lark);
 }
 
-// Builds the request for a question. Its seed depends on the search's seed, the step and `sample`
-// only.
-ChatRequest Asker::request(const Question& question, std::uint64_t sample) const {
+// Builds the request for a question. The request's seed depends only on the search's seed, the step
+// and `sample`.
+ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sample) const {
   ChatRequest request;
   request.messages = question.prompt.messages(prompt_bytes_);
-  // 31 bits: every server accepts this range.
+  // Every server accepts a seed of 31 bits.
   request.seed = static_cast<std::int64_t>(random_at(random_at(seed_, step_), sample) >> 33);
   request.max_tokens = options_.max_tokens;
   if (options_.constrain && question.program && is_mapping_) {
@@ -76,9 +76,10 @@ bool Asker::shorten(const ChatError& error) {
   return prompt_bytes_ < before;
 }
 
-// Asks in groups of at most kMaxAtOnce. Prompts that were too long are shortened and asked again,
-// at most kMaxShorter times.
-std::vector<std::optional<ChatReply>> Asker::ask(Round& round, std::span<const Question> questions,
+// Sends at most kMaxAtOnce questions at once. A prompt that was too long is shortened and sent
+// again, at most kMaxShorter times.
+std::vector<std::optional<ChatReply>> Asker::ask(Round& round,
+                                                 std::span<const ModelQuestion> questions,
                                                  double temperature) {
   std::vector<std::optional<ChatReply>> replies(questions.size());
   std::vector<std::size_t> open(questions.size());
@@ -134,16 +135,16 @@ std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
   return std::nullopt;
 }
 
-// Refuses a text whose canonical form was proposed before, and says what its result was.
+// Refuses a text whose canonical form was proposed before, and reports the result that it had.
 std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
                                         std::string_view otherwise) {
   if (!answer.segments) return refuse_proposal(round, answer.why);
   for (const std::string& text : answer.notes) {
     remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
   }
-  if (!std::exchange(begun_, true)) {  // the texts tried before this asker began
+  if (!std::exchange(begun_, true)) {  // first, remember the texts that were tried before
     for (const Step& step : round.history().recent()) {
-      known(round, step.proposal.text);
+      mark_proposed(round, step.proposal.text);
     }
   }
   Proposal proposal;
@@ -206,7 +207,7 @@ void add_card(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) return;
   prompt.system("\n");
   for (const CardPiece& piece : language_card()) {
-    prompt.system(piece.text, piece.leaves);
+    prompt.system(piece.text, piece.stage);
   }
 }
 

@@ -15,12 +15,14 @@
 
 namespace groma::tuning {
 
-struct Question {
+// A question to the model, and the form in which it has to reply.
+struct ModelQuestion {
   Prompt prompt;
   std::string json_schema = {};  // JSON schema of the reply, if replies are constrained
   bool program = false;          // true: the reply is a mapping program, if replies are constrained
 };
 
+// Sends the questions of one proposer, and turns the replies into proposals.
 class Asker {
  public:
   Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
@@ -32,25 +34,25 @@ class Asker {
   AnswerForm form() const { return {is_mapping_, writes_programs()}; }
 
   // Asks all questions concurrently, each with its own seed. Returns one entry for each question.
-  // An entry is nullopt if there was no reply; the round is told why. A prompt that is too long for
-  // the model is shortened and sent again.
-  std::vector<std::optional<ChatReply>> ask(Round& round, std::span<const Question> questions,
+  // An entry is nullopt if there was no reply; the round gets the reason (Round::reject). A prompt
+  // that is too long for the model is shortened and sent again.
+  std::vector<std::optional<ChatReply>> ask(Round& round, std::span<const ModelQuestion> questions,
                                             double temperature);
 
   // Reports to the round, and in the next prompt, that a reply could not be used.
   void refuse(Round& round, const std::string& why);
   // Adds a remark to the next prompt.
   void remark(std::string text);
-  // Turns an answer into a proposal. `otherwise` is the proposal's reason if the answer states no
-  // plan. Returns nullopt, and refuses the reply, if the answer holds nothing or only a text that
-  // was proposed before. The answer's notes become remarks.
+  // Turns an answer into a proposal. The proposal's description is the plan in the answer, or
+  // `otherwise` if the answer states no plan. If the answer has no text, or a text that was
+  // proposed before, refuses the reply and returns nullopt. The answer's notes become remarks.
   std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
   // Records a text that another proposer proposed, so that it is not proposed again.
-  void known(const Round& round, const std::string& text) {
+  void mark_proposed(const Round& round, const std::string& text) {
     proposed_.add(hash_of(round.evaluator().canonical(text)), {});
   }
   // Records that a proposed text was not tried, so that the model may propose it again.
-  void forget(const Round& round, const std::string& text) {
+  void unmark_proposed(const Round& round, const std::string& text) {
     proposed_.forget(hash_of(round.evaluator().canonical(text)));
   }
   // Returns the remarks since the last call ("YOUR LAST REPLY ..."), one on each line, and clears
@@ -58,7 +60,7 @@ class Asker {
   std::string take_remarks();
 
  private:
-  ChatRequest request(const Question& question, std::uint64_t sample) const;
+  ChatRequest request(const ModelQuestion& question, std::uint64_t sample) const;
   bool shorten(const ChatError& error);
   void remark_refusal(const std::string& why);
   // Like refuse(), for a reply that should have been a proposal.
@@ -71,7 +73,7 @@ class Asker {
   ChatConstraint grammar_;
   std::uint64_t step_ = 0;
   bool begun_ = false;
-  Recent<std::monostate> proposed_{4096};  // hashes of canonical texts
+  RecentMap<std::monostate> proposed_{4096};  // hashes of canonical texts
   std::vector<std::string> remarks_;
 };
 

@@ -72,7 +72,7 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
       return m[p % m.size[0], p / m.size[0] % m.size[1]];
     }
 )",
-       Leaves::kCard},
+       RemovalStage::kCard},
       {R"(
 6) Single tasks: SingleTaskMap <task,..|KIND|*> f; of these task.parent is known, not ipoint.
     def with_parent(Task task) { return m[*task.parent.processor(m)]; }
@@ -82,7 +82,7 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
 7) Seldom: CollectMemory <task,..|*> <region,..|*>; frees a read-only instance as soon as its task
    is done. ControlReplicate <task,..|*>; TaskSteal <task,..|*> <KIND> SAME_NODE;
 )",
-       Leaves::kCard},
+       RemovalStage::kCard},
       {R"(
 Of two statements about the same the first counts. What nothing decides the default mapper does. A
 mapping never changes results, only the speed and whether the program may run.

@@ -13,8 +13,10 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxEdits = 64;
-constexpr std::size_t kMaxSearchLines = 400;  // limit for a search that ignores white space
+// Limit on the lines of a SEARCH text that is searched for without regard to white space.
+constexpr std::size_t kMaxSearchLines = 400;
 
+// Returns true if a line begins with a mark: the character at least five times.
 bool is_mark(std::string_view line, char mark) {
   line = trimmed(line);
   return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
@@ -39,7 +41,7 @@ std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view t
 }  // namespace
 
 // Reads the marks line by line. Text outside the blocks is ignored.
-std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* why) {
+std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string* why) {
   std::vector<Edit> edits;
   enum class State { kOutside, kSearch, kReplace } state = State::kOutside;
   std::size_t begin = 0;
@@ -71,10 +73,10 @@ std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* wh
   return edits;
 }
 
-// Applies the edits in order. An empty search appends the replacement. A search is first tried
-// exactly, then without regard to white space at the ends of lines.
-std::optional<std::string> edited(std::string text, const std::vector<Edit>& edits,
-                                  std::string* why) {
+// Applies the edits in order. If the SEARCH text is empty, the replacement is appended. Otherwise
+// the SEARCH text is looked for exactly, then without regard to white space at the ends of lines.
+std::optional<std::string> apply_edits(std::string text, const std::vector<Edit>& edits,
+                                       std::string* why) {
   for (const Edit& edit : edits) {
     if (text.size() + edit.replacement.size() > kMaxReplyBytes) {
       *why = "the edits make the program too long";

@@ -9,16 +9,17 @@
 
 namespace groma::tuning {
 
+// A text to search for, and the text that replaces it.
 struct Edit {
   std::string_view search, replacement;
 };
 
 // Returns the edits in `text`, as views of it. Returns nullopt and sets `why` if a mark is missing
 // or there are too many edits.
-std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* why);
-// Returns the text after the edits. Returns nullopt and sets `why` if a search text is not found or
-// the result is too long.
-std::optional<std::string> edited(std::string text, const std::vector<Edit>& edits,
-                                  std::string* why);
+std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string* why);
+// Applies the edits to `text` and returns the result. Returns nullopt and sets `why` if a SEARCH
+// text is not found or the result is too long.
+std::optional<std::string> apply_edits(std::string text, const std::vector<Edit>& edits,
+                                       std::string* why);
 
 }  // namespace groma::tuning

@@ -42,7 +42,8 @@ std::string node_words(const NodeType& node) {
   return words;
 }
 
-// Returns the MB of a requirement for one point of a launch; nullopt if the data is not described.
+// Returns how many MB one point of a launch accesses for a requirement. Returns nullopt if the
+// application does not describe the data.
 std::optional<double> megabytes(const app::Data& data, const app::Where& where,
                                 const app::Requirement& requirement) {
   if (where.what == app::Where::What::kUnknown) return std::nullopt;
@@ -61,6 +62,7 @@ std::optional<double> megabytes(const app::Data& data, const app::Where& where,
   return bytes * static_cast<double>(points) / 1e6;
 }
 
+// Returns the different launches of a task: "single, index 8x8".
 std::string launches_words(const TaskUses& uses) {
   std::vector<std::string> words;
   for (const app::LaunchUse& use : uses.uses) {
@@ -114,6 +116,7 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskU
   return line;
 }
 
+// Describes the memories and the layout of one requirement.
 std::string requirement_words(const ExplainedRequirement& requirement) {
   const std::string name = requirement.names.empty() ? fmt::format("{}", requirement.position)
                                                      : requirement.names.front();

@@ -14,7 +14,8 @@ namespace groma::tuning {
 // Describes a machine: "2 nodes, each with 4 GPU (16 GB FBMEM each), ..."
 std::string machine_words(const Machine& machine);
 
-// The launched tasks, one line each: variants, launches, and regions with privileges and MB.
+// An application in words. `tasks` has one line for each launched task: its variants, its launches,
+// and its regions with privileges and MB.
 struct AppWords {
   std::string name;
   std::string values;  // "n=8000 steps=10"

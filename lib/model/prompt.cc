@@ -13,14 +13,15 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMaxLine = 400;        // bytes of a line of feedback
-constexpr std::size_t kMaxSentences = 4;     // sentences of each kind of feedback
-constexpr std::size_t kMaxDifference = 300;  // bytes of a segment's difference
+constexpr std::size_t kMaxLine = 400;        // limit on the bytes of a line of feedback
+constexpr std::size_t kMaxSentences = 4;     // limit on the sentences of each kind of feedback
+constexpr std::size_t kMaxDifference = 300;  // limit on the bytes that describe a changed segment
 constexpr std::size_t kMaxFailures = 6;
-constexpr std::size_t kSureTasks = 8;  // tasks whose lines are never removed
+constexpr std::size_t kSureTasks = 8;  // the lines about the first tasks are never removed
 constexpr std::size_t kMaxAbout = 4'000, kMaxOfSegment = 200, kMaxSurroundings = 3'000;
 constexpr std::size_t kMaxInputs = 8;
 
+// Returns true if the character may be part of a path.
 bool in_path(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-' ||
          c == '+' || c == '~' || c == '@' || static_cast<unsigned char>(c) >= 0x80;
@@ -37,8 +38,8 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// Returns the lines of `a` that are not in `b`, each with `sign`. A line that occurs more often in
-// `a` appears as often as it is missing.
+// Returns the lines of `a` that are not in `b`, each with `sign` before it. A line that occurs more
+// often in `a` than in `b` is returned as often as `b` lacks it.
 std::string lines_without(std::string_view a, std::string_view b, char sign) {
   std::map<std::string, int> there;
   for (const std::string& line : lines_of(b)) ++there[line];
@@ -90,7 +91,8 @@ std::string number_words(double value, double noise) {
 
 }  // namespace
 
-// A path begins with `/` or `~/` and not behind a word. Only its last component is kept.
+// A path begins with `/` or `~/`, and no word character stands before it. Its last component is
+// kept.
 std::string without_paths(std::string_view text) {
   std::string kept;
   for (std::size_t i = 0; i < text.size();) {
@@ -115,14 +117,14 @@ std::string without_paths(std::string_view text) {
 
 // -------------------------------------------------------------------------------------- the prompt
 
-// Removes parts, kind by kind, until the rest fits. A heading is removed with the last part of its
-// kind that follows it.
+// Removes parts, stage by stage, until the rest fits. A heading is removed together with the last
+// part of its stage that follows it.
 std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());
   std::size_t bytes = 0;
   for (const Part& part : parts_) bytes += part.text.size();
-  for (int kind = 0; kind < static_cast<int>(Leaves::kNever); ++kind) {
-    const auto is_one = [&](const Part& part) { return static_cast<int>(part.leaves) == kind; };
+  for (int kind = 0; kind < static_cast<int>(RemovalStage::kNever); ++kind) {
+    const auto is_one = [&](const Part& part) { return static_cast<int>(part.stage) == kind; };
     for (std::size_t i = 0; i < parts_.size() && bytes > most_bytes; ++i) {
       if (!is_one(parts_[i]) || parts_[i].heading) continue;
       left[i] = true;
@@ -183,7 +185,7 @@ void add_problem(Prompt& prompt, const Problem& problem) {
   prompt.user("TASKS name | variants | launched as | regions (access, MB of a point)\n");
   for (std::size_t i = 0; i < words.tasks.size(); ++i) {
     prompt.user(fmt::format(" {}\n", words.tasks[i]),
-                i < kSureTasks ? Leaves::kNever : Leaves::kApp);
+                i < kSureTasks ? RemovalStage::kNever : RemovalStage::kApp);
   }
   prompt.user("\n");
 }
@@ -211,7 +213,7 @@ void add_surroundings(Prompt& prompt, const Problem& problem) {
     if (!last) text += fmt::format("[the segment {}]\n", segments->all()[i].name);
   }
   prompt.user("AROUND THE SEGMENTS, which stays as it is\n" + fenced(without_paths(text)) + "\n",
-              Leaves::kApp);
+              RemovalStage::kApp);
 }
 
 Result<Segments> segments_of(const Problem& problem, const std::string& text) {
@@ -230,7 +232,7 @@ std::string fenced(std::string_view text, std::string_view label) {
                      text.empty() || text.back() == '\n' ? "" : "\n", marks);
 }
 
-std::string show(const Segments& segments) {
+std::string fenced_segments(const Segments& segments) {
   std::string shown;
   for (const Segment& segment : segments.all()) {
     // The segments of a mapping are described by the card instead.
@@ -293,9 +295,9 @@ std::string result_words(const Evaluation& evaluation, const Evaluator& evaluato
 std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail) {
   std::vector<FeedbackLine> lines;
   const auto add = [&](std::string_view head, const std::string& text,
-                       Leaves leaves = Leaves::kNever) {
+                       RemovalStage stage = RemovalStage::kNever) {
     const std::string line = one_line(without_paths(text), kMaxLine);
-    if (!line.empty()) lines.push_back({fmt::format("{}: {}\n", head, line), leaves});
+    if (!line.empty()) lines.push_back({fmt::format("{}: {}\n", head, line), stage});
   };
   const auto add_all = [&](std::string_view head, const std::vector<std::string>& texts) {
     for (std::size_t i = 0; i < std::min(texts.size(), kMaxSentences); ++i) add(head, texts[i]);
@@ -312,7 +314,7 @@ std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail d
   if (detail >= GuideDetail::kProfile && feedback.profile) {
     const std::string words = without_paths(profile_words(*feedback.profile));
     lines.push_back(
-        {fmt::format("PROFILE: {}\n", one_line(words, 3 * kMaxLine)), Leaves::kProfile});
+        {fmt::format("PROFILE: {}\n", one_line(words, 3 * kMaxLine)), RemovalStage::kProfile});
   }
   return lines;
 }
@@ -342,14 +344,14 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& rou
   }
   prompt.user(result + "\n");
   for (FeedbackLine& line : feedback_lines(evaluation.feedback, detail)) {
-    prompt.user(std::move(line.text), line.leaves);
+    prompt.user(std::move(line.text), line.stage);
   }
 }
 
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail) {
   const std::vector<Step>& failures = round.history().failures();
   if (failures.empty()) return;
-  prompt.heading("\nTRIED, NOT VALID (against the current text)\n", Leaves::kTried);
+  prompt.heading("\nTRIED, NOT VALID (against the current text)\n", RemovalStage::kTried);
   for (std::size_t i = failures.size() - std::min(failures.size(), kMaxFailures);
        i < failures.size(); ++i) {
     const Step& step = failures[i];
@@ -361,7 +363,7 @@ void add_failures(Prompt& prompt, const Round& round, const Segments& current, G
     const auto segments = segments_of(round.problem(), step.proposal.text);
     if (segments.ok()) text += difference(*segments, current).substr(0, 2 * kMaxDifference);
     if (text.back() != '\n') text += "...\n";
-    prompt.user(std::move(text), Leaves::kTried);
+    prompt.user(std::move(text), RemovalStage::kTried);
   }
 }
 

@@ -16,23 +16,23 @@ namespace groma::tuning {
 // About 3,000 tokens, so that a context window of 4,096 tokens has room for a reply.
 inline constexpr std::size_t kPromptBytes = 12'000;
 
-// When a block is removed from a prompt that is too long: kProfile first, kNever never. Blocks of
-// the same kind are removed in the order in which they were added.
-enum class Leaves : std::uint8_t { kProfile, kHistory, kTried, kApp, kCard, kNever };
+// When a block is removed from a prompt that is too long. The first stage is kProfile; kNever
+// blocks are kept. Blocks of the same stage are removed in the order in which they were added.
+enum class RemovalStage : std::uint8_t { kProfile, kHistory, kTried, kApp, kCard, kNever };
 
 // A prompt: a system message, then a user message. Parts that are the same in every prompt come
 // first.
 class Prompt {
  public:
-  void system(std::string text, Leaves leaves = Leaves::kNever) {
-    parts_.push_back({std::move(text), leaves, true, false});
+  void system(std::string text, RemovalStage stage = RemovalStage::kNever) {
+    parts_.push_back({std::move(text), stage, true, false});
   }
-  void user(std::string text, Leaves leaves = Leaves::kNever) {
-    parts_.push_back({std::move(text), leaves, false, false});
+  void user(std::string text, RemovalStage stage = RemovalStage::kNever) {
+    parts_.push_back({std::move(text), stage, false, false});
   }
-  // Adds a heading, which is removed with the last of the parts of its kind that follow it.
-  void heading(std::string text, Leaves leaves) {
-    parts_.push_back({std::move(text), leaves, false, true});
+  // Adds a heading. It is removed together with the last part of the same stage that follows it.
+  void heading(std::string text, RemovalStage stage) {
+    parts_.push_back({std::move(text), stage, false, true});
   }
 
   // Returns the messages in valid UTF-8, with at most `most_bytes` bytes if removing blocks
@@ -42,17 +42,17 @@ class Prompt {
  private:
   struct Part {
     std::string text;
-    Leaves leaves;
+    RemovalStage stage;
     bool system, heading;
   };
   std::vector<Part> parts_;
 };
 
-// One piece of the language description for a model that never saw the language. The lines of all
-// pieces that begin with four spaces form one program.
+// One piece of the description of the mapping language for a model that never saw the language. All
+// lines that begin with four spaces, of all pieces together, form one program.
 struct CardPiece {
   std::string text;
-  Leaves leaves = Leaves::kNever;
+  RemovalStage stage = RemovalStage::kNever;
 };
 // Returns the description of the mapping language.
 std::span<const CardPiece> language_card();
@@ -67,10 +67,10 @@ void add_surroundings(Prompt& prompt, const Problem& problem);
 // Returns the segments of a text: of a mapping, or the marked ones. Fails like
 // Segments::of_marked().
 Result<Segments> segments_of(const Problem& problem, const std::string& text);
-// Returns each segment in a fenced block with its name. An empty segment is NONE. The description
-// in a segment's mark stands above its block.
-std::string show(const Segments& segments);
-// Returns the text in a fence that does not occur in the text.
+// Returns each segment as a fenced block with its name; an empty segment is written as NONE. The
+// description that a segment's mark gives stands above its block.
+std::string fenced_segments(const Segments& segments);
+// Returns the text as a fenced block. The fence is long enough that it does not occur in the text.
 std::string fenced(std::string_view text, std::string_view label = "");
 
 // Returns one line for each segment in which `text` differs from `base`: "region: + ...; - ...".
@@ -87,7 +87,7 @@ std::string values_words(const Evaluation& evaluation, const Evaluator& evaluato
 // ...".
 struct FeedbackLine {
   std::string text;
-  Leaves leaves = Leaves::kNever;
+  RemovalStage stage = RemovalStage::kNever;
 };
 // Returns the feedback at this level of detail; long lines are cut.
 std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail);

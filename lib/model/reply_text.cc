@@ -48,12 +48,12 @@ std::string with_escapes(std::string_view text) {
 
 }  // namespace
 
-// A block ends at a fence with the same mark; a block without an end reaches to the end of the
+// A block ends at a fence with the same character. A block without an end extends to the end of the
 // text.
-std::vector<Fence> fences_of(std::string_view text) {
-  std::vector<Fence> fences;
+std::vector<FencedBlock> fenced_blocks(std::string_view text) {
+  std::vector<FencedBlock> fences;
   std::string_view above;
-  char mark = 0;  // mark of the open block
+  char mark = 0;  // the fence character of the open block; 0: no block is open
   std::size_t length = 0, body = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;

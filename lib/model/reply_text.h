@@ -1,4 +1,4 @@
-// Low-level parsing of a model's reply: thoughts, fences, labels and JSON objects.
+// Low-level parsing of a model's reply: reasoning, fenced blocks, labels and JSON objects.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,19 @@ namespace groma::tuning {
 // Limit for a reply, in bytes. Mappings have a few kilobytes.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
 
-// Returns the text of a reply without its thoughts. Returns nullopt and sets `why` if the reply is
-// empty or too long.
+// Returns the text of a reply without the model's reasoning. Returns nullopt and sets `why` if the
+// reply is empty or too long.
 std::optional<std::string> reply_text(const ChatReply& reply, std::string* why);
 
-struct Fence {
+// A block of text between two lines of ``` or ~~~, as in Markdown.
+struct FencedBlock {
   std::string_view info;    // first word after the opening marks
   std::string_view before;  // last non-empty line above the fence
-  std::string_view body;    // whole lines
+  std::string_view body;    // the lines between the fences
   bool closed = false;
 };
 // Returns the blocks between ``` or ~~~, in order. Up to three spaces may precede a mark.
-std::vector<Fence> fences_of(std::string_view text);
+std::vector<FencedBlock> fenced_blocks(std::string_view text);
 
 // Parses `text` as a JSON object; line ends inside strings are accepted.
 std::optional<llm::json> parse_object(std::string_view text);

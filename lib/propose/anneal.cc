@@ -2,9 +2,8 @@
 // starting points that runs, or else at random ones. A neighbour differs in a few decisions,
 // sometimes for all tasks or regions alike. A neighbour that is worse by a share x of the score is
 // accepted with probability exp(-x / temperature). The temperature falls from kHot to kCold within
-// a cycle. The next cycle begins at the best and is twice as long. So a small budget has a short
-// cycle, a large one also long cycles, and a search resumed with a larger budget continues as it
-// began.
+// a cycle. The next cycle begins at the best and is twice as long. The cycles do not depend on the
+// budget, so a search can be resumed with a larger budget.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,10 +18,10 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kHot = 0.2, kCold = 0.0005;
-constexpr double kMore = 0.3;             // probability of changing one more decision, each time
+constexpr double kMore = 0.3;             // probability of changing yet another decision
 constexpr double kWide = 0.3;             // probability of a change for all tasks or regions
 constexpr std::size_t kMost = 4;          // limit of decisions that change together
-constexpr std::int64_t kFirstCycle = 10;  // proposals
+constexpr std::int64_t kFirstCycle = 10;  // number of proposals in the first cycle
 // From this cycle length on, four proposals are tried concurrently.
 constexpr std::int64_t kMany = 160;
 constexpr int kTries = 1000;  // attempts to find an untried choice
@@ -60,7 +59,8 @@ class Anneal : public Proposer {
   std::size_t next_beginning_ = 0;
   std::vector<std::size_t> open_;  // decisions with more than one option
   State current_, best_;
-  std::int64_t begin_ = 0, length_ = kFirstCycle;  // of the cycle, in numbers of proposals
+  // The number of the proposal at which the current cycle began, and the cycle's length.
+  std::int64_t begin_ = 0, length_ = kFirstCycle;
   double temperature_ = kHot;
   struct Tried {
     std::int64_t tag = 0;
@@ -112,7 +112,7 @@ bool Anneal::next(Choice& choice) {
                     [&](const Tried& tried) { return tried.choice == choice; })) {
       continue;
     }
-    const Scored* known = memory_.find(hash);
+    const TriedScore* known = memory_.find(hash);
     if (known == nullptr) return true;
     go_on(choice, known->score);
   }

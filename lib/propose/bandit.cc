@@ -1,4 +1,4 @@
-// Bandit: the technique to use next, chosen by the area under the curve of its successes.
+// Bandit: chooses the technique to use next by the area under the curve of its successes.
 #include "propose/bandit.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace groma::tuning {
 // Updates the sums of the technique's arm incrementally. Drops the oldest use if the window is
 // full; every remaining success of its arm then moves down by one position, so `sum` falls by their
 // number.
-void Bandit::push(std::size_t technique, bool success) {
+void Bandit::record_use(std::size_t technique, bool success) {
   history_.push_back({technique, success});
   Arm& arm = arms_[technique];
   ++arm.uses;
@@ -28,7 +28,7 @@ void Bandit::push(std::size_t technique, bool success) {
   if (oldest.success) --old.successes;
 }
 
-double Bandit::area(std::size_t technique) const {
+double Bandit::area_under_curve(std::size_t technique) const {
   const Arm& arm = arms_[technique];
   return arm.uses == 0 ? 0 : 2 * arm.sum / (arm.uses * (arm.uses + 1));
 }
@@ -38,11 +38,11 @@ double Bandit::score(std::size_t technique) const {
   const double uses = arms_[technique].uses;
   if (uses == 0) return std::numeric_limits<double>::infinity();
   const auto all = static_cast<double>(history_.size());
-  return area(technique) + exploration_ * std::sqrt(2 * std::log2(all) / uses);
+  return area_under_curve(technique) + exploration_ * std::sqrt(2 * std::log2(all) / uses);
 }
 
 // Shuffles before the stable sort, so that ties are in random order.
-std::vector<std::size_t> Bandit::order(Draws& draws) const {
+std::vector<std::size_t> Bandit::techniques_by_score(Draws& draws) const {
   std::vector<std::size_t> techniques(arms_.size());
   std::iota(techniques.begin(), techniques.end(), 0);
   draws.shuffle(techniques);

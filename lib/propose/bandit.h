@@ -13,21 +13,21 @@ namespace groma::tuning {
 
 class Bandit {
  public:
-  // `exploration` is the weight of the bonus for techniques that were used rarely. Only the last
-  // `window` uses count.
+  // `exploration` is the weight of the bonus for techniques that were used rarely. Uses before the
+  // last `window` uses are forgotten.
   explicit Bandit(std::size_t techniques, double exploration = 0.05, std::size_t window = 500)
       : exploration_(exploration), window_(window), arms_(techniques) {}
 
   // Records one use of a technique.
-  void push(std::size_t technique, bool success);
+  void record_use(std::size_t technique, bool success);
 
   // Returns the area under the curve, 0 to 1. Later successes have more weight.
-  double area(std::size_t technique) const;
+  double area_under_curve(std::size_t technique) const;
   // Returns the area plus the exploration bonus; infinity if the technique was not used within the
   // window.
   double score(std::size_t technique) const;
   // Returns the techniques by score, highest first. Ties are in random order.
-  std::vector<std::size_t> order(Draws& draws) const;
+  std::vector<std::size_t> techniques_by_score(Draws& draws) const;
 
  private:
   struct Use {

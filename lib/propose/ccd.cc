@@ -43,7 +43,7 @@ class Ccd : public Proposer {
  private:
   struct Kind {
     ProcKind kind;
-    std::uint32_t option;  // option of the Task decision for this kind alone
+    std::uint32_t option;  // the option of the Task decision that lists only this kind
   };
   struct Task {
     std::uint32_t number = 0;  // index in the workload
@@ -51,12 +51,12 @@ class Ccd : public Proposer {
     std::size_t decision = 0;
     std::vector<Kind> kinds;  // kinds with a variant
   };
-  // One step of the descent: what is varied while everything else stays the same.
+  // One step of the descent: the decisions that are varied while all others stay the same.
   struct Axis {
-    std::size_t task = 0;  // task of `argument`; its kind and the argument's memory vary together
+    std::size_t task = 0;  // the task whose kind varies together with the argument's memory
     std::size_t kind = 0;
-    int argument = -1;         // collection; -1: the task has no arguments, only its kind varies
-    std::size_t decision = 0;  // decision of a plain axis
+    int argument = -1;         // number of a collection; -1: only the kind varies (no arguments)
+    std::size_t decision = 0;  // the decision that varies on an axis without a task
     bool plain = false;
   };
   struct Tried {
@@ -86,11 +86,11 @@ class Ccd : public Proposer {
   std::vector<Task> tasks_;
   // The decision for each region and processor kind.
   std::map<std::pair<std::string, ProcKind>, std::size_t> regions_;
-  std::size_t loosest_ = 0;  // overlaps before this index no longer constrain
+  std::size_t loosest_ = 0;  // overlaps before this index were dropped as constraints
 
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  bool profiled_ = false;  // a starting point has run
+  bool profiled_ = false;  // true: a starting point has run
 
   Choice best_;
   double best_score_ = std::numeric_limits<double>::infinity();
@@ -148,8 +148,8 @@ void Ccd::make_tasks(const Problem& problem) {
   }
 }
 
-// Makes the axes of a rotation. Tasks named by the profile come first, by run time; plain decisions
-// follow, in stages.
+// Makes the axes of a rotation: first those of tasks, then the other decisions in stages. Tasks
+// that the profile names come first, sorted by run time.
 void Ccd::make_axes(const ProfileFacts* profile) {
   std::vector<double> shares(tasks_.size(), 0);
   if (profile != nullptr) {
@@ -165,7 +165,7 @@ void Ccd::make_axes(const ProfileFacts* profile) {
                    [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
 
   for (std::size_t t : order) {
-    const std::vector<std::uint32_t>& arguments = collections_.of_task[tasks_[t].number];
+    const std::vector<std::uint32_t>& arguments = collections_.arguments_of_task[tasks_[t].number];
     for (std::size_t k = 0; k < tasks_[t].kinds.size(); ++k) {
       for (std::uint32_t argument : arguments) axes_.push_back({t, k, static_cast<int>(argument)});
       if (arguments.empty()) axes_.push_back({t, k});
@@ -204,7 +204,7 @@ void Ccd::make_axes(const ProfileFacts* profile) {
   for (const auto& [stage_of, place, d] : plain) axes_.push_back({0, 0, -1, d, true});
 }
 
-// Proposes all untried candidates of the next axis.
+// Proposes all candidates of the next axis that were not tried before.
 std::vector<Proposal> Ccd::propose(Round& round) {
   std::vector<Choice> fresh;
   std::string why = "to begin with";
@@ -257,7 +257,7 @@ void Ccd::learn(const Step& step) {
   }
 }
 
-// Returns the choices along an axis.
+// Returns the choices that differ from the best only along this axis.
 std::vector<Choice> Ccd::candidates(const Axis& axis) const {
   std::vector<Choice> made;
   if (axis.plain) {
@@ -282,6 +282,7 @@ std::vector<Choice> Ccd::candidates(const Axis& axis) const {
   return made;
 }
 
+// Describes an axis for people.
 std::string Ccd::words(const Axis& axis) const {
   if (axis.plain) return space_.decisions()[axis.decision].head;
   const Task& task = tasks_[axis.task];
@@ -291,8 +292,8 @@ std::string Ccd::words(const Axis& axis) const {
                      collections_.all[static_cast<std::size_t>(axis.argument)].names.front());
 }
 
-// Returns the best choice with the task on a kind and the collection in a memory. All collections
-// connected by a remaining overlap follow.
+// Returns the best choice, changed so that the task runs on this kind and the collection is in this
+// memory. Collections that are connected by a remaining constraint move to this memory, too.
 Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
                   MemKind memory) const {
   Choice choice = best_;
@@ -312,7 +313,7 @@ Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
       follows[other] = true;
       queue.push_back(other);
       for (const Task& user : tasks_) {
-        const std::vector<std::uint32_t>& arguments = collections_.of_task[user.number];
+        const std::vector<std::uint32_t>& arguments = collections_.arguments_of_task[user.number];
         if (std::find(arguments.begin(), arguments.end(), other) == arguments.end()) continue;
         if (reach(user, memory, on, choice)) {
           place(other, kind_of(user, choice), memory, choice);
@@ -323,7 +324,7 @@ Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
   return choice;
 }
 
-// Returns the kind on which a task runs; without a decision, the default order of kinds applies.
+// Returns the kind on which a task runs. Without a Task decision, uses the default order of kinds.
 ProcKind Ccd::kind_of(const Task& task, const Choice& choice) const {
   for (const Kind& kind : task.kinds) {
     if (kind.option == choice[task.decision]) return kind.kind;

@@ -7,7 +7,7 @@
 namespace groma::tuning {
 namespace {
 
-constexpr int kEmptyGenerations = 500;  // the search ends after this many in a row
+constexpr int kEmptyGenerations = 500;  // the search ends after so many empty generations in a row
 
 }  // namespace
 
@@ -28,19 +28,19 @@ std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
   if (space_.size() == 0) return requests;
   for (int empty = 0; requests.empty() && empty <= kEmptyGenerations; ++empty) {
     finish_generation();
-    while (requests.size() < std::min(most, kGeneration) && request(requests)) {
+    while (requests.size() < std::min(most, kGeneration) && add_request(requests)) {
     }
   }
   return requests;
 }
 
 // Adds one request of the technique that the bandit prefers. Returns false if no technique has one.
-bool Ensemble::request(std::vector<Request>& requests) {
-  for (const std::size_t technique : bandit_.order(shared_.draws)) {
+bool Ensemble::add_request(std::vector<Request>& requests) {
+  for (const std::size_t technique : bandit_.techniques_by_score(shared_.draws)) {
     const Technique::Request asked = techniques_[technique]->ask(shared_);
     if (asked.answer == Technique::Answer::kWaiting) continue;
     if (asked.answer == Technique::Answer::kNothing) {
-      bandit_.push(technique, false);
+      bandit_.record_use(technique, false);
       continue;
     }
     Pending pending{++requests_, asked.trial, technique};
@@ -82,8 +82,8 @@ void Ensemble::finish_generation() {
   now.swap(pending_);
   for (Pending& pending : now) {
     if (pending.told) {
-      techniques_[pending.technique]->told(*pending.trial, shared_);
-      bandit_.push(pending.technique, pending.trial->result.was_best);
+      techniques_[pending.technique]->receive(*pending.trial, shared_);
+      bandit_.record_use(pending.technique, pending.trial->result.was_best);
       continue;
     }
     if (pending.late) pending.told = shared_.knows(*pending.trial);

@@ -34,7 +34,7 @@ class Ensemble {
     std::int64_t number = 0;  // from 1
     Configuration configuration;
     std::size_t technique = 0;  // technique that made the request
-    bool repeated = false;      // tried before: tell() ignores this request
+    bool repeated = false;      // true: it was tried before, and tell() ignores it
   };
   // Returns the next generation of at most min(`most`, kGeneration) requests. Empty: no technique
   // has another request.
@@ -50,13 +50,13 @@ class Ensemble {
     std::size_t technique = 0;
     bool repeated = false;
     bool told = false;
-    bool late = false;  // duplicate within its own generation; answered after the next one
+    bool late = false;  // true: repeats a request of its generation, so the result comes later
   };
-  bool request(std::vector<Request>& requests);
+  bool add_request(std::vector<Request>& requests);
   void finish_generation();
 
   ParameterSpace space_;
-  Shared shared_;
+  EnsembleState shared_;
   Bandit bandit_;
   std::vector<std::unique_ptr<Technique>> techniques_;
   std::vector<Pending> pending_;

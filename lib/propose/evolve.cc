@@ -20,23 +20,24 @@ namespace {
 
 constexpr double kTemperature = 0.7;
 constexpr std::size_t kIslands = 5, kPopulation = 1000, kArchive = 100, kBins = 10;
-constexpr std::size_t kReferences = 20;  // members to which distances are measured
+constexpr std::size_t kReferences = 20;  // number of members to which distances are measured
 constexpr double kExplore = 0.2, kExploit = 0.7, kElite = 0.1, kMigrants = 0.1;
 constexpr std::size_t kWorkers = 2;     // concurrent proposals, each on the next island
-constexpr int kMigrationInterval = 50;  // new programs of an island between migrations
+constexpr int kMigrationInterval = 50;  // an island migrates after so many new programs
 constexpr std::size_t kTop = 3, kDiverse = 2, kAttempts = 3, kInspirations = 5;
-constexpr int kNear = 2;         // distance in bins
+constexpr int kNear = 2;         // cells at most this many bins apart are near each other
 constexpr int kFailedEdits = 2;  // failed edits in a row before whole texts are requested
 constexpr std::size_t kBytes = 2 * kPromptBytes;  // larger, because the prompt holds whole texts
 constexpr std::size_t kMaxPending = 64;
 
+// A program of the population.
 struct Member {
   std::int64_t id = 0;
   std::int64_t parent = 0;  // 0: no parent
   std::string text, change;
   double score = 0;
   double parent_score = 0;  // 0: no parent
-  double distance = 0;      // mean distance to the references at that time
+  double distance = 0;      // mean distance to the references when the member was added
   bool migrated = false;
   Feedback feedback;
 };
@@ -57,6 +58,7 @@ double distance_of(const std::string& a, const std::string& b) {
   return 0.1 * length + 10 * std::abs(x['\n'] - y['\n']) + letters;
 }
 
+// A cell of an island's grid.
 struct Cell {
   std::size_t length = 0, distance = 0;
   friend auto operator<=>(const Cell&, const Cell&) = default;
@@ -81,6 +83,7 @@ class Scale {
   double least_ = 0, most_ = 0;
 };
 
+// A part of the population, as a grid of cells.
 struct Island {
   std::vector<Shared> members;
   std::map<Cell, Shared> cells;
@@ -101,14 +104,14 @@ class Evolve : public Proposer {
   std::vector<Proposal> propose(Round& round) override {
     const std::size_t count = std::min(round.most(), kWorkers);
     std::vector<Attempt> attempts;
-    std::vector<Question> questions;
+    std::vector<ModelQuestion> questions;
     for (std::size_t i = 0; i < count; ++i) {
       Attempt attempt;
       attempt.island = next_island_++ % kIslands;
       attempt.parent = sample(attempt.island);
       const Result<Segments> base = segments_of(round.problem(), text_of(attempt.parent, round));
       if (!base.ok()) return {};
-      Question& question = questions.emplace_back();
+      ModelQuestion& question = questions.emplace_back();
       question.program = true;
       build(question.prompt, round, attempt, *base);
       attempts.push_back(std::move(attempt));
@@ -163,7 +166,7 @@ class Evolve : public Proposer {
     keep_best(archive_, member, kArchive);
     if (ours) {
       insert(attempt.island, member);
-    } else {  // the texts that the search starts with go to every island
+    } else {  // the texts with which the search starts go to every island
       for (std::size_t island = 0; island < kIslands; ++island) insert(island, member);
     }
     limit_population(member);
@@ -324,7 +327,7 @@ class Evolve : public Proposer {
     std::vector<Shared> shown = {attempt.parent};
     const auto add = [&](std::string_view title, const std::vector<Shared>& members,
                          std::size_t most) {
-      prompt.heading(fmt::format("{}\n", title), Leaves::kHistory);
+      prompt.heading(fmt::format("{}\n", title), RemovalStage::kHistory);
       for (const Shared& member : members) {
         if (most == 0) break;
         if (std::find(shown.begin(), shown.end(), member) != shown.end()) continue;
@@ -332,7 +335,7 @@ class Evolve : public Proposer {
         --most;
         prompt.user(fmt::format("#{} {}\n{}", member->id, words_of(*member, round.evaluator()),
                                 fenced(member->text)),
-                    Leaves::kHistory);
+                    RemovalStage::kHistory);
       }
     };
     const std::vector<Shared> inspiring = inspirations(island, attempt.parent);
@@ -380,7 +383,7 @@ class Evolve : public Proposer {
     const GuideDetail detail = std::min(round.detail(), reads());
     std::vector<FeedbackLine> lines = feedback_lines(parent->feedback, detail);
     if (!lines.empty()) prompt.user("LAST EXECUTION OUTPUT\n");
-    for (FeedbackLine& line : lines) prompt.user(std::move(line.text), line.leaves);
+    for (FeedbackLine& line : lines) prompt.user(std::move(line.text), line.stage);
   }
 
   // Adds the island's latest members, each with its change and its result.
@@ -388,7 +391,7 @@ class Evolve : public Proposer {
     std::vector<Shared> recent = island.members;
     std::stable_sort(recent.begin(), recent.end(),
                      [](const Shared& a, const Shared& b) { return a->id > b->id; });
-    prompt.heading("\nPREVIOUS ATTEMPTS\n", Leaves::kHistory);
+    prompt.heading("\nPREVIOUS ATTEMPTS\n", RemovalStage::kHistory);
     std::size_t shown = 0;
     for (const Shared& member : recent) {
       if (member->parent == 0 || shown == kAttempts) continue;
@@ -397,7 +400,7 @@ class Evolve : public Proposer {
                               member->change.empty() ? std::string("a change") : member->change,
                               words_of(*member, round.evaluator()),
                               member->score < member->parent_score ? "improved" : "regressed"),
-                  Leaves::kHistory);
+                  RemovalStage::kHistory);
     }
   }
 
@@ -425,7 +428,7 @@ class Evolve : public Proposer {
   std::array<Island, kIslands> islands_;
   std::vector<Shared> archive_, references_;
   Scale lengths_, distances_;
-  std::map<std::int64_t, Attempt> pending_;  // by tag
+  std::map<std::int64_t, Attempt> pending_;  // proposals without a result, by their tag
   std::int64_t tags_ = 0;
   std::size_t next_island_ = 0;
   int failed_edits_ = 0;

@@ -19,16 +19,16 @@ namespace {
 
 constexpr std::size_t kBatch = 16;    // estimates per batch
 constexpr double kWorthIt = 0.999;    // a new score must be at most this share of the old one
-constexpr std::size_t kSampled = 96;  // moves tried after a jump
+constexpr std::size_t kSampled = 96;  // number of moves that are estimated after a jump
 constexpr int kBreadth = 3;  // changes tried of one mapping before moving to the best of them
 constexpr std::size_t kElite = 32;  // number of drafts kept
-constexpr int kMostShort = 64;      // limit of shortages of memory solved in a row
+constexpr int kMostShort = 64;      // limit on the memory shortages that are solved in a row
 
 class Guided : public Proposer {
  public:
   Guided(const Problem& problem, std::uint64_t seed)
       : drafts_(*problem.machine, problem.inputs.front()),
-        start_(drafts_.untaken(problem.start)),
+        start_(drafts_.without_decisions(problem.start)),
         draws_(seed) {}
 
   std::string_view name() const override { return "guided"; }
@@ -60,7 +60,7 @@ class Guided : public Proposer {
   bool improve(Round& round, Known& at, std::vector<Move> moves);
   std::vector<Proposal> next_of_elite(Round& round);
   void remember(const Known& known);
-  // Returns the entry of the elite that a proposal came from; null if it came from elsewhere.
+  // Returns the elite's entry that a proposal came from; null if it is not from the elite.
   const Known* liked_as(const Proposal& proposal) const {
     const bool known =
         proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
@@ -82,8 +82,8 @@ class Guided : public Proposer {
 
   std::uint64_t random() { return draws_.bits(); }
   double jitter() { return 0.5 + draws_.unit(); }
-  // Returns true if the text should run. A text that may fail counts only if the best one may fail
-  // too, or if nothing else is left.
+  // Returns true if the text should run. A text that may fail is accepted only if the best one may
+  // fail, too, or if nothing else is left.
   bool is_fine(const Round& round, const std::string& text) const {
     const Evaluator& evaluator = round.evaluator();
     return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
@@ -102,16 +102,16 @@ class Guided : public Proposer {
   Drafts drafts_;
   const Draft start_;
   Draws draws_;
-  Recent<std::monostate> seen_;  // texts that were estimated or proposed
+  RecentMap<std::monostate> seen_;  // texts that were estimated or proposed
   bool searched_ = false, exhausted_ = false;
-  std::vector<Known> elite_;  // best first
-  std::size_t proposed_ = 0;  // entries of elite_ proposed so far
+  std::vector<Known> elite_;  // the best drafts, best first
+  std::size_t proposed_ = 0;  // number of entries of elite_ that were proposed
 
-  Known best_;                   // base of the changes
-  std::optional<Known> better_;  // best change of best_
-  int tried_here_ = 0;           // number of changes tried from best_
+  Known best_;                   // the draft whose changes are proposed
+  std::optional<Known> better_;  // the best of these changes so far, if it is better than best_
+  int tried_here_ = 0;           // number of changes of best_ that were tried
   std::optional<Known> pending_;
-  std::optional<Known> failed_;  // last draft that failed, or the start
+  std::optional<Known> failed_;  // the last draft that failed, or the start
   std::size_t pending_what_ = Move::kWhats;
   std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, highest weight last
   bool queues_stale_ = true, began_ = false, risky_ = false;
@@ -159,7 +159,8 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
     }
     const auto estimates = round.estimate(texts, GuideDetail::kNone);
     exhausted_ = estimates.size() < texts.size();
-    // The best one that the real evaluator accepts: its machine may differ from the estimator's.
+    // Take the best draft that the real evaluator accepts. Its machine may differ from the machine
+    // of the estimator.
     std::vector<std::size_t> better;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
       if (estimates[i].ok() && estimates[i].score <= kWorthIt * at.score) better.push_back(i);
@@ -275,7 +276,7 @@ std::vector<Proposal> Guided::with_room(const Round& round) {
   return {{drafts_.text_of(failed_->draft), failed_->why}};
 }
 
-// Proposes the next draft of the elite that should run; the tag is its number.
+// Proposes the next draft of the elite that should run. The proposal's tag is the draft's number.
 std::vector<Proposal> Guided::next_of_elite(Round& round) {
   while (proposed_ < elite_.size()) {
     const Known& known = elite_[proposed_++];
@@ -289,13 +290,13 @@ std::vector<Proposal> Guided::next_of_elite(Round& round) {
 
 // ------------------------------------------------------------------------------- without estimates
 
-// Continues from the best of the history if it is better than everything found here.
+// If the history has a better text than this proposer found, continues from that text.
 void Guided::begin_with_the_best(const History& history) {
   const Step* best = history.best();
   const double known = better_ ? better_->score : best_.score;
   if (best == nullptr || best->evaluation.score >= known) return;
   const Known* liked = liked_as(best->proposal);
-  best_.draft = liked != nullptr ? liked->draft : drafts_.untaken(best->proposal.text);
+  best_.draft = liked != nullptr ? liked->draft : drafts_.without_decisions(best->proposal.text);
   best_.score = best->evaluation.score;
   best_.facts = best->evaluation.feedback.profile;
   better_.reset();
@@ -314,9 +315,10 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
   }
+  // If the start cannot run, continue from the default mapper.
   if (round.history().best() == nullptr && !best_.draft.base->text.empty() &&
-      round.history().last() != nullptr) {  // the start cannot run
-    best_ = {drafts_.untaken(), "", HUGE_VAL, {}, {}};
+      round.history().last() != nullptr) {
+    best_ = {drafts_.without_decisions(), "", HUGE_VAL, {}, {}};
     queues_stale_ = true;
   }
   begin_with_the_best(round.history());

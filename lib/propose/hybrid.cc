@@ -13,7 +13,7 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kTemperature = 0.7;
-constexpr std::size_t kSamples = 3;  // samples if estimates are available
+constexpr std::size_t kSamples = 3;  // replies for each question, if estimates can choose one
 constexpr std::size_t kBestShown = 4, kRecentShown = 2;
 constexpr int kMostFailed = 2;  // rounds without a usable reply before `guided` continues alone
 constexpr int kPause = 16;      // turns until the model is asked again
@@ -44,7 +44,7 @@ class Hybrid : public Proposer {
   std::vector<Proposal> guided(Round& round) {
     std::vector<Proposal> proposals = guided_->propose(round);
     for (Proposal& proposal : proposals) {
-      asker_.known(round, proposal.text);
+      asker_.mark_proposed(round, proposal.text);
       proposal.why =
           (failed_ < kMostFailed ? "guided: " : "guided, the model was no use lately: ") +
           proposal.why;
@@ -58,11 +58,11 @@ class Hybrid : public Proposer {
     const Step* best = round.history().best();
     const Result<Segments> base = segments_of(problem, text_of(best, problem));
     if (!base.ok()) return {};
-    Question question;
+    ModelQuestion question;
     question.program = true;
     build(question.prompt, round, best, *base);
-    const std::vector<Question> questions(round.has_estimates() && !spent_ ? kSamples : 1,
-                                          question);
+    const std::vector<ModelQuestion> questions(round.has_estimates() && !spent_ ? kSamples : 1,
+                                               question);
     std::vector<Proposal> proposals;
     for (const auto& reply : asker_.ask(round, questions, kTemperature)) {
       if (!reply) continue;
@@ -88,7 +88,7 @@ class Hybrid : public Proposer {
       if (estimates[i].score < estimates[best].score) best = i;
     }
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (i != best) asker_.forget(round, texts[i]);
+      if (i != best) asker_.unmark_proposed(round, texts[i]);
     }
     proposals = {std::move(proposals[best])};
   }
@@ -104,7 +104,7 @@ class Hybrid : public Proposer {
     add_surroundings(prompt, problem);
     prompt.user(best == nullptr ? "CURRENT, not run yet\n"
                                 : fmt::format("CURRENT (#{}, the best)\n", best->number));
-    prompt.user(show(base));
+    prompt.user(fenced_segments(base));
     add_history(prompt, round, base);
     add_failures(prompt, round, base, detail);
     prompt.user("\n");
@@ -132,7 +132,7 @@ class Hybrid : public Proposer {
     std::stable_sort(shown.begin(), shown.end(), [](const Step* a, const Step* b) {
       return a->evaluation.score > b->evaluation.score;
     });
-    prompt.heading("HISTORY (difference to CURRENT; best last)\n", Leaves::kHistory);
+    prompt.heading("HISTORY (difference to CURRENT; best last)\n", RemovalStage::kHistory);
     for (const Step* step : shown) {
       const Result<Segments> text = segments_of(round.problem(), step->proposal.text);
       if (!text.ok()) continue;
@@ -140,7 +140,7 @@ class Hybrid : public Proposer {
       if (differs.empty()) continue;
       prompt.user(fmt::format("#{} {}\n{}", step->number,
                               score_words(step->evaluation, round.evaluator()), differs),
-                  Leaves::kHistory);
+                  RemovalStage::kHistory);
     }
   }
 

@@ -17,20 +17,22 @@ namespace {
 
 constexpr std::string_view kMark = "groma: one of";
 constexpr std::size_t kMaxMarks = 64, kMaxValues = 64;
-constexpr int kMaxDraws = 1000;  // limit of draws of tried texts in a row
+constexpr int kMaxDraws = 1000;  // the search ends after so many draws of tried texts in a row
 
 using Choice = std::vector<std::uint32_t>;  // for each mark, the index of its value
 
+// A line with a value, and the values that may replace it.
 struct Mark {
   std::size_t line = 0;  // line number, from 1
   std::vector<std::string> values;
 };
 
+// Returns true if the character may be part of a word or number.
 bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Returns the values behind a mark, up to the end of the comment or line.
+// Returns the values after the words `groma: one of`, up to the end of the comment or line.
 std::vector<std::string> values_in(std::string_view rest) {
   for (std::string_view closing : {"*/", "-->"}) rest = rest.substr(0, rest.find(closing));
   std::vector<std::string> values;
@@ -49,7 +51,8 @@ struct Place {
   std::size_t at;
   std::uint32_t value;
 };
-// At one position the longest value counts.
+// Returns the places of the values in a line. If several values fit at one place, takes the
+// longest.
 std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
   std::vector<Place> places;
   for (std::size_t at = 0; at < line.size();) {
@@ -71,9 +74,10 @@ std::vector<Place> places_in(std::string_view line, const std::vector<std::strin
   return places;
 }
 
+// A text cut at the values that may be replaced.
 struct MarkedText {
   std::vector<Mark> marks;
-  std::vector<std::string> between;  // text before, between and behind the values
+  std::vector<std::string> between;  // the text before, between and after the values
   Choice chosen;
 
   std::string text_of(const Choice& choice) const {
@@ -85,7 +89,7 @@ struct MarkedText {
   }
 };
 
-// Finds the marks of a text. Fails (kMalformed, kTooLarge) with the line.
+// Finds the marks of a text. Fails (kMalformed, kTooLarge) with the number of the wrong line.
 Result<MarkedText> read_marks(std::string_view text) {
   const auto failure = [](std::size_t line, std::string_view what) {
     return Error{Error::Code::kMalformed, fmt::format("line {}: {}", line, what)};
@@ -157,8 +161,8 @@ class Marks : public Proposer {
   void tried(const Choice& choice) { tried_.add(key_of(choice), {}); }
   bool was_tried(const Choice& choice) const { return tried_.find(key_of(choice)) != nullptr; }
 
-  // Returns the choice in a step's text; the start's choice if this proposer cannot have made the
-  // text.
+  // Returns the choice of values in a step's text. If this proposer cannot have made the text,
+  // returns the choice of the start.
   Choice choice_of(const Step* step) const {
     if (step == nullptr) return text_.chosen;
     const auto read = read_marks(step->proposal.text);
@@ -177,8 +181,8 @@ class Marks : public Proposer {
     return {text_.text_of(to), why.empty() ? "as it is" : why};
   }
 
-  // Returns an untried neighbour of `from`: one step for each mark in turn, then two steps, and so
-  // on. The first mark is random.
+  // Returns an untried choice that differs from `from` at one mark. Tries the adjacent values of
+  // each mark in turn, then values two places away, and so on. Begins with a random mark.
   std::optional<Choice> neighbour(const Choice& from) {
     const std::size_t first = random_at(seed_, next_++) % from.size();
     for (std::size_t distance = 1; distance < kMaxValues; ++distance) {
@@ -206,7 +210,7 @@ class Marks : public Proposer {
 
   MarkedText text_;
   std::uint64_t seed_, next_ = 0;
-  Recent<std::monostate> tried_;
+  RecentMap<std::monostate> tried_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// NelderMead. Source: opentuner/search/simplextechniques.py. The generators of the original are
-// steps here.
+// NelderMead. Source: opentuner/search/simplextechniques.py. Where the original is a Python
+// generator that waits for results, this code is a state machine (Step).
 #include <algorithm>
 
 #include "propose/techniques.h"
@@ -14,8 +14,9 @@ constexpr std::size_t kPause = 50, kRestart = 500;
 
 }  // namespace
 
-// Hands out the wanted trials whose results are not known, waits for their results, then advances.
-Technique::Request NelderMead::ask(Shared& shared) {
+// Returns the wanted trials one by one, except those with a known result. Once all results are
+// known, advances to the next step.
+Technique::Request NelderMead::ask(EnsembleState& shared) {
   while (!done_) {
     while (handed_ < wanted_.size()) {
       const TrialRef trial = wanted_[handed_++];
@@ -44,14 +45,15 @@ Technique::Request NelderMead::ask(Shared& shared) {
   return {};
 }
 
-bool NelderMead::want(TrialRef trial, Step step) {
+// Asks for a trial, and sets the step that evaluates its result. Always returns true.
+bool NelderMead::request_trial(TrialRef trial, Step step) {
   wanted_.push_back(std::move(trial));
   step_ = step;
   return true;
 }
 
 // Each case evaluates the step that just finished and chooses the next step.
-bool NelderMead::advance(Shared& shared) {
+bool NelderMead::advance(EnsembleState& shared) {
   switch (step_) {
     case Step::kBegin:
       simplex_.clear();
@@ -69,7 +71,7 @@ bool NelderMead::advance(Shared& shared) {
     case Step::kReflected:
       if (shared.better(*reflection_, *simplex_[0])) {
         expansion_ = point(centroid_, reflection_->configuration, -kExpand, shared);
-        return want(expansion_, Step::kExpanded);
+        return request_trial(expansion_, Step::kExpanded);
       }
       if (shared.better(*reflection_, *simplex_[1])) {
         simplex_.back() = reflection_;
@@ -77,7 +79,7 @@ bool NelderMead::advance(Shared& shared) {
       }
       base_ = shared.better(*simplex_.back(), *reflection_) ? simplex_.back() : reflection_;
       contraction_ = point(centroid_, base_->configuration, -kContract, shared);
-      return want(contraction_, Step::kContracted);
+      return request_trial(contraction_, Step::kContracted);
 
     case Step::kExpanded:
       simplex_.back() = shared.better(*expansion_, *reflection_) ? expansion_ : reflection_;
@@ -101,7 +103,7 @@ bool NelderMead::advance(Shared& shared) {
 
 // Sorts the simplex and reflects its worst point. Returns false if the simplex did not change since
 // the last reflection, or if there were too many rounds without a new trial.
-bool NelderMead::reflect(Shared& shared) {
+bool NelderMead::reflect(EnsembleState& shared) {
   if (rounds_ > 3 * simplex_.size() + 1) return false;
   const auto same = [](const TrialRef& a, const TrialRef& b) { return a->hash == b->hash; };
   if (std::equal(simplex_.begin(), simplex_.end(), last_simplex_.begin(), last_simplex_.end(),
@@ -113,12 +115,12 @@ bool NelderMead::reflect(Shared& shared) {
                    [&](const TrialRef& a, const TrialRef& b) { return shared.better(*a, *b); });
   centroid_ = centroid(shared);
   reflection_ = point(centroid_, simplex_.back()->configuration, kReflect, shared);
-  return want(reflection_, Step::kReflected);
+  return request_trial(reflection_, Step::kReflected);
 }
 
 // Returns the point from + scale * (from - other).
 TrialRef NelderMead::point(const Configuration& from, const Configuration& other, double scale,
-                           Shared& shared) const {
+                           EnsembleState& shared) const {
   Configuration made = from;
   for (std::size_t p = 0; p < shared.space.size(); ++p) {
     shared.space.set_linear(made, p, from, scale, from, other, shared.draws);
@@ -128,7 +130,7 @@ TrialRef NelderMead::point(const Configuration& from, const Configuration& other
 
 // Returns the mean of all points of the simplex, including the worst. Parameters that are not
 // numbers come from the best point.
-Configuration NelderMead::centroid(const Shared& shared) const {
+Configuration NelderMead::centroid(const EnsembleState& shared) const {
   Configuration made = simplex_[0]->configuration;
   for (std::size_t p = 0; p < shared.space.size(); ++p) {
     if (!shared.space[p].is_number()) continue;

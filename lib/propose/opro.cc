@@ -25,10 +25,10 @@ class Opro : public Proposer {
     const Problem& problem = round.problem();
     const Result<Segments> base = segments_of(problem, text_of(round.history().best(), problem));
     if (!base.ok()) return {};
-    Question question;
+    ModelQuestion question;
     question.program = true;
     build(question.prompt, round, *base);
-    const std::vector<Question> questions(std::min(kSamples, round.most()), question);
+    const std::vector<ModelQuestion> questions(std::min(kSamples, round.most()), question);
     std::vector<Proposal> proposals;
     for (const auto& reply : asker_.ask(round, questions, kTemperature)) {
       if (!reply) continue;
@@ -52,10 +52,11 @@ class Opro : public Proposer {
     if (best.empty()) {
       prompt.user("THE TEXT TO BEGIN WITH\n" + shown(problem, base) + "\n");
     } else {
-      prompt.heading("TEXTS WITH THEIR RESULTS, the best last\n", Leaves::kHistory);
+      prompt.heading("TEXTS WITH THEIR RESULTS, the best last\n", RemovalStage::kHistory);
     }
     for (std::size_t i = std::min(best.size(), kShown); i-- > 0;) {
-      prompt.user(entry(best[i], round, detail), i == 0 ? Leaves::kNever : Leaves::kHistory);
+      prompt.user(entry(best[i], round, detail),
+                  i == 0 ? RemovalStage::kNever : RemovalStage::kHistory);
     }
     add_failures(prompt, round, base, detail);
     prompt.user("\n" + asker_.take_remarks() +
@@ -76,7 +77,7 @@ class Opro : public Proposer {
   }
 
   static std::string shown(const Problem& problem, const Segments& segments) {
-    return problem.is_mapping() ? fenced(segments.text()) : show(segments);
+    return problem.is_mapping() ? fenced(segments.text()) : fenced_segments(segments);
   }
 
   Asker asker_;

@@ -83,7 +83,7 @@ void ParameterSpace::randomize(Configuration& configuration, std::size_t p, Draw
   }
 }
 
-// A number that leaves its range is reflected at the end of the range.
+// If the noise moves a number out of its range, the number is reflected at the end of the range.
 void ParameterSpace::disturb(Configuration& configuration, std::size_t p, Draws& draws) const {
   const Parameter& parameter = parameters_[p];
   if (parameter.is_number()) {
@@ -115,7 +115,7 @@ void ParameterSpace::set_linear(Configuration& configuration, std::size_t p, con
   const auto at = static_cast<std::ptrdiff_t>(places_[p]);
   const auto end = static_cast<std::ptrdiff_t>(places_[p + 1]);
   std::copy(a.begin() + at, a.begin() + end, configuration.begin() + at);
-  if (!same(p, b, c)) randomize(configuration, p, draws);
+  if (!has_same_value(p, b, c)) randomize(configuration, p, draws);
 }
 
 ParameterSpace::Bounds ParameterSpace::bounds(std::size_t p) const {
@@ -130,7 +130,7 @@ double ParameterSpace::unit_value(const Configuration& configuration, std::size_
   return (configuration[places_[p]] - within.least) / (within.most - within.least);
 }
 
-// The result is clamped to the range; an integer is rounded.
+// Sets a number from its place in the range (0 to 1). The value is clamped; an integer is rounded.
 void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
                                     double unit) const {
   const Bounds within = bounds(p);
@@ -139,7 +139,8 @@ void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
   configuration[places_[p]] = std::clamp(value, parameters_[p].least, parameters_[p].most);
 }
 
-bool ParameterSpace::same(std::size_t p, const Configuration& a, const Configuration& b) const {
+bool ParameterSpace::has_same_value(std::size_t p, const Configuration& a,
+                                    const Configuration& b) const {
   const auto at = static_cast<std::ptrdiff_t>(places_[p]);
   const auto end = static_cast<std::ptrdiff_t>(places_[p + 1]);
   return std::equal(a.begin() + at, a.begin() + end, b.begin() + at);

@@ -10,6 +10,7 @@
 
 namespace groma::tuning {
 
+// The kind and the range of one parameter.
 struct Parameter {
   enum class Kind : std::uint8_t { kInteger, kFloat, kEnum, kBoolean, kPermutation };
   Kind kind = Kind::kEnum;
@@ -67,10 +68,11 @@ class ParameterSpace {
     double least, most;
   };
   Bounds bounds(std::size_t p) const;
-  bool same(std::size_t p, const Configuration& a, const Configuration& b) const;
+  bool has_same_value(std::size_t p, const Configuration& a, const Configuration& b) const;
 
   std::vector<Parameter> parameters_;
-  std::vector<std::size_t> places_;  // by parameter; last: size of a configuration
+  // The index in a configuration at which each parameter begins, then a configuration's size.
+  std::vector<std::size_t> places_;
 };
 
 }  // namespace groma::tuning

@@ -22,18 +22,20 @@ constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
 constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 4'000, kMaxWords = 400;
 constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
 
+// A program of the population, with its result.
 struct Member {
   std::int64_t id = 0;  // the step's number
   std::int64_t base = 0, reference = 0;
   std::string text;
-  Evaluation evaluation;  // without its feedback
+  Evaluation evaluation;  // the result; its feedback is not kept
 };
 
+// An experiment that the designer planned.
 struct Experiment {
   std::string description, rubric;
-  double least = 0, most = 0;  // gain in percent
+  double least = 0, most = 0;  // the expected gain, in percent
   double innovation = 0;       // 0 to 100
-  // About the proposal that carries out the experiment.
+  // The ids of the base and the reference of the proposal that carries out the experiment.
   std::int64_t base = 0, reference = 0;
   double base_score = 0;
 };
@@ -125,9 +127,9 @@ class Scientist : public Proposer {
     if (!base.ok()) return {};
     std::vector<Experiment> experiments = design(round, pair, *base);
     if (experiments.size() > round.most()) experiments.resize(round.most());
-    std::vector<Question> questions;
+    std::vector<ModelQuestion> questions;
     for (const Experiment& experiment : experiments) {
-      Question& question = questions.emplace_back();
+      ModelQuestion& question = questions.emplace_back();
       question.program = true;
       build_writer(question.prompt, round, pair, *base, experiment);
     }
@@ -188,7 +190,8 @@ class Scientist : public Proposer {
     return evaluator.unit() == "s" ? "time" : one_line(evaluator.unit(), 40);
   }
 
-  // Removes one member: the oldest one that failed, or else the worst. The newest stays.
+  // Removes one member: the oldest one that failed, or else the worst. Never removes the newest
+  // one.
   void forget() {
     const auto worst = std::max_element(
         population_.begin(), population_.end() - 1, [](const Member& a, const Member& b) {
@@ -197,7 +200,7 @@ class Scientist : public Proposer {
     population_.erase(worst);
   }
 
-  // Appends to the findings; the oldest are removed at the limit.
+  // Appends a finding. Removes the oldest findings if the text exceeds its limit.
   void note(std::string_view text) {
     findings_ += fmt::format("- {}\n", harmless(text));
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
@@ -220,7 +223,7 @@ class Scientist : public Proposer {
     const std::vector<const Member*> members = valid();
     if (members.empty()) return {};
     if (members.size() == 1) return {members.front(), nullptr};
-    Question question;
+    ModelQuestion question;
     question.json_schema = kSelectorSchema;
     build_selector(question.prompt, round);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
@@ -285,7 +288,8 @@ class Scientist : public Proposer {
           best.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, best.size()));
       const bool among = std::find(best.begin(), end, &member) != end;
       if (i < first && !among) continue;
-      prompt.user(line_of(member, round.evaluator()), among ? Leaves::kNever : Leaves::kHistory);
+      prompt.user(line_of(member, round.evaluator()),
+                  among ? RemovalStage::kNever : RemovalStage::kHistory);
     }
   }
 
@@ -308,14 +312,14 @@ class Scientist : public Proposer {
 
   void add_findings(Prompt& prompt) const {
     if (findings_.empty()) return;
-    prompt.heading("FINDINGS of earlier experiments\n", Leaves::kHistory);
+    prompt.heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
     std::string_view rest = findings_;
     if (rest.size() > kShownFindings) {
       rest.remove_prefix(rest.find('\n', rest.size() - kShownFindings - 1) + 1);
     }
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n') + 1;
-      prompt.user(std::string(rest.substr(0, end)), Leaves::kHistory);
+      prompt.user(std::string(rest.substr(0, end)), RemovalStage::kHistory);
       rest.remove_prefix(end);
     }
     prompt.user("\n");
@@ -326,11 +330,11 @@ class Scientist : public Proposer {
     prompt.user(fmt::format("{}{}\n{}", title,
                             member == nullptr ? std::string(", not run yet")
                                               : line_of(*member, evaluator).substr(0, 300),
-                            show(segments)));
+                            fenced_segments(segments)));
   }
 
   std::vector<Experiment> design(Round& round, const Pair& pair, const Segments& base) {
-    Question question;
+    ModelQuestion question;
     question.json_schema = kDesignerSchema;
     Prompt& prompt = question.prompt;
     const Problem& problem = round.problem();
@@ -403,7 +407,7 @@ class Scientist : public Proposer {
 
   Asker asker_;
   std::vector<Member> population_;              // oldest first
-  std::map<std::int64_t, Experiment> pending_;  // by tag
+  std::map<std::int64_t, Experiment> pending_;  // experiments without a result, by proposal tag
   std::int64_t tags_ = 0;
   std::string findings_;
   std::string measured_;  // the word for a measured value

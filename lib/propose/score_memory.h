@@ -1,5 +1,5 @@
-// ScoreMemory: the results of the last tries, by a hash of the configuration, so that nothing is
-// tried twice.
+// ScoreMemory: the scores of the configurations that were tried last, by their hashes, so that no
+// configuration is tried twice.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@ inline std::uint64_t hash_of(const std::vector<std::uint32_t>& choice) {
   return hash;
 }
 
-struct Scored {
+// The result of a configuration that was tried.
+struct TriedScore {
   double score = std::numeric_limits<double>::infinity();  // infinite for a failure
   bool ok = false;
-  bool was_best = false;  // better than all before it, or the first
+  bool was_best = false;  // true: it was better than all earlier results, or the first result
 };
 
-using ScoreMemory = Recent<Scored>;
+using ScoreMemory = RecentMap<TriedScore>;
 
 }  // namespace groma::tuning

@@ -7,29 +7,29 @@
 
 namespace groma::tuning {
 
-TrialRef Shared::trial(Configuration configuration) const {
+TrialRef EnsembleState::trial(Configuration configuration) const {
   auto made = std::make_shared<Trial>();
   made->hash = hash_of(configuration);
   made->configuration = std::move(configuration);
   return made;
 }
 
-bool Shared::knows(Trial& trial) const {
+bool EnsembleState::knows(Trial& trial) const {
   if (trial.known) return true;
-  const Scored* found = memory.find(trial.hash);
+  const TriedScore* found = memory.find(trial.hash);
   if (found == nullptr) return false;
   trial.known = true;
   trial.result = *found;
   return true;
 }
 
-double Shared::score(Trial& trial) const {
+double EnsembleState::score(Trial& trial) const {
   return knows(trial) ? trial.result.score : std::numeric_limits<double>::infinity();
 }
 
-// Asks for every member of the first population, then for a child of the member that has waited
-// longest and has no pending child.
-Technique::Request DifferentialEvolution::ask(Shared& shared) {
+// First returns the members of the first population. Then returns a child of the member that has
+// waited longest and whose last child has a result.
+Technique::Request DifferentialEvolution::ask(EnsembleState& shared) {
   while (members_.size() < kPopulation) {
     members_.push_back({shared.random_trial(), nullptr, false, turns_++});
   }
@@ -54,8 +54,9 @@ Technique::Request DifferentialEvolution::ask(Shared& shared) {
   return {Answer::kTrial, child};
 }
 
-// The best trial takes part in the draw of the three others. The scale is drawn from 0.5 to 1.
-Configuration DifferentialEvolution::child_of(std::size_t parent, Shared& shared) const {
+// Combines three other members, one of which may be the best trial. The scale of their difference
+// is drawn from 0.5 to 1.
+Configuration DifferentialEvolution::child_of(std::size_t parent, EnsembleState& shared) const {
   std::vector<const Configuration*> others;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     if (m != parent) others.push_back(&members_[m].trial->configuration);
@@ -76,8 +77,8 @@ Configuration DifferentialEvolution::child_of(std::size_t parent, Shared& shared
   return child;
 }
 
-// The child replaces its parent if it is better.
-void DifferentialEvolution::told(const Trial& trial, Shared& shared) {
+// Replaces the parent by its child if the child is better.
+void DifferentialEvolution::receive(const Trial& trial, EnsembleState& shared) {
   for (Member& member : members_) {
     if (member.child == nullptr || member.child->hash != trial.hash) continue;
     if (shared.better(*member.child, *member.trial)) member.trial = member.child;
@@ -87,7 +88,7 @@ void DifferentialEvolution::told(const Trial& trial, Shared& shared) {
 
 // Begins from the best configuration, or from a random one if no trial succeeded. Returns kNothing
 // if kTries mutations do not change the configuration.
-Technique::Request GreedyMutation::ask(Shared& shared) {
+Technique::Request GreedyMutation::ask(EnsembleState& shared) {
   const bool has_parent = shared.best != nullptr && shared.best->result.ok;
   Configuration configuration =
       has_parent ? shared.best->configuration : shared.space.random(shared.draws);
@@ -106,7 +107,8 @@ Technique::Request GreedyMutation::ask(Shared& shared) {
   return {};
 }
 
-void GreedyMutation::mutate(Configuration& configuration, std::size_t p, Shared& shared) const {
+void GreedyMutation::mutate(Configuration& configuration, std::size_t p,
+                            EnsembleState& shared) const {
   if (normal_) {
     shared.space.disturb(configuration, p, shared.draws);
   } else {

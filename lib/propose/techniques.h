@@ -18,16 +18,16 @@ struct Trial {
   Configuration configuration;
   std::uint64_t hash = 0;
   bool known = false;
-  Scored result;
+  TriedScore result;
 };
 using TrialRef = std::shared_ptr<Trial>;
 
 // The state that all techniques of an ensemble share.
-struct Shared {
+struct EnsembleState {
   const ParameterSpace& space;
   Draws draws;
   ScoreMemory memory;
-  // The best trial so far; null: no trial has ended yet. It is a failed one if all trials failed.
+  // The best trial so far; null if no trial has ended. If all trials failed, it is one of them.
   TrialRef best;
 
   TrialRef trial(Configuration configuration) const;
@@ -40,6 +40,7 @@ struct Shared {
   double score(Trial& trial) const;
 };
 
+// A search method that asks for trials and receives their results.
 class Technique {
  public:
   enum class Answer : std::uint8_t { kTrial, kNothing, kWaiting };
@@ -51,9 +52,9 @@ class Technique {
   virtual ~Technique() = default;
   // Returns the next trial to run. kNothing: no trial now. kWaiting: earlier trials must finish
   // first.
-  virtual Request ask(Shared& shared) = 0;
+  virtual Request ask(EnsembleState& shared) = 0;
   // Receives the result of a trial that this technique asked for.
-  virtual void told(const Trial& /*trial*/, Shared& /*shared*/) {}
+  virtual void receive(const Trial& /*trial*/, EnsembleState& /*shared*/) {}
 };
 
 // DifferentialEvolutionAlt. The member of the population that has waited longest gets a child,
@@ -65,16 +66,16 @@ class DifferentialEvolution : public Technique {
   static constexpr double kCrossing = 0.2;
   static constexpr int kRetries = 5;  // attempts to find a child without a known result
 
-  Request ask(Shared& shared) override;
-  void told(const Trial& trial, Shared& shared) override;
+  Request ask(EnsembleState& shared) override;
+  void receive(const Trial& trial, EnsembleState& shared) override;
 
  private:
   struct Member {
-    TrialRef trial, child;  // child: requested, result not known yet
+    TrialRef trial, child;  // `child` was requested, and its result is not known
     bool asked = false;
     std::uint64_t turn = 0;
   };
-  Configuration child_of(std::size_t parent, Shared& shared) const;
+  Configuration child_of(std::size_t parent, EnsembleState& shared) const;
 
   std::vector<Member> members_;
   std::uint64_t turns_ = 0;
@@ -84,15 +85,15 @@ class DifferentialEvolution : public Technique {
 // changed, and each other parameter changed with probability `rate`.
 class GreedyMutation : public Technique {
  public:
-  static constexpr int kTries = 10;  // attempts to differ from the parent
+  static constexpr int kTries = 10;  // limit on attempts to mutate the parent into another trial
   // `normal`: parameters change a little if their kind allows that. Otherwise they get random
   // values.
   GreedyMutation(double rate, bool normal) : rate_(rate), normal_(normal) {}
 
-  Request ask(Shared& shared) override;
+  Request ask(EnsembleState& shared) override;
 
  private:
-  void mutate(Configuration& configuration, std::size_t p, Shared& shared) const;
+  void mutate(Configuration& configuration, std::size_t p, EnsembleState& shared) const;
 
   double rate_;
   bool normal_;
@@ -103,25 +104,25 @@ class GreedyMutation : public Technique {
 // number.
 class NelderMead : public Technique {
  public:
-  Request ask(Shared& shared) override;
+  Request ask(EnsembleState& shared) override;
 
  private:
   enum class Step : std::uint8_t { kBegin, kSimplex, kReflected, kExpanded, kContracted };
   // Evaluates the results of the last step and puts the trials for the next step into `wanted_`.
   // Returns false if the method ends.
-  bool advance(Shared& shared);
-  bool reflect(Shared& shared);
-  bool want(TrialRef trial, Step step);
+  bool advance(EnsembleState& shared);
+  bool reflect(EnsembleState& shared);
+  bool request_trial(TrialRef trial, Step step);
   TrialRef point(const Configuration& from, const Configuration& other, double scale,
-                 Shared& shared) const;
-  Configuration centroid(const Shared& shared) const;
+                 EnsembleState& shared) const;
+  Configuration centroid(const EnsembleState& shared) const;
 
   Step step_ = Step::kBegin;
   bool done_ = false, paused_ = false;
   std::size_t rounds_ = 0;  // rounds since the last new trial
   std::vector<TrialRef> simplex_, last_simplex_;
   std::vector<TrialRef> wanted_;
-  std::size_t handed_ = 0;  // number of entries of `wanted_` already handled
+  std::size_t handed_ = 0;  // number of entries of `wanted_` that ask() returned or skipped
   Configuration centroid_;
   TrialRef reflection_, expansion_, contraction_, base_;
 };

@@ -15,6 +15,7 @@ const std::string& sentence_of(const Step& step) {
                                                                  : feedback.execution;
 }
 
+// Removes the oldest steps beyond the limit.
 void keep_last(std::vector<Step>& steps) {
   if (steps.size() > History::kKept) steps.erase(steps.begin());
 }
@@ -46,7 +47,7 @@ void History::add(Step step) {
       const auto faster = [](const Step& a, const Step& b) {
         return a.evaluation.score < b.evaluation.score;
       };
-      // The replaced best moves to its place among the others.
+      // The new step goes to the front; the former best moves to its place among the others.
       const auto others = best_.begin() + (best_.empty() ? 0 : 1);
       if (is_best && !best_.empty()) {
         std::rotate(best_.begin(), others,

@@ -1,4 +1,4 @@
-// Cuts foreign text to what a person is shown of it.
+// Shortens text from other programs and models before a person sees it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Recent: a map that keeps only the last entries that were added, so that memory stays bounded in a
-// search of any length.
+// RecentMap: a map that keeps only the last entries that were added, so that memory stays bounded
+// in a search of any length.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ inline std::uint64_t hash_of(std::string_view text) {
 }
 
 template <typename Value, typename Key = std::uint64_t, typename Hash = std::hash<Key>>
-class Recent {
+class RecentMap {
  public:
   static constexpr std::size_t kKept = 1 << 17;
-  explicit Recent(std::size_t kept = kKept) : kept_(kept) {}
+  explicit RecentMap(std::size_t kept = kKept) : kept_(kept) {}
 
   // Returns the value, valid until the next add(). Returns null if the key was not added or was
   // evicted.
@@ -52,7 +52,7 @@ class Recent {
  private:
   std::size_t kept_, oldest_ = 0;
   std::unordered_map<Key, Value, Hash> values_;
-  std::vector<Key> order_;  // a ring buffer once full; also holds forgotten keys
+  std::vector<Key> order_;  // keys in the order of addition, also erased ones; a ring once full
 };
 
 }  // namespace groma::tuning

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMaxPieces = 512;
 
-// The data that one launch passes for a requirement.
+// The data that one launch passes to the task for one region requirement.
 struct Part {
   std::uint32_t region = 0;
   std::vector<std::uint32_t> fields;
@@ -106,7 +106,7 @@ double common_bytes(const app::Data& data, const Part& a, const Part& b) {
 Collections collections_of(const Workload& workload) {
   const app::Data& data = workload.data();
   Collections collections;
-  collections.of_task.resize(data.tasks.size());
+  collections.arguments_of_task.resize(data.tasks.size());
   std::map<std::string, std::uint32_t> by_name;
   std::vector<std::vector<Part>> parts;  // by collection
   std::set<std::tuple<std::uint32_t, app::Where::What, std::uint32_t, std::vector<std::uint32_t>>>
@@ -115,7 +115,7 @@ Collections collections_of(const Workload& workload) {
   const std::vector<TaskUses> uses = uses_by_task(data, complete);
   for (std::uint32_t t = 0; t < data.tasks.size(); ++t) {
     const app::Task& task = data.tasks[t];
-    std::vector<std::uint32_t>& arguments = collections.of_task[t];
+    std::vector<std::uint32_t>& arguments = collections.arguments_of_task[t];
     const auto add = [&](const app::LaunchNames& names, const app::Launch* launch) {
       for (std::size_t r = 0; r < task.requirements.size(); ++r) {
         const app::Requirement& requirement = task.requirements[r];
@@ -160,7 +160,7 @@ Collections collections_of(const Workload& workload) {
     }
   }
   const auto bytes = [&](std::uint32_t number) { return collections.all[number].bytes; };
-  for (std::vector<std::uint32_t>& arguments : collections.of_task) {
+  for (std::vector<std::uint32_t>& arguments : collections.arguments_of_task) {
     std::stable_sort(arguments.begin(), arguments.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return bytes(a) > bytes(b); });
   }

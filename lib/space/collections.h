@@ -11,21 +11,25 @@
 
 namespace groma::tuning {
 
+// The data of all task arguments that have the same first name.
 struct Collection {
   std::vector<std::string> names;  // names that a mapping may use, the collection's own name first
   double bytes = 0;                // 0 if the application does not describe the data
 };
 
+// The bytes that two collections share.
 struct Overlap {
   std::uint32_t a = 0, b = 0;  // indices into Collections::all, a <= b; includes a == b
   double bytes = 0;
 };
 
+// All collections of an application, which tasks use them, and where they overlap.
 struct Collections {
   std::vector<Collection> all;
-  // Arguments of each task of the application, largest first; ties in the order of the arguments.
-  std::vector<std::vector<std::uint32_t>> of_task;
-  std::vector<Overlap> overlaps;  // by bytes, smallest first
+  // For each task of the application: the collections of its arguments (indices into `all`), the
+  // largest first; ties in the order of the arguments.
+  std::vector<std::vector<std::uint32_t>> arguments_of_task;
+  std::vector<Overlap> overlaps;  // sorted by bytes, smallest first
 };
 
 // Returns the collections of an application. Bytes are estimates: the pieces of a partition are

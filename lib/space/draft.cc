@@ -67,9 +67,10 @@ std::string Drafts::Argument::words_of(const std::string& task) const {
   return fmt::format("{} of {}", data, task);
 }
 
-// Without a usable Task statement, a task runs on the default mapper's first kind.
-Draft Drafts::untaken(const std::string& text) const {
-  auto base = std::make_shared<Base>();
+// If no Task statement gives a task a usable processor kind, the default mapper's first kind is
+// used.
+Draft Drafts::without_decisions(const std::string& text) const {
+  auto base = std::make_shared<BaseMapping>();
   base->text = text;
   base->functions = edit::Mapping(text).definitions();
   Diagnostics ignored(Source("mapping", text));
@@ -162,13 +163,13 @@ std::string Drafts::text_of(const Draft& draft) const {
                       .steal = *said.steal});
     }
     if (said.placement) {
-      const std::string name = free_name(*draft.base, edit::name_for(said.placement->name, kind));
+      const std::string name = unused_name(*draft.base, edit::name_for(said.placement->name, kind));
       std::vector<std::string>& names = users[name];
       if (names.empty()) functions += "\n" + edit::definition(*said.placement, kind, name);
       names.push_back(task.written);
     }
     if (said.same_point) {
-      const std::string name = free_name(*draft.base, edit::name_for(edit::kSamePoint, kind));
+      const std::string name = unused_name(*draft.base, edit::name_for(edit::kSamePoint, kind));
       if (same_point.insert(kind).second) {
         functions += "\n" + edit::definition(edit::named_function(edit::kSamePoint), kind, name);
       }
@@ -186,8 +187,8 @@ std::string Drafts::text_of(const Draft& draft) const {
   }
   if (text.starts_with('\n')) text.erase(0, 1);
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
-  // The first of two statements with the same key counts, so the new statements stand before the
-  // base's statements, below its header.
+  // Of two statements with the same key the first one decides. So the new statements stand before
+  // the base's statements, after the comment lines at its beginning.
   const std::string_view base = draft.base->text;
   const std::size_t header = header_bytes(base);
   std::string made(base.substr(0, header));
@@ -197,7 +198,7 @@ std::string Drafts::text_of(const Draft& draft) const {
   return made + text + "\n" + edit::Mapping(rest).without(edit::Mapping(text).keys());
 }
 
-std::string Drafts::free_name(const Base& base, std::string name) {
+std::string Drafts::unused_name(const BaseMapping& base, std::string name) {
   while (base.functions.contains(edit::key_of_definition(name))) name += '_';
   return name;
 }

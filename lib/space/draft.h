@@ -1,6 +1,6 @@
-// Draft: a mapping as a list of decisions that can be changed one by one. `guided` searches drafts.
-// They cover the whole language: mapping functions are built from machine operations, not taken
-// from a list.
+// Draft: a mapping as a list of decisions that can be changed one by one. The proposer `guided`
+// searches for the best draft. Drafts can use the whole language: their mapping functions are built
+// from machine operations, not taken from a list.
 #pragma once
 
 #include <array>
@@ -22,14 +22,15 @@
 namespace groma::tuning {
 
 // The mapping to which a draft adds its decisions.
-struct Base {
+struct BaseMapping {
   std::string text;
   std::vector<ProcKind> kinds;  // processor kind on which each task runs
-  edit::Keys functions;         // of the functions and globals
+  edit::Keys functions;         // names of its functions and globals
   Program program;
 };
 
-// The decisions. A draft without any decision is the base mapping itself.
+// A base mapping and the decisions that replace some of its statements. A draft without any
+// decision is the base mapping itself.
 struct Draft {
   struct Argument {
     std::vector<MemKind> memories;  // in the order of preference; empty: undecided
@@ -46,7 +47,7 @@ struct Draft {
     std::vector<Argument> arguments;
     friend bool operator==(const Task&, const Task&) = default;
   };
-  std::shared_ptr<const Base> base;  // never null
+  std::shared_ptr<const BaseMapping> base;  // never null
   std::vector<Task> tasks;
   bool replicate = false;
   friend bool operator==(const Draft&, const Draft&) = default;
@@ -61,7 +62,7 @@ struct Move {
     kWithParent,
     kMemory,
     kLayout,
-    kSchedule,  // limits, stealing
+    kSchedule,  // an instance limit or stealing
     kReplicate
   };
   static constexpr std::size_t kWhats = 8;
@@ -77,8 +78,8 @@ class Drafts {
  public:
   Drafts(const Machine& machine, const Workload& workload);
 
-  // Returns a draft with no decision beside the mapping `text`; "" is the default mapper.
-  Draft untaken(const std::string& text = "") const;
+  // Returns a draft without decisions, whose base is the mapping `text`; "" is the default mapper.
+  Draft without_decisions(const std::string& text = "") const;
   // Returns the draft as the text of a mapping.
   std::string text_of(const Draft& draft) const;
 
@@ -99,13 +100,15 @@ class Drafts {
     std::vector<std::string> names;
     bool read_only = false;
     std::string region() const { return names.empty() ? "" : names.front(); }
-    std::string words_of(const std::string& task) const;  // "tiles of step", "region 1 of step"
+    // Returns the argument in words: "tiles of step" or "region 1 of step".
+    std::string words_of(const std::string& task) const;
   };
   struct Task {
     std::string name, written;
-    std::vector<ProcKind> kinds;        // kinds with a variant, the default mapper's choice first
-    std::vector<std::int64_t> extents;  // of the first index launch with points; empty: none
-    int dimensions = 0;                 // smallest number of dimensions among these launches
+    std::vector<ProcKind> kinds;  // kinds with a variant, the default mapper's choice first
+    // Extents of the task's first index launch that has points; empty if there is none.
+    std::vector<std::int64_t> extents;
+    int dimensions = 0;  // smallest number of dimensions among the task's index launches
     bool single = false;
     std::vector<Argument> arguments;
   };
@@ -116,11 +119,11 @@ class Drafts {
   ProcKind kind_of(const Draft& draft, std::size_t task) const;
   void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
   std::vector<MemKind> memories_of(ProcKind kind) const;
-  // Returns the memories for an argument: the decided ones first, then all others.
+  // Returns the memories for an argument. The memories that the draft decides come first.
   std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
                                     std::size_t argument) const;
   // Returns a name that no function or global of the base uses, by appending `_`.
-  static std::string free_name(const Base& base, std::string name);
+  static std::string unused_name(const BaseMapping& base, std::string name);
 
   const Machine& machine_;
   std::vector<Task> tasks_;

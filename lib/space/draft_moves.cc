@@ -1,4 +1,5 @@
-// The changes of a draft: all single changes, a random change, and a change that makes room.
+// The possible changes of a draft: all single changes, a random change, and a change after a memory
+// shortage.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,9 +20,10 @@ constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSy
 constexpr std::array kLimits = {0, 1, 2, 4};
 constexpr std::array<std::optional<StealScope>, 3> kSteals = {std::nullopt, StealScope::kSameNode,
                                                               StealScope::kAnyNode};
-constexpr double kLeast = 0.01;  // weight of a change that the facts do not mention
+constexpr double kLeast = 0.01;  // weight of a change if the profile does not mention its subject
 
-// Returns the layouts that are tried: none, then every order of dimensions and fields.
+// Returns the layouts that are tried: no Layout statement, then every order of dimensions and
+// fields.
 std::vector<edit::LayoutWords> layouts() {
   using syntax::ConstraintWord;
   std::vector<edit::LayoutWords> all = {{}};
@@ -105,7 +107,7 @@ class Drafts::Collector {
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
 
-  // Return the share of the run time that a task or a region causes, by the facts.
+  // Return the share of the run time that a task or a region causes, according to the profile.
   double task_share(std::size_t t) const {
     double share = 0;
     if (facts_ == nullptr) return share;
@@ -169,7 +171,7 @@ class Drafts::Collector {
     if (task.dimensions > 0) {
       if (from_.tasks[t].placement) place({t}, nullptr, share);
       for (const PlacementFunction& function :
-           drafts_.placements_.of(task.extents, drafts_.kind_of(from_, t))) {
+           drafts_.placements_.functions_for(task.extents, drafts_.kind_of(from_, t))) {
         place({t}, function, share);
       }
     }
@@ -196,7 +198,8 @@ class Drafts::Collector {
     }
   }
 
-  // Groups of tasks with the same number of dimensions and the same kind get the same function.
+  // Adds changes that give all tasks with the same number of dimensions and the same processor kind
+  // one function.
   void change_all_places() {
     std::map<std::tuple<ProcKind, int, std::vector<std::int64_t>>, std::vector<std::size_t>> alike;
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
@@ -211,8 +214,8 @@ class Drafts::Collector {
       double share = copy_share() / 2;
       for (const std::size_t t : tasks) share = std::max(share, task_share(t));
       place(tasks, nullptr, share);
-      for (const PlacementFunction& function :
-           drafts_.placements_.of(drafts_.tasks_[tasks.front()].extents, std::get<0>(key))) {
+      for (const PlacementFunction& function : drafts_.placements_.functions_for(
+               drafts_.tasks_[tasks.front()].extents, std::get<0>(key))) {
         place(tasks, function, share);
       }
     }
@@ -287,7 +290,7 @@ class Drafts::Collector {
     return memories.empty() ? "kept " + otherwise()
                             : fmt::format("in {}", name_of(memories.front()));
   }
-  // Returns the lists of memories that are tried: none, then each single memory.
+  // Returns the lists of memories that are tried: no Region statement, then each single memory.
   std::vector<std::vector<MemKind>> memories(ProcKind kind) const {
     std::vector<std::vector<MemKind>> all = {{}};
     for (const MemKind memory : drafts_.memories_of(kind)) all.push_back({memory});
@@ -324,7 +327,7 @@ std::vector<Move> Drafts::moves(const Draft& draft, const ProfileFacts* facts) c
   return Collector(*this, draft, facts).moves();
 }
 
-// Half of the time the change is a random mapping function, if some task has an index launch.
+// With probability one half, changes the mapping function of a task that has an index launch.
 Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
   std::vector<std::size_t> placed;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -354,7 +357,7 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
                      : std::move(all[draw(4, all.size())]);
 }
 
-// Changes all arguments with the shortage's name, for tasks on the same processor kind.
+// Changes all arguments whose name the shortage gives, for tasks on the same processor kind.
 std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
   const auto about = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.name == shortage.task; });

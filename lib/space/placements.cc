@@ -14,12 +14,12 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMostFunctions = 24;   // functions for each launch
-constexpr std::size_t kMostCompared = 4096;  // points that are compared to tell functions apart
+constexpr std::size_t kMostFunctions = 24;   // limit on the functions for one launch
+constexpr std::size_t kMostCompared = 4096;  // limit on the points whose processors are compared
 
 }  // namespace
 
-// Asks the specialised function, point by point.
+// Evaluates the specialised function for the first kMostCompared points.
 std::optional<std::vector<std::uint32_t>> Placements::destinations(const edit::Function& function,
                                                                    const Rect& launch,
                                                                    ProcKind kind) const {
@@ -42,8 +42,8 @@ std::optional<std::vector<std::uint32_t>> Placements::destinations(const edit::F
   return where;
 }
 
-const std::vector<PlacementFunction>& Placements::of(const std::vector<std::int64_t>& extents,
-                                                     ProcKind kind) const {
+const std::vector<PlacementFunction>& Placements::functions_for(
+    const std::vector<std::int64_t>& extents, ProcKind kind) const {
   const auto [known, is_new] = known_.try_emplace({extents, kind});
   if (is_new) known->second = make(extents, kind);
   return known->second;
@@ -74,8 +74,8 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   std::int64_t volume = 1;
   for (const std::int64_t extent : extents) volume *= extent;
   const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
-  // Row-major and column-major order, each cyclic and in runs; then single coordinates and their
-  // sum.
+  // First row-major and column-major order, each dealt out cyclically and in blocks. Then functions
+  // of a single coordinate and of the sum of the coordinates.
   for (const bool rows : {true, false}) {
     std::vector<std::int64_t> weights(dimensions, 1);
     std::int64_t stride = 1;
@@ -105,7 +105,8 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   return all;
 }
 
-// Draws a grid (two of three times, if there is more than one dimension) or a line.
+// Draws a grid of processors or a linear order. With more than one dimension, two of three draws
+// are grids.
 PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, ProcKind kind,
                                      std::uint64_t random) const {
   const std::size_t dimensions = extents.size();

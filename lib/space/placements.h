@@ -17,16 +17,16 @@ namespace groma::tuning {
 
 using PlacementFunction = std::shared_ptr<const edit::Function>;
 
-// One thread may use the object at a time.
+// Makes mapping functions and keeps those that it made. One thread may use the object at a time.
 class Placements {
  public:
   // `machine` must outlive the object.
   explicit Placements(const Machine& machine) : machine_(machine) {}
 
   // Returns the most useful functions for launches with these extents on processors of this kind.
-  const std::vector<PlacementFunction>& of(const std::vector<std::int64_t>& extents,
-                                           ProcKind kind) const;
-  // Returns a random function, which need not be among those of of(). `random` is any number.
+  const std::vector<PlacementFunction>& functions_for(const std::vector<std::int64_t>& extents,
+                                                      ProcKind kind) const;
+  // Returns a random function, which need not be one of functions_for(). `random` is any number.
   // Returns null if the machine has no processors of this kind.
   PlacementFunction random(const std::vector<std::int64_t>& extents, ProcKind kind,
                            std::uint64_t random) const;
@@ -39,7 +39,7 @@ class Placements {
                                                          const Rect& launch, ProcKind kind) const;
 
   const Machine& machine_;
-  // Results of make() for the extents and kinds that were asked for.
+  // The functions that make() made, by extents and processor kind.
   mutable std::map<std::pair<std::vector<std::int64_t>, ProcKind>, std::vector<PlacementFunction>>
       known_;
 };

@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::array kBeginningKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 
-// Returns the statements at the beginning of every mapping, from the mappers printed in the paper
-// (A4, A6, A7).
+// Returns the statements with which every mapping of the space begins. They are those of the
+// mappers that the paper prints (A4, A6, A7).
 std::string beginning() {
   const edit::Statement kinds{.tasks = {"*"},
                               .processors = {kBeginningKinds.begin(), kBeginningKinds.end()}};
@@ -63,7 +63,7 @@ std::vector<ProcKind> kinds_of(const Machine& machine) {
   return kinds;
 }
 
-// Returns each kind of memory of the machine as a list of its own.
+// Returns one list for each memory kind of the machine; the list has only that kind.
 std::vector<std::vector<MemKind>> memories_of(const Machine& machine) {
   std::vector<std::vector<MemKind>> memories;
   for (std::size_t k = 0; k < kMemKindCount; ++k) {
@@ -77,7 +77,7 @@ std::vector<std::vector<MemKind>> memories_of(const Machine& machine) {
 
 using syntax::ConstraintWord;
 
-// The words of which a Layout statement has at most one.
+// Alternatives for a Layout statement, which has at most one word of each group.
 const std::vector<edit::LayoutWords> kFieldOrders = {{{ConstraintWord::kSoa}},
                                                      {{ConstraintWord::kAos}}};
 const std::vector<edit::LayoutWords> kDimensionOrders = {{{ConstraintWord::kCOrder}},
@@ -85,10 +85,12 @@ const std::vector<edit::LayoutWords> kDimensionOrders = {{{ConstraintWord::kCOrd
 const std::vector<edit::LayoutWords> kAlignments = {{{ConstraintWord::kAlign, AlignOp::kEq, 64}},
                                                     {{ConstraintWord::kAlign, AlignOp::kEq, 128}}};
 
+// Returns true if a requirement gets an instance.
 bool is_mapped(const app::Requirement& requirement) {
   return !requirement.fields.empty() && requirement.privilege != Privilege::kNoAccess;
 }
 
+// Returns true if statements of this kind bind a mapping function.
 bool is_map(MappingStatement kind) {
   return kind == MappingStatement::kIndexTaskMap || kind == MappingStatement::kSingleTaskMap;
 }
@@ -103,11 +105,11 @@ struct SearchSpace::Parts {
   };
   std::vector<Task> tasks;
   std::vector<std::uint32_t> task_of;  // for each decision, the task that it belongs to, if any
-  // For each option of each decision, the statement that it makes alone. nullopt: no statement.
+  // For each option of each decision: the statement that the option writes; nullopt if none.
   std::vector<std::vector<std::optional<edit::Statement>>> statements;
 
-  // Returns the first kind of the chosen list for which the task has a variant. Without such a
-  // kind, returns the first of the list, which no machine can run.
+  // Returns the first processor kind of the chosen list for which the task has a variant. If there
+  // is none, returns the first kind of the list; the mapping then fails.
   ProcKind kind_of(const Task& task, const Choice& choice) const {
     const auto& said = statements[task.decision][choice[task.decision]];
     const std::span<const ProcKind> list =
@@ -214,7 +216,7 @@ class SearchSpace::Maker {
     });
   }
 
-  // Adds Region decisions by argument or by name, as the grain says.
+  // Adds Region decisions, one for each argument or one for each name of data (`grain`).
   void add_regions(SpaceGrain grain) {
     const auto add_kinds = [&](std::uint32_t task, const std::string& name,
                                const std::string& which, const std::string& region) {
@@ -233,7 +235,7 @@ class SearchSpace::Maker {
     }
   }
 
-  // Adds Layout decisions: by argument if the grain says so, then those for all tasks.
+  // Adds Layout decisions: one for each argument if `grain` is kArguments, then one for all tasks.
   void add_layouts(SpaceGrain grain) {
     Statement about{.kind = MappingStatement::kLayout};
     if (grain == SpaceGrain::kArguments) {
@@ -311,7 +313,8 @@ SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, Space
   parts_ = std::make_shared<const Parts>(Maker(decisions_, machine, workload.data()).make(grain));
 }
 
-// Writes the statements, then the functions that they use, then the maps, then the rest.
+// Writes the statements up to InstanceLimit, then the functions that the mapping uses, then the
+// statements that bind these functions, then all other statements.
 std::string SearchSpace::text_of(const Choice& choice) const {
   std::string statements = beginning(), maps, rest;
   std::map<std::string, std::string> functions;  // by name, so that each function is written once

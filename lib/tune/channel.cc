@@ -1,4 +1,4 @@
-// Channel: questions to the model, or their recorded replies.
+// Channel: sends questions to the model, or takes the replies from the search's record.
 #include "tune/channel.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxAsked = 8;  // limit of concurrent questions
 
-// Cuts a reply at the limit, at a whole character.
+// Shortens a reply to the limit without cutting a UTF-8 character.
 void cut(std::string* text) {
   if (text->size() <= kMaxReplyBytes) return;
   std::size_t end = kMaxReplyBytes;
@@ -25,10 +25,12 @@ void cut(std::string* text) {
   *text = text->substr(0, end) + fmt::format("\n[{} further bytes]\n", text->size() - end);
 }
 
+// Returns the error for a question whose reply is missing because the search was interrupted.
 ChatError unanswered() {
   return {ChatError::Code::kStopped, "it was stopped before the answer came"};
 }
 
+// Returns true if a retry of the question cannot help.
 bool will_fail_again(ChatError::Code code) {
   using Code = ChatError::Code;
   for (Code hopeless : {Code::kUnreachable, Code::kCertificate, Code::kKey, Code::kNotFound,
@@ -46,7 +48,7 @@ void Channel::begin_round() {
   round_is_replayed_ = record_.replaying();
 }
 
-void Channel::forget() {
+void Channel::forget_replies() {
   answered_ = false;
   no_reply_.reset();
 }
@@ -65,7 +67,8 @@ std::vector<Result<ChatReply, ChatError>> Channel::ask(std::span<const ChatReque
   return all;
 }
 
-// Asks again what was interrupted, unless the search is stopped.
+// Takes recorded replies first. Asks the model the remaining questions, also those that were
+// interrupted, unless the search is stopped.
 std::vector<Channel::Reply> Channel::ask_together(std::span<const ChatRequest> requests) {
   std::vector<Reply> replies(requests.size(), unanswered());
   std::vector<ChatRequest> open(requests.begin(), requests.end());
@@ -111,13 +114,14 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> reque
   std::mutex mutex;  // guards the record and the variables below
   std::optional<Error> failed;
   const ChatSpending begin = model_->spent();
-  TuneSpending said, before;  // said: sum of the replies; before: counted so far, the larger of
-                              // `said` and the client's count
+  // `said` is the sum of the costs of the replies. `before` is what was counted so far: the larger
+  // one of `said` and the client's own count.
+  TuneSpending said, before;
   const auto settle = [&](std::size_t i, Reply reply) {
     const std::lock_guard lock(mutex);
     const ChatSpending now = model_->spent();
     RecordedReply& exchange = exchanges[i];
-    exchange.of = i;
+    exchange.question = i;
     if (reply) said.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
     if (reply) said.money += reply->money.value_or(0);
     exchange.reply = std::move(reply);
@@ -133,7 +137,7 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> reque
   if (const auto ceiling = ceiling_of(requests)) {
     for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
   } else {
-    progress_.say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
+    progress_.report_event(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
     const ChatClient::Watch watch{[this] { return progress_.stop(); }, {}};
     in_parallel(requests.size(), kMaxAsked, [&](std::size_t i) {
       Reply reply = model_->ask(requests[i], watch);

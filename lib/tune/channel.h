@@ -12,34 +12,34 @@
 
 namespace groma::tuning {
 
-// Asks the model within the budgets of tokens and money. While the record is replayed, it answers
-// from there. A question that was interrupted is asked once more when the search is resumed. For
-// one thread; the arguments must outlive the channel.
+// Asks the model within the budgets of tokens and money. While a record is replayed, the replies
+// come from the record. A question that was interrupted is asked once more when the search is
+// resumed. Only one thread may use the channel; the arguments must outlive it.
 class Channel {
  public:
   // `model` may be null: then each new question fails with kUnsupported.
   Channel(ChatClient* model, const TuneBudget& budget, Record& record, Progress& progress)
       : model_(model), budget_(budget), record_(record), progress_(progress) {}
 
-  // Returns a reply or an error for each request, in their order. Asks several at once.
+  // Returns a reply or an error for each request, in their order. Sends several requests at once.
   std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests);
-  // Counts what the model was asked before the search was resumed as spent.
+  // Counts the cost of the questions before the search was resumed as spent.
   void add_spent_before();
 
-  // ---- Since the round began
+  // ---- These functions are about the questions since begin_round().
 
   void begin_round();
-  // The error of the budget that prevented a question.
+  // Returns the error if a budget prevented a question.
   const std::optional<ChatError>& ceiling() const { return ceiling_; }
-  // An error that a retry cannot cure.
+  // Returns the error if a question failed and a retry cannot help.
   const std::optional<ChatError>& hopeless() const { return hopeless_; }
   // Returns true if the round began in a replay and asked nothing new.
   bool round_is_replayed() const { return round_is_replayed_; }
 
-  // ---- Since forget()
+  // ---- These functions are about the questions since forget_replies().
 
-  void forget();
-  // The last missing reply; nullopt if the model replied since.
+  void forget_replies();
+  // Returns the error of the last question without a reply; nullopt if the model replied to any.
   std::optional<ChatError> no_reply() const { return answered_ ? std::nullopt : no_reply_; }
 
   // Returns true if questions remain without a reply because the search was stopped.
@@ -59,7 +59,7 @@ class Channel {
   Record& record_;
   Progress& progress_;
   std::optional<ChatError> ceiling_, hopeless_, no_reply_;
-  bool answered_ = false;  // the model replied since forget()
+  bool answered_ = false;  // true: the model replied since forget_replies()
   bool round_is_replayed_ = false;
   bool broken_off_ = false;
 };

@@ -1,4 +1,5 @@
-// Estimates: texts evaluated by a cheaper evaluator, or their recorded results.
+// Estimates: evaluates texts with a cheaper evaluator, or takes the results from the search's
+// record.
 #include "tune/estimates.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 
 namespace groma::tuning {
 
-constexpr double kTimeToEstimate = 1.0 / 3;  // share of the remaining time, per round
+constexpr double kTimeToEstimate =
+    1.0 / 3;  // share of the remaining time for one round's estimates
 
 int threads_of(const Evaluator& evaluator, const TuneOptions& options) {
   const int most = evaluator.parallel();
@@ -22,7 +24,8 @@ void Estimates::begin_round() {
   until_ = now + kTimeToEstimate * (options_.budget.seconds - now);
 }
 
-std::vector<Evaluation> Estimates::of(std::span<const std::string> texts, GuideDetail detail) {
+std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> texts,
+                                                  GuideDetail detail) {
   if (estimator_ == nullptr || record_.failed()) return {};
   std::size_t count = texts.size();
   if (options_.budget.estimates > 0) {
@@ -42,13 +45,15 @@ std::vector<Evaluation> Estimates::of(std::span<const std::string> texts, GuideD
   return all;
 }
 
-// Estimates concurrently. Results from the first estimate that was not started are dropped.
+// Estimates concurrently. If time ran out before some estimate was started, returns only the
+// results before it.
 std::vector<Evaluation> Estimates::estimate(std::span<const std::string> texts,
                                             GuideDetail detail) {
   progress_.begin_work();
   progress_.worked = true;
-  progress_.say(TuneEvent::Kind::kEstimating,
-                [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
+  progress_.report_event(TuneEvent::Kind::kEstimating, [&](TuneEvent* event) {
+    event->most_estimates = options_.budget.estimates;
+  });
   std::vector<Evaluation> all(texts.size());
   std::atomic<std::size_t> late = texts.size();  // index of the first estimate that was not started
   in_parallel(texts.size(), threads_of(*estimator_, options_), [&](std::size_t i) {

@@ -15,8 +15,8 @@ namespace groma::tuning {
 // Returns how many evaluations may run at once, with TuneOptions::threads as the limit.
 int threads_of(const Evaluator& evaluator, const TuneOptions& options);
 
-// Estimates within the budget, or from the record while it is replayed. For one thread; the
-// arguments must outlive it.
+// Estimates texts within the budget. While a record is replayed, the results come from the record.
+// Only one thread may use the object; the arguments must outlive it.
 class Estimates {
  public:
   // `estimator` may be null: then there are no estimates.
@@ -28,7 +28,7 @@ class Estimates {
   void begin_round();
   // Returns the estimates of the texts, in their order; fewer when the budget or the time is used
   // up.
-  std::vector<Evaluation> of(std::span<const std::string> texts, GuideDetail detail);
+  std::vector<Evaluation> evaluations_of(std::span<const std::string> texts, GuideDetail detail);
 
  private:
   std::vector<Evaluation> estimate(std::span<const std::string> texts, GuideDetail detail);

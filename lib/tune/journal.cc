@@ -25,9 +25,11 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
-// Smaller, because the first line is parsed before anything else about the search is known.
+// The first line has a smaller limit than the others, because it is parsed before it is known
+// whether the file is a journal of this search.
 constexpr std::size_t kMaxFirstLineBytes = std::size_t{8} << 20;
 
+// Returns an error about a system call: "cannot read `a`: permission denied".
 Error cannot(const char* what, const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot {} `{}`: {}", what, path, std::strerror(code))};
@@ -56,7 +58,8 @@ Error damaged_line(const std::string& path, std::int64_t line, std::string_view 
                    fmt::format("what stands before line {} can be used: remove the rest", line));
 }
 
-// Marks a text that has one character for each byte: U+10FFFD, a private-use character.
+// Stands before a text that was encoded with one character for each byte: U+10FFFD, a private-use
+// character.
 constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
@@ -203,7 +206,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
       if (lines->too_long()) {
         return damaged_line(path, number + 1, ": the line is too long");
       }
-      if (!lines->whole()) break;  // the line was incomplete
+      if (!lines->whole()) break;
       const Json read = parsed(line);
       if (!read.is_object() || read.empty()) {
         if (lines->at_end()) break;

@@ -20,14 +20,14 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr const char* kBesideStart = "beside_start";  // a kind of line
+inline constexpr const char* kBesideStart = "beside_start";  // the name of one kind of line
 
 // Returns the JSON of a journal line, byte for byte. The result is discarded if the line is not
 // JSON, or is nested deeper than any line that Groma writes.
 Json parsed(const std::string& line);
 
-// Encodes a text for JSON. A UTF-8 text stays as it is; any other text is marked, with one
-// character for each byte. parsed() undoes this in values, but not in the names of members.
+// Encodes a text for JSON. A UTF-8 text stays as it is. Any other text is encoded with one
+// character for each byte, after a mark. parsed() decodes values, but not the names of members.
 std::string characters_of(const std::string& bytes);
 
 // Returns the JSON as one line with its line end. Invalid UTF-8 becomes replacement characters;
@@ -63,8 +63,8 @@ class Lines {
 // - {"estimated": {"texts": hash of the texts, "results": [...]}}
 // - {"step": ...}
 //
-// Each time the search ends, it writes {"beside_start": ...}; the last one counts. A text that is
-// not UTF-8 is marked and has one character for each byte.
+// Each time the search ends, it writes {"beside_start": ...}; readers use the last such line. A
+// text that is not UTF-8 is encoded by characters_of().
 class Journal {
  public:
   // A journal without a file; it records nothing.
@@ -106,9 +106,10 @@ class Journal {
   int file_ = -1;
   std::int64_t size_ = 0;
   std::optional<Lines> lines_;
-  // Both exclude the first line and skipped lines.
+  // How many lines were replayed, and how many the file has. Both exclude the first line and
+  // skipped lines.
   std::int64_t replayed_ = 0, recorded_ = 0;
-  std::int64_t left_out_ = 0;  // skipped lines among those read
+  std::int64_t left_out_ = 0;  // how many of the lines that were read were skipped
   Json beside_start_;
 };
 

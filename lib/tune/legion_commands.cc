@@ -28,7 +28,7 @@ CommandEvaluatorOptions with_legion_commands(CommandEvaluatorOptions options,
                        words);
   };
   options.command = run("--json --checks never");
-  options.check_command = run("--checks always");  // as text, because people read its errors
+  options.check_command = run("--checks always");  // prints text: people read its errors
   options.inputs = std::move(apps);
   options.metric_pointer = "/seconds";
   return options;

@@ -1,5 +1,4 @@
-// look_at_program(): compares a recorded run of a program with the application that it is taken to
-// be.
+// look_at_program(): compares a recorded run of a program with the application that describes it.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -34,14 +33,15 @@ void add_launched(const std::vector<AppStatement>& body, std::set<std::string>& 
   }
 }
 
+// Returns the names of all tasks that an application launches.
 std::set<std::string> launched_by(const Application& app) {
   std::set<std::string> tasks;
   for (const AppTask& task : app.tasks) add_launched(task.body, tasks);
   return tasks;
 }
 
-// Returns the number of tasks that run (the same under every mapping), or 0 if it cannot be
-// determined.
+// Returns how many tasks a run of the application has; 0 if that cannot be determined. The number
+// is the same under every mapping.
 std::int64_t tasks_of(const Application& app, const VerifyOptions& options) {
   const auto workload = Workload::make(app);
   if (!workload) return 0;
@@ -100,7 +100,7 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   if (!folder) return folder.error();
   tuning::ProgramRuns runs(options.run, nullptr, *rules);
   const std::string file = folder->path() + "/events";
-  const auto result = runs.recorded(file);
+  const auto result = runs.run_recorded(file);
   if (!result) return result.error();
   const auto failure = [&](const std::string& why) {
     return Error{Error::Code::kUnreadable,
@@ -112,7 +112,7 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
     const std::string words =
         why.empty() ? fmt::format("exit code {}", result->exit_code) : tuning::first_line(why);
     if (result->legion_runs == 0) return failure(words);
-    // The program may run under another mapping.
+    // This is only a warning, because the program may still run under another mapping.
     return std::vector{fmt::format("`{}` fails as it maps itself: {}", visible(name), words)};
   }
   if (tuning::has_metric(options.metric)) {

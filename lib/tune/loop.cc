@@ -28,10 +28,10 @@ using tuning::RecordedStep;
 using tuning::threads_of;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMostRejected = 5;    // limit of rounds without a proposal in a row
-constexpr int kMostRepeated = 200;  // limit of free proposals in a row
+constexpr int kMostRejected = 5;    // limit on consecutive rounds without a proposal
+constexpr int kMostRepeated = 200;  // limit on consecutive proposals that cost nothing
 constexpr auto kLongestTidying = std::chrono::seconds(10);
-constexpr std::size_t kUnbounded = 1 << 20;  // proposals
+constexpr std::size_t kUnbounded = 1 << 20;  // proposals in a round without a limit
 // Level of detail for the reports, even if the proposer reads less. More detail about simulated
 // runs would cost more time.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
@@ -78,7 +78,7 @@ class Tried {
     return {a, b};
   }
 
-  tuning::Recent<Known, Key, Hash> known_;
+  tuning::RecentMap<Known, Key, Hash> known_;
 };
 
 class Search : public Round {
@@ -95,7 +95,7 @@ class Search : public Round {
     progress_.when_resumed = [this] {
       channel_.add_spent_before();
       if (outcome_.best) keep_best();
-      progress_.say(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
+      progress_.report_event(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
     };
   }
 
@@ -113,12 +113,12 @@ class Search : public Round {
   bool has_estimates() const override { return estimates_.available(); }
   std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                    GuideDetail detail) override {
-    return estimates_.of(texts, detail);
+    return estimates_.evaluations_of(texts, detail);
   }
   void reject(std::string why) override {
     rejected_ = why;
-    progress_.say(TuneEvent::Kind::kRejected,
-                  [&](TuneEvent* event) { event->text = std::move(why); });
+    progress_.report_event(TuneEvent::Kind::kRejected,
+                           [&](TuneEvent* event) { event->text = std::move(why); });
   }
   void reject_proposal(std::string why) override {
     ++unusable_;
@@ -142,15 +142,15 @@ class Search : public Round {
   }
   // Sets how many proposals may be tried in this round; a replayed round has the recorded number.
   void begin_round();
-  // Returns true if the search continues after a round without a proposal. `counted`: what
-  // count_unusable() returned. Otherwise sets how it ended.
+  // Returns true if the search continues after a round without a proposal. Otherwise sets how it
+  // ended. `counted` is the result of count_unusable().
   bool goes_on_without_proposal(bool counted);
   void forget_rejections() {
     rejections_ = 0;
-    channel_.forget();
+    channel_.forget_replies();
   }
-  // With `compare`, counts the unusable replies of this round as evaluations, as far as the budget
-  // allows. Returns true if it counted any.
+  // With TuneOptions::compare, counts the unusable replies of this round as evaluations, as far as
+  // the budget allows. Returns true if it counted any.
   bool count_unusable(std::size_t proposals);
   void try_all(std::vector<Proposal> proposals);
   // A proposal and its result.
@@ -163,10 +163,10 @@ class Search : public Round {
   std::optional<Trial> replayed(const Proposal& proposal);
   // Returns the trial with its earlier result, if the text was tried before.
   Trial looked_up(Proposal proposal) const;
-  // Checks the text and evaluates it unless the check refuses it. Thread-safe.
+  // Checks the text, and evaluates it unless the check refuses it. Any thread may call this.
   void evaluate(Trial& trial) const;
   std::optional<Evaluation> evaluated(EvaluationRequest request) const;
-  // Evaluates a text that looks better than the best again: among many texts some look better by
+  // If a text looks better than the best, evaluates it again. Among many texts, some look better by
   // chance.
   void make_sure(Trial& trial) const;
   void take(Trial trial);
@@ -193,7 +193,8 @@ class Search : public Round {
   TuneOutcome outcome_;  // its `spent` is set at the end, from progress_.spent
   std::size_t most_ = 1;
   std::int64_t steps_ = 0;
-  int rejections_ = 0, repeated_ = 0;    // rounds without a proposal, free proposals, in a row
+  // How many rounds without a proposal, and how many proposals that cost nothing, came in a row.
+  int rejections_ = 0, repeated_ = 0;
   std::optional<std::string> rejected_;  // last rejection of this round
   std::size_t unusable_ = 0;             // unusable replies of this round
 };
@@ -215,7 +216,7 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
                recorded->again};
 }
 
-// A repeated text is free, except in a comparison.
+// A repeated text costs no evaluation, except with TuneOptions::compare.
 Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
@@ -249,7 +250,7 @@ void Search::evaluate(Trial& trial) const {
 std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
   Evaluation evaluation = evaluator_.evaluate(request);
-  if (!tuning::sound(evaluation)) {
+  if (!tuning::is_sound(evaluation)) {
     Evaluation none;
     none.status = Evaluation::Status::kFailed;
     none.feedback.execution = fmt::format(
@@ -314,8 +315,8 @@ void Search::try_all(std::vector<Proposal> proposals) {
     Trial& last = trials.back();
     const bool is_first = batch.emplace(last.canonical, trials.size() - 1).second;
     if (!last.evaluation && is_first) open.push_back(trials.size() - 1);
-    progress_.say(TuneEvent::Kind::kProposed,
-                  [&](TuneEvent* event) { event->proposal = &last.proposal; });
+    progress_.report_event(TuneEvent::Kind::kProposed,
+                           [&](TuneEvent* event) { event->proposal = &last.proposal; });
   }
   const int threads = threads_of(evaluator_, options_);
   std::size_t taken = 0;
@@ -325,7 +326,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
-      if (!trial.evaluation) {  // duplicate within the batch
+      if (!trial.evaluation) {  // the text equals another one of this batch
         if (batch.at(trial.canonical) == taken) break;
         trial = looked_up(std::move(trial.proposal));
       }
@@ -373,7 +374,7 @@ void Search::take(Trial trial) {
   proposer_.learn(seen);
   if (trial.recorded) return;
   progress_.worked = true;
-  progress_.say(TuneEvent::Kind::kEvaluated, [&](TuneEvent* event) {
+  progress_.report_event(TuneEvent::Kind::kEvaluated, [&](TuneEvent* event) {
     event->step = &step;
     event->is_best = is_best;
     event->within_noise = within_noise;
@@ -428,7 +429,7 @@ void Search::tidy() {
     if (!risky && evaluator_.may_fail(request.text)) continue;
     request.stop = [this] { return progress_.interrupted(); };
     const Evaluation without = evaluator_.evaluate(request);
-    if (!tuning::sound(without) || !without.ok() || without.score > best.score) continue;
+    if (!tuning::is_sound(without) || !without.ok() || without.score > best.score) continue;
     if (without.score < best.score) {
       best.score = without.score;
       best.values = without.values;
@@ -484,7 +485,7 @@ bool Search::goes_on() {
 
 bool Search::goes_on_without_proposal(bool counted) {
   using End = TuneOutcome::End;
-  if (stop()) return true;  // goes_on() ends it
+  if (stop()) return true;  // goes_on() then ends the search
   const auto &ceiling = channel_.ceiling(), &hopeless = channel_.hopeless();
   if (channel_.round_is_replayed() && (ceiling || hopeless)) return true;  // go on after the record
   if (ceiling) {
@@ -534,7 +535,8 @@ Result<TuneOutcome> Search::run() {
     if (record_.failed()) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (record_.failed()) break;
-    if (channel_.is_broken_off()) proposals.clear();  // with all replies they might differ
+    // Proposals that lack some replies are dropped: a resumed search may make other ones.
+    if (channel_.is_broken_off()) proposals.clear();
     const bool counted = count_unusable(proposals.size());
     if (!proposals.empty()) {
       forget_rejections();

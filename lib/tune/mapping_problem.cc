@@ -10,8 +10,8 @@
 namespace groma {
 namespace {
 
-// Returns the diagnostics if some task can run on no processor of the machine under any mapping,
-// otherwise nothing.
+// Returns the diagnostics if some task cannot run on the machine under any mapping. Otherwise
+// returns nullopt.
 std::optional<Diagnostics> cannot_begin(const Machine& machine, const Workload& workload,
                                         const std::string& name, CheckOptions options) {
   Diagnostics diags(Source(name, ""));

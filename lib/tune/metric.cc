@@ -56,7 +56,7 @@ Read number_in(std::string_view text) {
   return checked(value);
 }
 
-// Returns the group of the last match.
+// Returns the part of the text that the pattern's group matches in the last match.
 std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::string& text) {
   std::optional<std::string_view> found;
   const re2::StringPiece piece(text);
@@ -135,7 +135,7 @@ Result<Metric> Metric::make(const std::string& pattern, const std::string& point
     metric.pointer_ = std::move(*keys);
   }
   if (pattern.empty()) return metric;
-  re2::RE2::Options options(re2::RE2::Latin1);  // the output may be any bytes
+  re2::RE2::Options options(re2::RE2::Latin1);  // the output may not be UTF-8
   options.set_log_errors(false);
   options.set_max_mem(kPatternMemory);
   const auto made = std::make_shared<const re2::RE2>(pattern, options);

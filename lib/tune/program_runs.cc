@@ -12,7 +12,7 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMaxOutput = std::size_t{1} << 20;  // bytes kept of the end of each output
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20;  // of a longer output, the end is kept
 
 }  // namespace
 
@@ -35,7 +35,7 @@ ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rul
   };
 }
 
-Result<ProgramResult> ProgramRuns::under(const VerifyCandidate& mapping, bool checked) {
+Result<ProgramResult> ProgramRuns::run_under(const VerifyCandidate& mapping, bool checked) {
   run_.checks = checked ? ProgramRun::Checks::kAlways : ProgramRun::Checks::kNever;
   outcome_ = {};
   std::string file = mapping.name + ".mapper";  // the name in messages
@@ -46,7 +46,7 @@ Result<ProgramResult> ProgramRuns::under(const VerifyCandidate& mapping, bool ch
   return result;
 }
 
-Result<ProgramResult> ProgramRuns::recorded(const std::string& file) {
+Result<ProgramResult> ProgramRuns::run_recorded(const std::string& file) {
   run_.record_file = file;
   outcome_ = {};
   auto result = run_program(run_, &rules_);
@@ -55,8 +55,8 @@ Result<ProgramResult> ProgramRuns::recorded(const std::string& file) {
   return result;
 }
 
-Result<std::string> ProgramRuns::without() {
-  auto outcome = run_without_mapping(run_);
+Result<std::string> ProgramRuns::run_without_mapping() {
+  auto outcome = groma::run_without_mapping(run_);
   if (!outcome) return outcome.error();
   outcome_ = *std::move(outcome);
   using End = CommandOutcome::End;

@@ -26,13 +26,13 @@ class ProgramRuns {
   ProgramRuns(const ProgramRuns&) = delete;
   ProgramRuns& operator=(const ProgramRuns&) = delete;
 
-  // Runs the program under the mapping. `checked`: with Legion's checks.
-  Result<ProgramResult> under(const VerifyCandidate& mapping, bool checked);
+  // Runs the program under the mapping. If `checked`, Legion's checks are on.
+  Result<ProgramResult> run_under(const VerifyCandidate& mapping, bool checked);
   // Runs the program with its own mapping and records it in the file.
-  Result<ProgramResult> recorded(const std::string& file);
+  Result<ProgramResult> run_recorded(const std::string& file);
   // Runs the program without Groma, as a reference for the results. Returns why it failed, or an
   // empty string.
-  Result<std::string> without();
+  Result<std::string> run_without_mapping();
 
   // The time and the end of the output of the last run.
   const CommandOutcome& outcome() const { return outcome_; }

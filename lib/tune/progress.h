@@ -1,4 +1,4 @@
-// The progress of a search, which its parts share: time, the user's stop, spending, events.
+// Progress: the time and the spending of a search, the request to stop it, and its events.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace groma::tuning {
 
-// `options` and `record` must outlive it. stop() and seconds() may be called from any thread, the
-// rest from the thread of the search.
+// The parts of a search share one Progress. `options` and `record` must outlive it. stop() and
+// seconds() may be called from any thread, all other functions from the thread of the search.
 class Progress {
  public:
   Progress(const TuneOptions& options, const Record& record)
@@ -43,23 +43,23 @@ class Progress {
   // Notes that a replayed step was recorded so many seconds after the start.
   void add_replayed(double seconds) { seconds_before_ = std::max(seconds_before_, seconds); }
 
-  // To be called before something is tried, asked or estimated anew. The first call of a resumed
-  // search, after the replay, calls `when_resumed`.
+  // Must be called before a text is tried or estimated or a question is asked, but not for what is
+  // replayed. In a resumed search, the first call calls `when_resumed`.
   void begin_work() {
     if (announced_ || !record_.was_resumed() || record_.replaying()) return;
     announced_ = true;
     when_resumed();
   }
-  // Something was tried, asked or estimated anew.
+  // True: something was tried, asked or estimated that is not in the record.
   bool worked = false;
   std::function<void()> when_resumed;
 
-  TuneSpending spent;  // without the seconds
+  TuneSpending spent;  // its `seconds` is not set
   double best_score = std::numeric_limits<double>::infinity();
 
   // Tells the caller of an event, whose other members `fill` sets.
   template <typename Fill>
-  void say(TuneEvent::Kind kind, const Fill& fill) const {
+  void report_event(TuneEvent::Kind kind, const Fill& fill) const {
     if (!options_.on_event) return;
     TuneEvent event;
     event.kind = kind;
@@ -75,7 +75,7 @@ class Progress {
   const Record& record_;
   std::chrono::steady_clock::time_point begin_;
   double seconds_before_ = 0;  // seconds used before the search was resumed
-  bool announced_ = false;     // `when_resumed` was called
+  bool announced_ = false;     // true: `when_resumed` was called
   mutable std::atomic<bool> stopped_ = false;
 };
 

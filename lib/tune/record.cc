@@ -1,4 +1,4 @@
-// Record: the lines of a journal as values.
+// Record: reads and writes the lines of a journal as values.
 #include "tune/record.h"
 
 #include <fmt/format.h>
@@ -78,10 +78,10 @@ std::vector<RecordedReply> Record::replies(
     const auto line = next("reply");
     if (!line) break;
     auto recorded = reply_of(*line);
-    if (!recorded || recorded->of >= known.size() || known[recorded->of]) {
+    if (!recorded || recorded->question >= known.size() || known[recorded->question]) {
       failed_ = journal_.damaged(fmt::format("a reply to one of {} questions is due", left));
     } else {
-      known[recorded->of] = std::move(recorded);
+      known[recorded->question] = std::move(recorded);
     }
   }
   std::vector<RecordedReply> all;

@@ -1,4 +1,4 @@
-// The record of a search: what it writes down in its directory and, when it is resumed, reads back.
+// The record of a search: what a search writes to its directory, and reads back when it is resumed.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@
 
 namespace groma::tuning {
 
-// The journal of a search as values. A resumed search runs again from its start. As long as
-// recorded lines remain, it takes its rounds, replies, estimates and steps from here, in the
-// recorded order; later ones it writes here.
+// Reads and writes the journal of a search as values. A resumed search runs again from its start.
+// As long as recorded lines remain, it reads its rounds, replies, estimates and steps from here, in
+// the recorded order. Later ones are written here.
 //
-// The first error ends the search: nothing is read or written after it. For one thread, except
-// where a function says otherwise.
+// The first error ends the search: nothing is read or written after it. Only one thread may use the
+// record, except where a function says otherwise.
 class Record {
  public:
   // Makes and locks the directory, and opens its journal, whose first line is `search`. With
@@ -32,18 +32,18 @@ class Record {
   std::optional<Error> open(const std::string& directory, const Json& search, bool resume,
                             const std::function<bool()>& stop);
 
-  // Returns true while recorded lines remain. From any thread.
+  // Returns true while recorded lines remain. May be called from any thread.
   bool replaying() const { return journal_.replaying(); }
   // Returns true if recorded lines remained when the record was opened.
   bool was_resumed() const { return was_resumed_; }
-  // The first error. From any thread, as long as no thread writes.
+  // Returns the first error. May be called from any thread while no thread writes.
   const std::optional<Error>& failed() const { return failed_; }
   void fail(std::optional<Error> error) {
     if (!failed_) failed_ = std::move(error);
   }
   // Fails because the search ends although recorded lines remain.
   void fail_at_end() { fail(journal_.another_way("the search now ends here")); }
-  // Replaces a file of the directory; nothing if nothing is recorded.
+  // Replaces a file in the directory. Does nothing if the search has no directory.
   void replace(const std::string& name, const std::string& text);
 
   // ---- Reading, while replaying. A line that does not fit the search is an error.
@@ -61,18 +61,18 @@ class Record {
   // Returns the last recorded comparison of step `best` with the start.
   std::optional<Evaluation> beside_start(std::int64_t best) const;
 
-  // ---- Writing, when nothing remains to be read
+  // ---- Writing, once no recorded lines remain
 
   void write_round(std::size_t most) { write("round", most, false); }
   void write_questions(std::span<const ChatRequest> requests);
-  // Returns an error instead of keeping it, because other threads may read failed() meanwhile.
+  // Returns the error instead of keeping it, because other threads may call failed() at this time.
   [[nodiscard]] std::optional<Error> write_reply(const RecordedReply& reply) {
     return journal_.write("reply", json_of(reply), true);
   }
-  // `count`: how many estimates were wanted. Fewer are written if there was no time for more.
+  // Writes the estimates. `count` is how many were requested; `estimates` may have fewer.
   void write_estimates(std::span<const Evaluation> estimates, std::size_t count,
                        std::uint64_t texts);
-  // `lasting`: the step is on the disk when this returns.
+  // Writes a step. `lasting`: waits until the step is on the disk.
   void write_step(const RecordedStep& step, bool lasting) { write("step", json_of(step), lasting); }
   void write_beside_start(std::int64_t best, const Evaluation& evaluation) {
     write(kBesideStart, json_of(RecordedStep{.step = {best, {}, evaluation}}), true);
@@ -82,7 +82,7 @@ class Record {
   void write(const char* about, const Json& value, bool lasting) {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
-  // Returns the value of the next line if it is about `about`.
+  // Returns the value of the next line, which must have the name `about`. Otherwise fails.
   std::optional<Json> next(const char* about);
 
   std::string directory_;

@@ -60,8 +60,8 @@ std::optional<T> number(const Json& json, T least, T most) {
   return found && *found >= least && *found <= most ? found : std::nullopt;
 }
 
-// Takes the items of a JSON list in turn. A missing item, or one of another type, is a default
-// value.
+// Reads the items of a JSON list in turn. If an item is missing or has another type, the default
+// value of the type is returned.
 class Items {
  public:
   explicit Items(const Json& list) : list_(list) {}
@@ -89,8 +89,8 @@ T value(const Json& json, const char* name) {
   return Items(Json::array({member(json, name)})).take<T>();
 }
 
-// Takes the members of a JSON object. A missing member is a default value. good() is false if the
-// JSON is not an object or a member has another type or is out of bounds.
+// Reads the members of a JSON object. A missing member gives the default value. good() returns
+// false if the JSON is not an object, or a member has another type or is out of bounds.
 class Members {
  public:
   explicit Members(const Json& json) : json_(json), good_(json.is_object()) {}
@@ -140,8 +140,8 @@ std::optional<std::string> text_of(const Json& json) {
 }
 
 constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
-constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // limit of the tokens of a reply
-constexpr std::size_t kMostOf = 1'000;                   // limit of questions asked together
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // limit on the tokens of a reply
+constexpr std::size_t kMostOf = 1'000;                   // limit on questions asked together
 constexpr std::int64_t kMostRequirements = 1'000'000'000;
 
 // Reads a profile; anything missing is a default value.
@@ -197,7 +197,7 @@ constexpr const char* kStatuses[] = {"ok", "refused", "failed", "timed out"};
 
 }  // namespace
 
-bool sound(const Evaluation& evaluation) {
+bool is_sound(const Evaluation& evaluation) {
   const auto is_finite = [](double value) { return std::isfinite(value); };
   return !evaluation.ok() ||
          (std::isfinite(evaluation.score) && evaluation.score > 0 && evaluation.noise >= 0 &&
@@ -264,7 +264,7 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
                          shortage.in("requirement", std::int64_t{0}, kMostRequirements)};
     if (!shortage.good()) return std::nullopt;
   }
-  if (!members.good() || !sound(evaluation)) return std::nullopt;
+  if (!members.good() || !is_sound(evaluation)) return std::nullopt;
   return evaluation;
 }
 
@@ -320,7 +320,7 @@ Json json_of(const ChatRequest& request) {
 }
 
 Json json_of(const RecordedReply& recorded) {
-  Json json = {{"of", recorded.of}};
+  Json json = {{"of", recorded.question}};
   if (const auto& reply = recorded.reply) {
     json["text"] = reply->text;
     json["finish"] = static_cast<int>(reply->finish);
@@ -337,7 +337,7 @@ Json json_of(const RecordedReply& recorded) {
   return json;
 }
 
-std::vector<std::string> messages_of(const Json& request) {
+std::vector<std::string> message_texts(const Json& request) {
   std::vector<std::string> all;
   for (const Json& message : member(request, "messages")) {
     Items items(message);
@@ -350,7 +350,7 @@ std::vector<std::string> messages_of(const Json& request) {
 std::optional<RecordedReply> reply_of(const Json& json) {
   Members members(json);
   RecordedReply recorded;
-  recorded.of = members.in("of", std::size_t{0}, kMostOf);
+  recorded.question = members.in("of", std::size_t{0}, kMostOf);
   recorded.tokens = members.in("spent_tokens", std::int64_t{0}, kMostTokens);
   recorded.money = members.in("spent_money", 0.0, kMostMoney);
   if (members.has("error")) {

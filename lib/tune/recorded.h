@@ -23,9 +23,10 @@ const Json& member(const Json& json, const char* name);
 
 // Returns false if a successful evaluation has a score that is not finite and above 0, a noise that
 // is negative or not finite, or values that are not finite.
-bool sound(const Evaluation& evaluation);
+bool is_sound(const Evaluation& evaluation);
 
-// Removes what a journal does not record, so that a resumed search sees the same evaluation.
+// Removes from an evaluation what a journal does not record, so that a resumed search sees the same
+// evaluation.
 void keep_what_is_recorded(Evaluation* evaluation);
 
 Json json_of(const Evaluation& evaluation);
@@ -34,24 +35,24 @@ std::optional<Evaluation> evaluation_of(const Json& json);
 // A step of the search: a text that was tried, and its result.
 struct RecordedStep {
   Step step;
-  bool within_noise = false;  // within the noise of the best score at that time
-  // repeated: tried before. free: did not count against the budget.
-  bool repeated = false, free = false;
-  bool again = false;  // second evaluation of the same proposal
-  double seconds = 0;  // seconds since the start of the search; 0: not known
+  bool within_noise = false;  // true: not better than the best by more than the noise
+  bool repeated = false;      // true: the text had been tried before
+  bool free = false;          // true: the step did not count against the budget
+  bool again = false;         // true: the second evaluation of the same proposal
+  double seconds = 0;         // seconds since the start of the search; 0: not known
 };
 Json json_of(const RecordedStep& recorded);
 std::optional<RecordedStep> step_of(const Json& json);
 
 Json json_of(const ChatRequest& request);
 // Returns the texts of a request's messages; empty if there are none.
-std::vector<std::string> messages_of(const Json& request);
+std::vector<std::string> message_texts(const Json& request);
 
-// The reply to one of the questions that were asked together, with what was spent in the meantime,
-// also on failed attempts.
+// The reply to one of the questions that were asked together.
 struct RecordedReply {
-  std::size_t of = 0;
+  std::size_t question = 0;  // index of the question
   Result<ChatReply, ChatError> reply = ChatError{};
+  // The tokens and money spent since the reply before it, also on failed attempts.
   std::int64_t tokens = 0;
   double money = 0;
 };

@@ -25,8 +25,9 @@ using tuning::Json;
 constexpr std::size_t kMostBars = 60;
 constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000, kMostImprovements = 30;
 constexpr auto kLongestDiff = std::chrono::seconds(2);
-constexpr std::size_t kMostChanged = 40, kMostOfLine = 200;  // changed lines shown, bytes of each
-constexpr std::size_t kMostCells = 250'000;  // limit for line_edits(), about a millisecond
+constexpr std::size_t kMostChanged = 40;     // limit on the changed lines that are shown
+constexpr std::size_t kMostOfLine = 200;     // limit on the bytes that are shown of a line
+constexpr std::size_t kMostCells = 250'000;  // limit on the work of line_edits(): a millisecond
 
 // Returns a value with its unit. Seconds below 1 use the largest unit in which the value is at
 // least 1, as in all reports.
@@ -193,12 +194,12 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
   return draw(found, a->program(), b->program());
 }
 
-// Writes untrusted texts, filtered line by line.
+// Writes a report file. Untrusted texts are filtered line by line.
 class Report {
  public:
   explicit Report(std::string path) : file_(std::move(path)) {}
 
-  // Writes the failure, if any.
+  // Completes the file. Returns the error if it could not be written.
   std::optional<Error> done() { return file_.place(); }
 
   template <typename... Args>
@@ -263,10 +264,10 @@ void add_step(const RecordedStep& recorded, const Problem& problem, const Evalua
 }
 
 void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out) {
-  if (recorded.of >= asked.size()) return;
+  if (recorded.question >= asked.size()) return;
   out.add("\nAsked{}:\n",
-          asked.size() > 1 ? fmt::format(" ({} of {})", recorded.of + 1, asked.size()) : "");
-  for (const std::string& message : messages_of(asked[recorded.of])) {
+          asked.size() > 1 ? fmt::format(" ({} of {})", recorded.question + 1, asked.size()) : "");
+  for (const std::string& message : message_texts(asked[recorded.question])) {
     out.add_indented(message, "  > ");
   }
   out.add("Answered:\n");
@@ -285,7 +286,7 @@ void each_line(const std::string& journal, const Visit& visit) {
   }
 }
 
-// A search as a whole, read from its journal.
+// The improvements and scores of a whole search, read from its journal.
 struct Course {
   struct Improvement {
     std::int64_t number = 0;  // number of the step

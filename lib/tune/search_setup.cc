@@ -1,4 +1,5 @@
-// Stores what a search was begun with as lines of text, and reads it from an untrusted directory.
+// Stores the options with which a search was begun as lines of text, and reads them from an
+// untrusted directory.
 #include "groma/search_setup.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How often a field may be repeated, so that reading the text of a stranger ends soon.
+// Limit on how often a field is repeated. The text is untrusted, and reading it must not take long.
 constexpr std::size_t kMaxRepeated = 1'000;
 
 // A flag that is stored as one of two words.

@@ -22,7 +22,7 @@ namespace {
 
 // Time limit of a run. Mappings are untrusted, and one may cause a run of hours.
 constexpr auto kLongestRun = std::chrono::seconds(60);
-// The guide makes no trial runs of its own, because no budget would count them.
+// The guide must not make trial runs, because no budget would count them.
 constexpr GuideLimits kNoTrials = {0, std::int64_t{1} << 62};
 constexpr double kShortest = 1e-12;  // minimum in seconds, so that a score is never 0
 
@@ -80,7 +80,7 @@ class SimulatedEvaluator : public Evaluator {
     }
     Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
-    options.first_error = detail <= GuideDetail::kExecution;  // shows one error only
+    options.first_error = detail <= GuideDetail::kExecution;  // this detail shows only one error
     const std::shared_lock memory(memory_);
     for (const Workload& input : inputs_) {
       diags.clear();
@@ -141,8 +141,8 @@ class SimulatedEvaluator : public Evaluator {
   }
 
  private:
-  // Runs are concurrent, and each has an equal share of the memory. A run that needs more is
-  // repeated alone, with all of the memory.
+  // Several runs are concurrent, and each may use an equal share of the memory. A run that needs
+  // more is repeated alone and may use all of the memory.
   std::int64_t share_of_memory() const { return options_.max_bytes / parallel(); }
   CheckOptions check_options() const {
     CheckOptions options;
@@ -150,8 +150,8 @@ class SimulatedEvaluator : public Evaluator {
     options.stop = options_.stop;
     return options;
   }
-  // Runs with the share of memory first. If the run is too large, runs it again alone with all of
-  // the memory.
+  // Runs one input within its share of the memory. If that is too little, runs it again alone with
+  // all of the memory.
   RunResult run_in_memory(const BoundProgram& bound, const Workload& input,
                           SimulateOptions* options, Diagnostics& diags) const {
     {
@@ -210,7 +210,7 @@ class SimulatedEvaluator : public Evaluator {
     return false;
   }
 
-  // Names the input in the feedback, if there are several inputs.
+  // Adds the name of the input to the feedback if there are several inputs.
   void name(const Workload& input, Feedback* feedback) const {
     if (inputs_.size() > 1) feedback->execution += fmt::format(" (of {})", name_of(input));
   }
@@ -218,11 +218,12 @@ class SimulatedEvaluator : public Evaluator {
   std::shared_ptr<const Machine> machine_;
   std::vector<Workload> inputs_;
   SimulateOptions options_;
-  // Number of texts remembered as correct. Proposers check a text before they propose it.
+  // How many correct texts are remembered. Proposers check a text before they propose it, so a text
+  // is checked twice.
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
-  mutable std::shared_mutex memory_;  // shared by runs that use their share of the memory
-  mutable tuning::Recent<std::monostate> fine_{kRemembered};
+  mutable std::shared_mutex memory_;  // held exclusively by a run that may use all of the memory
+  mutable tuning::RecentMap<std::monostate> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };
@@ -230,7 +231,7 @@ class SimulatedEvaluator : public Evaluator {
 }  // namespace
 
 double geometric_mean(std::span<const double> values) {
-  if (values.size() == 1) return values.front();  // exact
+  if (values.size() == 1) return values.front();  // avoids the rounding of log and exp
   double sum = 0;
   for (const double value : values) sum += std::log(value);
   return std::exp(sum / static_cast<double>(values.size()));

@@ -50,7 +50,7 @@ class Trace : public Proposer {
     const Step* last = round.history().last();
     const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
     if (!base.ok()) return {};
-    Question question;
+    ModelQuestion question;
     question.program = true;
     build(question.prompt, round, last, *base);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
@@ -106,7 +106,7 @@ class Trace : public Proposer {
     if (problem.is_mapping() && !problem.inputs.empty()) {
       const std::string decisions =
           decision_words(base.text(), *problem.machine, problem.inputs.front());
-      if (!decisions.empty()) prompt.user("(code) decisions:\n" + decisions, Leaves::kTried);
+      if (!decisions.empty()) prompt.user("(code) decisions:\n" + decisions, RemovalStage::kTried);
     }
     add_outputs(prompt, round, last, detail);
   }
@@ -134,7 +134,7 @@ class Trace : public Proposer {
                     "language:\n",
                     names));
     for (const CardPiece& piece : language_card()) {
-      prompt.user(piece.text, piece.leaves);
+      prompt.user(piece.text, piece.stage);
     }
     prompt.user("\n");
   }
@@ -146,7 +146,7 @@ class Trace : public Proposer {
       prompt.user(fmt::format("\n#Outputs\n(result) result = {}\n\n#Feedback\n",
                               result_words(last->evaluation, round.evaluator())));
       for (FeedbackLine& line : feedback_lines(last->evaluation.feedback, detail)) {
-        prompt.user(std::move(line.text), line.leaves);
+        prompt.user(std::move(line.text), line.stage);
       }
     }
     prompt.user(asker_.take_remarks() + "\nYour response:\n");

@@ -1,5 +1,5 @@
-// The values of a verification: which mappings are worth one, how their runs compare, and which is
-// the fastest.
+// Chooses the mappings that are worth a verification, compares their runs, and finds the fastest
+// one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome, const Bes
     if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
     add(found_at(step), step);
   }
-  // In a resumed search, the best step may be an earlier one; its text may have been tidied since.
+  // In a resumed search, the best step may be from before; tidy() may have changed its text.
   const auto is_best = [&](const Step& step) { return step.number == outcome.best->number; };
   if (!(outcome.start && is_best(*outcome.start)) &&
       std::none_of(best.all().begin(), best.all().end(), is_best)) {

@@ -1,4 +1,4 @@
-// Text and JSON of a verification.
+// Writes a verification as text and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -21,7 +21,7 @@ using Measure = Verification::Measure;
 // `ELAPSED TIME = 0.012 s` by most of Legion's examples.
 struct ElapsedForm {
   const char* pattern;
-  double seconds;  // seconds in one unit
+  double seconds;  // how many seconds one unit of the printed time has
 };
 constexpr std::array<ElapsedForm, 3> kElapsed = {{
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *ms\b)", 1e-3},
@@ -30,17 +30,18 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *us\b)", 1e-6},
 }};
 
-// Measures the mappings in turn.
+// Runs the mappings in turn and keeps the measured values.
 class Rounds {
  public:
   Rounds(tuning::ProgramRuns* runs, CommandEvaluatorOptions metric, Verification* verified)
       : runs_(*runs), metric_(std::move(metric)), verified_(*verified) {}
 
-  // Runs the mapping once, unless it failed before; round 0 is not measured. Fails if the program
-  // cannot be started.
+  // Runs the mapping once, unless it failed before. The values of round 0 are not kept. Fails if
+  // the program cannot be started.
   std::optional<Error> run(VerifiedMapping& mapping, int round) {
     if (!mapping.why.empty()) return std::nullopt;
-    const auto why = &mapping == &verified_.without ? runs_.without() : under(mapping, round == 0);
+    const auto why =
+        &mapping == &verified_.without ? runs_.run_without_mapping() : under(mapping, round == 0);
     if (!why) return why.error();
     if (!why->empty()) {
       fail(mapping, *why);
@@ -64,7 +65,7 @@ class Rounds {
 
   // Runs the program under the mapping. Returns why it failed, or an empty string.
   Result<std::string> under(VerifiedMapping& mapping, bool checked) {
-    const auto result = runs_.under(mapping.candidate, checked);
+    const auto result = runs_.run_under(mapping.candidate, checked);
     if (!result) return result.error();
     if (result->ok()) return std::string();
     mapping.is_wrong = result->same_results == ProgramResult::Same::kDifferent;
@@ -95,7 +96,7 @@ class Rounds {
 std::vector<VerifiedMapping*> turn_of(Verification* verified, int round) {
   std::vector<VerifiedMapping*> turn = {&verified->without};
   for (VerifiedMapping& each : verified->all) turn.push_back(&each);
-  // First without a mapping, as a reference for the results, then the start.
+  // The run without a mapping comes first, as a reference for the results, then the start.
   if (round % 2 == 0 && round > 0) std::reverse(turn.begin(), turn.end());
   if (round == 0) std::reverse(std::min(turn.begin() + 2, turn.end()), turn.end());
   return turn;

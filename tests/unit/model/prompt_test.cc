@@ -138,14 +138,14 @@ TEST(Decisions, AreWhatTheMappingDecides) {
 TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   Prompt prompt;
   prompt.system("[role]");
-  prompt.system("[card]", Leaves::kCard);
-  prompt.user("[app]", Leaves::kApp);
-  prompt.heading("[history]", Leaves::kHistory);
-  prompt.user("[worst]", Leaves::kHistory);
-  prompt.user("[best]", Leaves::kHistory);
-  prompt.heading("[tried]", Leaves::kTried);
-  prompt.user("[failure]", Leaves::kTried);
-  prompt.user("[profile]", Leaves::kProfile);
+  prompt.system("[card]", RemovalStage::kCard);
+  prompt.user("[app]", RemovalStage::kApp);
+  prompt.heading("[history]", RemovalStage::kHistory);
+  prompt.user("[worst]", RemovalStage::kHistory);
+  prompt.user("[best]", RemovalStage::kHistory);
+  prompt.heading("[tried]", RemovalStage::kTried);
+  prompt.user("[failure]", RemovalStage::kTried);
+  prompt.user("[profile]", RemovalStage::kProfile);
   prompt.user("[current]");
   const std::string whole =
       "[role][card][app][history][worst][best][tried][failure][profile][current]";
@@ -180,7 +180,7 @@ TEST(Prompt, HoldsNoFolders) {
   EXPECT_EQ(without_paths("/tmp/"), "tmp/");
 }
 
-TEST(Fence, IsLongerThanAnyInIt) {
+TEST(FencedBlock, IsLongerThanAnyInIt) {
   EXPECT_EQ(fenced("a\n", "task"), "```task\na\n```\n");
   EXPECT_EQ(fenced("a"), "```\na\n```\n");
   EXPECT_EQ(fenced("x ```` y\n"), "`````\nx ```` y\n`````\n");

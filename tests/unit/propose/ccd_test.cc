@@ -78,7 +78,7 @@ TEST(Collections, KnowSizesAndWhatOverlaps) {
   const int charge = data.find_task("distribute_charge");
   ASSERT_GE(charge, 0);
   std::vector<std::string> arguments;
-  for (std::uint32_t argument : found.of_task[static_cast<std::size_t>(charge)]) {
+  for (std::uint32_t argument : found.arguments_of_task[static_cast<std::size_t>(charge)]) {
     arguments.push_back(found.all[argument].names.front());
   }
   EXPECT_THAT(arguments, ::testing::ElementsAre("rp_wires", "rp_private", "rp_shared", "rp_ghost"));

@@ -46,8 +46,8 @@ TEST(Drafts, EveryMoveIsAnotherProgramInTheLanguage) {
   for (const char* app : {"circuit", "solomonik", "stencil"}) {
     const Problem problem = problem_of(app, "lassen:nodes=4");
     const Drafts drafts(*problem.machine, problem.inputs.front());
-    EXPECT_EQ(drafts.text_of(drafts.untaken()), "");
-    Draft at = drafts.untaken();
+    EXPECT_EQ(drafts.text_of(drafts.without_decisions()), "");
+    Draft at = drafts.without_decisions();
     std::set<std::string> texts;
     for (std::uint64_t step = 0; step < 4; ++step) {
       const std::string before = drafts.text_of(at);
@@ -79,7 +79,7 @@ TEST(Drafts, WhatCostsMostWeighsMost) {
   facts.causes.back().region = "rp_shared";
   facts.causes.back().share = 0.7;
   facts.copies = 0.7;
-  const auto moves = drafts.moves(drafts.untaken(), &facts);
+  const auto moves = drafts.moves(drafts.without_decisions(), &facts);
   const auto heaviest = std::max_element(
       moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.weight < b.weight; });
   EXPECT_NE(heaviest->why.find("rp_shared"), std::string::npos) << heaviest->why;
@@ -222,7 +222,7 @@ TEST(Drafts, AddToAnotherMapping) {
   const Drafts drafts(*problem.machine, problem.inputs.front());
   std::string text = "Task * CPU;\n";
   for (std::uint64_t step = 0; step < 12; ++step) {
-    const Draft at = drafts.random_move(drafts.untaken(text), step).draft;
+    const Draft at = drafts.random_move(drafts.without_decisions(text), step).draft;
     const std::string next = drafts.text_of(at);
     EXPECT_NE(next, text);
     Diagnostics diags(Source("draft", next));
@@ -238,7 +238,7 @@ TEST(Drafts, StandBelowTheHeaderOfAnotherMapping) {
   const Problem problem = problem_of("circuit", "p100x4");
   const Drafts drafts(*problem.machine, problem.inputs.front());
   const auto limited = [&](const std::string& base) {
-    Draft draft = drafts.untaken(base);
+    Draft draft = drafts.without_decisions(base);
     draft.tasks.front().limit = 2;
     return drafts.text_of(draft);
   };
@@ -262,9 +262,10 @@ TEST(Drafts, UnequalNodesHaveNoFunctions) {
   const Machine machine = Machine::make("unequal", "", types, {0, 1}).value();
   const Problem problem = problem_of("circuit", "p100x4");
   const Drafts drafts(machine, problem.inputs.front());
-  EXPECT_FALSE(drafts.moves(drafts.untaken(), nullptr).empty());
+  EXPECT_FALSE(drafts.moves(drafts.without_decisions(), nullptr).empty());
   for (std::uint64_t random = 0; random < 100; ++random) {
-    EXPECT_EQ(drafts.text_of(drafts.random_move(drafts.untaken(), random).draft).find("def grid"),
+    EXPECT_EQ(drafts.text_of(drafts.random_move(drafts.without_decisions(), random).draft)
+                  .find("def grid"),
               std::string::npos);
   }
 }

@@ -49,15 +49,15 @@ TEST(Bandit, ScoresTheAreaUnderTheCurveAndWhatIsNotKnown) {
     Bandit bandit(3, 0.05, window);
     for (const auto& [technique, success] :
          {std::pair{0, true}, {1, false}, {0, false}, {0, true}, {1, true}, {0, false}}) {
-      bandit.push(static_cast<std::size_t>(technique), success);
+      bandit.record_use(static_cast<std::size_t>(technique), success);
     }
-    EXPECT_NEAR(bandit.area(0), window == 4 ? 0.333333 : 0.4, 1e-6);
+    EXPECT_NEAR(bandit.area_under_curve(0), window == 4 ? 0.333333 : 0.4, 1e-6);
     EXPECT_NEAR(bandit.score(0), window == 4 ? 0.391068 : 0.456844, 1e-6);
-    EXPECT_NEAR(bandit.area(1), window == 4 ? 1.0 : 0.666667, 1e-6);
+    EXPECT_NEAR(bandit.area_under_curve(1), window == 4 ? 1.0 : 0.666667, 1e-6);
     EXPECT_NEAR(bandit.score(1), window == 4 ? 1.1 : 0.747056, 1e-6);
     EXPECT_EQ(bandit.score(2), kInfinity);
     Draws draws(1);
-    EXPECT_THAT(bandit.order(draws), ::testing::ElementsAre(2, 1, 0));
+    EXPECT_THAT(bandit.techniques_by_score(draws), ::testing::ElementsAre(2, 1, 0));
   }
 }
 
@@ -67,7 +67,7 @@ TEST(Bandit, CountsAsItsDefinitionDoes) {
   Draws draws(7);
   for (int i = 0; i < 2000; ++i) {
     history.emplace_back(draws.below(3), draws.chance(0.3));
-    bandit.push(history.back().first, history.back().second);
+    bandit.record_use(history.back().first, history.back().second);
     if (history.size() > 50) history.pop_front();
     for (std::size_t technique = 0; technique < 3; ++technique) {
       double uses = 0, sum = 0;
@@ -76,7 +76,8 @@ TEST(Bandit, CountsAsItsDefinitionDoes) {
         ++uses;
         if (success) sum += uses;
       }
-      ASSERT_NEAR(bandit.area(technique), uses == 0 ? 0 : 2 * sum / (uses * (uses + 1)), 1e-12);
+      ASSERT_NEAR(bandit.area_under_curve(technique), uses == 0 ? 0 : 2 * sum / (uses * (uses + 1)),
+                  1e-12);
     }
   }
 }
@@ -85,7 +86,7 @@ TEST(Bandit, TakesEqualOnesInAnyOrder) {
   const Bandit bandit(3);
   Draws draws(1);
   std::set<std::vector<std::size_t>> orders;
-  for (int i = 0; i < 100; ++i) orders.insert(bandit.order(draws));
+  for (int i = 0; i < 100; ++i) orders.insert(bandit.techniques_by_score(draws));
   EXPECT_EQ(orders.size(), 6U);
 }
 
@@ -165,14 +166,14 @@ std::size_t common(const Configuration& a, const Configuration& b) {
 
 TEST(DifferentialEvolution, CrossesAFifthAndKeepsTheBetter) {
   const ParameterSpace space(std::vector<Parameter>(100, Parameter::options(1000)));
-  Shared shared{space, Draws(1), ScoreMemory(), nullptr};
+  EnsembleState shared{space, Draws(1), ScoreMemory(), nullptr};
   DifferentialEvolution evolution;
   const auto ask = [&](double score) {
     const Technique::Request request = evolution.ask(shared);
     EXPECT_EQ(request.answer, Technique::Answer::kTrial);
     shared.memory.add(request.trial->hash, {score, true, false});
     EXPECT_TRUE(shared.knows(*request.trial));
-    evolution.told(*request.trial, shared);
+    evolution.receive(*request.trial, shared);
     return request.trial->configuration;
   };
   constexpr std::size_t kAll = DifferentialEvolution::kPopulation;

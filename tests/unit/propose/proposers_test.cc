@@ -136,7 +136,7 @@ TEST(History, GoesOnFromWhatIsBetterByMoreThanNoise) {
 
 // Of a million results no more are kept than of some.
 TEST(Recent, KeepsTheLast) {
-  tuning::Recent<int> recent(100);
+  tuning::RecentMap<int> recent(100);
   for (std::uint64_t i = 0; i < 1'000; ++i) {
     EXPECT_TRUE(recent.add(i, 1));
     EXPECT_FALSE(recent.add(i, 2));
