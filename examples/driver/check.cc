@@ -82,7 +82,8 @@ int run(Options options) {
   const groma::Workload* app = with->workload ? &*with->workload : nullptr;
   bool failed = false;
   std::string text;
-  // With --fix on standard input, standard output has the corrected text.
+  // If --fix reads standard input, standard output has the corrected text, so the report must not
+  // go there.
   const bool to_stderr =
       options.fix && std::count(options.files.begin(), options.files.end(), "-") > 0;
   for (std::size_t i = 0; i < options.files.size(); ++i) {

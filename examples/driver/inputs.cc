@@ -151,7 +151,7 @@ std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) 
     if (fs::is_directory(file, code)) return error("it is a folder");
     const bool exists = fs::exists(file, code);
     if (exists && access(file.c_str(), W_OK) != 0) return error(std::strerror(errno));
-    // A regular file is replaced by a new file in the same folder.
+    // A regular file is replaced by a new file, so its folder must be writable.
     const bool beside = !exists || fs::is_regular_file(file, code);
     if (!beside || access(file.parent_path().c_str(), W_OK | X_OK) == 0) continue;
     return error(std::strerror(errno));

@@ -60,9 +60,9 @@ std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
 std::string not_empty(const std::string& text);
 // Rejects `nan`, which would pass every range check.
 std::string is_number(const std::string& text);
-std::string is_count(const std::string& text);    // below 10^18
-std::string is_seed(const std::string& text);     // 64 bits
-std::string is_above_0(const std::string& text);  // also finite
+std::string is_count(const std::string& text);    // accepts integers from 0 to below 10^18
+std::string is_seed(const std::string& text);     // accepts unsigned integers of 64 bits
+std::string is_above_0(const std::string& text);  // accepts finite numbers above 0
 
 // Fails with wrong usage if more than one input is standard input, which can be read only once.
 // Standard input is written `-`, or also `-:n=4` for an application.

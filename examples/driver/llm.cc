@@ -28,7 +28,7 @@ int refuse_check(const E& error, bool json) {
 int run_check(const CheckArguments& arguments) {
   catch_interrupts();
   groma::ChatOptions options;
-  options.attempts = 3;  // a person waits
+  options.attempts = 3;  // few, because a person waits for the result
   auto client = make_chat_client(arguments.chat, std::move(options));
   if (!client) return refuse_check(client.error(), arguments.json);
   const auto check = groma::check_chat(client.value(), arguments.chat.temperature, chat_watch());

@@ -94,7 +94,7 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
     static_cast<void>(groma::explain(bound, workload, task, diags));  // reports the reason
     return fail(diags, json);
   }
-  std::optional<std::string> parent;  // of a launch of the task as a single task
+  std::optional<std::string> parent;  // the parent of a launch of the task as a single task
   for (const groma::ExplainedTask& each : explained->tasks) {
     for (const groma::ExplainedLaunch& launch : each.launches) {
       if (!launch.is_index && launch.depth > 0) parent = launch.parent;

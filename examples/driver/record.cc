@@ -28,8 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNotes = 40;  // limit for shown notes
-// Limit for trying the recorded application in the embedded runtime.
+constexpr std::size_t kMostNotes = 40;  // limit on the notes that are shown
+// Time limit for a trial run of the recorded application in the embedded runtime.
 constexpr double kMostTrySeconds = 10;
 
 struct Options {

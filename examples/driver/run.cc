@@ -30,7 +30,7 @@ struct Options {
   std::vector<std::string> grow;
   std::optional<double> time;
   std::string on = "simulator";
-  MapArguments map;  // for --on legion and --map; its files are used in all forms
+  MapArguments map;  // for --on legion and --map; a simulated run uses only its `files`
   bool json = false;
 };
 
@@ -210,7 +210,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->map.files.report, "Write the profile as one HTML page");
   add_json_flag(*command, &options->json);
-  // The options of the form with --map.
+  // Options for running a Legion program (--map).
   CLI::Option* const map = command->add_option(
       "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
   map->check(not_empty);

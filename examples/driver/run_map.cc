@@ -93,7 +93,7 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
                                              : groma::ProgramRun::Checks::kFirst;
   run.checked_file = checked_file();
   run.override_layouts = arguments.override_layouts;
-  // A closed pipe must not end this command without the program.
+  // A closed pipe must not end this command while the program still runs.
   signal(SIGPIPE, SIG_IGN);
   catch_interrupts();
   return run;

@@ -42,8 +42,8 @@ groma::ResultsOptions results_options(const ProgramArguments& arguments);
 // Where the standard output of a run goes while the program runs. Its standard error goes to
 // standard error of this command.
 enum class Output : std::uint8_t { kOn, kToErrors, kNowhere };
-// Directs a run's output to `output`. The run ends on Ctrl-C, and when nobody reads the output any
-// more (unheard() is then true).
+// Directs a run's output to `output`. The run ends on Ctrl-C, and also when the reader of the
+// output closes the pipe (unheard() is then true).
 class Hearing {
  public:
   Hearing(groma::ProgramRun& run, Output output);
@@ -70,7 +70,7 @@ bool write_files(const groma::Profile& profile, const groma::ProfileWords& words
 struct MapArguments {
   std::string file;  // path of the mapping; empty: no mapping, the default mapper decides
   ProgramArguments program;
-  const groma::Workload* app = nullptr;  // the application that the program is; null: unknown
+  const groma::Workload* app = nullptr;  // describes what the program does; null: unknown
   bool profile = false;                  // print the profile as well
   ProfileFiles files;                    // files for the profile
   std::string log;                       // file for the decisions of the mappers

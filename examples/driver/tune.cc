@@ -99,7 +99,7 @@ groma::Result<std::unique_ptr<groma::Proposer>> make_proposer(const TuneArgument
   auto proposer = groma::make_proposer(name, problem, arguments.setup.seed, arguments.setup.ask);
   const groma::ProposerInfo* info = info_of(name);
   const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
-                      // There is no start.
+                      // `marks` needs a text to start with.
                       !(problem.is_mapping() && problem.start.empty() && info->name == "marks");
   if (!usable && !arguments.resumes()) {
     throw CLI::ValidationError("--proposer",

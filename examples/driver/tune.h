@@ -1,4 +1,4 @@
-// The arguments of `groma tune`, and the steps that it is made of.
+// The arguments and the steps of `groma tune`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,14 +14,14 @@
 namespace driver {
 
 struct TuneArguments {
-  // What the search is begun with. A resumed search has the setup of its directory, with other
-  // budgets if the command line gives them.
+  // The options with which the search begins. A resumed search has the setup that its directory
+  // stores, except for budgets that the command line gives.
   groma::SearchSetup setup;
   std::string on = "simulator";
-  // The program of --verify. Its options for results and layouts also belong to other searches.
+  // The program of --verify. Its options about results and layouts are also used without --verify.
   ProgramArguments program;
   std::string start, out, resume;  // files and directories
-  std::string fingerprint;         // of a resumed search
+  std::string fingerprint;         // the fingerprint of a resumed search (TuneOptions)
   groma::SimulateOptions simulate;
   ChatArguments chat;
   std::optional<std::int64_t> evaluations, tokens;  // the limits, as given on the command line
@@ -43,7 +43,7 @@ int run_tune(TuneArguments arguments);
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start);
 // Returns the path of the benchmark's Legion program. The error says how to tune any other program.
 groma::Result<std::string> benchmark_program(const std::string& app);
-// Sets the inputs of a new search with --on legion to what this computer can run.
+// For a new search with --on legion: sets sizes and the machine to what this computer can run.
 std::optional<groma::Error> begin_on_legion(groma::SearchSetup* setup);
 // Sets the commands with which `groma run` measures a mapping as a Legion program.
 void measure_on_legion(groma::SearchSetup* setup);

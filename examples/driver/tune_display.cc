@@ -15,11 +15,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kShown = 30, kLeastShown = 5;  // steps (letters) of the trajectory
-// Columns for the current step; the trajectory gets shorter for them.
+constexpr std::size_t kShown = 30, kLeastShown = 5;  // most and fewest letters of the trajectory
+// How many columns the description of the current step gets before the trajectory.
 constexpr std::size_t kDoing = 24;
 
-// Returns an event in JSON with all diagnostics and the first of the most severe.
+// Returns an event in JSON with all diagnostics, and the most severe one as its message.
 std::string event_of(const char* event, const groma::Diagnostics& diags) {
   const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
   const auto error = std::find_if(

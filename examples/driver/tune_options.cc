@@ -14,7 +14,7 @@ namespace driver {
 namespace {
 
 constexpr const char* kModelGroup = "A language model";
-// Options for measuring runs: with --command and --verify, also of a resumed search.
+// Options about measured runs. They need --command or --verify and may be given with --resume.
 constexpr std::array kMeasuring = {
     "--metric",          "--metric-json", "--unit", "--higher-is-better", "--repeats",
     "--timeout",         "--checks",      "--same", "--tolerance",        "--library",

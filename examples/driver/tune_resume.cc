@@ -25,7 +25,7 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
                                "leave it out");
   }
   if (!arguments.verify || arguments.trust) return std::nullopt;
-  // What the directory says must not decide how the user's program runs.
+  // The directory is untrusted, so it must not decide how the user's program runs.
   const std::string tasks = fmt::format("{}", fmt::join(recorded, " --override-layouts="));
   return groma::wrong_search(
       search.directory, fmt::format("was begun with `--override-layouts={}`", visible(tasks)),

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Changes the inputs to those of the Legion program on this computer. Fails on wrong flags.
+// Sets the machine and the application to those of the Legion program on this computer. Fails if a
+// flag is wrong.
 std::optional<groma::Error> set_on_legion(const std::string& app,
                                           const std::vector<std::string>& flags, Inputs* inputs) {
   check_flags(app, *inputs->workload, flags);
@@ -34,7 +35,7 @@ bool read_applications(const TuneArguments& arguments, std::optional<groma::Sour
   groma::CheckOptions check;
   check.max_bytes = arguments.simulate.max_bytes;
   check.stop = arguments.simulate.stop;
-  // With several applications, a name of the start may belong to another application.
+  // With several applications, a name that this application lacks may belong to another one.
   groma::MappingProblem made(std::move(start), check, setup.apps.size() == 1);
   for (const std::string& app : setup.apps) {
     if (arguments.simulate.stop()) {
@@ -79,8 +80,8 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
   groma::CommandEvaluatorOptions options = setup.command;
   options.file_suffix =
       setup.file.empty() ? std::string(".mapper") : fs::path(setup.file).extension().string();
-  // It is unknown what is printed for a text that is not a mapping, and which lines of JSON are
-  // results.
+  // Outputs are not compared if the text is not a mapping, or if the output is JSON, because it is
+  // unknown which of their lines are results.
   const bool has_lines = setup.file.empty() && options.metric_pointer.empty();
   // The programs of --on legion check their results themselves.
   if (setup.compare_results && !setup.on_legion && (has_lines || !setup.results.same.empty())) {

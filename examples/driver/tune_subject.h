@@ -1,4 +1,4 @@
-// What a search of `groma tune` is about: its problem and its evaluators, read from the inputs.
+// Reads the inputs of `groma tune`: the problem of the search and its evaluators.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,7 @@
 
 namespace driver {
 
+// The problem of a search, and what evaluates its texts.
 struct Subject {
   groma::Problem problem;
   std::optional<groma::Application> app;                   // the first application, if there is one
@@ -25,8 +26,8 @@ struct Subject {
   groma::Evaluator& evaluator() const { return command ? *command : *runtime; }
 };
 
-// Reads everything that is searched. `recorded_start` is the start of a resumed search. Returns
-// nothing after reporting the reason if that fails.
+// Reads the inputs. `recorded_start` is the start of a resumed search. Returns nullopt, after
+// reporting the reason, if that fails.
 std::optional<Subject> read_subject(const TuneArguments& arguments,
                                     const std::string& recorded_start);
 

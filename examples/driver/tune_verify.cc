@@ -102,7 +102,7 @@ int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOut
     for (const auto& more : {parameters_of(subject.problem.inputs[i]), arguments.setup.flags}) {
       program.words.insert(program.words.end(), more.begin(), more.end());
     }
-    program.checks = "never";  // these programs check their results themselves
+    program.checks = "never";  // the benchmarks' programs check their results themselves
     auto options = verify_options(arguments, subject, std::move(program), {});
     if (!options) return refuse_search(options.error(), arguments.json);
     const auto verified = verify(candidates, *std::move(options), arguments.json);

@@ -10,8 +10,8 @@
 
 namespace driver {
 
-// Runs the program of --verify before the search. Prints and returns warnings if it is not what the
-// search is for.
+// Runs the program of --verify before the search. Prints and returns warnings if the program does
+// not seem to be the application for which the search looks for a mapping.
 groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arguments,
                                                         const Subject& subject);
 
@@ -21,8 +21,8 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
                   const groma::BestSteps& best, const Subject& subject,
                   const std::string& directory, const std::vector<std::string>& warnings);
 
-// After a search on Legion: measures the start and the best mapping beside the program without a
-// mapping, for each application. Returns the exit code.
+// After a search with --on legion: for each application, compares runs without a mapping, under the
+// start and under the best mapping. Returns the exit code.
 int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
                             const Subject& subject);
 

@@ -1,5 +1,5 @@
-// What the toy runtime runs: a task, then the four points of another, which read what their
-// neighbours wrote. A real runtime has all of this already; views only point to it.
+// The application of the toy runtime: a single task, then an index launch of four points that read
+// what their neighbours wrote. A real runtime already has this data, and Groma's views point to it.
 #pragma once
 
 #include <array>

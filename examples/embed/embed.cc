@@ -1,5 +1,5 @@
-// A toy runtime that maps with Groma: it reads a mapping, launches its tasks (application.h), and
-// prints where they run and where their data lies.
+// A toy runtime that uses Groma: it reads a mapping, launches the tasks of application.h, and
+// prints where they run and where their data is.
 //   groma_embed FILE.mapper
 #include <algorithm>
 #include <iostream>
@@ -15,7 +15,7 @@ using namespace groma;
 
 namespace {
 
-// Each processor has a mapper object of its own, and tasks that wait there to be mapped.
+// One processor with its mapper object and the tasks that wait there to be mapped.
 struct Station {
   Processor processor;
   std::unique_ptr<Mapper> mapper;
@@ -32,16 +32,16 @@ class ToyRuntime : public MapperRuntime {
     }
   }
 
-  // What this runtime can do. A program that asks for more is told so, in the log.
+  // Returns what this runtime supports. If a mapping needs more, a message in the log says so.
   Capabilities capabilities() const override {
     Capabilities can;
     can.events = can.messages = can.replication = can.stealing = false;
     return can;
   }
 
-  // Runs a task, or all points of an index launch. False when its mapping cannot be carried out.
+  // Runs a task, or all points of an index launch. Returns false if the mapping cannot be used.
   bool launch(TaskView task) {
-    Mapper& mapper = *stations_.front().mapper;  // of the processor whose program launches it
+    Mapper& mapper = *stations_.front().mapper;  // the mapper of the processor that launches it
     TaskOptions options;
     mapper.select_task_options(*this, task, options);
     if (refused(mapper, validate(options, task, *machine_))) return false;
@@ -62,7 +62,7 @@ class ToyRuntime : public MapperRuntime {
   }
 
  private:
-  // A mapper may map some of what is ready now and some later; here every task ends at once.
+  // Maps all waiting tasks. A mapper may delay some of them. Here every task ends at once.
   bool map_all() {
     for (auto& [processor, mapper, ready] : stations_) {
       while (!ready.empty()) {
@@ -97,7 +97,7 @@ class ToyRuntime : public MapperRuntime {
     return true;
   }
 
-  // The first that the processor can address; here memories have room for everything.
+  // Returns the first memory that the processor can address. Here every memory has enough room.
   std::string_view memory_for(const RequirementWish& wish, const Processor& p) const {
     for (const InstanceWish& candidate : wish.candidates()) {
       if (wish.is_virtual || candidate.memory == MemKind::kVirtual) break;
@@ -106,7 +106,8 @@ class ToyRuntime : public MapperRuntime {
     return "no memory of its own";
   }
 
-  // Says what is wrong with an answer, and who decided so.
+  // Prints what is wrong with a mapper's answer, and the statement that decided it. Returns true if
+  // there was something to print.
   static bool refused(const Mapper& mapper, const std::vector<Refusal>& refusals) {
     for (const Refusal& refusal : refusals) std::cout << render(refusal, mapper);
     return !refusals.empty();

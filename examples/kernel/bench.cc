@@ -2,9 +2,10 @@
 //     check          with a plain multiplication, at sizes that no block divides; exit code 1:
 //     wrong time [N ...]   GFLOP/s at each size and their geometric mean on the last line openblas
 //     [N ...]   the same of OpenBLAS on one thread, where this was built with it
-// What a timed run leaves is checked too. It ends without anything of the kernel's own running any
-// more, so the last rate printed is ours; a kernel that means to deceive can still do so (it could
-// change the clock), which is what a sandbox and a reader are for.
+//
+// The result of a timed run is checked, too. The process ends without running more code of the
+// kernel (such as destructors), so the kernel cannot print the last rate. A malicious kernel can
+// still deceive, for example by changing the clock. Use a sandbox and read the code.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,11 +26,11 @@ namespace {
 using Matrix = std::vector<double>;
 using Multiply = void (*)(std::size_t n, const double* a, const double* b, double* c);
 
-constexpr double kSeconds = 0.15;   // of timing at each size
-constexpr std::size_t kGuard = 64;  // elements before and behind C
+constexpr double kSeconds = 0.15;   // how long each size is timed
+constexpr std::size_t kGuard = 64;  // elements before and after C that must not change
 constexpr double kUntouched = 12345;
 
-// Values in [-1, 1), the same on every run.
+// Returns a matrix with values in [-1, 1), the same in every run.
 Matrix matrix_of(std::size_t n, unsigned seed) {
   Matrix made(n * n);
   for (double& value : made) {
@@ -45,13 +46,13 @@ double now() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// By which the rounding of sums of n products of values below 1 may differ.
+// Returns by how much two sums of n products of values below 1 may differ because of rounding.
 double tolerance(std::size_t n) {
   return 4 * static_cast<double>(n + 1) * std::numeric_limits<double>::epsilon();
 }
 
 bool is_near(double value, double expected, double allowed) {
-  return std::abs(value - expected) <= allowed;  // not of NaN
+  return std::abs(value - expected) <= allowed;  // false for NaN
 }
 
 bool is_right(std::size_t n) {
@@ -88,7 +89,8 @@ Matrix times(const Matrix& matrix, const Matrix& vector) {
   return made;
 }
 
-// 0: the product was wrong (Freivalds: C x is A (B x)).
+// Times the function at size n and returns its rate. Returns 0 if the product is wrong. The product
+// is checked as Freivalds does: C x must equal A (B x) for a random vector x.
 double gflops(Multiply function, std::size_t n) {
   const Matrix a = matrix_of(n, 3), b = matrix_of(n, 4);
   Matrix c(n * n);
@@ -156,7 +158,8 @@ int run(int argc, char** argv) {
   if (std::strcmp(what, "openblas") == 0) {
 #ifdef GROMA_OPENBLAS
     openblas_set_num_threads(1);
-    // Of a processor that it does not know it takes the oldest; OPENBLAS_CORETYPE names another.
+    // For a processor that it does not know, OpenBLAS uses its oldest kernels. The environment
+    // variable OPENBLAS_CORETYPE selects others.
     std::printf("its kernels are for %s\n", openblas_get_corename());
     return time_all(by_openblas, sizes);
 #else

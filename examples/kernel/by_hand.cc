@@ -1,4 +1,4 @@
-// The same as kernel.cc in the manner of Goto's BLAS: blocks are copied into the order in which
+// A matrix multiplication in the manner of Goto's BLAS: blocks are copied into the order in which
 // they are read, and a tile of C stays in registers (Goto and van de Geijn, "Anatomy of
 // high-performance matrix multiplication", 2008).
 #include <algorithm>
@@ -30,7 +30,8 @@ constexpr std::size_t kDepth = 256;                  // groma: one of 64 128 192
 // groma: begin inner  c += a * b for one block; at the matrices' edges the extents are smaller
 using Vector = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-// Of tiles: a has kTileRows elements for each step of the depth, b has kTileColumns.
+// Adds the product of two copied tiles to C. For each step of `depth`, `a` has kTileRows elements
+// and `b` has kTileColumns.
 void multiply_tile(std::size_t rows, std::size_t columns, std::size_t depth, std::size_t n,
                    const double* a, const double* b, double* c) {
   Vector sums[kTileRows][kVectors] = {};
@@ -56,7 +57,8 @@ void multiply_tile(std::size_t rows, std::size_t columns, std::size_t depth, std
 // groma: begin loops  the order of the blocks, and copies of them if that helps
 namespace {
 
-// Tiles of `tile` rows (of columns, where `across`), one after the other, filled up with zeros.
+// Copies a block as tiles of `tile` rows each (columns, if `across`), one after the other. The last
+// tile is filled up with zeros.
 void copy_tiles(const double* from, std::size_t n, std::size_t extent, std::size_t depth,
                 std::size_t tile, bool across, double* to) {
   for (std::size_t first = 0; first < extent; first += tile) {

@@ -1,5 +1,5 @@
-// Matrix multiplication as it is first written. A search changes what stands between the marks;
-// each part may become anything as long as multiply() does what kernel.h says.
+// A simple matrix multiplication. A search changes the text between the marks below. It may write
+// anything there, as long as multiply() does what kernel.h says.
 #include "kernel.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// What is tuned in this example: one function, of which kernel.cc is the plain form that a search
-// begins with and by_hand.cc what a person makes of it.
+// The function that this example tunes. kernel.cc has the simple version with which a search
+// begins; by_hand.cc has a version that a person optimised.
 #pragma once
 
 #include <cstddef>
 
-// C = A * B. Square matrices of n rows with n elements each, row after row; they do not overlap.
-// What C holds before does not matter. On one thread.
+// Computes C = A * B on one thread. The matrices have n rows of n elements, in row-major order, and
+// do not overlap. The old contents of C are ignored.
 void multiply(std::size_t n, const double* a, const double* b, double* c);

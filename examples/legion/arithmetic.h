@@ -1,5 +1,4 @@
-// The arithmetic that the variants for CPUs, those for GPUs and the serial references have in
-// common.
+// The arithmetic that the CPU variants, the GPU variants and the serial references share.
 #pragma once
 
 #include <array>
@@ -16,11 +15,11 @@ namespace matrix {
 
 enum class Name : int { kA, kB, kC };
 
-// The element that B or C begins with, 0 of A: small whole numbers, so that sums are exact in
-// whatever order.
+// Returns the initial value of an element: 0 in matrix A, a small integer in B and C. Sums of these
+// are exact in any order.
 PROGRAM_ANYWHERE double element(Name matrix, std::int64_t row, std::int64_t column) {
   if (matrix == Name::kA) return 0;
-  // Neighbours and blocks shall differ, or a block in the wrong place would not be seen.
+  // Neighbouring elements and blocks must differ, so that a block in the wrong place is noticed.
   std::uint64_t mixed = static_cast<std::uint64_t>(row) * 0x9E3779B97F4A7C15U ^
                         static_cast<std::uint64_t>(column) * 0xC2B2AE3D27D4EB4FU;
   mixed += static_cast<std::uint64_t>(matrix);
@@ -34,14 +33,14 @@ namespace star {
 
 constexpr std::int64_t kRadius = 2;
 
-// What each iteration adds to a point of the grid: small whole numbers again.
+// Returns the number that each iteration adds to a point of the grid: a small integer.
 PROGRAM_ANYWHERE double slope(std::int64_t x, std::int64_t y) {
   const auto mixed =
       static_cast<std::uint32_t>(x) * 0x9E3779B1U + static_cast<std::uint32_t>(y) * 0x85EBCA6BU;
   return static_cast<double>(mixed >> 28);
 }
 
-// The star of a point, of which at(x, y) is the neighbour so many columns and rows away.
+// Returns the stencil's sum for a point. at(x, y) returns the neighbour x columns and y rows away.
 template <typename At>
 PROGRAM_ANYWHERE double star(const At& at) {
   double sum = 0;
@@ -57,8 +56,8 @@ PROGRAM_ANYWHERE double star(const At& at) {
 
 namespace circuit {
 
-constexpr std::size_t kSegments = 10;  // of a wire
-constexpr float kStep = 0.01F;         // of time
+constexpr std::size_t kSegments = 10;  // number of segments of a wire
+constexpr float kStep = 0.01F;         // length of a time step
 
 struct Wire {
   float inductance, resistance, cap;
@@ -66,7 +65,8 @@ struct Wire {
   float voltage[kSegments - 1] = {};
 };
 
-// The currents and voltages of a wire's segments after some steps, from the voltages at its ends.
+// Advances the currents and voltages of a wire's segments by this many time steps. The voltages at
+// the ends of the wire stay constant.
 PROGRAM_ANYWHERE void solve(std::int64_t steps, float in_voltage, float out_voltage, Wire* wire) {
   float current[kSegments], voltage[kSegments + 1];
   voltage[0] = in_voltage;
@@ -89,7 +89,7 @@ PROGRAM_ANYWHERE void solve(std::int64_t steps, float in_voltage, float out_volt
   for (std::size_t i = 0; i + 1 < kSegments; ++i) wire->voltage[i] = voltage[i + 1];
 }
 
-// A node's voltage after its charge, which is then gone.
+// Changes a node's voltage by its charge, and sets the charge to 0.
 PROGRAM_ANYWHERE void update(float cap, float leakage, float* charge, float* voltage) {
   *voltage = (*voltage + *charge / cap) * (1 - leakage);
   *charge = 0;

@@ -1,10 +1,10 @@
-// Cannon's matrix multiplication on a grid of gx x gy nodes, in each one of 2 x 2 processors:
+// Cannon's matrix multiplication on a grid of gx x gy nodes with 2 x 2 processors each:
 //
 //   cannon [-n 500] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
 //
-// A node goes through the blocks of k (task_7, task_6), its processors through the two halves of
-// each (task_5, task_4); every one begins with another block, so that no two fetch the same one in
-// a step.
+// Each node multiplies one block of the dimension k after the other (task_7, task_6). Each of its
+// processors multiplies the two halves of the block in turn (task_5, task_4). The nodes and
+// processors begin with different blocks, so that no two of them fetch the same block in one step.
 #include <mappers/default_mapper.h>
 
 #include "matrix.h"
@@ -34,9 +34,9 @@ enum Tasks : TaskID {
 };
 
 std::int64_t n = 500, nodes = 1, repeats = 10;
-std::int64_t gx, gy;  // the nodes' grid
+std::int64_t gx, gy;  // the extents of the grid of nodes
 
-// The block of a task's region that is one of the next level.
+// Returns the block at (row, column) into which a task's region is cut for its child tasks.
 LogicalRegion block_of(Context context, Runtime* runtime, LogicalRegion region, coord_t row,
                        coord_t column) {
   const LogicalPartition blocks =
@@ -47,12 +47,12 @@ LogicalRegion block_of(Context context, Runtime* runtime, LogicalRegion region, 
 
 // ---- the tasks
 
-// One half of a block of k on one processor.
+// Multiplies one half of a block on one processor.
 void task_4(const Task*, const Regions& regions, Context, Runtime*) {
   matrix::multiply_add(regions[0], regions[1], regions[2]);
 }
 
-// A processor takes both halves.
+// Launches task_4 for both halves of a block, on one processor.
 void task_5(const Task* task, const Regions&, Context context, Runtime* runtime) {
   const LogicalRegion a = task->regions[0].region, b = task->regions[1].region,
                       c = task->regions[2].region;
@@ -68,7 +68,7 @@ void task_5(const Task* task, const Regions&, Context context, Runtime* runtime)
   }
 }
 
-// The processors of a node multiply one block of k.
+// Launches task_5 on all processors of a node for one block.
 void task_6(const Task* task, const Regions&, Context context, Runtime* runtime) {
   IndexTaskLauncher launcher = program::over(kProcessor, Rect<2>({0, 0}, {1, 1}));
   launcher.tag = Mapping::DefaultMapper::SAME_ADDRESS_SPACE;
@@ -82,7 +82,7 @@ void task_6(const Task* task, const Regions&, Context context, Runtime* runtime)
   runtime->execute_index_space(context, launcher);
 }
 
-// A node goes through the blocks of k.
+// Launches task_6 for each block, on one node.
 void task_7(const Task* task, const Regions&, Context context, Runtime* runtime) {
   const coord_t in = task->index_point[0], jn = task->index_point[1];
   const LogicalRegion a = task->regions[0].region, b = task->regions[1].region,
@@ -133,8 +133,8 @@ void add_gpu_tasks() {
 void add_gpu_tasks() {}
 #endif
 
-// A matrix with its tiles, one for each processor, and below it what the levels of tasks take: the
-// first is of the matrix, each other one of all blocks of the one before.
+// A grid of blocks into which each block of the level above is cut. The first level cuts the
+// matrix.
 struct Level {
   coord_t rows, columns;
   const char* name;
@@ -142,8 +142,8 @@ struct Level {
 
 struct Matrix {
   LogicalRegion region;
-  LogicalPartition tiles;  // of a processor
-  LogicalPartition parts;  // what task_7 takes
+  LogicalPartition tiles;  // one tile for each processor
+  LogicalPartition parts;  // the blocks that are arguments of task_7
 };
 
 void cut_all(Context context, Runtime* runtime, LogicalPartition blocks, const Level* level,
@@ -198,7 +198,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     runtime->execute_index_space(
         context, over_tiles(kFill, *of, LEGION_WRITE_DISCARD, UntypedBuffer(&name, sizeof name)));
   }
-  // Where these run, the tiles live from then on.
+  // After these tasks, each tile is in the memory of the processor on which its task ran.
   for (const auto& [of, name] : all) {
     runtime->execute_index_space(
         context, over_tiles(kPlaceA + static_cast<TaskID>(name), *of, LEGION_READ_ONLY));

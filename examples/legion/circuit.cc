@@ -1,11 +1,11 @@
-// Currents and voltages of an electric circuit, a random graph of nodes and wires in pieces:
+// Simulates an electric circuit, a random graph of nodes and wires that is cut into pieces:
 //
 //   circuit [-nodes 1] [-gpus 4] [-superpiece 10] [-npp 500] [-wpp 2000] [-steps 10] [-loops 20]
 //           [LEGION'S FLAGS]
 //
-// A point of a launch has `superpiece` pieces of npp circuit nodes and wpp wires, `gpus` points for
-// each node of the machine. The nodes at the ends of wires that leave a point are shared; a point
-// sees those of its neighbours as ghosts.
+// A launch has `gpus` points for each node of the machine. A point has `superpiece` pieces, each
+// with npp circuit nodes and wpp wires. Nodes at which wires of another point end are shared. A
+// point accesses the shared nodes of its neighbours as ghosts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -55,8 +55,8 @@ enum Fields : FieldID {
   kInductance,
   kResistance,
   kWireCap,
-  kCurrent,                              // and 9 more
-  kInnerVoltage = kCurrent + kSegments,  // and 8 more
+  kCurrent,                              // the first of kSegments fields
+  kInnerVoltage = kCurrent + kSegments,  // the first of kSegments - 1 fields
   kWireEnd = kInnerVoltage + kSegments - 1,
   kRange = 1,
 };
@@ -82,7 +82,7 @@ using Charges = ReductionAccessor<SumReduction<float>, /*EXCLUSIVE=*/false, 1, c
 
 Rect<1> bounds_of(const PhysicalRegion& region) { return region.get_bounds<1, coord_t>().bounds; }
 
-// A point's piece, from which its children take theirs.
+// Initialises the data of one point: launches tasks for its nodes, wires and pointers.
 void init_piece(const Task* task, const Regions&, Context context, Runtime* runtime) {
   const coord_t point = task->index_point[0];
   const LogicalRegion ranges = task->regions[0].region;
@@ -114,7 +114,7 @@ void init_nodes(const Task* task, const Regions& regions, Context, Runtime*) {
   }
 }
 
-// All but the pointers.
+// Initialises all fields of the wires except the pointers.
 void init_wires(const Task*, const Regions& regions, Context, Runtime*) {
   const Floats<LEGION_READ_WRITE> inductance(regions[0], kInductance),
       resistance(regions[0], kResistance), cap(regions[0], kWireCap);
@@ -138,7 +138,7 @@ void init_pointers(const Task*, const Regions& regions, Context, Runtime*) {
   }
 }
 
-// Every point's range of ghosts, as a partition of the shared nodes.
+// Makes the partition of the shared nodes that gives each point its ghosts.
 LogicalPartition create_ghost_partition(const Task* task, const Regions&, Context context,
                                         Runtime* runtime) {
   const LogicalRegion shared = task->regions[0].region, ranges = task->regions[1].region;
@@ -150,7 +150,7 @@ LogicalPartition create_ghost_partition(const Task* task, const Regions&, Contex
           runtime->get_index_partition_color_space_name(context, pieces.get_index_partition())));
 }
 
-// The first and the last segment's currents and all between, of a wire's fields.
+// Returns accessors of `count` consecutive fields, one for each segment of a wire.
 template <PrivilegeMode mode, std::size_t count>
 std::array<Floats<mode>, count> all_of(const PhysicalRegion& region, FieldID first) {
   std::array<Floats<mode>, count> values;
@@ -184,7 +184,7 @@ void calculate_new_currents(const Task*, const Regions& regions, Context, Runtim
   }
 }
 
-// What flowed out of one end of each wire and into the other.
+// Adds the charge that flowed through each wire to the nodes at its two ends.
 void distribute_charge(const Task*, const Regions& regions, Context, Runtime*) {
   const Floats<LEGION_READ_WRITE> own(regions[0], kChargeOf);
   const Charges shared(regions[1], kChargeOf, LEGION_REDOP_SUM_FLOAT32);
@@ -207,7 +207,7 @@ void distribute_charge(const Task*, const Regions& regions, Context, Runtime*) {
 }
 
 void update_voltages(const Task*, const Regions& regions, Context, Runtime*) {
-  for (const std::size_t nodes : {0U, 2U}) {  // the private and the shared ones
+  for (const std::size_t nodes : {0U, 2U}) {  // the requirements of private and of shared nodes
     const Floats<LEGION_READ_ONLY> cap(regions[nodes], kCap), leakage(regions[nodes], kLeakage);
     const Floats<LEGION_READ_WRITE> charge(regions[nodes + 1], kChargeOf),
         voltage(regions[nodes + 1], kVoltage);
@@ -327,9 +327,9 @@ Data make_data(Context context, Runtime* runtime) {
   return data;
 }
 
-// How many nodes do not have the voltage that the serial program computes. The order of sums
-// differs, so they are not the same to the last bit. With few steps voltages grow from loop to
-// loop.
+// Returns how many nodes do not have the voltage that the serial program computes. A small
+// difference is allowed, because sums are added in another order. With few steps the voltages grow
+// in each loop.
 std::int64_t count_wrong(Context context, Runtime* runtime, const Data& data) {
   const circuit::Voltages expected = circuit::serial(config);
   std::int64_t wrong = 0;
@@ -377,7 +377,7 @@ void initialize(Context context, Runtime* runtime, Data* data) {
   runtime->execute_index_space(context, pointers);
 }
 
-// One time step: the three launches.
+// Returns the three launches of one time step.
 std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
   using program::needs;
   const Rect<1> points(0, config.total() - 1);
@@ -419,7 +419,7 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
 }
 
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
-  // main() has read it already.
+  // The task exists only because the original has it: main() has already read the parameters.
   runtime->execute_task(context, program::single(kParseInput)).wait();
   Data data = make_data(context, runtime);
   initialize(context, runtime, &data);

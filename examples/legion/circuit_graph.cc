@@ -5,7 +5,8 @@
 namespace circuit {
 namespace {
 
-// From 0 to below 1, by what and of which thing.
+// Returns a number from 0 to below 1. It depends only on `what` (the purpose of the number) and on
+// `thing` (the node or wire).
 float random(std::uint64_t what, std::int64_t thing) {
   std::uint64_t mixed = (static_cast<std::uint64_t>(thing) + 1) * 0x9E3779B97F4A7C15U;
   mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9U + what * 0x94D049BB133111EBU;
@@ -17,6 +18,7 @@ std::int64_t random_below(std::uint64_t what, std::int64_t thing, std::int64_t b
   return std::min(bound - 1, value);
 }
 
+// Returns a random node of the point that has the wire.
 Pointer in_own_point(const Config& config, std::uint64_t what, std::int64_t wire) {
   const std::int64_t point = wire / config.wires_each();
   if (random(what, wire) < 0.01F) {
@@ -31,7 +33,7 @@ Pointer in_own_point(const Config& config, std::uint64_t what, std::int64_t wire
 
 Range Config::ghosts(std::int64_t point) const {
   const std::int64_t each = shared_each();
-  const std::int64_t reach = 3 * ((npp + 99) / 100);  // three pieces away
+  const std::int64_t reach = 3 * ((npp + 99) / 100);  // the shared nodes of three pieces
   return {std::max<std::int64_t>(0, point * each - reach),
           std::min(total() * each, (point + 1) * each + reach)};
 }

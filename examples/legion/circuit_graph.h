@@ -1,5 +1,5 @@
-// The circuit: a random graph of nodes and wires, the same wherever it is made, its arithmetic, and
-// what a serial program computes. Nothing here knows of Legion.
+// Makes the circuit, a random graph of nodes and wires that is the same on every computer, and
+// computes its voltages serially. This code does not use Legion.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace circuit {
 
 constexpr std::int64_t kWarmUps = 2;  // iterations that are not timed
 
-// From `first` to before `end`.
+// The numbers from `first` up to, but not including, `end`.
 struct Range {
   std::int64_t first, end;
 };
@@ -19,12 +19,12 @@ struct Range {
 struct Config {
   std::int64_t nodes = 1, gpus = 4, superpiece = 10, npp = 500, wpp = 2'000, steps = 10, loops = 20;
 
-  std::int64_t total() const { return nodes * gpus; }  // points of a launch
-  // Of each point. One node in a hundred is shared.
+  std::int64_t total() const { return nodes * gpus; }  // the number of points of a launch
+  // These three return how many nodes or wires each point has. One node in a hundred is shared.
   std::int64_t shared_each() const { return superpiece * ((npp + 99) / 100); }
   std::int64_t private_each() const { return superpiece * npp - shared_each(); }
   std::int64_t wires_each() const { return superpiece * wpp; }
-  // The shared nodes at which a point's wires may end: its own and some of its neighbours.
+  // Returns the shared nodes at which a point's wires may end: its own and some of its neighbours'.
   Range ghosts(std::int64_t point) const;
 };
 
@@ -33,8 +33,9 @@ struct Node {
 };
 Node make_node(std::int64_t node, bool shared);
 
-// A node, by the region in which a wire finds it: 9 bytes, as in the original.
+// Where a wire ends: a node, and the region through which a task accesses the node.
 enum class Where : std::uint8_t { kPrivate, kShared, kGhost };
+// One end of a wire. It has 9 bytes, as in the original program.
 struct [[gnu::packed]] Pointer {
   std::int64_t node;
   Where where;
@@ -42,14 +43,15 @@ struct [[gnu::packed]] Pointer {
 static_assert(sizeof(Pointer) == 9);
 
 Wire make_wire(std::int64_t wire);
-// Where a point's wire begins and ends.
+// Return the node at which a wire begins, and the node at which it ends.
 Pointer in_end(const Config& config, std::int64_t wire);
 Pointer out_end(const Config& config, std::int64_t wire);
 
-// The voltages of all private and all shared nodes in the end, without pieces.
+// The voltages of all private and of all shared nodes.
 struct Voltages {
   std::vector<float> privates, shared;
 };
+// Returns the voltages at the end of a run, computed by one thread.
 Voltages serial(const Config& config);
 
 }  // namespace circuit

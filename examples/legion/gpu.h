@@ -1,5 +1,6 @@
-// What the programs' leaves do on a GPU (gpu.cu), where CMake finds a CUDA compiler. Pointers are
-// the GPU's; each call returns when its work is done. Nothing here knows of Legion.
+// The GPU code of the programs' leaf tasks (gpu.cu), which is built if CMake finds a CUDA compiler.
+// Pointers point into the GPU's memory. Each call returns when its work is done. This code does not
+// use Legion.
 #pragma once
 
 #include <array>
@@ -10,8 +11,8 @@
 
 namespace gpu {
 
-// A field's element i is strides[d] bytes from its neighbour in dimension d; `first` is the one at
-// 0.
+// A field as an array. `first` is the address of element 0. Neighbours in dimension d are
+// strides[d] bytes apart.
 template <typename T, std::size_t dimensions = 1>
 struct Array {
   char* first;
@@ -26,11 +27,11 @@ void store(std::int64_t value, void* to);
 
 // ---- the multiplications
 
-void prepare();  // cuBLAS
-// B (1) or C (2), 0 of A.
+void prepare();  // initialises cuBLAS
+// Writes the initial elements of a block of B (`matrix` is 1) or C (2), or zeros for A (0).
 void fill(const Rect& block, int matrix, const Matrix& values);
-// A += B C: of A the block `rows` x `columns`, `inner` columns of B. All in C order, `first`
-// theirs.
+// The extents of a product A += B C: A is rows x columns, and B has `inner` columns. All matrices
+// are in C order.
 struct Product {
   int rows, columns, inner;
 };
@@ -39,20 +40,20 @@ void multiply_reduce(const Product& product, const Matrix& a, const Matrix& b, c
 
 // ---- the stencil
 
-// `to` = `from`, of so many columns and rows.
+// Copies a matrix of these extents.
 void copy(std::int64_t width, std::int64_t height, const Matrix& from, const Matrix& to);
 void add_star(std::int64_t edge, const Matrix& input, const Matrix& output);
-// A tile whose first inner point is (x, y) of the grid.
+// Adds the slope to a tile whose first inner point is the point (x, y) of the grid.
 void add_slope(std::int64_t edge, std::int64_t x, std::int64_t y, const Matrix& input);
 
-// ---- the circuit, of so many wires or nodes from the first on
+// ---- the circuit: `count` wires or nodes, beginning with number `first`
 
 using Floats = Array<float>;
 struct Wires {
   std::int64_t first, count;
   Array<circuit::Pointer> in, out;
 };
-struct Nodes {  // as a wire finds them: circuit::Where
+struct Nodes {  // one field of the nodes in each of the three regions of circuit::Where
   std::array<Floats, 3> values;
 };
 struct Segments {

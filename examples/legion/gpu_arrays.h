@@ -1,4 +1,4 @@
-// Legion's data as gpu.h has them.
+// Converts Legion's data to the arrays of gpu.h.
 #pragma once
 
 #include <legion.h>
@@ -7,7 +7,7 @@
 
 namespace gpu {
 
-// A field, from an accessor of the accesses that a task has.
+// Returns a field of a one-dimensional region as an array. `near` is a point in the region.
 template <typename T, typename Accessor>
 Array<T> array(const Accessor& field, Legion::coord_t near) {
   const auto address = [&](Legion::coord_t i) {
@@ -17,7 +17,8 @@ Array<T> array(const Accessor& field, Legion::coord_t near) {
   return {const_cast<char*>(address(near)) - near * stride, {stride}};
 }
 
-// Of doubles in two dimensions, whose element (0, 0) is at `origin`.
+// Returns a field of doubles in two dimensions as a matrix. Its element (0, 0) is the point
+// `origin`.
 template <typename Accessor>
 Matrix matrix(const Accessor& field, Legion::Point<2> origin) {
   const auto address = [&](Legion::coord_t x, Legion::coord_t y) {

@@ -2,8 +2,8 @@
 //
 //   johnson [-n 500] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
 //
-// Point (i, j, k) of the cube multiplies B(i, k) by C(k, j); the products of a column k are added
-// up.
+// Point (i, j, k) of the cube multiplies the tile B(i, k) by C(k, j). The products of all k are
+// added to A(i, j).
 #include "matrix.h"
 
 #ifdef GROMA_CUDA
@@ -20,7 +20,8 @@ enum Tasks : TaskID { kTopLevel = 1, kInit, kPlaceA, kPlaceB, kPlaceC, kLeaf };
 
 std::int64_t n = 500, nodes = 1, repeats = 10;
 
-// The edge of the cube, from the original's table of runs: 8 points on 4 processors.
+// Returns the edge of the cube. The numbers are those of the original program's runs, for example 8
+// points on 4 processors.
 coord_t edge() {
   const std::int64_t ranks = 4 * nodes;
   return ranks >= 256 ? 7 : ranks >= 128 ? 6 : ranks >= 16 ? 4 : 2;
@@ -108,7 +109,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     launcher.add_region_requirement(
         matrix::needs(c.tiles, matrix::kKJ, c.region, LEGION_READ_ONLY));
     runtime->execute_index_space(context, launcher);
-    place_a();  // has the products added up
+    place_a();  // reads A, so that Legion adds the products
     program::wait_for_all(context, runtime);
   };
 
@@ -117,7 +118,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   place(kPlaceB, b, matrix::kIK, {g, 1, g}, LEGION_WRITE_DISCARD);
   place(kPlaceC, c, matrix::kKJ, {1, g, g}, LEGION_WRITE_DISCARD);
   program::wait_for_all(context, runtime);
-  multiply();  // not timed
+  multiply();  // a warm-up, which is not timed
   const long long elapsed = program::timed(context, runtime, [&] {
     for (std::int64_t i = 0; i < repeats; ++i) multiply();
   });

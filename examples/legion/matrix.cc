@@ -26,13 +26,13 @@ using Sums = ReductionAccessor<Sum, /*EXCLUSIVE=*/false, 2, coord_t,
 
 Rect<2> bounds_of(const PhysicalRegion& block) { return block.get_bounds<2, coord_t>().bounds; }
 
-// Up to 256 rows, and as many columns, of one matrix are compared.
+// At most this many rows and this many columns of a matrix are compared.
 constexpr coord_t kCompared = 256;
 
-// A block as BLAS sees it.
+// A block of a matrix in column order, as BLAS reads it.
 struct Columns {
   const double* first;
-  int stride;  // from a column to the next
+  int stride;  // number of elements from one column to the next
   int rows, columns;
 };
 
@@ -47,13 +47,13 @@ Columns columns_of(const PhysicalRegion& block) {
 
 void multiply(const Columns& b, const Columns& c, double* a, int a_stride) {
 #ifdef GROMA_OPENBLAS
-  // Legion has a thread for each processor already.
+  // OpenBLAS must use one thread, because Legion already has one for each processor.
   static const int once = (openblas_set_num_threads(1), 0);
   static_cast<void>(once);
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, b.rows, c.columns, b.columns, 1, b.first,
               b.stride, c.first, c.stride, 1, a, a_stride);
 #else
-  // Four columns of B at a time: then a sum is loaded and stored once for each four products.
+  // Four columns of B at a time, so that each sum is loaded and stored once for four products.
   for (std::ptrdiff_t j = 0; j < c.columns; ++j) {
     double* const sums = a + j * a_stride;
     const double* const factors = c.first + j * c.stride;
@@ -74,7 +74,8 @@ void multiply(const Columns& b, const Columns& c, double* a, int a_stride) {
 #endif
 }
 
-// Takes a point's coordinates as a colour; a dimension of -1 is the first.
+// Projects a point of a launch to the block whose colour is two of the point's coordinates. The
+// dimension -1 stands for coordinate 0 of the colour.
 class Coordinates final : public ProjectionFunctor {
  public:
   Coordinates(int row, int column) : dimensions_{row, column} {}
@@ -104,7 +105,8 @@ LogicalRegion make(Context context, Runtime* runtime, coord_t n, const char* nam
 LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion block, coord_t n,
                      coord_t rows, coord_t columns, const char* name, Color color) {
   const Rect<2> bounds = runtime->get_index_space_domain(context, block.get_index_space());
-  // Of all blocks of a dimension the first in `bounds` and how many are.
+  // Returns the first of the `blocks` blocks of a dimension that begins in `bounds`, and how many
+  // do.
   const auto first_and_count = [&](int d, coord_t blocks) {
     coord_t first = 0, count = 0;
     for (coord_t i = 0; i < blocks; ++i) {

@@ -17,7 +17,7 @@ using namespace Legion;
 
 namespace {
 
-// Of Legion and its lower layers, which have a colon otherwise.
+// The flags of Legion and of its lower layers that contain no colon.
 constexpr std::array kFlags = {"-logfile", "-level", "-errlevel", "-cat"};
 
 }  // namespace

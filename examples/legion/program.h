@@ -1,5 +1,5 @@
-// What the programs of this folder share: their parameters, the registration of tasks, the timed
-// part. They are plain Legion programs.
+// Functions that the programs in this folder share: they read parameters, register tasks and
+// measure times. The programs are plain Legion programs.
 #pragma once
 
 #include <legion.h>
@@ -12,18 +12,19 @@
 
 namespace program {
 
-// A whole number that `-name VALUE` of the command line sets.
+// An integer that `-name VALUE` on the command line sets.
 struct Parameter {
   const char* name;
   std::int64_t* value;
   std::int64_t least, most;
 };
 
-// Legion's own flags are left to it. False, with the reason on standard error, for another one, and
-// for a value that is missing, no number or out of bounds.
+// Reads the parameters from the command line, and ignores Legion's own flags. Returns false, with
+// the reason on standard error, if a flag is unknown, or if a value is missing, not a number or out
+// of bounds.
 bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> parameters);
 
-// What a task is for Legion.
+// The kinds of tasks that Legion distinguishes.
 enum class Kind {
   kLeaf,        // launches nothing
   kInner,       // touches no data itself
@@ -31,15 +32,17 @@ enum class Kind {
   kReplicable,  // may also run as several shards
 };
 
-// What a variant may demand of data of two dimensions: that neighbours in the first one lie side by
-// side (Fortran's order, OpenBLAS's matrices), or those in the second (C's, cuBLAS's).
+// The orders of two-dimensional data that a variant may demand. kColumns: neighbours in the first
+// dimension are adjacent in memory, as in Fortran and OpenBLAS. kRows: neighbours in the second
+// dimension are, as in C.
 enum class Order { kColumns, kRows };
 Legion::LayoutConstraintID constraint(Order order);
 
 Legion::TaskVariantRegistrar registrar(Legion::TaskID id, const char* name,
                                        Legion::Processor::Kind processor, Kind kind);
 
-// Launchers, as every release of Legion from 25.06 on has them.
+// Return launchers for a single task and for an index launch, with constructors that every release
+// of Legion since 25.06 has.
 inline Legion::TaskLauncher single(Legion::TaskID task,
                                    const Legion::UntypedBuffer& argument = {}) {
   return {task, argument};
@@ -49,8 +52,8 @@ inline Legion::IndexTaskLauncher over(Legion::TaskID task, const Legion::Domain&
   return {task, domain, argument, Legion::ArgumentMap()};
 }
 
-// Registers `body` as the task's variant on `processor`; the requirements `ordered` demand `order`.
-// Before Runtime::start.
+// Registers `body` as the task's variant for `processor`. The requirements listed in `ordered`
+// demand `order`. Call this before Runtime::start.
 template <auto body>
 void add_task(Legion::TaskID id, const char* name, Kind kind = Kind::kLeaf,
               std::initializer_list<unsigned> ordered = {}, Order order = Order::kColumns,
@@ -69,7 +72,7 @@ void add_task(Legion::TaskID id, const char* name, Kind kind = Kind::kLeaf,
   }
 }
 
-// The same on GPUs.
+// Registers `body` as the task's variant for GPUs.
 template <auto body>
 void add_gpu_task(Legion::TaskID id, const char* name, Kind kind = Kind::kLeaf,
                   std::initializer_list<unsigned> ordered = {}, Order order = Order::kColumns) {
@@ -84,48 +87,51 @@ struct Field {
   const char* name;
   std::size_t bytes;
 };
-// A region of `space`, all zero.
+// Makes a region over `space`. All values are zero.
 Legion::LogicalRegion make_region(Legion::Context context, Legion::Runtime* runtime,
                                   const Legion::Domain& space, const char* name,
                                   const std::vector<Field>& fields);
 
-// As many equal pieces, of one dimension, as `parts`.
+// Cuts a region of one dimension into `parts` equal pieces.
 Legion::LogicalPartition cut_equal(Legion::Context context, Legion::Runtime* runtime,
                                    Legion::LogicalRegion region, Legion::coord_t parts,
                                    const char* name);
 
-// A requirement of fields of a point's own piece of `pieces`, which are cut from `region`; with
-// LEGION_NO_ACCESS the task gets no data, but may name the piece.
+// Returns the requirement of an index launch in which each point accesses fields of its own piece.
+// The pieces are cut from `region`. With LEGION_NO_ACCESS the task gets no data but may name its
+// piece.
 Legion::RegionRequirement needs(Legion::LogicalPartition pieces, Legion::LogicalRegion region,
                                 Legion::PrivilegeMode privilege,
                                 const std::vector<Legion::FieldID>& fields);
-// Of all of a region.
+// Returns a requirement for a whole region.
 Legion::RegionRequirement needs(Legion::LogicalRegion region, Legion::PrivilegeMode privilege,
                                 const std::vector<Legion::FieldID>& fields);
 
-// When the last tasks of each point began and ended: a region of one element for each.
+// The times at which the last tasks of each point began and ended, in a region with one element for
+// each point.
 enum : Legion::FieldID { kStart = 1, kStop };
 Legion::LogicalRegion make_times(Legion::Context context, Legion::Runtime* runtime,
                                  Legion::coord_t points, const char* name);
 void set_time(const Legion::PhysicalRegion& times, Legion::FieldID field);
 void set_time_on_gpu(const Legion::PhysicalRegion& times, Legion::FieldID field);
-// The task get_elapsed: from the first start to the last stop. Nanoseconds.
+// The task get_elapsed. Returns the nanoseconds from the first start to the last stop.
 long long get_elapsed(const Legion::Task*, const std::vector<Legion::PhysicalRegion>& regions,
                       Legion::Context, Legion::Runtime*);
 
 // ---- execution
 
-// What tasks without work of their own do.
+// The body of tasks that do nothing.
 void nothing(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
              Legion::Runtime*);
 
-// Waits for all that this task launched.
+// Waits until all operations that this task launched are done.
 void wait_for_all(Legion::Context context, Legion::Runtime* runtime);
 
-// Legion's clock, once all that was launched is done. Nanoseconds.
+// Waits until all launched operations are done. Returns Legion's clock, in nanoseconds.
 long long time_after_all(Legion::Context context, Legion::Runtime* runtime);
 
-// How long all takes that `part` launches, from fence to fence. Nanoseconds.
+// Returns how many nanoseconds the operations take that `part` launches. A fence stands before and
+// after them.
 template <typename Part>
 long long timed(Legion::Context context, Legion::Runtime* runtime, const Part& part) {
   const long long start = time_after_all(context, runtime);
@@ -133,7 +139,8 @@ long long timed(Legion::Context context, Legion::Runtime* runtime, const Part& p
   return time_after_all(context, runtime) - start;
 }
 
-// Launches what `step` does so many times, as a trace: Legion remembers its analysis.
+// Calls `step` `times` times as a Legion trace, so that Legion can reuse its analysis of the
+// launches.
 template <typename Step>
 void traced(Legion::Context context, Legion::Runtime* runtime, Legion::TraceID trace,
             std::int64_t times, const Step& step) {
@@ -144,8 +151,8 @@ void traced(Legion::Context context, Legion::Runtime* runtime, Legion::TraceID t
   }
 }
 
-// Ends the program: `elapsed 12.34 ms`; where `wrong` results are not those of the serial
-// reference, it says so on standard error and exits with 1. Of several shards one speaks.
+// Prints the time: `elapsed 12.34 ms`. If `wrong` results differ from the serial reference, prints
+// an error on standard error, and the program exits with 1. Of several shards, only one prints.
 void report(Legion::Context context, Legion::Runtime* runtime, long long nanoseconds,
             std::int64_t wrong);
 

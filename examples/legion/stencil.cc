@@ -2,9 +2,9 @@
 //
 //   stencil [-edge 500] [-nodes 1] [-loops 20] [LEGION'S FLAGS]
 //
-// 2 x 2 tiles for each node, each stored with a border of the radius. Tiles exchange their edges
-// through regions of their own, one for each direction: a tile writes its strip (out) and reads its
-// neighbour's (in).
+// Each node has 2 x 2 tiles, and each tile is stored with a border as wide as the radius. Tiles
+// exchange their edges through separate regions, one for each direction: a tile writes its own
+// strip (out) and reads the strip of its neighbour (in).
 #include <array>
 #include <map>
 
@@ -43,7 +43,8 @@ constexpr std::int64_t kWarmUps = 2;
 struct Config {
   std::int64_t edge = 500, nodes = 1, loops = 20;
 
-  // The nodes' grid doubles in x first.
+  // Returns the extent of the grid of nodes in y. When the number of nodes doubles, the extent in x
+  // doubles first.
   coord_t across() const {
     for (const coord_t rows : {64, 32, 16, 8, 4, 2}) {
       if (nodes % (rows * rows) == 0) return rows;
@@ -57,10 +58,10 @@ struct Config {
 
 Point<2> square(coord_t edge) { return {edge, edge}; }
 
-// Where the tile of a launch's point i lies among the others.
+// Returns the position of point i's tile in the grid of tiles.
 Point<2> tile(coord_t i) { return {i % config.ntx(), i / config.ntx()}; }
 
-// A direction in which a tile has a neighbour: how far, and which of its columns or rows lie there.
+// A direction in which a tile has a neighbour, and the names of its partitions.
 struct Direction {
   const char *name, *in, *out;
   Point<2> step;
@@ -76,7 +77,7 @@ const std::array<Direction, 4> kDirections = {{
 
 // ---- partitions
 
-// Each tile's piece, from a function of its point.
+// Makes a partition with one piece for each tile. `piece(i)` returns the points of tile i's piece.
 template <typename Piece>
 LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion region, PartitionKind kind,
                      const Piece& piece) {
@@ -89,7 +90,7 @@ LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion region, Pa
                                           /*perform_intersections=*/true, kind));
 }
 
-// The tiles without so many points at each side.
+// Makes the partition of the tiles. `border` points at each side of a tile are left out.
 template <coord_t border>
 LogicalPartition make_tiles(const Task* task, const Regions&, Context context, Runtime* runtime) {
   const coord_t stored = config.edge + 2 * kRadius;
@@ -99,8 +100,9 @@ LogicalPartition make_tiles(const Task* task, const Regions&, Context context, R
   });
 }
 
-// The strips of all tiles, or of their neighbours, which `argument` names as a step; beyond the
-// grid's border there are none.
+// Makes the partition of the strips. The task's argument is a step: (0, 0) gives each tile its own
+// strip, any other step the strip of the neighbour there. Beyond the grid's border a strip is
+// empty.
 LogicalPartition make_strips(const Task* task, const Regions&, Context context, Runtime* runtime) {
   const auto neighbour = *static_cast<const Point<2>*>(task->args);
   const Point<2> extents =
@@ -113,7 +115,7 @@ LogicalPartition make_strips(const Task* task, const Regions&, Context context, 
 
 // ---- the tasks
 
-// A field of a tile or strip, in column order; the point (0, 0) is the tile's first inner one.
+// A field of a tile or strip in column order. The point (0, 0) is the tile's first inner point.
 struct Values {
   double* first;
   std::ptrdiff_t stride;
@@ -131,8 +133,8 @@ Values values(const PhysicalRegion& region, FieldID field, coord_t border) {
   return {const_cast<double*>(data) + border + border * stride, stride};
 }
 
-// Calls `each` with the points of a strip, (0, 0) its first, and the tile's point that lies
-// `shift` columns or rows from there.
+// Calls `each` for every point of a strip, with two points: the one in the strip, counted from (0,
+// 0), and the one in the tile, which lies `shift` columns or rows further.
 template <typename Each>
 void for_strip(const Direction& direction, coord_t shift, const Each& each) {
   const coord_t edge = config.edge;
@@ -145,7 +147,8 @@ void for_strip(const Direction& direction, coord_t shift, const Each& each) {
   }
 }
 
-// Takes the neighbours' edges, then adds the star of each point to its output.
+// Copies the neighbours' edges into the border, then adds the stencil's sum to the output of each
+// point.
 void stencil(const Task*, const Regions& regions, Context, Runtime*) {
   program::set_time(regions[6], program::kStart);
   const coord_t edge = config.edge;
@@ -167,7 +170,7 @@ void stencil(const Task*, const Regions& regions, Context, Runtime*) {
   }
 }
 
-// Adds to each point's input, then hands the edges out.
+// Adds the slope to each point's input, then copies the edges to the strips that neighbours read.
 void increment(const Task* task, const Regions& regions, Context, Runtime*) {
   const coord_t edge = config.edge;
   const Point<2> lower = tile(task->index_point[0]) * square(edge);
@@ -176,7 +179,8 @@ void increment(const Task* task, const Regions& regions, Context, Runtime*) {
     for (coord_t x = 0; x < edge; ++x) input(x, y) += star::slope(lower[0] + x, lower[1] + y);
   }
   for (std::size_t d = 0; d < kDirections.size(); ++d) {
-    // What the neighbour on the other side has before it is this tile's end.
+    // A neighbour that has this strip before it needs the end of this tile; otherwise the
+    // beginning.
     const Values ours = values<LEGION_READ_WRITE>(regions[2 + d], kInput, 0);
     for_strip(kDirections[d], kDirections[d].before() ? edge - kRadius : 0,
               [&](coord_t x, coord_t y, coord_t tile_x, coord_t tile_y) {
@@ -187,7 +191,7 @@ void increment(const Task* task, const Regions& regions, Context, Runtime*) {
 }
 
 #ifdef GROMA_CUDA
-// What lies from (x, y) on.
+// Returns the values from (x, y) on as a matrix for the GPU.
 gpu::Matrix on_gpu(const Values& values, coord_t x, coord_t y) {
   constexpr std::ptrdiff_t kBytes = sizeof(double);
   return {reinterpret_cast<char*>(values.first + x + y * values.stride),
@@ -236,8 +240,8 @@ void add_gpu_tasks() {
 void add_gpu_tasks() {}
 #endif
 
-// How many points of a tile are not what a serial program has. In iteration t the input is t times
-// the slope, so the output is the slope's star, 0 + 1 + 2 + ... times.
+// Returns how many points of a tile differ from those of a serial program. In iteration t the input
+// is t times the slope, so the output is 0 + 1 + 2 + ... times the stencil's sum of the slope.
 std::int64_t check(const Task* task, const Regions& regions, Context, Runtime*) {
   const Point<2> size = Point<2>(config.ntx(), config.nty()) * square(config.edge);
   const auto slope_at = [&](coord_t x, coord_t y) {
@@ -277,7 +281,7 @@ struct Data {
 
 const std::vector<FieldID> kAll = {kInput, kInput1, kOutput};
 
-// A partition as one of the tasks makes it.
+// Launches a task that makes a partition. Returns the partition.
 LogicalPartition made_by(TaskID task, Context context, Runtime* runtime, LogicalRegion region,
                          const char* name, Point<2> neighbour = {0, 0}) {
   TaskLauncher launcher(task, UntypedBuffer(&neighbour, sizeof neighbour));
@@ -314,7 +318,7 @@ Data make_data(Context context, Runtime* runtime) {
 }
 
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
-  // main() has read it already.
+  // The task exists only because the original has it: main() has already read the parameters.
   runtime->execute_task(context, program::single(kReadConfig)).wait();
   const Data data = make_data(context, runtime);
 

@@ -1,4 +1,4 @@
-// dsl/mappers/circuit.mapper by hand.
+// The mapping dsl/mappers/circuit.mapper, written as a C++ mapper by hand.
 #include "mappers/experts.h"
 #include "mappers/grid.h"
 #include "mappers/regent.h"

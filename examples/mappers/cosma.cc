@@ -1,4 +1,4 @@
-// dsl/mappers/cosma.mapper by hand.
+// The mapping dsl/mappers/cosma.mapper, written as a C++ mapper by hand.
 #include "mappers/experts.h"
 #include "mappers/grid.h"
 #include "mappers/matrix.h"

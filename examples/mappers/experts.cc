@@ -1,4 +1,4 @@
-// The list of the experts.
+// The list of the expert mappers.
 #include "mappers/experts.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// The expert mappings of the nine benchmarks (dsl/mappers/<name>.mapper), written by hand: the same
-// answers to every hook, in C++. Cannon, SUMMA and PUMMA are mapped alike.
+// The expert mappings of the nine benchmarks (dsl/mappers/<name>.mapper), written as C++ mappers by
+// hand. They answer every hook as the mappings do. Cannon, SUMMA and PUMMA share one mapper.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ std::unique_ptr<Mapper> johnson_mapper(MapperSite site);
 std::unique_ptr<Mapper> solomonik_mapper(MapperSite site);
 std::unique_ptr<Mapper> cosma_mapper(MapperSite site);
 
-// The mapper of that benchmark; null: there is none.
+// Returns the mapper for a benchmark; null if there is none.
 std::unique_ptr<Mapper> expert_mapper(std::string_view benchmark, MapperSite site);
 
 }  // namespace groma::examples

@@ -1,4 +1,5 @@
-// Figure 2a by hand. Compare dsl/mappers/figure2a.mapper, which says the same in eleven lines.
+// The mapping of the paper's figure 2a as a C++ mapper. dsl/mappers/figure2a.mapper decides the
+// same in eleven lines.
 #include "mappers/figure2a.h"
 
 namespace groma::examples {
@@ -7,7 +8,7 @@ namespace {
 constexpr ProcKind kGpus[] = {ProcKind::kGpu};
 constexpr MemKind kZeroCopy[] = {MemKind::kZcmem};
 
-// def cyclic(Task task): both the node and the GPU go round with the first coordinate.
+// The function `cyclic` of the mapping: node and GPU are the first coordinate modulo their numbers.
 std::optional<Processor> cyclic(const Machine& machine, const Point& ip, const Point&) {
   return processor_modulo(machine, ProcKind::kGpu, ip[0], ip[0]);
 }

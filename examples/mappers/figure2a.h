@@ -1,5 +1,6 @@
-// Figure 2a of the paper (dsl/mappers/figure2a.mapper), written by hand: the same answers to every
-// hook, in C++. What it does not decide, the defaults of Mapper decide.
+// The mapping of the paper's figure 2a (dsl/mappers/figure2a.mapper), written as a C++ mapper by
+// hand. It answers every hook as the mapping does. Where it decides nothing, the defaults of Mapper
+// apply.
 #pragma once
 
 #include "mappers/formula.h"

@@ -1,4 +1,4 @@
-// Decisions to hooks.
+// Answers the mapper hooks with the decisions of a FormulaMapper.
 #include "mappers/formula.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ bool is_called(const RequirementView& requirement, std::string_view name) {
 ShardId FormulaSharding::shard(const Point& point, const Rect& domain,
                                const ShardTable& shards) const {
   const auto processor = processor_of(formula_, machine_, domain, point);
-  return processor ? shards.shard_of(*processor) : 0;  // slice_task will say what is wrong
+  return processor ? shards.shard_of(*processor) : 0;  // slice_task() reports a missing processor
 }
 
 FormulaMapper::FormulaMapper(MapperSite site, const Sentences& sentences,
@@ -174,7 +174,7 @@ void FormulaMapper::decide(const TaskView& task, std::size_t position,
     wish.collect_priority = kCollectFirst;
     wish.collect_origin = kMemoryOrigin;
   }
-  // What an inner task does not touch stays virtual.
+  // An inner task does not access its data, so the data stays virtual.
   if (wish.is_virtual && requirement.privilege != Privilege::kReduce) return;
   const auto said = memories(requirement, task.current.kind);
   if (!said.empty()) {

@@ -1,6 +1,6 @@
-// FormulaMapper: what mappers by hand have in common. One says which kinds of processors a task may
-// run on, which formula places it, which memories hold its data and how they lie there; this makes
-// the hooks of that, as a compiled program does.
+// FormulaMapper: the base of the mappers that are written by hand. A derived mapper says on which
+// processor kinds a task may run, which formula places it, which memories have its data, and the
+// layout. This class answers the hooks with these decisions, as a compiled mapping does.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,20 @@
 
 namespace groma::examples {
 
-// Where a point of a launch goes: `ip` counts from the launch's lower corner, `space` has its
-// extents. Nothing where the formula leads nowhere: the machine lacks the processors, the launch
-// dimensions.
+// Returns the processor for a point of a launch. `ip` is relative to the launch's lower corner, and
+// `space` has the launch's extents. Returns nullopt if the machine lacks the processor or the
+// launch lacks dimensions.
 using Formula = std::optional<Processor> (*)(const Machine& machine, const Point& ip,
                                              const Point& space);
 
-// Machine(kind)[node, index], if it is there.
+// Returns Machine(kind)[node, index]; nullopt if the machine does not have this processor.
 std::optional<Processor> processor_at(const Machine& machine, ProcKind kind, std::int64_t node,
                                       std::int64_t index);
-// The same, with both taken modulo the machine's size.
+// Returns the processor whose node and index are taken modulo the machine's size.
 std::optional<Processor> processor_modulo(const Machine& machine, ProcKind kind, std::int64_t node,
                                           std::int64_t index);
 
-// A replicated task's launch: a point belongs to the shard of its processor.
+// Cuts a launch of a replicated task: a point belongs to the shard on the node of its processor.
 class FormulaSharding final : public ShardingFunctor {
  public:
   FormulaSharding(Formula formula, const Machine& machine) : formula_(formula), machine_(machine) {}
@@ -38,7 +38,7 @@ class FormulaSharding final : public ShardingFunctor {
   const Machine& machine_;
 };
 
-// What `describe` says of each sort of decision.
+// The texts that describe() returns for the kinds of decisions.
 struct Sentences {
   std::string_view kind, memory, layout, place;
 };
@@ -58,21 +58,21 @@ class FormulaMapper : public Mapper {
                 std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
 
  protected:
-  // `formulas`: all that formula_of may name.
+  // `formulas` lists all formulas that formula_of() may return.
   FormulaMapper(MapperSite site, const Sentences& sentences, const std::vector<Formula>& formulas);
 
-  // ---- The decisions. Where one says nothing, the default decides.
-  // Kinds of processors, best first.
+  // ---- The decisions. If one of these functions returns nothing, the default mapper decides.
+  // Returns the processor kinds on which the task may run, best first.
   virtual std::span<const ProcKind> kinds(const TaskView& task) const = 0;
-  // Of an index launch on that kind.
+  // Returns the formula for an index launch of the task on processors of this kind.
   virtual Formula formula_of(const TaskView& task, ProcKind kind) const = 0;
-  // Whether a single task runs on the GPU of its parent.
+  // Returns true if a single task runs on the GPU of its parent.
   virtual bool follows_parent(const TaskView&) const { return false; }
-  // Memories of a requirement, best first.
+  // Returns the memories for a requirement, best first.
   virtual std::span<const MemKind> memories(const RequirementView& requirement,
                                             ProcKind kind) const = 0;
-  virtual LayoutSpec layout() const = 0;  // of all data
-  // Whether what the task only read may go at once.
+  virtual LayoutSpec layout() const = 0;  // the layout of all data
+  // Returns true if data that the task only reads is freed when the task is done.
   virtual bool collects(const TaskView&) const { return false; }
 
  private:

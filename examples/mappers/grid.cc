@@ -8,7 +8,8 @@
 namespace groma::examples {
 namespace {
 
-// DefaultMapper's: prime factors, from the largest, each to the dimension with the most left.
+// Factorises n as DefaultMapper does: each prime factor, the largest first, goes to the dimension
+// with the largest remaining extent.
 Point greedy_split(std::int64_t n, const Point& space) {
   std::vector<std::int64_t> primes;
   for (std::int64_t p = 2; n > 1; ++p) {
@@ -36,7 +37,7 @@ double cost_of(const Point& grid, const Point& space) {
   return cost;
 }
 
-// Every factorisation of n over the dimensions from d on.
+// Tries every factorisation of n over the dimensions from d on, and keeps the best grid.
 void search(std::int64_t n, int d, const Point& space, Point& grid, Point& best) {
   if (d + 1 < grid.dimensions()) {
     for (grid[d] = 1; grid[d] <= n; ++grid[d]) {

@@ -1,4 +1,5 @@
-// Machine views of the expert mappings, by hand: a grid of ranks or nodes that fits a launch.
+// The machine views of the expert mappings, written by hand: grids of processors or nodes that fit
+// a launch.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +10,21 @@
 
 namespace groma::examples {
 
-// m.auto_split(d, space): the factorisation of n with the smallest sum of factor / extent.
+// Like m.auto_split(d, space): returns the factorisation of n with the smallest sum of factor /
+// extent.
 Point auto_split(std::int64_t n, const Point& space);
-// The block of each dimension in which `ip` lies, of `grid` blocks.
+// Returns, for each dimension, which of the `grid` blocks contains `ip`.
 Point block_of(const Point& ip, const Point& space, const Point& grid);
-// Where `at` is in a grid whose first dimension runs fastest.
+// Returns the number of `at` in a grid whose first dimension varies fastest.
 std::int64_t linear_of(const Point& at, const Point& grid);
 
-// GPU `i` of all, node by node; taken modulo their number.
+// Returns GPU `i` of the machine, counted node by node. `i` is taken modulo the number of GPUs.
 std::optional<Processor> rank(const Machine& machine, std::int64_t i);
-// IndexTaskMap init_cublas linear.
+// The mapping function of `IndexTaskMap init_cublas linear`.
 std::optional<Processor> linear_gpu(const Machine& machine, const Point& ip, const Point& space);
-// Blocks over all GPUs.
+// Places blocks of points on the GPUs of the machine.
 std::optional<Processor> block_gpu(const Machine& machine, const Point& ip, const Point& space);
-// Blocks over nodes, round the GPUs of each; of a launch of as many dimensions.
+// Places blocks of points on the nodes, and the points of a block cyclically on the node's GPUs.
 std::optional<Processor> hierarchical_gpu(const Machine& machine, const Point& ip,
                                           const Point& space);
 

@@ -1,4 +1,4 @@
-// dsl/mappers/johnson.mapper by hand.
+// The mapping dsl/mappers/johnson.mapper, written as a C++ mapper by hand.
 #include <algorithm>
 
 #include "mappers/experts.h"

@@ -1,5 +1,6 @@
-// What the experts of the matrix multiplications share: GPUs, else OpenMP, else CPUs; data in C
-// order by the processor; what the leaves fetched goes at once.
+// The decisions that the expert mappers of the matrix multiplications share: tasks run on GPUs, or
+// else with OpenMP, or else on CPUs; data is in C order in the memory of the processor; the leaf
+// tasks' data is freed at once.
 #pragma once
 
 #include "mappers/formula.h"
@@ -22,7 +23,7 @@ class MatrixMapper : public FormulaMapper {
   LayoutSpec layout() const override { return {.dimensions = DimensionOrder::kC}; }
   bool collects(const TaskView& task) const override { return task.name == "task_4"; }
 
-  // Whether it is task_1, task_2 or task_3, which fix where the tiles live.
+  // Returns true for task_1, task_2 and task_3, which decide where the tiles are.
   static bool places_tiles(const TaskView& task) {
     return task.name == "task_1" || task.name == "task_2" || task.name == "task_3";
   }
@@ -33,7 +34,8 @@ class MatrixMapper : public FormulaMapper {
   static constexpr MemKind kOnHost[] = {MemKind::kSockmem, MemKind::kSysmem};
 };
 
-// The points of the multiplication in blocks, the tiles by a number of theirs.
+// Places the points of the multiplication in blocks, and the tasks of the tiles by the formula
+// `number`.
 class TileMapper final : public MatrixMapper {
  public:
   TileMapper(MapperSite site, std::string_view name, std::string_view place, Formula number)

@@ -1,4 +1,4 @@
-// dsl/mappers/pennant.mapper by hand.
+// The mapping dsl/mappers/pennant.mapper, written as a C++ mapper by hand.
 #include "mappers/experts.h"
 #include "mappers/regent.h"
 

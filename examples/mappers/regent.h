@@ -1,4 +1,5 @@
-// What the experts of Regent's three benchmarks share: GPUs, else CPUs; data by the processor.
+// The decisions that the expert mappers of Regent's three benchmarks share: tasks run on GPUs, or
+// else on CPUs, and data is in the memory of the processor.
 #pragma once
 
 #include "mappers/formula.h"
@@ -21,7 +22,7 @@ class RegentMapper : public FormulaMapper {
     if (kind != ProcKind::kGpu) return kOnHost;
     return is_shared(requirement) ? std::span<const MemKind>(kShared) : kOnGpu;
   }
-  // Whether several GPUs use it: then it lies in zero-copy memory.
+  // Returns true if several GPUs use the data. It is then in zero-copy memory.
   virtual bool is_shared(const RequirementView&) const { return false; }
 
  private:
@@ -33,7 +34,7 @@ class RegentMapper : public FormulaMapper {
   Formula on_gpus_, on_cpus_;
 };
 
-// Blocks: point i on GPU i of all, or on a CPU of that GPU's node.
+// Places points in blocks: point i runs on GPU i of the machine, or on a CPU of that GPU's node.
 std::optional<Processor> linear_owner(const Machine& machine, const Point& ip, const Point& space);
 
 }  // namespace groma::examples

@@ -1,4 +1,4 @@
-// dsl/mappers/solomonik.mapper by hand.
+// The mapping dsl/mappers/solomonik.mapper, written as a C++ mapper by hand.
 #include "mappers/experts.h"
 #include "mappers/grid.h"
 #include "mappers/matrix.h"

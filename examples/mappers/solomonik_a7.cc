@@ -1,4 +1,4 @@
-// Figure A7 by hand. Compare dsl/mappers/solomonik_a7.mapper.
+// The mapping of the paper's figure A7 as a C++ mapper (compare dsl/mappers/solomonik_a7.mapper).
 #include "mappers/solomonik_a7.h"
 
 namespace groma::examples {

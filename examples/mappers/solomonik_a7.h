@@ -1,5 +1,6 @@
-// Solomonik's matrix multiplication, after 10 iterations of the paper's search (Figure A7,
-// dsl/mappers/solomonik_a7.mapper), written by hand: the same answers to every hook, in C++.
+// The mapping of Solomonik's matrix multiplication after 10 iterations of the paper's search
+// (figure A7, dsl/mappers/solomonik_a7.mapper), written as a C++ mapper by hand. It answers every
+// hook as the mapping does.
 #pragma once
 
 #include "mappers/formula.h"

@@ -1,4 +1,4 @@
-// dsl/mappers/stencil.mapper by hand.
+// The mapping dsl/mappers/stencil.mapper, written as a C++ mapper by hand.
 #include "mappers/experts.h"
 #include "mappers/grid.h"
 #include "mappers/regent.h"

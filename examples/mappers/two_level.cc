@@ -1,4 +1,5 @@
-// dsl/mappers/cannon.mapper, summa.mapper and pumma.mapper by hand.
+// The mappings cannon.mapper, summa.mapper and pumma.mapper of dsl/mappers, written as one C++
+// mapper by hand.
 #include "mappers/experts.h"
 #include "mappers/grid.h"
 #include "mappers/matrix.h"

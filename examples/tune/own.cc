@@ -1,12 +1,13 @@
-// A proposer and an evaluator of one's own, and a search with them: for which number of threads and
-// which size of block is a loop's cost least? The "program" is a line of text with both.
+// Shows how to write a proposer and an evaluator, and searches with them for the number of threads
+// and the block size with the least cost of a loop. The "program" is a line of text with both
+// numbers.
 #include <cmath>
 #include <cstdio>
 #include <string>
 
 #include "groma/tune.h"
 
-// How good a text is. Here a formula; yours runs something.
+// Measures how good a text is. Here it is a formula; a real evaluator runs a program.
 class LoopCost : public groma::Evaluator {
  public:
   std::vector<std::string> inputs() const override { return {"loop"}; }
@@ -14,7 +15,7 @@ class LoopCost : public groma::Evaluator {
 
   groma::Evaluation evaluate(const groma::EvaluationRequest& request) override {
     int threads = 0, block = 0;
-    groma::Evaluation evaluation;  // refused, until it is known to be fine
+    groma::Evaluation evaluation;  // its status is kRefused until the text is known to be valid
     if (std::sscanf(request.text.c_str(), "threads %d block %d", &threads, &block) != 2 ||
         threads < 1 || block < 1) {
       evaluation.feedback.explain = {"A text is `threads N block N`, both at least 1."};
@@ -29,13 +30,13 @@ class LoopCost : public groma::Evaluator {
   }
 };
 
-// What to try next: twice or half of one of the numbers of the best so far, in turn.
+// Proposes texts: doubles or halves one of the two numbers of the best text so far.
 class Doubling : public groma::Proposer {
  public:
   std::string_view name() const override { return "doubling"; }
 
   std::vector<groma::Proposal> propose(groma::Round& round) override {
-    if (round.history().best() == nullptr || turn_ == 4) return {};  // nothing more: the end
+    if (round.history().best() == nullptr || turn_ == 4) return {};  // ends the search
     int threads = 0, block = 0;
     std::sscanf(round.history().best()->proposal.text.c_str(), "threads %d block %d", &threads,
                 &block);
@@ -44,7 +45,7 @@ class Doubling : public groma::Proposer {
     return {{"threads " + std::to_string(threads) + " block " + std::to_string(block),
              turn_ < 2 ? "other threads" : "another block"}};
   }
-  // As long as it gets better the same again, else the next.
+  // If the last change made the text better, it is tried again; otherwise the next one is tried.
   void learn(const groma::Step& step) override {
     if (step.evaluation.score < best_) {
       best_ = step.evaluation.score;
