@@ -70,8 +70,9 @@ Expr index(Emission& emission, Range range, const Expr& base, const std::vector<
     return emission.no_cpp(range, "a spliced index of a tuple", "write the one index: `t[i]`");
   }
   if (items.size() != 1) {
-    return failing(fmt::format("{} for a tuple, which takes one [wrong-index-count]",
-                               counted(items.size(), "index")));
+    return failing(
+        fmt::format("wrong number of indices: {} for a tuple, which takes one [wrong-index-count]",
+                    counted(items.size(), "index")));
   }
   const ListItem& at = items.front();
   if (at.all) return failing("`*` cannot stand here [stray-star]");

@@ -76,8 +76,9 @@ TEST(Emit, WritesAMapperOrSaysWhyNot) {
   const Outcome refused = run("groma emit -", "a = (1, true);");
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_EQ(refused.out, "");
-  EXPECT_THAT(refused.err, HasSubstr("<stdin>:1:5: error: no C++ for a tuple with an integer and a "
-                                     "bool [not-emitted]"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("<stdin>:1:5: error: cannot write C++ for a tuple with an integer and a "
+                        "bool [not-emitted]"));
   EXPECT_EQ(run("groma emit - --class 2d", kBlock).exit_code, 2);
   EXPECT_EQ(run("groma emit").exit_code, 2);
   EXPECT_EQ(run("groma emit none.mapper").exit_code, 1);

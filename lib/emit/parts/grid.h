@@ -255,8 +255,8 @@ class Grid {
   // @end
   void check_count(std::size_t indices) const {
     if (indices == size_.count()) return;
-    fail(std::to_string(indices) + " indices for a machine with " + std::to_string(size_.count()) +
-         " dimensions [wrong-index-count]");
+    fail("wrong number of indices: " + std::to_string(indices) + " indices for a machine with " +
+         std::to_string(size_.count()) + " dimensions [wrong-index-count]");
   }
   [[noreturn]] static void outside(int d, Int index, Int size) {
     fail("index " + std::to_string(d) + " is " + std::to_string(index.value()) +

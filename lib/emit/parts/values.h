@@ -101,7 +101,8 @@ class Int {
          " does not fit a 64-bit integer [overflow]");
   }
   static void check_division(Int a, const char* sign, Int b) {
-    if (b.value_ == 0) fail(std::to_string(a.value_) + " " + sign + " 0 [division-by-zero]");
+    if (b.value_ == 0)
+      fail("division by zero: " + std::to_string(a.value_) + " " + sign + " 0 [division-by-zero]");
     if (a.value_ == INT64_MIN && b.value_ == -1) too_large(a, sign, b);
   }
 

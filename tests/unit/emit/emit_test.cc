@@ -185,7 +185,7 @@ TEST(Emit, StatementsAreConditions) {
 void expect_refused(const std::string& body, const std::string& message) {
   const Emitted made = emitted(function(body));
   EXPECT_EQ(made.text, "");
-  EXPECT_THAT(made.diagnostics, HasSubstr("no C++ for " + message + " [not-emitted]"));
+  EXPECT_THAT(made.diagnostics, HasSubstr("cannot write C++ for " + message + " [not-emitted]"));
   EXPECT_THAT(made.diagnostics, HasSubstr("\nhelp: "));
 }
 
@@ -206,7 +206,8 @@ TEST(Emit, RefusesWhatHasNoType) {
 TEST(Emit, RefusesAGlobalThatIsReadTooEarly) {
   const Emitted made = emitted("def late(int x) { return x + size; }\na = late(1);\nsize = 2;\n");
   EXPECT_EQ(made.text, "");
-  EXPECT_THAT(made.diagnostics, HasSubstr("no C++ for `size` before its statement [not-emitted]"));
+  EXPECT_THAT(made.diagnostics,
+              HasSubstr("cannot write C++ for `size` before its statement [not-emitted]"));
 }
 
 // One that nobody can misread, whatever the statement has in it.

@@ -116,8 +116,10 @@ TEST(Validate, RequirementsWithoutAPlace) {
   wish.requirements[0].add({MemKind::kZcmem, {}, {}, {}});
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
   wish.requirements.pop_back();
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
-              ElementsAre("map_task of `t` answered 1 requirements of 2 [missing-wish]"));
+  EXPECT_THAT(
+      text_of(validate(wish, task.view(), two_nodes())),
+      ElementsAre(
+          "map_task of `t`: the answer has 1 region requirements instead of 2 [missing-wish]"));
 }
 
 TEST(Validate, VirtualWhereItCannotBe) {
@@ -459,8 +461,8 @@ TEST(Validate, InlineMappings) {
                   "[no-memory]"));
   EXPECT_THAT(mapping.refusals(Privilege::kNoAccess, {}), IsEmpty());
   mapping.wish.requirements.clear();
-  EXPECT_THAT(mapping.refusals(), ElementsAre("map_operation of `inline mapping` answered 0 "
-                                              "requirements of 1 [missing-wish]"));
+  EXPECT_THAT(mapping.refusals(), ElementsAre("map_operation of `inline mapping`: the answer has 0 "
+                                              "region requirements instead of 1 [missing-wish]"));
 }
 
 TEST(Validate, CopiesAndPartitions) {
@@ -586,15 +588,17 @@ TEST(Validate, Shards) {
   FakeTask task("t", {ProcKind::kCpu});
   const ShardTable shards({cpu(0, 0), cpu(1, 0)});
   EXPECT_THAT(validate(ShardId{1}, Point{3}, task.view(), shards), IsEmpty());
-  EXPECT_THAT(text_of(validate(ShardId{2}, Point{3, 4}, task.view(), shards)),
-              ElementsAre("`t`: point (3, 4) is sent to shard 2 of 2 [bad-shard]"));
+  EXPECT_THAT(
+      text_of(validate(ShardId{2}, Point{3, 4}, task.view(), shards)),
+      ElementsAre("`t`: point (3, 4) is sent to shard 2, but there are 2 shards [bad-shard]"));
 }
 
 TEST(Validate, ShardingFunctors) {
   FakeTask task("t", {ProcKind::kCpu});
   for (ShardingId id : {0U, 1U, 2U}) EXPECT_THAT(validate_sharding(id, task.view(), 2), IsEmpty());
   EXPECT_THAT(text_of(validate_sharding(3, task.view(), 2)),
-              ElementsAre("select_sharding_functor of `t` chose functor 3 of 2 [bad-sharding]"));
+              ElementsAre("select_sharding_functor of `t` chose sharding functor 3, but the mapper "
+                          "has 2 [bad-sharding]"));
 }
 
 // ---- Slices

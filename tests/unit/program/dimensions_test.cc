@@ -66,9 +66,9 @@ TEST(Dimensions, FollowEveryOperation) {
        }) {
     EXPECT_THAT(indices(operation, dimensions), IsEmpty()) << operation;
     EXPECT_THAT(indices(operation, dimensions + 1),
-                ElementsAre(fmt::format(
-                    "error: {} indices for a machine with {} dimension{} [wrong-index-count]",
-                    dimensions + 1, dimensions, dimensions == 1 ? "" : "s")))
+                ElementsAre(fmt::format("error: wrong number of indices: {} indices for a machine "
+                                        "with {} dimension{} [wrong-index-count]",
+                                        dimensions + 1, dimensions, dimensions == 1 ? "" : "s")))
         << operation;
   }
 }
