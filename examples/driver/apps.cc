@@ -14,6 +14,7 @@
 namespace driver {
 namespace {
 
+// Returns the list of the benchmarks, one on each line.
 std::string list_apps() {
   std::string text;
   for (const groma::Benchmark& benchmark : groma::benchmarks()) {
@@ -24,6 +25,7 @@ std::string list_apps() {
          "one.\n";
 }
 
+// Lists the applications, or shows the named one. Returns the exit code.
 int run(const std::string& name, bool json) {
   if (name.empty()) {
     return print(json ? json_list("applications", groma::benchmarks()) : list_apps());

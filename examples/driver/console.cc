@@ -143,6 +143,7 @@ ProgressLine::~ProgressLine() {
   if (shown_ms_ != 0) rewrite_line("");
 }
 
+// Draws nothing in the first two seconds, and then at most ten times a second.
 bool ProgressLine::due() {
   constexpr std::int64_t kQuietMs = 2000, kBetweenMs = 100;
   const std::int64_t now = now_ms();

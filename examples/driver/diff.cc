@@ -10,6 +10,7 @@
 
 namespace driver {
 
+// Two changes share a hunk if at most two contexts of unchanged lines lie between them.
 std::string unified_diff(std::string_view name, std::string_view before, std::string_view after) {
   if (before == after) return "";
   constexpr std::size_t kContext = 3;

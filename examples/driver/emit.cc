@@ -20,6 +20,7 @@ struct Options {
   bool decisions_only = false;
 };
 
+// Compiles the mapping and writes the C++ file. Returns the exit code.
 int run(const Options& options) {
   check_written({{"--out", options.out}}, {options.file});
   std::optional<groma::Diagnostics> diags;

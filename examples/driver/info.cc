@@ -28,6 +28,7 @@ std::string bytes_text(std::int64_t bytes) {
   return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / static_cast<double>(kMib));
 }
 
+// Returns the list of the presets, one on each line.
 std::string list_machines() {
   std::string text;
   for (const groma::Preset& preset : groma::machine_presets()) {
@@ -38,6 +39,7 @@ std::string list_machines() {
          "nodes=4,gpu=4,cpu=4,omp=2,\nor a JSON file. `groma machines NAME` shows one.\n";
 }
 
+// Lists the processors, memories and channels of a node type.
 std::string describe_node(const groma::NodeType& node) {
   std::string text;
   for (const groma::ProcessorGroup& group : node.processors) {
@@ -65,6 +67,7 @@ std::string describe_node(const groma::NodeType& node) {
   return text;
 }
 
+// Describes the node types of a machine, and the parameters if it is a preset.
 std::string describe_machine(const std::string& spec, const groma::Machine& machine) {
   std::string text = fmt::format("{}: {}\n", machine.name(), machine.description());
   std::map<std::uint32_t, std::int64_t> counts;
@@ -88,6 +91,7 @@ std::string describe_machine(const std::string& spec, const groma::Machine& mach
   return text;
 }
 
+// Lists the machines, or shows the named one. Returns the exit code.
 int run_machines(const std::string& spec, bool json) {
   if (spec.empty()) {
     return print(json ? json_list("machines", groma::machine_presets()) : list_machines());
@@ -99,6 +103,7 @@ int run_machines(const std::string& spec, bool json) {
   return print(json ? groma::machine_to_json(machine) : describe_machine(spec, machine));
 }
 
+// Lists the strategies, or prints the named one. Returns the exit code.
 int run_strategies(const std::string& name, bool json) {
   if (name.empty() && json) return print(json_list("strategies", groma::strategies()));
   std::string text;
@@ -126,6 +131,7 @@ struct GrammarOptions {
   std::string format = "ebnf", app, machine;
 };
 
+// Prints the grammar, narrowed to the application and the machine. Returns the exit code.
 int run_grammar(const GrammarOptions& options) {
   check_standard_input({options.app, options.machine});
   std::optional<groma::Diagnostics> diags;

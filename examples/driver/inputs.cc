@@ -187,6 +187,7 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
 
 }  // namespace
 
+// Reads the machine first. Stops at the first input that cannot be read.
 std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
                                   std::optional<groma::Diagnostics>* diags,
                                   const ReadOptions& options) {

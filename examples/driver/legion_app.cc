@@ -37,6 +37,7 @@ std::string names_in(const fs::path& folder) {
 
 }  // namespace
 
+// Searches the library in the build folder, then in the installation, relative to this command.
 groma::Result<std::string> own_library() {
   std::error_code code;
   const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
@@ -84,6 +85,7 @@ void check_flags(const std::string& app, const groma::Workload& workload,
   }
 }
 
+// A flag that is not given has Legion's default value.
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) {
   const auto value = [&](const char* flag, std::int64_t otherwise) {
     const auto at = std::find(flags.begin(), flags.end(), flag);

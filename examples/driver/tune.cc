@@ -197,6 +197,7 @@ std::optional<groma::Error> no_directory(const char* option, const std::string& 
   return error;
 }
 
+// The steps are: read the inputs, make the model and the proposer, search, report, verify.
 int run_tune(TuneArguments arguments) {
   check_usage(arguments);
   catch_interrupts();

@@ -71,6 +71,7 @@ Display::Display(const groma::Evaluator& evaluator, std::vector<groma::Diagnosti
       json_(json),
       live_(!json && can_rewrite_lines()) {}
 
+// Shows the notes before the first event. Prints JSON lines, or improvements and a progress line.
 void Display::operator()(const groma::TuneEvent& event) {
   using Kind = groma::TuneEvent::Kind;
   for (const groma::Diagnostics& each : std::exchange(notes_, {})) {
@@ -103,6 +104,7 @@ bool Display::due() {
   return true;
 }
 
+// Shortens the trajectory so that the line fits the terminal.
 std::string Display::line(const groma::TuneEvent& event) const {
   const std::size_t columns = error_columns() - 1;
   const double best = event.best_score;
@@ -118,6 +120,7 @@ std::string Display::line(const groma::TuneEvent& event) const {
       columns);
 }
 
+// Prints a better value, or one that is better only within the noise.
 void Display::say_better(const groma::TuneEvent& event) {
   clear();
   const groma::Step& step = *event.step;

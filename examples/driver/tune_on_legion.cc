@@ -40,6 +40,7 @@ std::optional<groma::Error> begin_on_legion(groma::SearchSetup* setup) {
   return std::nullopt;
 }
 
+// The commands call this executable again for each mapping.
 void measure_on_legion(groma::SearchSetup* setup) {
   std::error_code ignored;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", ignored).string();

@@ -35,6 +35,7 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
 
 }  // namespace
 
+// Budgets on the command line replace the stored ones.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
   if (auto error = no_directory("--resume", arguments->resume)) return error;
   auto search = groma::stored_search(arguments->resume);

@@ -97,6 +97,7 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
 
 }  // namespace
 
+// Reads a mapping problem with its applications, or the marked text of --file.
 std::optional<Subject> read_subject(const TuneArguments& arguments,
                                     const std::string& recorded_start) {
   const groma::SearchSetup& setup = arguments.setup;

@@ -67,6 +67,7 @@ groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arg
   return warnings;
 }
 
+// Prints the table of measured times and writes verified.mapper.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
                   const groma::BestSteps& best, const Subject& subject,
                   const std::string& directory, const std::vector<std::string>& warnings) {
@@ -91,6 +92,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
   return print(text) == kFine && winner != nullptr ? kFine : kWrongInput;
 }
 
+// Runs one verification for each application, and prints each table.
 int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
                             const Subject& subject) {
   const std::vector<groma::VerifyCandidate> candidates = groma::candidates_of(outcome);

@@ -146,6 +146,7 @@ struct Matrix {
   LogicalPartition parts;  // the blocks that are arguments of task_7
 };
 
+// Cuts each block of a partition into the blocks of the next level, down to the last level.
 void cut_all(Context context, Runtime* runtime, LogicalPartition blocks, const Level* level,
              const Level* end) {
   if (level == end) return;
@@ -159,6 +160,7 @@ void cut_all(Context context, Runtime* runtime, LogicalPartition blocks, const L
   }
 }
 
+// Makes the region of a matrix with its tiles and the blocks of all levels.
 Matrix make(Context context, Runtime* runtime, const char* name, const char* tiles,
             std::initializer_list<Level> levels) {
   constexpr Color kTiles = matrix::kBlocks + 1;

@@ -51,6 +51,7 @@ bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> par
   return true;
 }
 
+// Registers both layouts at the first call.
 LayoutConstraintID constraint(Order order) {
   const auto make = [](const char* name, DimensionKind first, DimensionKind second) {
     LayoutConstraintRegistrar layout(FieldSpace::NO_SPACE, name);
@@ -143,6 +144,7 @@ void set_time_on_gpu(const PhysicalRegion& times, FieldID field) {
 }
 #endif
 
+// Compares the times of all points.
 long long get_elapsed(const Task*, const std::vector<PhysicalRegion>& regions, Context, Runtime*) {
   const Times<LEGION_READ_ONLY> start(regions[0], kStart), stop(regions[0], kStop);
   const Rect<1> points = regions[0].get_bounds<1, coord_t>().bounds;

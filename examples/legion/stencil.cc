@@ -291,6 +291,7 @@ LogicalPartition made_by(TaskID task, Context context, Runtime* runtime, Logical
   return made;
 }
 
+// Makes the regions of the grid and of the strips, and their partitions.
 Data make_data(Context context, Runtime* runtime) {
   const auto make = [&](const char* name, coord_t width, coord_t height) {
     return program::make_region(

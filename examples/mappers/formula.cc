@@ -68,6 +68,7 @@ std::string FormulaMapper::describe(Origin origin) const {
   return std::string(origin == kPlaceOrigin ? sentences_.place : "");
 }
 
+// Returns the first listed kind that the machine has and for which the task has a variant.
 std::optional<ProcKind> FormulaMapper::kind_of(const TaskView& task) const {
   const auto said = kinds(task);
   if (said.empty()) return default_kind(task);
@@ -111,6 +112,7 @@ void FormulaMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   }
 }
 
+// Makes one slice for each point.
 void FormulaMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                                SliceAnswer& answer) {
   const Formula formula = launch_formula(task);

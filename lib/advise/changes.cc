@@ -50,6 +50,7 @@ void Editor::add(const std::string& title, std::string about, std::vector<Edit> 
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
+// The title of the change says what is replaced or added, and at which line.
 void Editor::set(const edit::Statement& statement, const edit::Function* function, ProcKind kind) {
   auto setting = mapping_.set(statement, function, kind);
   if (setting.edits.empty()) return;
@@ -93,6 +94,7 @@ void Editor::change(const edit::Mapping::Changes& changes) {
   changes_.push_back({std::move(about), std::move(all)});
 }
 
+// Removes each of the first kRemoved statements of this kind in a separate change.
 void Editor::remove(MappingStatement statement) {
   std::set<std::uint32_t> done;
   for (const program::Row& row : program_.data().rows) {
@@ -123,6 +125,7 @@ std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task
   return kinds;
 }
 
+// Without a Task statement, the default mapper's preference decides.
 std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& task) {
   const std::vector<ProcKind> kinds = kinds_of(subject, task);
   const auto decision = subject.program.task(task.name);
@@ -189,6 +192,7 @@ class Weights {
   RunTime runtime() const { return runtime_; }
 
  private:
+  // Adds the time of the path's segments between `begin` and `end` to their tasks and regions.
   void add(const Profile& profile, RunTime begin, RunTime end) {
     const RunRecord& record = *profile.record;
     auto segment = std::partition_point(profile.path.begin(), profile.path.end(),
@@ -233,6 +237,7 @@ class Faster {
         weights_(profile, measured),
         editor_(subject.program) {}
 
+  // Proposes changes for tasks and regions in the order of their time.
   std::vector<Change> changes() {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
@@ -265,6 +270,7 @@ class Faster {
     return name < 0 ? -1 : subject_.app.find_task(record_.tasks[static_cast<std::size_t>(name)]);
   }
 
+  // Proposes another memory, another function and another processor kind for a task.
   void map_otherwise(std::int32_t name) {
     const int task = task_of(name);
     if (task < 0) return;
@@ -277,6 +283,7 @@ class Faster {
     let_run_elsewhere(number);
   }
 
+  // Proposes each other kind on which the task can run, with the present kind as second choice.
   void let_run_elsewhere(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
     const auto name = syntax::written_name(task.name);
@@ -402,6 +409,7 @@ class Faster {
     if (name) editor_.set({.kind = MappingStatement::kControlReplicate, .tasks = {*name}});
   }
 
+  // Proposes three common layouts for all data of a task.
   void lay_out(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
     const auto name = syntax::written_name(task.name);

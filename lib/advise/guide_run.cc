@@ -223,6 +223,7 @@ class Adviser {
     return {std::move(title), *std::move(edits), false};
   }
 
+  // Runs the unchanged mapping, with shortened loops and a limit on tasks.
   RunResult run_without_noise(std::int64_t iterations, std::int64_t most_tasks = INT64_MAX) const {
     Diagnostics ignored(source());
     SimulateOptions options = run_.options;
@@ -256,6 +257,7 @@ class Adviser {
         run_.result->tasks, most_tasks_));
   }
 
+  // Says how many changed mappings were tried and whether one of them helps.
   std::string outcome_words(bool any, bool promising) const {
     std::string text = fmt::format("Of {} changed mappings, one statement each, ", tried_);
     if (any) {
@@ -386,6 +388,7 @@ class Adviser {
 
 }  // namespace
 
+// Returns the names of the processor and memory kinds that the machine does not have.
 std::vector<std::string> lacking_kinds(const Machine& machine) {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {

@@ -14,6 +14,7 @@ class Mending {
   Mending(const ChangeInput& subject, const Refusal& refusal)
       : subject_(subject), refusal_(refusal), editor_(subject.program) {}
 
+  // The id of the refusal decides which changes are proposed.
   std::vector<Change> changes() {
     switch (refusal_.diagnostic.id) {
       case DiagId::kNoVariant:
@@ -77,6 +78,7 @@ class Mending {
     std::uint32_t position;
     ProcKind kind;
   };
+  // Returns the requirement of the refusal; nullopt if the refusal names no known task or position.
   std::optional<Wanted> wanted() const {
     const app::Task* of = task(argument(1));
     const auto number = position();

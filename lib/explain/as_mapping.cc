@@ -118,6 +118,7 @@ class DefaultProgram {
 
   // ---- Data
 
+  // Writes the requirements of a task once for each list of names that launches use.
   void add_requirements(std::uint32_t number, const std::string& name, ProcKind kind) {
     const TaskUses& uses = uses_[number];
     for (std::size_t n = 0; n < uses.names.size(); ++n) {
@@ -237,6 +238,7 @@ class DefaultProgram {
     }
   }
 
+  // Writes ControlReplicate if the default mapper replicates the task.
   void add_replication(const app::Task& task, const std::string& name, const app::AppView& views,
                        ProcKind kind) {
     const auto options = start(views.view({}));

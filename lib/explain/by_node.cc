@@ -20,6 +20,7 @@ FirstProcessors first_of_each_node_type(const Machine& machine) {
   return found;
 }
 
+// Compares the candidates one by one, with the statements that chose them.
 bool same_data(const RequirementWish& a, const RequirementWish& b) {
   const auto same_instance = [](const InstanceWish& x, const InstanceWish& y) {
     return x.memory == y.memory && x.memory_origin == y.memory_origin && x.layout == y.layout &&

@@ -53,6 +53,8 @@ class Writer {
         {"value", std::move(value)}, {"by", statement(decided.by)}, {"over", over(decided.beaten)}};
   }
 
+  // Writes all decisions about a task. Without a processor kind there is only the decision about
+  // the kind.
   Json write(const ExplainedTask& task) const {
     Json json = {{"task", task.name}};
     json["kind"] =
@@ -127,6 +129,7 @@ class Writer {
     return json;
   }
 
+  // Writes a memory. A skipped or virtual memory has no layout.
   Json write(const ExplainedMemory& memory) const {
     constexpr std::string_view kStates[] = {"passed", "taken", "fallback"};
     Json json = {{"memory", groma::name_of(memory.memory)},

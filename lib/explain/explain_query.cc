@@ -82,6 +82,7 @@ bool is_number(std::string_view text) {
 
 }  // namespace
 
+// Names the positions at which tasks use the data, and its other names.
 bool explain_description_name(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
                               const std::vector<TaskUses>& uses) {
   const auto named = find_data(data, name);

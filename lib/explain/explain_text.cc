@@ -11,6 +11,7 @@ namespace {
 
 using Reason = BeatenStatement::Reason;
 
+// Returns why a statement was not used.
 std::string_view words_of(Reason reason) {
   switch (reason) {
     case Reason::kPrecedence:
@@ -129,6 +130,7 @@ class Writer {
     decided(2, launch);
   }
 
+  // Writes the memories of a requirement, the statements that lost, and early collection.
   void write(const ExplainedRequirement& requirement) {
     std::string names;
     for (const std::string& name : requirement.names) {
@@ -152,6 +154,7 @@ class Writer {
     }
   }
 
+  // Writes one memory with its statement, and the layout of the data there.
   void write(const ExplainedMemory& memory) {
     using State = ExplainedMemory::State;
     const bool is_virtual = memory.memory == MemKind::kVirtual;
@@ -196,6 +199,7 @@ class Writer {
     by(2, {});
   }
 
+  // Writes a list of statements, at most kListed of them, below a heading.
   void list(std::string_view heading, const std::vector<Origin>& origins) {
     if (origins.empty()) return;
     constexpr std::size_t kListed = 100;

@@ -65,6 +65,7 @@ class NameChecker {
   }
 
  private:
+  // Checks the task and region names of a statement, as far as its kind has them.
   template <typename Node>
   void look_at(const Node& node) {
     if constexpr (requires { node.names; }) {
@@ -153,6 +154,7 @@ class NameChecker {
 
 }  // namespace
 
+// If `app` is null, all processor kinds of the machine are allowed. VIRTUAL is always allowed.
 GrammarNames grammar_names(const Workload* app, const Machine* machine) {
   GrammarNames names;
   std::set<ProcKind> variants;

@@ -35,6 +35,7 @@ std::string count(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+// Chooses the largest prefix for which the number is at least 1.
 std::string rate_words(double rate, std::string_view unit) {
   struct Prefix {
     double size;
@@ -89,6 +90,7 @@ std::string steal_words(std::optional<StealScope> steal) {
                                         : "stolen by processors of any node";
 }
 
+// Without a program, all words are about the default mapper.
 ProfileWords words_of(const std::string& title, const Program* program) {
   ProfileWords words;
   words.title = title;

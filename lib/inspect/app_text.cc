@@ -13,6 +13,7 @@
 namespace groma {
 namespace {
 
+// Joins the words with a separator between them.
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
   std::string text;
   for (const std::string& word : words) {
@@ -58,6 +59,7 @@ std::size_t width_of(const Items& items, std::size_t least = 10) {
   return std::min<std::size_t>(least, 32);
 }
 
+// Lists the parameters with their defaults, and the named sizes.
 std::string describe_parameters(const Application& app, std::string_view name) {
   std::string text;
   if (!app.parameters.empty()) {
@@ -140,6 +142,7 @@ std::string describe_data(const Application& app) {
   return text;
 }
 
+// Lists the tasks with their variants and region requirements.
 std::string describe_tasks(const Application& app) {
   std::string text = "\nTasks\n";
   for (const AppTask& task : app.tasks) {

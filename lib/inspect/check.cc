@@ -7,6 +7,7 @@
 
 namespace groma {
 
+// Each check needs the ones before it: text, then names, then the machine, then a rehearsed run.
 std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
                                   Diagnostics& diags, LogSink* log, const CheckOptions& options) {
   const Program program = compile(source, diags);

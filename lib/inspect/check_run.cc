@@ -28,6 +28,7 @@ class VariantCheck {
   VariantCheck(const BoundProgram& bound, const Workload& app, Diagnostics& diags)
       : program_(bound.program()), machine_(bound.machine()), app_(app.data()), diags_(diags) {}
 
+  // Checks each task until it warned once, for each list of names that launches use.
   void check() {
     if (std::none_of(app_.tasks.begin(), app_.tasks.end(), is_partly_chosen)) return;
     bool complete = true;

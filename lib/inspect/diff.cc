@@ -52,6 +52,7 @@ class Differ {
         slices_of_a_(a.shared, app, uses_),
         slices_of_b_(b.shared, app, uses_) {}
 
+  // Compares task by task. If the processor kinds differ, nothing else of the task is compared.
   std::vector<MappingDifference> differences() {
     for (std::size_t t = 0; t < app_.tasks.size(); ++t) {
       task_ = t;
@@ -236,6 +237,7 @@ class Differ {
     return {nullptr, nullptr};
   }
 
+  // Returns the memories (or layouts) of a requirement in order: "FBMEM, else ZCMEM".
   template <typename Text>
   static std::string in_order(const ExplainedRequirement& requirement, const Text& text) {
     if (!requirement.is_mapped) return "nothing is mapped";
@@ -296,6 +298,7 @@ class Differ {
   std::vector<MappingDifference> differences_;
 };
 
+// Runs mapping A with the decisions in `mix` taken from mapping B.
 RunResult run_mixed(const Mapping& a, const Mapping& b, const DecisionMix& mix,
                     const Workload& workload, const SimulateOptions& options) {
   return simulate(

@@ -128,6 +128,7 @@ class Writer {
     return order;
   }
 
+  // Writes a statement with its cost as a whole, then its differences, grouped by equal decisions.
   void write(const StatementDifference& statement) {
     const Program& program = statement.is_of_a ? a_ : b_;
     const std::string head =
@@ -204,6 +205,7 @@ class Writer {
                          measured ? "" : "; the cost is only known for " + together);
   }
 
+  // Returns where a difference is: the task, its region, and how many points move.
   static std::string where(const MappingDifference& each) {
     std::string words = harmless(each.task);
     if (is_of_requirement(each.what)) {
@@ -229,6 +231,7 @@ class Writer {
   std::string text_;
 };
 
+// Returns the outcome of one mapping's own run.
 OrderedJson json_of(const RunResult& result, const Diagnostics& diags) {
   OrderedJson json = {{"status", result.ok() ? "ok" : "error"}};
   if (result.ok()) {
@@ -245,6 +248,7 @@ OrderedJson json_of(const Program& program, const SideDecision& side) {
   return {{"decision", side.decision}, {"by", json_of(program, side.by)}};
 }
 
+// Adds the cost of a difference, or the reason why it has none.
 void add_cost(OrderedJson& json, const std::optional<MappingDifference::Cost>& cost,
               const std::string& alone) {
   if (cost) {

@@ -163,6 +163,7 @@ std::string layer_title(const Placement& placement, std::int64_t k) {
   return "layer " + point_text(leading);
 }
 
+// Draws the layers of a launch below each other, at most kLayers of them.
 std::string layers(const Placement& placement, const Palette& palette, const DrawOptions& options) {
   const int dims = placement.domain.dimensions();
   const std::int64_t columns = dims > 0 ? placement.domain.extents[dims - 1] : 1;
@@ -178,6 +179,7 @@ std::string layers(const Placement& placement, const Palette& palette, const Dra
   return text;
 }
 
+// Lists the processors with their labels and a bar for the number of points.
 std::string legend(const Placement& placement, const Palette& palette, const DrawOptions& options) {
   std::string text = "\n";
   const std::int64_t most_points = placement.max_load();
@@ -214,6 +216,7 @@ std::string decisions(const Placement& placement, const BoundProgram& bound) {
   return text;
 }
 
+// Returns the text with the characters escaped that have a meaning in XML.
 std::string escaped(std::string_view text) {
   std::string made;
   for (char c : harmless(text)) {
@@ -323,6 +326,7 @@ class SvgWriter {
                     y, width, height, hex_color(placement_, p));
   }
 
+  // Draws one layer with its title and the numbers of its rows and columns.
   void write_layer(std::int64_t layer) {
     double y = kTop + layer_height() * static_cast<double>(layer);
     if (dims_ > 2) {
@@ -358,6 +362,7 @@ class SvgWriter {
     }
   }
 
+  // Draws the colour, name and number of points of each processor.
   void write_legend(double top, std::size_t listed) {
     std::size_t number = 0;
     for (std::size_t node = 0; node < placement_.loads.size(); ++node) {

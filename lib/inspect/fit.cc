@@ -111,6 +111,7 @@ class Fitter {
 
 }  // namespace
 
+// Returns the parameters by which the last two sizes of the application differ.
 Result<std::vector<std::string>> growing_parameters(const Application& app) {
   std::vector<std::string> names;
   if (app.sizes.size() >= 2) {
@@ -165,6 +166,7 @@ std::string words_of(const std::vector<AppValue>& values) {
 
 }  // namespace
 
+// Writes the largest size that fits, and what prevents the next larger one.
 std::string draw(const Fit& fit, const Application& app) {
   std::string text;
   if (fit.fits) {

@@ -92,6 +92,7 @@ std::string why_never(const app::Data& data, std::uint32_t number, const TaskUse
 
 }  // namespace
 
+// Reports each statement once, even if it has several useless rows.
 void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags) {
   const UsableKinds usable(machine);
   std::set<std::uint32_t> reported;  // numbers of statements; a statement may have many rows
@@ -110,6 +111,7 @@ void check_kinds(const Program& program, const Machine& machine, Diagnostics& di
   }
 }
 
+// Skips unknown tasks, which check_names() reports.
 void check_replication(const Program& program, const Machine* machine, const Workload& app,
                        Diagnostics& diags) {
   const app::Data& data = app.data();

@@ -163,6 +163,8 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
   stealer().select_steal_targets(runtime, blacklist, answer);
 }
 
+// If limits and stealing come from different mappers, one task of each name stays for which the
+// limiting mapper has asked for a place.
 void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                        std::span<const TaskView> stealable,
                                        std::vector<std::uint32_t>& answer) {

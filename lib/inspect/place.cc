@@ -23,6 +23,7 @@ class Decider {
   Decider(const BoundProgram& bound, const PlaceQuery& query, Diagnostics& diags)
       : program_(bound.program()), machine_(bound.machine()), query_(query), diags_(diags) {}
 
+  // Returns nothing, after a diagnostic, if no statement decides or a name is unknown.
   std::optional<Decision> decide() {
     Decision decision;
     decision.kind = query_.from;
@@ -45,6 +46,7 @@ class Decider {
   }
 
  private:
+  // Returns the function that the query names. Suggests similar names if there is none.
   std::optional<FunctionId> named_function() {
     const auto function = program_.find_function(query_.function);
     if (!function) {
@@ -216,6 +218,7 @@ std::int64_t Placement::min_load() const {
   return least;
 }
 
+// Evaluates the function point by point, and calls `progress` from time to time.
 std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& query,
                                Diagnostics& diags, LogSink* log, const Progress& progress) {
   const auto decision = Decider(bound, query, diags).decide();

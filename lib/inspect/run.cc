@@ -60,6 +60,7 @@ RunResult run(const BoundProgram& bound, const Workload& workload, const Simulat
   return result;
 }
 
+// Runs the application under the default mapper. Its refusals have no location in a text.
 RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& workload,
                       const SimulateOptions& options, Diagnostics& diags) {
   RunResult result = simulate(
@@ -103,6 +104,7 @@ std::string to_json(const RunResult& result, const Feedback* feedback, const Pro
   return json_line(json);
 }
 
+// Returns the JSON of a run that did not begin, because the mapping has errors.
 std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback) {
   OrderedJson json = {{"status", "error"}, {"stage", "check"}};
   json["raw"] = "";
@@ -116,6 +118,7 @@ std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback
   return json_line(json);
 }
 
+// Writes the measured time and throughput, then the profile of the whole run.
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
                  bool color) {
   if (!result.ok()) return {};

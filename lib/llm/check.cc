@@ -168,6 +168,7 @@ std::string to_json(const ChatCheck& check) {
   return as_line(json);
 }
 
+// Missing values are null.
 std::string to_json(const ChatError& error) {
   return as_line({{"status", "error"},
                   {"code", kCodeNames.at(static_cast<std::size_t>(error.code))},

@@ -187,6 +187,7 @@ class Reader {
     read_block(label, fence.body, !fence.closed);
   }
 
+  // Returns the name of the base's segment that a label means; "" if it means none.
   std::string_view find_label(std::string_view label) const {
     if (form_.is_mapping) return segment_of_label(label);
     while (!label.empty() && (label.back() == ':' || label.back() == '*' || label.back() == '`')) {
@@ -394,6 +395,7 @@ class Reader {
     answer_.segments = std::move(result);
   }
 
+  // Says in the answer why nothing in the reply could be used.
   void refuse(bool without_fences) {
     for (const std::string& text : answer_.notes) {
       answer_.why += (answer_.why.empty() ? "" : "; ") + text;
@@ -419,6 +421,7 @@ Answer read_answer(const ChatReply& reply, const Segments& base, const AnswerFor
   return Reader(base, form).read(*text, reply.finish == ChatReply::Finish::kLength);
 }
 
+// Refuses the whole reply if one edit does not fit.
 Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping) {
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);

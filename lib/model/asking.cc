@@ -168,6 +168,7 @@ std::string Asker::take_remarks() {
   return text;
 }
 
+// Says what the model is to improve, and what the score is.
 std::string role_words(const Problem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
     return fmt::format(

@@ -19,6 +19,7 @@ std::string operations_text() {
   return text;
 }
 
+// Pieces about rare parts of the language are removed from a prompt that is too long.
 std::vector<CardPiece> make_card() {
   return {
       {R"(MAPPING LANGUAGE - REFERENCE CARD

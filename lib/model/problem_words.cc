@@ -91,6 +91,7 @@ std::string region_words(const TaskUses& uses, std::size_t r) {
   return names.empty() ? fmt::format("position {}", r) : fmt::format("{}", fmt::join(names, "/"));
 }
 
+// Returns the line of a task: name, kinds, launches, and regions with privileges and MB.
 std::string task_words(const app::Data& data, const app::Task& task, const TaskUses& uses,
                        const Machine& machine, const std::string& name) {
   std::string kinds;
@@ -145,6 +146,7 @@ std::string machine_words(const Machine& machine) {
   return words;
 }
 
+// Leaves out tasks that the application does not launch.
 AppWords app_words(const Workload& app, const Machine& machine) {
   AppWords words;
   words.name = app.name();

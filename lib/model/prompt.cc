@@ -27,6 +27,7 @@ bool in_path(char c) {
          c == '+' || c == '~' || c == '@' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+// Splits a text into its lines.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -156,6 +157,7 @@ std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
 
 // -------------------------------------------------------------------------------------- its blocks
 
+// Names the unit and whether higher or lower values are better.
 std::string goal_words(const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
   std::string words = fmt::format("The result is measured in {}. Make it as {} as possible",
@@ -166,6 +168,7 @@ std::string goal_words(const Evaluator& evaluator) {
   return words;
 }
 
+// A mapping gets the machine and the tasks; any other text gets Problem::about.
 void add_problem(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) {
     const std::string about =
@@ -221,6 +224,7 @@ Result<Segments> segments_of(const Problem& problem, const std::string& text) {
   return Segments::of_marked(Source("text", text));
 }
 
+// The fence has three backticks, or more if the text contains as many.
 std::string fenced(std::string_view text, std::string_view label) {
   std::size_t longest = 2, run = 0;
   for (const char c : text) {
@@ -277,6 +281,7 @@ std::string values_words(const Evaluation& evaluation, const Evaluator& evaluato
   return words + ")";
 }
 
+// A valid result has its score and the values of the inputs.
 std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   switch (evaluation.status) {
     case Evaluation::Status::kOk:
@@ -319,6 +324,7 @@ std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail d
   return lines;
 }
 
+// Takes the first sentence of each part of the feedback that `detail` allows.
 std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most) {
   std::string words;
   const auto add = [&](GuideDetail needs, const std::string& text) {
@@ -348,6 +354,7 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& rou
   }
 }
 
+// Shows the last failures, each with its reason and its differences from `current`.
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail) {
   const std::vector<Step>& failures = round.history().failures();
   if (failures.empty()) return;

@@ -97,6 +97,7 @@ std::optional<llm::json> parse_object(std::string_view text) {
   return value;
 }
 
+// Searches for the key without parsing the whole text, so the text may be broken elsewhere.
 std::optional<std::string> string_member(std::string_view text, std::string_view key) {
   const std::string quoted = '"' + std::string(key) + '"';
   for (std::size_t at = 0; (at = text.find(quoted, at)) != text.npos;) {
@@ -117,6 +118,7 @@ std::optional<std::string> string_member(std::string_view text, std::string_view
   return std::nullopt;
 }
 
+// Refuses replies that are empty after the reasoning was removed.
 std::optional<std::string> reply_text(const ChatReply& reply, std::string* why) {
   std::string text = reply.text, thoughts = reply.reasoning;
   llm::split_thoughts(&text, &thoughts);

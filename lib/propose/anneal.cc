@@ -158,6 +158,7 @@ void Anneal::go_on(Choice choice, double score) {
   }
 }
 
+// Remembers the score, and moves to the choice if it is accepted.
 void Anneal::learn(const Step& step) {
   for (Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;

@@ -341,6 +341,7 @@ void Ccd::run_on(const Task& task, const Kind& kind, Choice& choice) const {
   if (kind_of(task, choice) != kind.kind) choice[task.decision] = kind.option;
 }
 
+// Prefers `first`, otherwise takes the first kind of the task that can address the memory.
 bool Ccd::reach(const Task& task, MemKind memory, ProcKind first, Choice& choice) const {
   if (addresses(kind_of(task, choice), memory)) return true;
   const Kind* other = nullptr;

@@ -316,6 +316,8 @@ class Evolve : public Proposer {
 
   bool whole() const { return asker_.writes_programs() || failed_edits_ >= kFailedEdits; }
 
+  // Builds the prompt: the language and the problem, the parent, attempts, other programs, the
+  // task.
   void build(Prompt& prompt, Round& round, const Attempt& attempt, const Segments& base) {
     const Problem& problem = round.problem();
     const Island& island = islands_[attempt.island];

@@ -34,6 +34,8 @@ class Guided : public Proposer {
   std::string_view name() const override { return "guided"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // First makes room if memory is short, then proposes the drafts with the best estimates, then one
+  // change at a time.
   std::vector<Proposal> propose(Round& round) override {
     if (round.has_estimates() && !searched_) {
       search(round);

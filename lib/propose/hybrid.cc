@@ -41,6 +41,7 @@ class Hybrid : public Proposer {
   }
 
  private:
+  // Lets `guided` propose, and notes its texts so that the model does not repeat them.
   std::vector<Proposal> guided(Round& round) {
     std::vector<Proposal> proposals = guided_->propose(round);
     for (Proposal& proposal : proposals) {
@@ -93,6 +94,7 @@ class Hybrid : public Proposer {
     proposals = {std::move(proposals[best])};
   }
 
+  // Builds the prompt: the language and the problem, the best text, failures, and the history.
   void build(Prompt& prompt, Round& round, const Step* best, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());

@@ -169,6 +169,7 @@ class Marks : public Proposer {
     return read && read->between == text_.between ? read->chosen : text_.chosen;
   }
 
+  // Returns the text of the choice `to`, and describes its changes: "line 3: 64 for 32".
   Proposal proposal(const Choice& from, const Choice& to) {
     tried(to);
     std::string why;
@@ -215,6 +216,7 @@ class Marks : public Proposer {
 
 }  // namespace
 
+// Fails with a help that shows how to write a mark.
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
   const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
   if (edit::has_segment_mark(source.text())) {

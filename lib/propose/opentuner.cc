@@ -24,6 +24,7 @@ class OpenTuner : public Proposer {
 
   std::string_view name() const override { return "opentuner"; }
 
+  // Proposes the requests of the next generation, also those that were tried before.
   std::vector<Proposal> propose(Round& round) override {
     std::vector<Proposal> proposals;
     for (const Ensemble::Request& request : ensemble_.ask(round.most())) {

@@ -21,6 +21,7 @@ class Opro : public Proposer {
   std::string_view name() const override { return "opro"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // Asks the same question several times and proposes each usable reply.
   std::vector<Proposal> propose(Round& round) override {
     const Problem& problem = round.problem();
     const Result<Segments> base = segments_of(problem, text_of(round.history().best(), problem));
@@ -40,6 +41,7 @@ class Opro : public Proposer {
   }
 
  private:
+  // Builds the prompt: the language and the problem, then the best texts with their scores.
   void build(Prompt& prompt, Round& round, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());

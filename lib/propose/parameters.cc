@@ -104,6 +104,7 @@ void ParameterSpace::disturb(Configuration& configuration, std::size_t p, Draws&
   }
 }
 
+// A number is computed in units of its range, so numbers of different ranges are alike.
 void ParameterSpace::set_linear(Configuration& configuration, std::size_t p, const Configuration& a,
                                 double scale, const Configuration& b, const Configuration& c,
                                 Draws& draws) const {

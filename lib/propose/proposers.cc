@@ -26,6 +26,7 @@ Made plain(const Problem& problem, std::uint64_t seed, const AskOptions&) {
   return make(problem, seed);
 }
 
+// Makes a proposer that asks a model. A text that is not a mapping needs marked segments.
 template <auto make>
 Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& options) {
   if (!problem.is_mapping()) {

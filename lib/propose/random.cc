@@ -17,6 +17,7 @@ class Random : public Proposer {
 
   std::string_view name() const override { return "random"; }
 
+  // Draws up to four mappings.
   std::vector<Proposal> propose(Round& round) override {
     std::vector<Proposal> proposals;
     while (proposals.size() < std::min<std::size_t>(round.most(), 4)) {

@@ -61,6 +61,7 @@ std::optional<double> number_in(const llm::json& value) {
   return std::clamp(number, -1e6, 1e6);
 }
 
+// Returns a member of a JSON object as one line: a string, or a list of strings.
 std::string words_in(const llm::json& object, const char* key) {
   const llm::json* value = llm::member(object, key);
   if (value == nullptr) return "";
@@ -156,6 +157,7 @@ class Scientist : public Proposer {
     return proposals;
   }
 
+  // Adds the text to the population, and records the result of its experiment as a finding.
   void learn(const Step& step) override {
     Member member{step.number, 0, 0, step.proposal.text, step.evaluation};
     member.evaluation.feedback = {};
@@ -178,6 +180,7 @@ class Scientist : public Proposer {
     const Member* reference = nullptr;
   };
 
+  // Returns the gain over the experiment's base in percent, or why it is unknown.
   std::string outcome(const Evaluation& evaluation, const Experiment& experiment) const {
     if (!evaluation.ok()) return "it did not run";
     if (experiment.base_score <= 0 || !std::isfinite(experiment.base_score)) return "it ran";
@@ -206,6 +209,7 @@ class Scientist : public Proposer {
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
   }
 
+  // Returns the members that ran, the best first.
   std::vector<const Member*> valid() const {
     std::vector<const Member*> members;
     for (const Member& member : population_) {
@@ -293,6 +297,7 @@ class Scientist : public Proposer {
     }
   }
 
+  // Returns a member as one line: its id, base, reference and timings.
   static std::string line_of(const Member& member, const Evaluator& evaluator) {
     std::string line = fmt::format(" #{} | ", member.id);
     line += member.base == 0 ? "none" : fmt::format("#{}", member.base);
@@ -310,6 +315,7 @@ class Scientist : public Proposer {
     return line + "\n";
   }
 
+  // Shows the newest findings, up to kShownFindings bytes.
   void add_findings(Prompt& prompt) const {
     if (findings_.empty()) return;
     prompt.heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
@@ -333,6 +339,7 @@ class Scientist : public Proposer {
                             fenced_segments(segments)));
   }
 
+  // Asks the model for avenues and experiments. Returns the three experiments to carry out.
   std::vector<Experiment> design(Round& round, const Pair& pair, const Segments& base) {
     ModelQuestion question;
     question.json_schema = kDesignerSchema;
@@ -384,6 +391,7 @@ class Scientist : public Proposer {
     return picked(experiments);
   }
 
+  // Builds the prompt that asks for the text of one experiment.
   void build_writer(Prompt& prompt, const Round& round, const Pair& pair, const Segments& base,
                     const Experiment& experiment) const {
     const Problem& problem = round.problem();

@@ -107,6 +107,7 @@ Technique::Request GreedyMutation::ask(EnsembleState& shared) {
   return {};
 }
 
+// Changes one parameter, a little or completely.
 void GreedyMutation::mutate(Configuration& configuration, std::size_t p,
                             EnsembleState& shared) const {
   if (normal_) {

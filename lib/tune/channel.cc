@@ -57,6 +57,7 @@ void Channel::add_spent_before() {
   if (model_ != nullptr) model_->add_spent(progress_.spent.tokens, progress_.spent.money);
 }
 
+// Asks in groups of at most kMaxAsked requests.
 std::vector<Result<ChatReply, ChatError>> Channel::ask(std::span<const ChatRequest> requests) {
   std::vector<Reply> all;
   while (!requests.empty()) {

@@ -24,6 +24,7 @@ void Estimates::begin_round() {
   until_ = now + kTimeToEstimate * (options_.budget.seconds - now);
 }
 
+// Takes the results from the record while it is replayed, and writes new ones to it.
 std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> texts,
                                                   GuideDetail detail) {
   if (estimator_ == nullptr || record_.failed()) return {};

@@ -65,6 +65,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 }  // namespace
 
+// Encodes each byte as the character with the same number (U+0000 to U+00FF).
 std::string characters_of(const std::string& bytes) {
   if (!bytes.starts_with(kBytes) && llm::valid_utf8(bytes) == bytes) return bytes;
   std::string text(kBytes);
@@ -139,6 +140,7 @@ Result<Lines> Lines::open(const std::string& path) {
   return cannot("read", path, code);
 }
 
+// Reads byte by byte up to a line feed, the limit, or the end of the file.
 bool Lines::next(std::string* line) {
   line->clear();
   whole_ = too_long_ = false;
@@ -282,6 +284,7 @@ Error Journal::another_way(std::string_view what) const {
                    "it was begun by another version, or what it evaluates has changed");
 }
 
+// Encodes texts that JSON cannot hold. Removes the line again if it could not be written whole.
 std::optional<Error> Journal::write(const char* about, const Json& value, bool lasting) {
   if (file_ < 0) return std::nullopt;
   std::string line = line_of({{about, value}});
@@ -319,6 +322,7 @@ bool holds_no_search_yet(const std::string& directory) {
   return tuning::is_broken_off(directory + "/journal.jsonl");
 }
 
+// Reads only the first line of the journal.
 Result<RecordedSearch> recorded_search(const std::string& directory) {
   const std::string path = directory + "/journal.jsonl";
   auto lines = tuning::Lines::open(path);

@@ -7,6 +7,7 @@ namespace groma {
 using tuning::Json;
 using tuning::line_of;
 
+// Every event has the numbers of evaluations, model calls and tokens so far.
 std::string to_json(const TuneEvent& event) {
   using Kind = TuneEvent::Kind;
   Json json;
@@ -52,6 +53,7 @@ std::string to_json(const TuneEvent& event) {
   return line_of(json);
 }
 
+// Members without a value are left out.
 std::string to_json(const TuneOutcome& outcome) {
   constexpr const char* kEnds[] = {"budget", "exhausted", "stopped", "rejected", "model"};
   Json json = {{"event", "end"}, {"end", kEnds[static_cast<int>(outcome.end)]}};

@@ -17,6 +17,7 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
+// The check command runs the program under Legion's checks; the other command measures it.
 CommandEvaluatorOptions with_legion_commands(CommandEvaluatorOptions options,
                                              const std::string& groma,
                                              std::vector<std::string> apps,

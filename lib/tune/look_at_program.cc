@@ -91,6 +91,7 @@ std::vector<std::string> differences(const std::string& recorded, const VerifyOp
 
 }  // namespace
 
+// Runs the program once and records it. A failing program gives only a warning.
 Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   if (auto error = wrong_verify_options(options)) return *std::move(error);
   const std::string& name = options.run.words.front();

@@ -67,6 +67,7 @@ class Tried {
   struct Hash {
     std::size_t operator()(const Key& key) const { return key.first; }
   };
+  // Returns a hash of 128 bits, so that different texts do not share a result.
   static Key key_of(const std::string& text) {
     std::uint64_t a = text.size(), b = ~a;
     for (std::size_t at = 0; at < text.size(); at += 8) {
@@ -230,6 +231,7 @@ Search::Trial Search::looked_up(Proposal proposal) const {
   return trial;
 }
 
+// A text that the check refuses costs no evaluation, except with TuneOptions::compare.
 void Search::evaluate(Trial& trial) const {
   trial.evaluation = evaluator_.check(trial.proposal.text, std::max(wanted(), kOfSimulated));
   if (trial.evaluation) {
@@ -261,6 +263,7 @@ std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   return evaluation;
 }
 
+// Only measured texts that were not tried before are evaluated again.
 void Search::make_sure(Trial& trial) const {
   if (evaluator_.simulated() || trial.repeated || trial.free || !outcome_.best) return;
   if (!history_.is_better(*trial.evaluation)) return;
@@ -288,6 +291,7 @@ void Search::begin_round() {
   record_.write_round(most_);
 }
 
+// Counts at most as many replies as the round may still try.
 bool Search::count_unusable(std::size_t proposals) {
   if (!options_.compare || record_.failed() || channel_.is_broken_off()) return false;
   const std::size_t room = most_ - std::min(most_, proposals);
@@ -443,6 +447,7 @@ void Search::tidy() {
 
 // ------------------------------------------------------------------------------------- the search
 
+// Includes the options and inputs on which a replay depends.
 Json Search::identity() const {
   Json search = {{"version", kVersion},
                  {"proposer", proposer_.name()},
@@ -483,6 +488,8 @@ bool Search::goes_on() {
   return true;
 }
 
+// Ends the search if a budget or an error prevents further questions to the model, if the proposer
+// has no more proposals, or after too many rounds in which every reply was rejected.
 bool Search::goes_on_without_proposal(bool counted) {
   using End = TuneOutcome::End;
   if (stop()) return true;  // goes_on() then ends the search

@@ -46,6 +46,7 @@ MappingProblem::MappingProblem(std::optional<Source> start, CheckOptions check, 
   if (start_) problem.start = std::string(start_->text());
 }
 
+// Returns diagnostics if the search cannot begin with this application. Keeps notes for the user.
 std::optional<Diagnostics> MappingProblem::add(const std::string& name, const Machine& machine,
                                                const Application& app, const Workload& workload) {
   if (!problem.machine) problem.machine = std::make_shared<const Machine>(machine);
@@ -57,6 +58,7 @@ std::optional<Diagnostics> MappingProblem::add(const std::string& name, const Ma
   return start_ ? check_start(machine, workload) : std::nullopt;
 }
 
+// Accepts a start that fails only for lack of memory, because a search can change that.
 std::optional<Diagnostics> MappingProblem::check_start(const Machine& machine,
                                                        const Workload& workload) {
   Diagnostics said(*start_);

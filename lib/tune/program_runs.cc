@@ -24,6 +24,7 @@ std::string first_line(const std::string& text) {
   return visible(text.substr(0, std::min(text.find('\n'), std::size_t{160})));
 }
 
+// Collects the end of both outputs of each run.
 ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rules)
     : run_(std::move(run)), rules_(rules) {
   run_.checked_file.clear();
@@ -35,6 +36,7 @@ ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rul
   };
 }
 
+// Compiles the mapping again for each run. The mapping's name stands for a file name in messages.
 Result<ProgramResult> ProgramRuns::run_under(const VerifyCandidate& mapping, bool checked) {
   run_.checks = checked ? ProgramRun::Checks::kAlways : ProgramRun::Checks::kNever;
   outcome_ = {};

@@ -23,6 +23,7 @@ Json questions(std::span<const ChatRequest> requests) {
 
 }  // namespace
 
+// Makes the directory for a new search, locks it, and opens the journal.
 std::optional<Error> Record::open(const std::string& directory, const Json& search, bool resume,
                                   const std::function<bool()>& stop) {
   if (directory.empty()) return std::nullopt;
@@ -66,6 +67,7 @@ std::size_t Record::round(std::size_t most) {
   return 0;
 }
 
+// Fails if the search asks other questions than the recorded ones.
 std::vector<RecordedReply> Record::replies(
     std::span<const ChatRequest> requests,
     const std::function<RecordedReply(std::size_t)>& unanswered) {
@@ -99,6 +101,7 @@ void Record::write_questions(std::span<const ChatRequest> requests) {
   write("asked", questions(requests), false);
 }
 
+// Fails if the recorded texts have another hash, or if there are too few results.
 std::vector<Evaluation> Record::estimates(std::size_t count, std::uint64_t texts) {
   const auto line = next("estimated");
   if (!line) return {};
@@ -130,6 +133,7 @@ void Record::write_estimates(std::span<const Evaluation> estimates, std::size_t 
   write("estimated", line, false);
 }
 
+// Fails if the recorded step has another number or another text.
 std::optional<RecordedStep> Record::step(std::int64_t number, const std::string& text) {
   const auto line = next("step");
   if (!line) return std::nullopt;

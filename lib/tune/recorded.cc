@@ -214,6 +214,7 @@ void keep_what_is_recorded(Evaluation* evaluation) {
 
 namespace {
 
+// Adds the members of an evaluation to the JSON of a step or an estimate.
 void add(const Evaluation& evaluation, Json* json) {
   const Feedback& feedback = evaluation.feedback;
   Json& to = *json;
@@ -240,6 +241,7 @@ Json json_of(const Evaluation& evaluation) {
   return json;
 }
 
+// Refuses an unknown status, numbers out of bounds, and evaluations that are not is_sound().
 std::optional<Evaluation> evaluation_of(const Json& json) {
   Members members(json);
   Evaluation evaluation;
@@ -281,6 +283,7 @@ Json json_of(const RecordedStep& recorded) {
   return json;
 }
 
+// Refuses a step without a number or a text.
 std::optional<RecordedStep> step_of(const Json& json) {
   using Limits = std::numeric_limits<std::int64_t>;
   auto evaluation = evaluation_of(json);

@@ -337,6 +337,7 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
 
 }  // namespace
 
+// Reads the journal twice: once for the improvements, once for the steps.
 std::optional<Error> report(const std::string& directory, const Problem& problem,
                             const Evaluator& evaluator, const TuneOutcome& outcome) {
   const std::string journal = directory + "/journal.jsonl";

@@ -30,6 +30,7 @@ std::optional<Error> not_a_directory(const std::string& path) {
                "a search is a directory of several files"};
 }
 
+// Also checks the file `lock`.
 std::optional<Error> link_in_search(const std::string& directory) {
   std::vector<std::string> names(kSearchFiles.begin(), kSearchFiles.end());
   names.emplace_back("lock");

@@ -78,6 +78,7 @@ std::string on_one_line(std::string_view text) {
   for (const char c : text) line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
   return line;
 }
+// Undoes on_one_line().
 std::string on_its_lines(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -190,6 +191,7 @@ std::string to_text(const SearchSetup& setup) {
   return words;
 }
 
+// Fails if a line has an unknown name or an invalid value, or if a field occurs too often.
 Result<SearchSetup> search_setup(const std::string& text) {
   constexpr const char* kUnreadable = "what the search was begun with cannot be read";
   SearchSetup setup;
@@ -222,6 +224,7 @@ Result<StoredSearch> stored_search(const std::string& directory) {
                       std::move(recorded->start)};
 }
 
+// Shows hidden characters as escapes, since the directory is untrusted.
 std::string commands_of(const SearchSetup& setup) {
   const CommandEvaluatorOptions& options = setup.command;
   std::string words = "`" + visible(options.command) + "`";
@@ -240,6 +243,7 @@ std::optional<Error> needs_trust(const StoredSearch& search) {
       "the directory is as trustworthy as who made it: `--trust` runs what stands there");
 }
 
+// Looks at the machine and the applications.
 std::optional<Error> never_ending_input(const StoredSearch& search) {
   std::vector<std::string> files = search.setup.apps;
   files.push_back(search.setup.machine);

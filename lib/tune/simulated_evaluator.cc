@@ -26,6 +26,7 @@ constexpr auto kLongestRun = std::chrono::seconds(60);
 constexpr GuideLimits kNoTrials = {0, std::int64_t{1} << 62};
 constexpr double kShortest = 1e-12;  // minimum in seconds, so that a score is never 0
 
+// Returns the name of an input: "cannon:n=8000,nodes=4".
 std::string name_of(const Workload& workload) {
   std::string name = workload.name();
   char separator = ':';
@@ -117,6 +118,7 @@ class SimulatedEvaluator : public Evaluator {
     });
   }
 
+  // Compares the decisions about every input.
   bool acts_alike(const std::string& a, const std::string& b) const override {
     Diagnostics said_of_a(Source("mapping", a)), said_of_b(Source("mapping", b));
     const auto first = bind(compile(said_of_a.source(), said_of_a), *machine_, said_of_a);
@@ -127,6 +129,7 @@ class SimulatedEvaluator : public Evaluator {
            });
   }
 
+  // Runs the inputs in order, and stops at the first one that fails.
   Evaluation evaluate(const EvaluationRequest& request) override {
     Evaluation evaluation;
     for (const Workload& input : inputs_) {

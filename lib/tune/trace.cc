@@ -111,6 +111,7 @@ class Trace : public Proposer {
     add_outputs(prompt, round, last, detail);
   }
 
+  // Writes the graph of the computation as code with its documentation, as OptoPrime does.
   static void add_code(Prompt& prompt, const Problem& problem, const Segments& base) {
     std::string names;
     for (const Segment& segment : base.all()) {
@@ -139,6 +140,7 @@ class Trace : public Proposer {
     prompt.user("\n");
   }
 
+  // Writes the result of the last step and its feedback.
   void add_outputs(Prompt& prompt, Round& round, const Step* last, GuideDetail detail) {
     if (last == nullptr) {
       prompt.user("\n#Outputs\n(result) result = not known: nothing was run yet\n\n#Feedback\n");

@@ -10,6 +10,7 @@
 
 namespace groma {
 
+// Keeps at most kMost steps with different texts, the best first.
 void BestSteps::add(const Step& step) {
   if (!step.evaluation.ok()) return;
   const auto same = [&](const Step& each) { return each.proposal.text == step.proposal.text; };
@@ -33,6 +34,7 @@ VerifyCandidate found_at(const Step& step) {
 
 }  // namespace
 
+// Returns the start, the best steps, and the search's best step if it is not among them.
 std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome, const BestSteps& best,
                                            const Evaluator& evaluator) {
   GROMA_REQUIRE(outcome.best.has_value(), "candidates_of() takes an outcome that has a best");
@@ -72,6 +74,7 @@ double VerifiedMapping::median() const {
   return groma::median(runs);
 }
 
+// Compares the medians of the mappings that ran.
 const VerifiedMapping* Verification::fastest() const {
   const VerifiedMapping* best = nullptr;
   for (const VerifiedMapping& each : all) {
@@ -90,6 +93,7 @@ const VerifiedMapping* Verification::start() const {
   return found == all.end() ? nullptr : &*found;
 }
 
+// Two mappings differ if the intervals of their runs do not overlap.
 std::optional<VerifyComparison> Verification::compare(const VerifiedMapping& one,
                                                       const VerifiedMapping& other) const {
   if (one.runs.empty() || other.runs.empty()) return std::nullopt;

@@ -74,6 +74,7 @@ nlohmann::ordered_json json_of(const VerifyComparison& compared) {
 
 }  // namespace
 
+// Writes one line for each mapping, then the conclusion.
 std::string draw(const Verification& verified, const std::string& program, const std::string& unit,
                  const std::string& phase) {
   const std::string what =
@@ -112,6 +113,7 @@ std::string draw(const Verification& verified, const std::string& program, const
   return text + conclusion(verified);
 }
 
+// A mapping that failed has `error` instead of its runs.
 std::string to_json(const Verification& verified, const std::vector<std::string>& warnings) {
   using nlohmann::ordered_json;
   const VerifiedMapping* const best = verified.fastest();

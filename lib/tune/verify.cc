@@ -104,6 +104,7 @@ std::vector<VerifiedMapping*> turn_of(Verification* verified, int round) {
 
 }  // namespace
 
+// Checks that the program exists and that the options of the metric are valid.
 std::optional<Error> wrong_verify_options(const VerifyOptions& options) {
   GROMA_REQUIRE(!options.run.words.empty(), "VerifyOptions::run names a program");
   if (const std::string& name = options.run.words.front(); !find_program(name)) {
@@ -117,6 +118,7 @@ std::optional<Error> wrong_verify_options(const VerifyOptions& options) {
   return Error{Error::Code::kMalformed, "of seconds fewer are better; a metric is missing"};
 }
 
+// Round 0 runs under Legion's checks and is not measured.
 Result<Verification> verify(const std::vector<VerifyCandidate>& candidates,
                             const VerifyOptions& options) {
   GROMA_REQUIRE(options.repeats >= 1, "VerifyOptions::repeats is at least 1");
