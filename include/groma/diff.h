@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxDiffRuns = 1024;
 struct MappingDifference {
   enum class What : std::uint8_t {
     kKind,  // processor kind of the task, and with it where the task runs and where its data lies
-    kPlacement,    // processors of the kind
+    kPlacement,    // which processors of the kind run the task's points
     kMemory,       // memories of a requirement, and with them the layouts
     kLayout,       // layouts of a requirement in the same memories
     kCollection,   // garbage collection of a requirement
@@ -46,34 +46,32 @@ struct MappingDifference {
   // and the number of points that B places elsewhere.
   std::int64_t points = 0, moved_points = 0;
 
-  // How the run time and the moved bytes change if A takes over this one decision of B. A negative
-  // change is an improvement. nullopt if A does not run, if the changed A does not run (see
-  // `alone`), or beyond kMaxDiffRuns.
+  // How the run of A changes if only this decision is made as in B; negative is better. nullopt if A
+  // does not run, if the changed mapping does not run (see `alone`), or beyond kMaxDiffRuns.
   struct Cost {
     double seconds = 0;  // change of RunResult::seconds; simulated
     std::int64_t moved_bytes = 0;
   };
   std::optional<Cost> cost;
-  std::string alone;  // why A does not run with this one decision of B
+  std::string alone;  // why a run of A with this decision of B fails
 };
 
-// All decisions that one statement makes differently. The costs of the single decisions may add up
-// to more or less than the cost of all: data is copied between tasks that keep it in different
-// places.
+// All decisions that one statement changes. A single decision may cost more or less than all of them
+// together: data is copied between tasks that keep it in different memories.
 struct StatementDifference {
   // The statement of B that makes the decisions. If B leaves them to the default mapper: the
   // statement of A that makes them. 0 if both leave them to the default mapper.
   Origin by;
   bool is_of_a = false;
   std::vector<std::size_t> parts;  // indices into MappingDiff::differences
-  // The change if A takes over all these decisions of B; see MappingDifference::cost.
+  // How the run of A changes if all these decisions are made as in B (see MappingDifference::cost).
   std::optional<MappingDifference::Cost> cost;
-  std::string alone;  // why A does not run with these decisions of B
+  std::string alone;  // why a run of A with these decisions of B fails
 };
 
 // The result of diff().
 struct MappingDiff {
-  RunResult a, b;  // without records
+  RunResult a, b;  // the runs of both mappings; their records are not kept
   // Sorted by task (in the application's order), then by MappingDifference::What, then by the
   // position of the requirement.
   std::vector<MappingDifference> differences;

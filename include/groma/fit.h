@@ -23,11 +23,10 @@ struct Fit {
     std::vector<AppValue> values;  // values of the parameters that grow
     RunResult result;
   };
-  // the largest size that fits; nullopt: even the smallest size does not fit
-  std::optional<TriedSize> fits;
-  // The next larger size (of the first parameter), which does not fit. nullopt: the parameters have
-  // no larger allowed values.
-  std::optional<TriedSize> beyond;
+  std::optional<Tried> fits;  // the largest size that fits; nullopt: not even the smallest fits
+  // The next larger size (of the first parameter), which does not fit. nullopt: the parameters cannot
+  // be larger, and the largest size fits.
+  std::optional<Tried> beyond;
   // The limit of the application or of the runtime that stopped the growth, if the cause was not
   // memory.
   std::string other_bound;

@@ -1,5 +1,5 @@
-// The problem of a search for mappings, made from applications. It says before the search why no
-// search can begin, and what the user should know about its inputs.
+// Makes the problem of a search for mappings from applications. Before the search, it reports why a
+// search cannot begin, and what the user should know about the inputs.
 #pragma once
 
 #include <memory>

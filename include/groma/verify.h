@@ -115,7 +115,7 @@ struct Verification {
   const VerifiedMapping* fastest() const;
   // Returns the candidate with which the search began, or null if it did not run.
   const VerifiedMapping* start() const;
-  // Returns nothing if one of the two did not run.
+  // Compares the runs of two mappings. Returns nullopt if one of them did not run.
   std::optional<VerifyComparison> compare(const VerifiedMapping& one,
                                           const VerifiedMapping& other) const;
 };
