@@ -46,8 +46,8 @@ struct MappingDifference {
   // and the number of points that B places elsewhere.
   std::int64_t points = 0, moved_points = 0;
 
-  // How the run of A changes if only this decision is made as in B; negative is better. nullopt if A
-  // does not run, if the changed mapping does not run (see `alone`), or beyond kMaxDiffRuns.
+  // How the run of A changes if only this decision is made as in B; negative is better. nullopt if
+  // A does not run, if the changed mapping does not run (see `alone`), or beyond kMaxDiffRuns.
   struct Cost {
     double seconds = 0;  // change of RunResult::seconds; simulated
     std::int64_t moved_bytes = 0;
@@ -56,8 +56,8 @@ struct MappingDifference {
   std::string alone;  // why a run of A with this decision of B fails
 };
 
-// All decisions that one statement changes. A single decision may cost more or less than all of them
-// together: data is copied between tasks that keep it in different memories.
+// All decisions that one statement changes. A single decision may cost more or less than all of
+// them together: data is copied between tasks that keep it in different memories.
 struct StatementDifference {
   // The statement of B that makes the decisions. If B leaves them to the default mapper: the
   // statement of A that makes them. 0 if both leave them to the default mapper.

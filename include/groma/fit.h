@@ -24,8 +24,8 @@ struct Fit {
     RunResult result;
   };
   std::optional<Tried> fits;  // the largest size that fits; nullopt: not even the smallest fits
-  // The next larger size (of the first parameter), which does not fit. nullopt: the parameters cannot
-  // be larger, and the largest size fits.
+  // The next larger size (of the first parameter), which does not fit. nullopt: the parameters
+  // cannot be larger, and the largest size fits.
   std::optional<Tried> beyond;
   // The limit of the application or of the runtime that stopped the growth, if the cause was not
   // memory.
