@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxDiffRuns = 1024;
 
 // One decision that two mappings, A and B, make differently.
 struct MappingDifference {
-  enum class What : std::uint8_t {
+  enum class Aspect : std::uint8_t {
     kKind,  // processor kind of the task, and with it where the task runs and where its data lies
     kPlacement,    // which processors of the kind run the task's points
     kMemory,       // memories of a requirement, and with them the layouts
@@ -37,7 +37,7 @@ struct MappingDifference {
     Origin by;             // the statement that made the decision; 0: the default mapper made it
     friend bool operator==(const SideDecision&, const SideDecision&) = default;
   };
-  What what = What::kKind;
+  Aspect what = Aspect::kKind;
   std::string task;  // for kLimit: the first task whose limit differs
   std::uint32_t position = 0;
   std::vector<std::string> names;  // names of the requirement
@@ -72,7 +72,7 @@ struct StatementDifference {
 // The result of diff().
 struct MappingDiff {
   RunResult a, b;  // the runs of both mappings; their records are not kept
-  // Sorted by task (in the application's order), then by MappingDifference::What, then by the
+  // Sorted by task (in the application's order), then by MappingDifference::Aspect, then by the
   // position of the requirement.
   std::vector<MappingDifference> differences;
   // The differences, grouped by the statement that makes them. A group with an earlier first
@@ -98,7 +98,7 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
 // the limits of the comparison.
 bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload);
 
-std::string_view name_of(MappingDifference::What what);  // "placement"
+std::string_view name_of(MappingDifference::Aspect what);  // "placement"
 
 // Returns the differences as text for a person, which ends with a line end. The costliest statement
 // comes first; its parts with the same decision stand together. `color` adds ANSI colours.

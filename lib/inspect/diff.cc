@@ -22,7 +22,7 @@
 namespace groma {
 namespace {
 
-using What = MappingDifference::What;
+using Aspect = MappingDifference::Aspect;
 
 struct Mapping {
   Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags,
@@ -59,7 +59,7 @@ class Differ {
       const ExplainedTask& a = a_.explanation.tasks[t];
       const ExplainedTask& b = b_.explanation.tasks[t];
       if (a.kind.kind != b.kind.kind) {
-        add(What::kKind, {kind_words(a), a.kind.by}, {kind_words(b), b.kind.by});
+        add(Aspect::kKind, {kind_words(a), a.kind.by}, {kind_words(b), b.kind.by});
       } else if (a.kind.kind) {
         compare_placement(a, b);
         compare_data(a, b);
@@ -76,8 +76,7 @@ class Differ {
     return task.kind.kind ? std::string(name_of(*task.kind.kind)) : "nowhere";
   }
 
-  MappingDifference& add(What what, MappingDifference::SideDecision a,
-                         MappingDifference::SideDecision b) {
+  MappingDifference& add(Aspect what, MappingDifference::Side a, MappingDifference::Side b) {
     MappingDifference& one = differences_.emplace_back();
     one.what = what;
     one.task = app_.tasks[task_].name;
@@ -121,7 +120,7 @@ class Differ {
       of_b = &other;
     }
     if (of_a == nullptr) return;
-    MappingDifference& found = add(What::kPlacement, {placement_words(*of_a, kind), of_a->by},
+    MappingDifference& found = add(Aspect::kPlacement, {placement_words(*of_a, kind), of_a->by},
                                    {placement_words(*of_b, kind), of_b->by});
     found.points = points;
     found.moved_points = moved;
@@ -203,21 +202,21 @@ class Differ {
       const auto& [one, other] = first_apart(list, of_b[position]);
       if (one != nullptr) {
         const bool memories = memory_words(*one) != memory_words(*other);
-        add_data(memories ? What::kMemory : What::kLayout, *one,
+        add_data(memories ? Aspect::kMemory : Aspect::kLayout, *one,
                  {data_words(*one), origin(*one, memories)},
                  {data_words(*other), origin(*other, memories)});
       }
       const ExplainedRequirement& first = *list.front();
       const ExplainedRequirement& second = *of_b[position].front();
       if (first.collected == second.collected) continue;
-      add_data(What::kCollection, first,
+      add_data(Aspect::kCollection, first,
                {early_collection_words(first.collected), first.collection.by},
                {early_collection_words(second.collected), second.collection.by});
     }
   }
 
-  void add_data(What what, const ExplainedRequirement& requirement,
-                MappingDifference::SideDecision a, MappingDifference::SideDecision b) {
+  void add_data(Aspect what, const ExplainedRequirement& requirement, MappingDifference::Side a,
+                MappingDifference::Side b) {
     MappingDifference& one = add(what, std::move(a), std::move(b));
     one.position = requirement.position;
     one.names = requirement.names;
@@ -274,15 +273,15 @@ class Differ {
   // Adds differences of limits, replication and stealing.
   void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
     if (a.limit != b.limit || a.limit_scope != b.limit_scope) {
-      add(What::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},
+      add(Aspect::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},
           {limit_words(b.limit, b.limit_scope), b.limit_decided.by});
     }
     if (a.replicated != b.replicated) {
-      add(What::kReplication, {replication_words(a.replicated), a.replication.by},
+      add(Aspect::kReplication, {replication_words(a.replicated), a.replication.by},
           {replication_words(b.replicated), b.replication.by});
     }
     if (a.steal != b.steal) {
-      add(What::kStealing, {steal_words(a.steal), a.stealing.by},
+      add(Aspect::kStealing, {steal_words(a.steal), a.stealing.by},
           {steal_words(b.steal), b.stealing.by});
     }
   }
@@ -392,7 +391,7 @@ void find_costs(MappingDiff& diff, Exchanger& exchanger) {
   }
   bool limits_known = false;
   for (MappingDifference& each : diff.differences) {
-    if (each.what == What::kLimit && std::exchange(limits_known, true)) continue;
+    if (each.what == Aspect::kLimit && std::exchange(limits_known, true)) continue;
     DecisionMix mix;
     take_from_second(each, mix);
     if (!exchanger.run(mix, each.cost, each.alone)) return;

@@ -13,8 +13,8 @@
 namespace groma {
 namespace {
 
-using What = MappingDifference::What;
-using SideDecision = MappingDifference::SideDecision;
+using Aspect = MappingDifference::Aspect;
+using Side = MappingDifference::Side;
 
 // Returns a signed amount: "+1.20 ms", "-3 B", "0 B".
 template <typename Number, typename Words>
@@ -31,8 +31,8 @@ std::string percent(double change, double whole) {
 }
 
 // Returns true if differences of this sort concern one region requirement, not a whole task.
-bool is_of_requirement(What what) {
-  return what == What::kMemory || what == What::kLayout || what == What::kCollection;
+bool is_of_requirement(Aspect what) {
+  return what == Aspect::kMemory || what == Aspect::kLayout || what == Aspect::kCollection;
 }
 
 std::string title(const Program& program) {
@@ -172,7 +172,7 @@ class Writer {
     text_ += fmt::format("  {}\n", name_of(first.what));
     side("A", a_, first.a);
     side("B", b_, first.b);
-    if (first.what == What::kLimit) return write_limits(group);
+    if (first.what == Aspect::kLimit) return write_limits(group);
     std::string without;  // tasks and regions for which the difference changes nothing
     for (const MappingDifference* each : group) {
       if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
@@ -260,7 +260,7 @@ void add_cost(OrderedJson& json, const std::optional<MappingDifference::Cost>& c
 
 }  // namespace
 
-std::string_view name_of(MappingDifference::What what) {
+std::string_view name_of(MappingDifference::Aspect what) {
   constexpr std::string_view kNames[] = {"kind",       "placement", "memory",      "layout",
                                          "collection", "limit",     "replication", "stealing"};
   return kNames[static_cast<std::size_t>(what)];

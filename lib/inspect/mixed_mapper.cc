@@ -13,26 +13,26 @@ namespace groma {
 void take_from_second(const MappingDifference& difference, DecisionMix& mix) {
   const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
   switch (difference.what) {
-    case MappingDifference::What::kKind:
+    case MappingDifference::Aspect::kKind:
       mix.whole.insert(difference.task);
       return;
-    case MappingDifference::What::kPlacement:
+    case MappingDifference::Aspect::kPlacement:
       mix.placement.insert(difference.task);
       return;
-    case MappingDifference::What::kMemory:
-    case MappingDifference::What::kLayout:
+    case MappingDifference::Aspect::kMemory:
+    case MappingDifference::Aspect::kLayout:
       mix.data.insert(requirement);
       return;
-    case MappingDifference::What::kCollection:
+    case MappingDifference::Aspect::kCollection:
       mix.collection.insert(requirement);
       return;
-    case MappingDifference::What::kLimit:
+    case MappingDifference::Aspect::kLimit:
       mix.limits = true;
       return;
-    case MappingDifference::What::kReplication:
+    case MappingDifference::Aspect::kReplication:
       mix.replication.insert(difference.task);
       return;
-    case MappingDifference::What::kStealing:
+    case MappingDifference::Aspect::kStealing:
       mix.stealing.insert(difference.task);
       return;
   }

@@ -20,7 +20,7 @@ void Bandit::record_use(std::size_t technique, bool success) {
     ++arm.successes;
   }
   if (history_.size() <= window_) return;
-  const Use oldest = history_.front();
+  const TechniqueUse oldest = history_.front();
   history_.pop_front();
   Arm& old = arms_[oldest.technique];
   --old.uses;

@@ -30,7 +30,7 @@ class Bandit {
   std::vector<std::size_t> techniques_by_score(Draws& draws) const;
 
  private:
-  struct Use {
+  struct TechniqueUse {
     std::size_t technique;
     bool success;
   };
@@ -41,7 +41,7 @@ class Bandit {
   };
   double exploration_;
   std::size_t window_;
-  std::deque<Use> history_;
+  std::deque<TechniqueUse> history_;
   std::vector<Arm> arms_;
 };
 

@@ -43,10 +43,10 @@ bool Ensemble::add_request(std::vector<Request>& requests) {
       bandit_.record_use(technique, false);
       continue;
     }
-    Pending pending{++requests_, asked.trial, technique};
+    PendingRequest pending{++requests_, asked.trial, technique};
     if (shared_.knows(*pending.trial)) {
       pending.repeated = pending.told = true;
-    } else if (std::any_of(pending_.begin(), pending_.end(), [&](const Pending& other) {
+    } else if (std::any_of(pending_.begin(), pending_.end(), [&](const PendingRequest& other) {
                  return other.trial->hash == pending.trial->hash;
                })) {
       pending.repeated = pending.late = true;
@@ -59,7 +59,7 @@ bool Ensemble::add_request(std::vector<Request>& requests) {
 }
 
 void Ensemble::tell(std::int64_t number, double score, bool ok) {
-  for (Pending& pending : pending_) {
+  for (PendingRequest& pending : pending_) {
     if (pending.number != number || pending.repeated) continue;
     pending.told = true;
     pending.trial->result = {score, ok, false};
@@ -69,7 +69,7 @@ void Ensemble::tell(std::int64_t number, double score, bool ok) {
 // Records the results in the order of the requests, then tells each technique and the bandit in the
 // same order.
 void Ensemble::finish_generation() {
-  for (Pending& pending : pending_) {
+  for (PendingRequest& pending : pending_) {
     if (!pending.told || pending.repeated) continue;
     Trial& trial = *pending.trial;
     trial.result.was_best =
@@ -78,9 +78,9 @@ void Ensemble::finish_generation() {
     if (trial.result.was_best) shared_.best = pending.trial;
     shared_.memory.add(trial.hash, trial.result);
   }
-  std::vector<Pending> now;
+  std::vector<PendingRequest> now;
   now.swap(pending_);
-  for (Pending& pending : now) {
+  for (PendingRequest& pending : now) {
     if (pending.told) {
       techniques_[pending.technique]->receive(*pending.trial, shared_);
       bandit_.record_use(pending.technique, pending.trial->result.was_best);

@@ -44,7 +44,7 @@ class Ensemble {
   void tell(std::int64_t number, double score, bool ok = true);
 
  private:
-  struct Pending {
+  struct PendingRequest {
     std::int64_t number = 0;
     TrialRef trial;
     std::size_t technique = 0;
@@ -59,7 +59,7 @@ class Ensemble {
   EnsembleState shared_;
   Bandit bandit_;
   std::vector<std::unique_ptr<Technique>> techniques_;
-  std::vector<Pending> pending_;
+  std::vector<PendingRequest> pending_;
   std::int64_t requests_ = 0;
 };
 

@@ -80,7 +80,7 @@ class Guided : public Proposer {
   void begin_with_the_best(const History& history);
   std::vector<Proposal> jump(Round& round);
   void fill_queues();
-  double prior(Move::What what) const;
+  double prior(Move::Aspect what) const;
 
   std::uint64_t random() { return draws_.bits(); }
   double jitter() { return 0.5 + draws_.unit(); }
@@ -341,7 +341,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     for (std::size_t w = 0; w < Move::kWhats; ++w) {
       if (queues_[w].empty()) continue;
       const double promise =
-          prior(static_cast<Move::What>(w)) * (1 + 2 * wins_[w]) / (1 + tries_[w]);
+          prior(static_cast<Move::Aspect>(w)) * (1 + 2 * wins_[w]) / (1 + tries_[w]);
       if (promise > most) chosen = w;
       most = std::max(most, promise);
     }
@@ -404,7 +404,7 @@ void Guided::fill_queues() {
 }
 
 // Returns the share of the time that a kind of change may affect.
-double Guided::prior(Move::What what) const {
+double Guided::prior(Move::Aspect what) const {
   constexpr double kAlways = 0.02;
   if (!best_.facts) return kAlways;
   const ProfileFacts& facts = *best_.facts;
@@ -414,21 +414,21 @@ double Guided::prior(Move::What what) const {
     if (kind.busy > 0.05) imbalance = std::max(imbalance, 1 - 1 / std::max(kind.imbalance, 1.0));
   }
   switch (what) {
-    case Move::What::kWithParent:  // tried first, because there are few
+    case Move::Aspect::kWithParent:  // tried first, because there are few
       return 2 * kAlways + facts.copies + waiting + imbalance;
-    case Move::What::kPlaceAlike:
+    case Move::Aspect::kPlaceAlike:
       return kAlways + facts.copies + waiting + imbalance;
-    case Move::What::kPlace:
+    case Move::Aspect::kPlace:
       return kAlways + (facts.copies + waiting + imbalance) / 2;
-    case Move::What::kMemory:
+    case Move::Aspect::kMemory:
       return kAlways + facts.copies;
-    case Move::What::kKind:
+    case Move::Aspect::kKind:
       return kAlways + facts.tasks / 4;
-    case Move::What::kLayout:
+    case Move::Aspect::kLayout:
       return kAlways + facts.tasks / 8;
-    case Move::What::kReplicate:
+    case Move::Aspect::kReplicate:
       return kAlways + facts.runtime;
-    case Move::What::kSchedule:
+    case Move::Aspect::kSchedule:
       break;
   }
   return kAlways;

@@ -55,7 +55,7 @@ struct Draft {
 
 // A draft that differs from another draft in one decision, with a description for people.
 struct Move {
-  enum class What : std::uint8_t {
+  enum class Aspect : std::uint8_t {
     kKind,
     kPlace,
     kPlaceAlike,
@@ -67,7 +67,7 @@ struct Move {
   };
   static constexpr std::size_t kWhats = 8;
   Draft draft;
-  What what = What::kKind;
+  Aspect what = Aspect::kKind;
   std::string why;
   double weight = 0;  // share of the run time that the change affects, 0 to 1
 };

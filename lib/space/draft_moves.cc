@@ -94,7 +94,7 @@ class Drafts::Collector {
     if (!drafts_.top_level_.empty() && drafts_.machine_.node_count() > 1) {
       Draft draft = from_;
       draft.replicate = !from_.replicate;
-      add(Move::What::kReplicate, std::move(draft),
+      add(Move::Aspect::kReplicate, std::move(draft),
           from_.replicate ? "without replication" : "with the top level replicated",
           runtime_share());
     }
@@ -102,7 +102,7 @@ class Drafts::Collector {
   }
 
  private:
-  void add(Move::What what, Draft draft, std::string why, double weight) {
+  void add(Move::Aspect what, Draft draft, std::string why, double weight) {
     if (draft == from_) return;
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
@@ -133,7 +133,7 @@ class Drafts::Collector {
       if (kind == drafts_.kind_of(from_, t)) continue;
       Draft draft = from_;
       drafts_.set_kind(draft, t, kind);
-      add(Move::What::kKind, std::move(draft),
+      add(Move::Aspect::kKind, std::move(draft),
           fmt::format("{} on {}", drafts_.tasks_[t].name, name_of(kind)), task_share(t) / 2);
     }
   }
@@ -151,7 +151,7 @@ class Drafts::Collector {
         any = true;
       }
       if (any)
-        add(Move::What::kKind, std::move(draft), fmt::format("all that can on {}", name_of(kind)),
+        add(Move::Aspect::kKind, std::move(draft), fmt::format("all that can on {}", name_of(kind)),
             0.1);
     }
   }
@@ -163,7 +163,7 @@ class Drafts::Collector {
     if (task.single) {
       Draft draft = from_;
       draft.tasks[t].same_point = !draft.tasks[t].same_point;
-      add(Move::What::kWithParent, std::move(draft),
+      add(Move::Aspect::kWithParent, std::move(draft),
           fmt::format("{} {} its parent runs", task.name,
                       from_.tasks[t].same_point ? "not bound to where" : "where"),
           share);
@@ -184,14 +184,14 @@ class Drafts::Collector {
       if (limit == from_.tasks[t].limit) continue;
       Draft draft = from_;
       draft.tasks[t].limit = limit;
-      add(Move::What::kSchedule, std::move(draft),
+      add(Move::Aspect::kSchedule, std::move(draft),
           fmt::format("{} limited to {}", task.name, limit), 0);
     }
     for (const std::optional<StealScope>& steal : kSteals) {
       if (steal == from_.tasks[t].steal) continue;
       Draft draft = from_;
       draft.tasks[t].steal = steal;
-      add(Move::What::kSchedule, std::move(draft),
+      add(Move::Aspect::kSchedule, std::move(draft),
           fmt::format("{} stolen {}", task.name,
                       steal ? std::string(syntax::spelling(*steal)) : otherwise()),
           0);
@@ -235,7 +235,7 @@ class Drafts::Collector {
     if (!changed) return;
     const std::string who = tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
                                               : fmt::format("{} tasks", tasks.size());
-    add(tasks.size() == 1 ? Move::What::kPlace : Move::What::kPlaceAlike, std::move(draft),
+    add(tasks.size() == 1 ? Move::Aspect::kPlace : Move::Aspect::kPlaceAlike, std::move(draft),
         fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
   }
 
@@ -251,14 +251,15 @@ class Drafts::Collector {
       for (const auto& memory : memories(kind)) {
         Draft draft = from_;
         draft.tasks[t].arguments[a].memories = memory;
-        add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+        add(Move::Aspect::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)),
+            weight);
       }
       lay_out({{t, a}}, what, weight / 2);
       if (!task.arguments[a].read_only) continue;
       Draft draft = from_;
       bool& collect = draft.tasks[t].arguments[a].collect;
       collect = !collect;
-      add(Move::What::kMemory, std::move(draft),
+      add(Move::Aspect::kMemory, std::move(draft),
           fmt::format("{} {} it was read", what, collect ? "let go when" : "kept after"), 0);
     }
     if (task.arguments.size() < 2) return;
@@ -303,7 +304,7 @@ class Drafts::Collector {
     for (const auto& memory : memories(kind)) {
       Draft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].memories = memory;
-      add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+      add(Move::Aspect::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
     }
   }
   // Adds changes of the layout of these arguments together.
@@ -311,7 +312,7 @@ class Drafts::Collector {
     for (const edit::LayoutWords& layout : layouts()) {
       Draft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
-      add(Move::What::kLayout, std::move(draft),
+      add(Move::Aspect::kLayout, std::move(draft),
           fmt::format("{} laid out {}", what, layout.empty() ? otherwise() : edit::str(layout)),
           weight);
     }
@@ -342,7 +343,7 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
         placements_.random(tasks_[task].extents, kind_of(draft, task), random_at(random, 2));
     const bool alike = draw(3, 2) == 0;
     if (function != nullptr) {
-      Move move{draft, Move::What::kPlace,
+      Move move{draft, Move::Aspect::kPlace,
                 fmt::format("{} placed by {}", tasks_[task].name, function->name)};
       for (const std::size_t t : placed) {
         const bool same =
@@ -353,7 +354,7 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
     }
   }
   std::vector<Move> all = moves(draft, nullptr);
-  return all.empty() ? Move{draft, Move::What::kKind, "nothing"}
+  return all.empty() ? Move{draft, Move::Aspect::kKind, "nothing"}
                      : std::move(all[draw(4, all.size())]);
 }
 
@@ -368,7 +369,7 @@ std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shorta
       });
   if (argument == about->arguments.end()) return std::nullopt;
   const ProcKind kind = kind_of(draft, static_cast<std::size_t>(about - tasks_.begin()));
-  Move move{draft, Move::What::kMemory, {}, 1};
+  Move move{draft, Move::Aspect::kMemory, {}, 1};
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     for (std::size_t a = 0; a < tasks_[t].arguments.size(); ++a) {
       const bool same =

@@ -83,7 +83,7 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const ChatRequest> r
       return std::vector<Reply>(requests.size(), *hopeless_);
     }
     const auto lost = [&](std::size_t i) {
-      const TuneSpending most = most_of(open[i]);
+      const TuneSpending most = worst_case_cost(open[i]);
       return RecordedReply{i, unanswered(), most.tokens, most.money};
     };
     std::vector<RecordedReply> more = replayed ? record_.replies(open, lost) : ask_model(open);
@@ -91,7 +91,7 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const ChatRequest> r
     std::vector<ChatRequest> again;
     std::vector<std::size_t> again_places;
     for (std::size_t i = 0; i < more.size(); ++i) {
-      count(more[i]);
+      count_cost(more[i]);
       Reply& reply = replies[places[i]] = std::move(more[i].reply);
       if (reply || reply.error().code != ChatError::Code::kStopped) continue;
       again.push_back(std::move(open[i]));
@@ -135,7 +135,7 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> reque
     if (!failed) failed = record_.write_reply(exchange);
     if (failed) progress_.stop_now();  // do not wait for the other replies
   };
-  if (const auto ceiling = ceiling_of(requests)) {
+  if (const auto ceiling = budget_error(requests)) {
     for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
   } else {
     progress_.report_event(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
@@ -153,7 +153,7 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> reque
 
 // Returns an upper estimate of the cost of a request: one token for three bytes. Unusual texts may
 // exceed it.
-TuneSpending Channel::most_of(const ChatRequest& request) const {
+TuneSpending Channel::worst_case_cost(const ChatRequest& request) const {
   std::size_t bytes = request.constraint.json_schema.size();
   for (const ChatMessage& message : request.messages) bytes += message.text.size();
   const auto input = static_cast<std::int64_t>(bytes / 3);
@@ -168,10 +168,10 @@ TuneSpending Channel::most_of(const ChatRequest& request) const {
 }
 
 // Returns an error if the requests could exceed the budget of tokens or money.
-std::optional<ChatError> Channel::ceiling_of(std::span<const ChatRequest> requests) const {
+std::optional<ChatError> Channel::budget_error(std::span<const ChatRequest> requests) const {
   TuneSpending most;
   for (const ChatRequest& request : requests) {
-    const TuneSpending one = most_of(request);
+    const TuneSpending one = worst_case_cost(request);
     most.tokens += one.tokens;
     most.money += one.money;
   }
@@ -195,7 +195,7 @@ std::optional<ChatError> Channel::ceiling_of(std::span<const ChatRequest> reques
 }
 
 // Adds the cost of a reply to the spending, and notes errors.
-void Channel::count(const RecordedReply& exchange) {
+void Channel::count_cost(const RecordedReply& exchange) {
   TuneSpending& spent = progress_.spent;
   spent.tokens += exchange.tokens;
   spent.money += exchange.money;

@@ -50,9 +50,9 @@ class Channel {
 
   std::vector<Reply> ask_together(std::span<const ChatRequest> requests);
   std::vector<RecordedReply> ask_model(std::span<const ChatRequest> requests);
-  std::optional<ChatError> ceiling_of(std::span<const ChatRequest> requests) const;
-  TuneSpending most_of(const ChatRequest& request) const;
-  void count(const RecordedReply& exchange);
+  std::optional<ChatError> budget_error(std::span<const ChatRequest> requests) const;
+  TuneSpending worst_case_cost(const ChatRequest& request) const;
+  void count_cost(const RecordedReply& exchange);
 
   ChatClient* model_;
   const TuneBudget& budget_;

@@ -270,7 +270,7 @@ Result<Json> Journal::next(const char* about) {
   }
   ++replayed_;
   if (!read.is_object() || !read.contains(about)) {
-    return another_way(fmt::format("the search now comes to `{}` here", about));
+    return search_differs(fmt::format("the search now comes to `{}` here", about));
   }
   return Json(std::move(read[about]));
 }
@@ -279,7 +279,7 @@ Error Journal::damaged(std::string_view what) const {
   return damaged_line(path_, replayed_ + left_out_ + 1, fmt::format(": {}", what));
 }
 
-Error Journal::another_way(std::string_view what) const {
+Error Journal::search_differs(std::string_view what) const {
   return malformed(path_, replayed_ + left_out_ + 1, what,
                    "it was begun by another version, or what it evaluates has changed");
 }

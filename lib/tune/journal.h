@@ -92,9 +92,9 @@ class Journal {
   // then differs from the recorded one.
   Result<Json> next(const char* about);
   // Errors about the line that next() returned last. damaged(): Groma cannot have written the line.
-  // another_way(): the search differs from the recorded one.
+  // search_differs(): the search differs from the recorded one.
   Error damaged(std::string_view what) const;
-  Error another_way(std::string_view what) const;
+  Error search_differs(std::string_view what) const;
 
   // Appends a line. With `lasting`, the line is on the disk when this returns, not only handed to
   // the system. A line that was written only in part is removed. A line that open() could not read

@@ -73,7 +73,7 @@ std::vector<RecordedReply> Record::replies(
     const std::function<RecordedReply(std::size_t)>& unanswered) {
   const auto asked = next("asked");
   if (asked && *asked != questions(requests)) {
-    failed_ = journal_.another_way("the search now asks the model something else");
+    failed_ = journal_.search_differs("the search now asks the model something else");
   }
   std::vector<std::optional<RecordedReply>> known(requests.size());
   for (std::size_t left = known.size(); left > 0 && !failed_ && replaying(); --left) {
@@ -110,7 +110,7 @@ std::vector<Evaluation> Record::estimates(std::size_t count, std::uint64_t texts
   if (!results.is_array() || (out_of_time ? results.size() >= count : results.size() != count)) {
     failed_ = journal_.damaged(fmt::format("{} estimates are due", count));
   } else if (member(*line, "texts") != texts) {
-    failed_ = journal_.another_way("the search now estimates something else");
+    failed_ = journal_.search_differs("the search now estimates something else");
   }
   std::vector<Evaluation> all;
   for (std::size_t i = 0; !failed_ && i < results.size(); ++i) {
@@ -141,7 +141,7 @@ std::optional<RecordedStep> Record::step(std::int64_t number, const std::string&
   if (!recorded || recorded->step.number != number) {
     failed_ = journal_.damaged(fmt::format("it should be step {}", number));
   } else if (recorded->step.proposal.text != text) {
-    failed_ = journal_.another_way("the search now proposes something else than it did");
+    failed_ = journal_.search_differs("the search now proposes something else than it did");
   }
   return failed_ ? std::nullopt : recorded;
 }

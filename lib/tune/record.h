@@ -42,7 +42,7 @@ class Record {
     if (!failed_) failed_ = std::move(error);
   }
   // Fails because the search ends although recorded lines remain.
-  void fail_at_end() { fail(journal_.another_way("the search now ends here")); }
+  void fail_at_end() { fail(journal_.search_differs("the search now ends here")); }
   // Replaces a file in the directory. Does nothing if the search has no directory.
   void replace(const std::string& name, const std::string& text);
 

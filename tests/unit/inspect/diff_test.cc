@@ -24,7 +24,7 @@
 namespace groma {
 namespace {
 
-using What = MappingDifference::What;
+using Aspect = MappingDifference::Aspect;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -151,7 +151,7 @@ TEST(Diff, ASingleDifferenceCostsWhatTheRunsDiffer) {
   EXPECT_EQ(runs, 1);  // the statement is not run again by itself
   ASSERT_EQ(found.differences.size(), 1U);
   const MappingDifference& one = found.differences[0];
-  EXPECT_EQ(one.what, What::kMemory);
+  EXPECT_EQ(one.what, Aspect::kMemory);
   EXPECT_EQ(one.task, "distribute_charge");
   EXPECT_EQ(one.position, 2U);
   EXPECT_EQ(one.a, (MappingDifference::SideDecision{"FBMEM SOA F_order", {}}));
@@ -220,7 +220,7 @@ TEST(Diff, CountsThePointsThatStandElsewhere) {
            IndexTaskMap update_voltages swapped)");
   const MappingDiff found = diff_of(a, b, small("circuit"));
   ASSERT_EQ(found.differences.size(), 1U);
-  EXPECT_EQ(found.differences[0].what, What::kPlacement);
+  EXPECT_EQ(found.differences[0].what, Aspect::kPlacement);
   EXPECT_EQ(found.differences[0].points, 4);
   EXPECT_EQ(found.differences[0].moved_points, 2);
   EXPECT_EQ(found.differences[0].a.decision, "block");
@@ -239,7 +239,7 @@ TEST(Diff, SeveralProcessorsAreNotTheFirstOfThem) {
   const MappingDiff found = diff_of(all, one, small("circuit"));
   std::vector<std::string> tasks;
   for (const MappingDifference& each : found.differences) {
-    EXPECT_EQ(each.what, What::kPlacement);
+    EXPECT_EQ(each.what, Aspect::kPlacement);
     EXPECT_EQ(each.moved_points, each.points);
     tasks.push_back(each.task);
   }
@@ -247,7 +247,7 @@ TEST(Diff, SeveralProcessorsAreNotTheFirstOfThem) {
   EXPECT_NE(found.a.seconds, found.b.seconds);
   // What is limited stays where it is: that is the difference.
   for (const MappingDifference& each : diff_of(all, limited, small("circuit")).differences) {
-    EXPECT_EQ(each.what, What::kLimit);
+    EXPECT_EQ(each.what, Aspect::kLimit);
   }
 }
 
