@@ -115,7 +115,7 @@ std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
     if (is_new) task.names.push_back(found->first);
     return found->second;
   };
-  for (const app::Use& use : app::uses(data, kMaxExplainLaunches, complete)) {
+  for (const app::LaunchUse& use : app::uses(data, kMaxExplainLaunches, complete)) {
     all[use.task].names_of_use.push_back(number_of(use));
     all[use.task].uses.push_back(use);
   }

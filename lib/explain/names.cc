@@ -86,7 +86,7 @@ class NameChecker {
 
   // Warns if no task that the statement names has the region. A region that no task of the
   // application has was already reported.
-  void look_at(std::span<const syntax::Name> tasks, const syntax::Which& region) {
+  void look_at(std::span<const syntax::Name> tasks, const syntax::RegionRef& region) {
     const bool star = !region.is_position && region.value == kStarName;
     const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
     if (star || (!region.is_position && !names_.regions.contains(name))) return;
