@@ -2,6 +2,45 @@
 # component (lib/CMakeLists.txt). What a component needs is said once, there; the package file, the
 # .pc file and the install rules are made from it.
 
+# Arranges the unity build of `target`, which CMAKE_UNITY_BUILD switches on: the compiler reads the files
+# of one folder together, so that it reads their headers once. A folder with many files becomes several
+# units, which keeps all cores busy. One or two files stay alone, and so do generated files and those with
+# compile options of their own.
+function(groma_group_sources target)
+  set(most_files 12)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^[^$].*\\.cc$")
+  set(folders "")
+  foreach(source IN LISTS sources)
+    cmake_path(IS_ABSOLUTE source is_generated)
+    if(NOT is_generated)
+      cmake_path(GET source PARENT_PATH folder)
+      string(MAKE_C_IDENTIFIER "folder_${folder}" folder)
+      list(APPEND folders ${folder})
+      list(APPEND files_of_${folder} "${source}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    list(LENGTH files_of_${folder} count)
+    if(count LESS 3)
+      continue()
+    endif()
+    math(EXPR units "(${count} + ${most_files} - 1) / ${most_files}")
+    set(index 0)
+    foreach(source IN LISTS files_of_${folder})
+      math(EXPR unit "${index} * ${units} / ${count} + 1")
+      math(EXPR index "${index} + 1")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${folder}_${unit})
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  # g++ takes the files of a unit for headers, where types without linkage are a mistake.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE $<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # C++20 without extensions, our warnings (for us alone), private headers as "syntax/lexer.h".
 function(groma_target_defaults target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -12,6 +51,7 @@ function(groma_target_defaults target)
                       # g++ 12 sees overlaps in string concatenation where there are none (PR 105651).
                       $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
   target_include_directories(${target} PRIVATE "${groma_SOURCE_DIR}/lib")
+  groma_group_sources(${target})
 endfunction()
 
 # Gives the target `user` a precompiled header: the standard headers listed below, fmt's, and those in

@@ -18,7 +18,7 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::vector<std::string> files;
   std::string machine, app;
   groma::CheckOptions check;
@@ -64,7 +64,7 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
 }
 
 // Checks all files together with the machine and the application. Returns the exit code.
-int run(Options options) {
+int run(CheckArguments options) {
   const Deadline deadline(options.time.value_or(HUGE_VAL));
   options.check.stop = [&] { return deadline.over(); };
   std::vector<std::string> inputs = options.files;
@@ -115,7 +115,7 @@ int run(Options options) {
 }  // namespace
 
 void add_check(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   CLI::App* command = app.add_subcommand("check", "All diagnostics of mapping programs");
   command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
       ->required();

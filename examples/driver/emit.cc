@@ -13,15 +13,14 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct EmitArguments {
   std::string file;
   std::string out;
   groma::EmitOptions emit;
   bool decisions_only = false;
 };
 
-// Compiles the mapping and writes the C++ file. Returns the exit code.
-int run(const Options& options) {
+int run(const EmitArguments& options) {
   check_written({{"--out", options.out}}, {options.file});
   std::optional<groma::Diagnostics> diags;
   std::optional<std::string> text;
@@ -41,7 +40,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_emit(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EmitArguments>();
   CLI::App* command =
       app.add_subcommand("emit", "The mapping as a C++ mapper for Legion, which needs no Groma");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")

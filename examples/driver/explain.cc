@@ -18,7 +18,7 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct ExplainArguments {
   std::string file, machine = "p100x4", app, log;
   groma::ExplainQuery query;
   groma::LayoutOverrides override_layouts;
@@ -27,7 +27,7 @@ struct Options {
 };
 
 // Fails with wrong usage if options contradict each other.
-void check_usage(const Options& options) {
+void check_usage(const ExplainArguments& options) {
   if (options.as_mapping && options.json) {
     throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
   }
@@ -99,7 +99,7 @@ std::optional<groma::MapperLog> read_log(const std::string& path) {
 }
 
 // Explains only a log. No application is known, and the machine is the one of the log.
-int explain_log_alone(const Options& options) {
+int explain_log_alone(const ExplainArguments& options) {
   std::optional<groma::Diagnostics> diags;
   const auto log = read_log(options.log);
   if (!log) return kWrongInput;
@@ -115,7 +115,7 @@ int explain_log_alone(const Options& options) {
 
 // Prints all decisions of the mapping and, with --log, of a run. With --as-mapping, prints the
 // default mapper's decisions as a mapping. Returns the exit code.
-int run(const Options& options) {
+int run(const ExplainArguments& options) {
   check_usage(options);
   if (options.app.empty()) return explain_log_alone(options);
   std::optional<groma::Diagnostics> diags;
@@ -160,7 +160,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainArguments>();
   CLI::App* command = app.add_subcommand(
       "explain", "Every decision about an application, and the statement that took it");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input");

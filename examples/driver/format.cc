@@ -13,15 +13,14 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct FormatArguments {
   std::vector<std::string> files;
   bool check = false;
   bool diff = false;
   bool in_place = false;
 };
 
-// Formats one file: prints the text, the difference or the name, or rewrites the file.
-int format_one(const std::string& path, const Options& options) {
+int format_one(const std::string& path, const FormatArguments& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<std::string> text;
   if (read_source(path, &diags)) text = groma::format(diags->source(), *diags);
@@ -47,7 +46,7 @@ int format_one(const std::string& path, const Options& options) {
   return options.diff ? kFine : print(*text);
 }
 
-int run(const Options& options) {
+int run(const FormatArguments& options) {
   int worst = kFine;
   for (const std::string& path : options.files) worst = std::max(worst, format_one(path, options));
   return worst;
@@ -56,7 +55,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_format(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FormatArguments>();
   CLI::App* command = app.add_subcommand("format", "The one style; keeps comments");
   command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
       ->required();

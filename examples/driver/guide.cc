@@ -12,7 +12,7 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct GuideArguments {
   std::vector<std::string> logs;
   std::string detail = "profile", program, profile;
   std::vector<std::string> rules;
@@ -30,7 +30,7 @@ struct Known {
 };
 
 // Reads the files that --program and --profile name. A program with errors is kept, with a warning.
-std::optional<groma::Error> read_known(const Options& options, Known* known) {
+std::optional<groma::Error> read_known(const GuideArguments& options, Known* known) {
   if (!options.program.empty()) {
     if (!read_source(options.program, &known->diags)) {
       return groma::Error{groma::Error::Code::kUnreadable, known->diags->all().front().message};
@@ -59,7 +59,7 @@ std::optional<groma::Error> read_known(const Options& options, Known* known) {
 }
 
 // Reads the logs and prints the feedback. Returns the exit code.
-int run(const Options& options) {
+int run(const GuideArguments& options) {
   std::vector<std::string> inputs = options.logs;
   inputs.push_back(options.program);
   inputs.push_back(options.profile);
@@ -118,7 +118,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_guide(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GuideArguments>();
   CLI::App* command =
       app.add_subcommand("guide", "What a run's output means and which statement to change");
   command->add_option("LOG", options->logs,

@@ -162,8 +162,9 @@ std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) 
 namespace {
 
 // Reports why the machine or application that an option names is unusable.
-std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma::DiagId unknown,
-                      groma::DiagId otherwise, std::optional<groma::Diagnostics>* diags) {
+std::nullopt_t refuse_input(const std::string& spec, const groma::Error& error,
+                            groma::DiagId unknown, groma::DiagId otherwise,
+                            std::optional<groma::Diagnostics>* diags) {
   using Code = groma::Error::Code;
   const groma::DiagId id = error.code == Code::kUnknown      ? unknown
                            : error.code == Code::kUnreadable ? groma::DiagId::kUnreadableFile
@@ -195,8 +196,8 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
   if (!machine.empty()) {
     auto read = groma::load_machine(machine);
     if (!read)
-      return refuse(machine, read.error(), groma::DiagId::kUnknownMachine,
-                    groma::DiagId::kBadMachine, diags);
+      return refuse_input(machine, read.error(), groma::DiagId::kUnknownMachine,
+                          groma::DiagId::kBadMachine, diags);
     inputs.machine = std::move(read).value();
   }
   if (app.empty()) return inputs;
@@ -216,8 +217,8 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
           "an application is JSON or a benchmark's name; a mapping is what `run` and "
           "`check` are given by itself, and `tune` with `--start`";
     }
-    return refuse(app, error, groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
-                  diags);
+    return refuse_input(app, error, groma::DiagId::kUnknownApplication,
+                        groma::DiagId::kBadApplication, diags);
   }
   inputs.app = std::move(read).value();
   inputs.workload = std::move(workload).value();

@@ -12,7 +12,7 @@
 namespace driver {
 namespace {
 
-struct CheckArguments {
+struct ChatCheckArguments {
   ChatArguments chat;
   bool strict = false, json = false;
 };
@@ -25,8 +25,7 @@ int refuse_check(const E& error, bool json) {
   return kWrongInput;
 }
 
-// Asks the endpoint and prints what it can do. Returns the exit code.
-int run_check(const CheckArguments& arguments) {
+int run_check(const ChatCheckArguments& arguments) {
   catch_interrupts();
   groma::ChatOptions options;
   options.attempts = 3;  // few, because a person waits for the result
@@ -93,7 +92,7 @@ groma::ChatClient::Watch chat_watch() {
 void add_llm(CLI::App& app, int* exit_code) {
   CLI::App* group = app.add_subcommand("llm", "Language models: whether an endpoint works");
   group->require_subcommand(1);
-  auto arguments = std::make_shared<CheckArguments>();
+  auto arguments = std::make_shared<ChatCheckArguments>();
   CLI::App* command =
       group->add_subcommand("check", "Whether a chat endpoint works, and what it can do");
   add_chat_options(*command, &arguments->chat);

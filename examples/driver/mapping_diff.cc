@@ -10,7 +10,7 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct MappingDiffArguments {
   std::vector<std::string> files;
   std::string machine = "p100x4", app;
   groma::SimulateOptions simulate;
@@ -18,8 +18,7 @@ struct Options {
   bool json = false;
 };
 
-// Reads both mappings, compares them and prints the differences. Returns the exit code.
-int run(Options options) {
+int run(MappingDiffArguments options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.machine, options.app});
   check_standard_input(inputs);
@@ -65,7 +64,7 @@ class UsageOfTwoFiles final : public CLI::Formatter {
 }  // namespace
 
 void add_diff(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MappingDiffArguments>();
   CLI::App* command =
       app.add_subcommand("diff", "Which decisions of two mappings differ, and what each costs");
   command

@@ -15,7 +15,7 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct PlaceArguments {
   std::string file, machine = "p100x4", app, domain, lower, task, function, from, parent, svg;
   bool trace = false;
   bool json = false;
@@ -42,7 +42,7 @@ std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_v
 
 // Returns the launch domain that --domain and --lower give. Fails with wrong usage if they do not
 // fit together.
-groma::Rect parse_domain(const Options& options) {
+groma::Rect parse_domain(const PlaceArguments& options) {
   const auto extents = parse_numbers("--domain", options.domain, 'x');
   auto lower = std::vector<std::int64_t>(extents.size(), 0);
   if (!options.lower.empty()) lower = parse_numbers("--lower", options.lower, 'x');
@@ -66,7 +66,7 @@ groma::Rect parse_domain(const Options& options) {
 }
 
 // Returns the query that the options describe.
-groma::PlaceQuery parse_query(const Options& options) {
+groma::PlaceQuery parse_query(const PlaceArguments& options) {
   groma::PlaceQuery query;
   query.task = options.task;
   query.function = options.function;
@@ -119,7 +119,7 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
 }
 
 // Finds the processor of every point and prints the result. Returns the exit code.
-int run(const Options& options) {
+int run(const PlaceArguments& options) {
   check_standard_input({options.file, options.machine, options.app});
   if (options.svg == "-" && options.json) {
     throw CLI::ValidationError("--svg", "with --json it needs a file");
@@ -168,7 +168,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_place(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlaceArguments>();
   CLI::App* command = app.add_subcommand("place", "Where every point of a launch goes");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
       ->required();

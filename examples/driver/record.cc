@@ -32,7 +32,7 @@ constexpr std::size_t kMostNotes = 40;  // limit on the notes that are shown
 // Time limit for a trial run of the recorded application in the embedded runtime.
 constexpr double kMostTrySeconds = 10;
 
-struct Options {
+struct RecordArguments {
   std::string out;
   std::string map;  // path of the mapping; empty: the program's own mapping is used
   ProgramArguments program;
@@ -134,7 +134,7 @@ int keep(const std::string& json, const groma::Error& error) {
 }
 
 // Records the program, writes the application and tries it out. Returns the exit code.
-int run(const Options& options) {
+int run(const RecordArguments& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> mapping;
   if (!options.map.empty()) {
@@ -205,7 +205,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecordArguments>();
   CLI::App* command = app.add_subcommand(
       "record", "What a Legion program does, as an application that --app reads");
   command

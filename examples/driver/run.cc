@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kMostFitSeconds = 300;
 
-struct Options {
+struct RunArguments {
   std::string file, machine = "p100x4", app;
   groma::SimulateOptions simulate;
   bool fit = false;
@@ -37,7 +37,7 @@ struct Options {
 // Returns the largest problem that fits. If that cannot be found, returns nothing, with the reason
 // in `diags`.
 std::optional<groma::Fit> find_fit(const groma::Application& app, const groma::RunWorkload& run,
-                                   const Options& options, groma::Diagnostics& diags) {
+                                   const RunArguments& options, groma::Diagnostics& diags) {
   groma::Result<std::vector<std::string>> parameters =
       options.grow.empty() ? groma::growing_parameters(app)
                            : groma::Result<std::vector<std::string>>(options.grow);
@@ -60,7 +60,7 @@ bool memory_decides(const groma::RunResult& result) {
 }
 
 // Runs the application in the embedded runtime and prints the result. Returns the exit code.
-int run(Options options) {
+int run(RunArguments options) {
   check_standard_input({options.file, options.machine, options.app});
   if (const auto error = check_files(options.map, {options.file, options.machine, options.app})) {
     return refuse(*error);
@@ -148,7 +148,7 @@ int run(Options options) {
 }
 
 // Runs and measures the Legion program of the benchmark.
-int run_on_legion(Options options) {
+int run_on_legion(RunArguments options) {
   check_standard_input({options.file, options.app});
   const auto program = legion_program(options.app, "`groma run --map FILE -- PROGRAM` takes any");
   if (!program) return refuse(program.error());
@@ -169,7 +169,7 @@ int run_on_legion(Options options) {
 }  // namespace
 
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "How fast an application runs under a mapping");
   CLI::Option* const file = command->add_option(
       "FILE", options->file,

@@ -11,13 +11,13 @@
 namespace driver {
 namespace {
 
-struct Options {
+struct SampleArguments {
   std::string machine = "p100x4", app, grain = "regions";
   std::uint64_t seed = 0;
   groma::LayoutOverrides override_layouts;
 };
 
-int run(const Options& options) {
+int run(const SampleArguments& options) {
   check_standard_input({options.machine, options.app});
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs(options.machine, options.app, &diags,
@@ -33,7 +33,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_sample(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SampleArguments>();
   CLI::App* command = app.add_subcommand(
       "sample", "A mapping drawn at random from the search space; most of them do not run");
   add_app_option(*command, &options->app)->required();

@@ -13,9 +13,8 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxDepth = 200;  // limit on nested rules of the grammar
-// limits on the bytes of a formula that messages show
-constexpr std::size_t kShownRest = 12, kShownName = 40;
+constexpr int kMaxNestedRules = 200;                     // limit for nested rules of the grammar
+constexpr std::size_t kShownRest = 12, kShownName = 40;  // bytes of a formula in messages
 // Limit for values on the stack; an open rule keeps at most one value.
 constexpr std::size_t kMaxStack = 256;
 
@@ -233,7 +232,7 @@ class FormulaParser {
     }
   }
   bool deeper(int depth) {
-    if (depth < kMaxDepth) return ok_;
+    if (depth < kMaxNestedRules) return ok_;
     fail("it is nested too deeply");
     return false;
   }

@@ -9,9 +9,8 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxDepth = 64;  // limit on tasks that are nested in tasks
-// limit on the statements and the points of launches that are visited
-constexpr std::int64_t kMaxSteps = 1 << 18;
+constexpr int kMaxNestedTasks = 64;          // limit for tasks nested in tasks
+constexpr std::int64_t kMaxSteps = 1 << 18;  // limit for visited statements and points of launches
 
 using Coordinates = std::vector<std::int64_t>;
 
@@ -38,7 +37,7 @@ class Walker {
   // Visits a task once for each list of arguments.
   void task(std::uint32_t number, Coordinates arguments, int depth) {
     const Task& task = data_.tasks[number];
-    if (task.body.empty() || depth >= kMaxDepth) return;
+    if (task.body.empty() || depth >= kMaxNestedTasks) return;
     if (!walked_.insert({number, arguments, std::min(depth, 1)}).second) return;
     arguments.resize(static_cast<std::size_t>(task.frame_size));
     body(number, task.body, arguments, depth);

@@ -40,6 +40,9 @@ inline Character first_character(std::string_view text) {
   return overlong || surrogate || code > 0x10FFFF ? Character{} : Character{length, code};
 }
 
+// Returns true if `c` is a byte of a character, but not its first one.
+inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
 struct CharacterRange {
   char32_t first, last;
 };

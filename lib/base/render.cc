@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/characters.h"
 #include "groma/diagnostics.h"
 #include "groma/harmless.h"
 
@@ -25,8 +26,6 @@ std::string_view color_of(Severity severity) {
 std::string paint(std::string_view text, std::string_view color, bool on) {
   return on ? fmt::format("{}{}\x1b[0m", color, text) : std::string(text);
 }
-
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Returns the columns of a filtered text, counting one for each character.
 std::size_t characters(std::string_view text) {

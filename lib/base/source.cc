@@ -11,12 +11,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/characters.h"
 #include "base/regular_file.h"
 
 namespace groma {
 namespace {
-
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Positions are kept for the start of every block, so a look-up counts at most one block of text.
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10;

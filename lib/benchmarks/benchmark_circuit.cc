@@ -53,7 +53,7 @@ VariantBuilder voltages(VariantBuilder variant) {
   return variant.leaf().flops("4 * (points(0) + points(2))").single_precision().kernels(2);
 }
 
-void add_data(AppBuilder& app) {
+void add_circuit_data(AppBuilder& app) {
   const std::vector<std::string> node = {"node_cap", "leakage", "charge", "node_voltage"};
   app.region("all_private", {"total * private_each"}, {"rp_all_nodes", "all_nodes"})
       .fields(node, 4)
@@ -104,7 +104,7 @@ void add_steps(AppBuilder& app) {
       .writes("rp_times");
 }
 
-void add_setup(AppBuilder& app) {
+void add_circuit_setup(AppBuilder& app) {
   app.task("init_nodes", {"c"}).variant(cpu().leaf()).writes("rp_private", {}, {"c"});
   app.task("init_wires", {"c"}).variant(cpu().leaf()).writes("rp_wires", {}, {"c"});
   app.task("init_piece", {"c"})
@@ -157,9 +157,9 @@ Application circuit() {
       .size("large", {{"npp", 2'500'000}, {"wpp", 10'000'000}, {"steps", 100}},
             "100 million wires, 11 GB a GPU: near the memory of one of 16 GB");
   app.metric("wires/s", "total * superpiece * wpp * loops", "timed");
-  add_data(app);
+  add_circuit_data(app);
   add_steps(app);
-  add_setup(app);
+  add_circuit_setup(app);
 
   const std::vector<AppStatement> step = {launch("calculate_new_currents").over({"total"}),
                                           launch("distribute_charge").over({"total"}),

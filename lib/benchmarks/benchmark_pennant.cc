@@ -15,7 +15,7 @@ constexpr const char* kShared = "rp_all_shared_p";
 constexpr const char* kGhost = "rp_all_ghost_p";
 constexpr const char* kSides = "rs_all_p";
 
-void add_data(AppBuilder& app) {
+void add_pennant_data(AppBuilder& app) {
   app.region("rz_all", {"pieces * zx * zy"})
       .fields({"zvol", "zvol0", "zareap", "zvolp", "zdl", "zm", "zrp", "zr", "ze", "zwrate", "zp",
                "zss", "zdu", "zarea", "zetot", "zw", "z0tmp"},
@@ -166,7 +166,7 @@ void add_cycle(AppBuilder& app) {
 
 // The tasks that run once, and the small tasks on one processor. The data that these access is an
 // estimate.
-void add_setup(AppBuilder& app) {
+void add_pennant_setup(AppBuilder& app) {
   const auto both = [&app](const char* name) -> AppBuilder& {
     return app.task(name).variant(hydro(cpu(), 10, 1)).variant(hydro(gpu(), 10, 1));
   };
@@ -256,9 +256,9 @@ Application pennant() {
       .size("large", {{"zx", 320}, {"zy", 23'040}},
             "the mesh of the paper's scripts, leblanc_long16x30 over 4 GPUs: 8.8 GB a GPU");
   app.metric("zones/s", "pieces * zx * zy * loops", "timed");
-  add_data(app);
+  add_pennant_data(app);
   add_cycle(app);
-  add_setup(app);
+  add_pennant_setup(app);
   app.task("toplevel")
       .variant(cpu().replicable())
       .body({launch("read_partitions").gives("config"), wait("config"),

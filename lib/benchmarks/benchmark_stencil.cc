@@ -45,7 +45,7 @@ VariantBuilder increment(VariantBuilder variant) {
 }
 
 // Point i of a launch is tile (i % ntx, i / ntx).
-void add_data(AppBuilder& app) {
+void add_stencil_data(AppBuilder& app) {
   const Formulas tiles = {"ntx * nty"};
   // Each tile is stored with a border as wide as the radius.
   app.region("points", {"ntx * (edge + 4)", "nty * (edge + 4)"})
@@ -133,7 +133,7 @@ Application stencil() {
       .size("large", {{"edge", 15'000}},
             "the tile of the original scripts: 5.4 GB a GPU, limited by its memory's bandwidth");
   app.metric("points/s", "(ntx * edge + 4) * (nty * edge + 4) * loops", "timed");
-  add_data(app);
+  add_stencil_data(app);
   add_tasks(app);
 
   const std::vector<AppStatement> step = {launch("stencil").over({"ntx * nty"}),

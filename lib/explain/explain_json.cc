@@ -15,10 +15,9 @@ std::string_view name_of(Reason reason) {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
-// Converts the parts of an explanation to JSON.
-class Writer {
+class JsonWriter {
  public:
-  explicit Writer(const Program& program) : program_(program) {}
+  explicit JsonWriter(const Program& program) : program_(program) {}
 
   Json write(const Explanation& explanation) const {
     Json json = {{"application", explanation.application}, {"machine", explanation.machine}};
@@ -154,7 +153,7 @@ class Writer {
 }  // namespace
 
 OrderedJson json_of(const Explanation& explanation, const Program& program) {
-  return Writer(program).write(explanation);
+  return JsonWriter(program).write(explanation);
 }
 
 std::string to_json(const Explanation& explanation, const Program& program,

@@ -30,12 +30,9 @@ std::string_view words_of(Reason reason) {
   return "";
 }
 
-// Writes the tasks of an explanation, indented by level: a decision, then the statement that made
-// it
-// (`by`), then the statements that lost (`over`).
-class Writer {
+class TextWriter {
  public:
-  Writer(const Explanation& explanation, const Program& program, bool color)
+  TextWriter(const Explanation& explanation, const Program& program, bool color)
       : explanation_(explanation), program_(program), color_(color) {}
 
   std::string write() {
@@ -220,7 +217,7 @@ class Writer {
 }  // namespace
 
 std::string draw(const Explanation& explanation, const Program& program, bool color) {
-  return Writer(explanation, program, color).write();
+  return TextWriter(explanation, program, color).write();
 }
 
 }  // namespace groma

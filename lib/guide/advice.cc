@@ -16,7 +16,7 @@ namespace groma::guide {
 namespace {
 
 constexpr std::size_t kShownStatements = 3;
-constexpr std::size_t kShownText = 100;
+constexpr std::size_t kShownLineText = 100;
 
 std::string group(const Groups& groups, const char* name) {
   const auto found = groups.find(name);
@@ -29,7 +29,7 @@ std::optional<ProcKind> kind_of(const Groups& groups) {
 
 std::string text_of(const Program& program, Range range) {
   const std::string_view whole = program.source().text(range);
-  return harmless(whole, kShownText);
+  return harmless(whole, kShownLineText);
 }
 
 // Returns true if the row of the mapping may concern the task, the processor kind and the memory

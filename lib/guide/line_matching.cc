@@ -10,18 +10,18 @@ namespace groma::guide {
 namespace {
 
 using Kind = PrintedNumber::Kind;
-using Role = PrintedNumber::Role;
+using NumberRole = PrintedNumber::Role;
 
 // Limit on the lines of a cluster with which one line is compared.
 constexpr std::size_t kMostTried = 16;
 
-bool is_unsteady(const PrintedNumber& number) { return number.role == Role::kUnsteady; }
+bool is_unsteady(const PrintedNumber& number) { return number.role == NumberRole::kUnsteady; }
 
 // A strict weak order that puts close numbers next to each other. Ignored numbers differ only in
 // whether they are NaN.
 bool before(const PrintedNumber& a, const PrintedNumber& b) {
   const auto key = [](const PrintedNumber& number) {
-    const bool counts = number.role != Role::kIgnored && !number.is_nan();
+    const bool counts = number.role != NumberRole::kIgnored && !number.is_nan();
     const bool has_digits = counts && number.kind != Kind::kReal;
     const std::string_view digits = has_digits ? number.digits : std::string_view();
     return std::make_tuple(number.is_nan(), counts && number.kind == Kind::kText,
@@ -51,10 +51,10 @@ bool LineMatcher::are_close(const PrintedNumber& a, const PrintedNumber& b) cons
   return most < noise || std::abs(a.value - b.value) <= closeness_.tolerance * most;
 }
 
-// Returns true if two numbers of a column may be in the same cluster.
-bool LineMatcher::may_share_cluster(const PrintedNumber& a, const PrintedNumber& b) const {
-  const bool ignored = a.role == Role::kIgnored || b.role == Role::kIgnored;
-  return ignored ? a.is_nan() == b.is_nan() : are_close(a, b);
+// Returns true if two numbers of a column may belong to the same cluster.
+bool LineMatcher::same_key(const PrintedNumber& a, const PrintedNumber& b) const {
+  const bool ignored = a.role == NumberRole::kIgnored || b.role == NumberRole::kIgnored;
+  return ignored ? a.is_nan() == b.is_nan() : close(a, b);
 }
 
 bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
@@ -62,7 +62,7 @@ bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
   const ColumnFacts& had = columns_[column];
   const bool is_usual = (!got.is_nan() || had.had_nan) && (!got.is_infinite() || had.had_infinity);
   if (is_unsteady(expected)) return is_usual;
-  if (expected.role == Role::kIgnored || got.role == Role::kIgnored) {
+  if (expected.role == NumberRole::kIgnored || got.role == NumberRole::kIgnored) {
     return is_usual && expected.is_nan() == got.is_nan();
   }
   return are_close(expected, got);
@@ -79,7 +79,7 @@ bool LineMatcher::equal(const PrintedLine& expected, const PrintedLine& got,
                         const std::vector<bool>& unsteady) const {
   for (std::size_t k = 0; k < expected.numbers.size(); ++k) {
     PrintedNumber number = expected.numbers[k];
-    if (unsteady[k]) number.role = Role::kUnsteady;
+    if (unsteady[k]) number.role = NumberRole::kUnsteady;
     if (!equal(number, got.numbers[k], k)) return false;
   }
   return true;

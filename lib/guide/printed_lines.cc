@@ -11,10 +11,9 @@ namespace groma::guide {
 namespace {
 
 using Kind = PrintedNumber::Kind;
-using Role = PrintedNumber::Role;
+using NumberRole = PrintedNumber::Role;
 
-// length of the text beside a number that decides the number's role
-constexpr std::size_t kWindowBytes = 64;
+constexpr std::size_t kRoleBytes = 64;  // text beside a number that decides its role
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -206,7 +205,7 @@ void scan(std::string_view line, const TakeNumber& take_number, const TakeText& 
 }
 
 std::string_view last_bytes(std::string_view text) {
-  return text.substr(text.size() - std::min(text.size(), kWindowBytes));
+  return text.substr(text.size() - std::min(text.size(), kRoleBytes));
 }
 
 // Decides the role of each number of a line, in order.
@@ -216,14 +215,14 @@ class Roles {
 
   void add(std::size_t begin, std::size_t end, PrintedNumber& number) {
     const std::string_view words = last_bytes(line_.substr(last_, begin - last_));
-    const std::string_view behind = line_.substr(end, kWindowBytes);
+    const std::string_view behind = line_.substr(end, kRoleBytes);
     const bool has_words = std::any_of(words.begin(), words.end(), is_letter);
     is_place_ = number.kind == Kind::kInteger && has_words && is_place(begin, words, behind);
     const std::size_t letter = behind.starts_with(' ') ? 1 : 0;
     const bool has_unit = letter < behind.size() && is_letter(behind[letter]);
     std::size_t unit_bytes = 0;
     const bool is_time = is_measured(words, has_words, has_unit ? behind : "", &unit_bytes);
-    if (is_place_ || (is_time && ignores_times_)) number.role = Role::kIgnored;
+    if (is_place_ || (is_time && with_times_)) number.role = NumberRole::kIgnored;
     number.is_residue = has_words && matches(words, residue_words());
     last_ = end + unit_bytes;
   }

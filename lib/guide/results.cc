@@ -21,7 +21,7 @@ using guide::LineMatcher;
 using guide::PrintedLine;
 using guide::PrintedNumber;
 using guide::Unmatched;
-using Role = PrintedNumber::Role;
+using NumberRole = PrintedNumber::Role;
 
 constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
@@ -72,7 +72,7 @@ void note_columns(const std::vector<PrintedLine>& lines, guide::Columns& columns
 
 bool has_real(const PrintedLine& line) {
   return std::any_of(line.numbers.begin(), line.numbers.end(), [](const PrintedNumber& number) {
-    return number.role == Role::kCounts && number.kind == PrintedNumber::Kind::kReal;
+    return number.role == NumberRole::kCounts && number.kind == PrintedNumber::Kind::kReal;
   });
 }
 
@@ -87,7 +87,8 @@ double largest(const Groups& groups) {
   for (const auto& [skeleton, group] : groups) {
     for (const PrintedLine& line : group.lines) {
       for (const PrintedNumber& number : line.numbers) {
-        if (number.role != Role::kCounts || number.kind != PrintedNumber::Kind::kReal) continue;
+        if (number.role != NumberRole::kCounts || number.kind != PrintedNumber::Kind::kReal)
+          continue;
         if (std::isfinite(number.value)) most = std::max(most, std::abs(number.value));
       }
     }
@@ -112,7 +113,7 @@ bool is_ordered(const Group& group) {
 // place.
 bool is_result(const PrintedLine& line) {
   const auto counts = [](const PrintedNumber& number) {
-    return number.role == Role::kCounts || number.role == Role::kUnsteady;
+    return number.role == NumberRole::kCounts || number.role == NumberRole::kUnsteady;
   };
   return line.numbers.empty() || std::any_of(line.numbers.begin(), line.numbers.end(), counts);
 }
@@ -245,13 +246,13 @@ struct Results::State {
       for (std::size_t k = 0; k < columns.size(); ++k) {
         PrintedNumber& number = lines[i].numbers[k];
         if (!matcher.equal(number, more[i].numbers[k], k)) in_order.push_back(&number);
-        if (columns[k] && number.role == Role::kCounts) by_column.push_back(&number);
+        if (columns[k] && number.role == NumberRole::kCounts) by_column.push_back(&number);
       }
     }
     const bool shuffled = all_have && by_column.size() < in_order.size();
     group.any_order = group.any_order || shuffled;
     for (PrintedNumber* number : shuffled ? by_column : in_order) {
-      number->role = Role::kUnsteady;
+      number->role = NumberRole::kUnsteady;
     }
   }
 };

@@ -10,19 +10,16 @@
 namespace groma::mapper {
 namespace {
 
-__extension__ typedef unsigned __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
+using Op = Expression::Op;
 
 // Returns the innermost dimension of a bit mask, or -1 if it is empty.
 int innermost(std::uint16_t dimensions) { return std::bit_width(dimensions) - 1; }
-
-std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
 // Calls visit(id) for every operand of an expression.
 template <typename Visit>
 void for_each_operand(const Expressions& expressions, const Expression& expression,
                       const Visit& visit) {
-  using Op = Expression::Op;
   switch (expression.op) {
     case Op::kConstant:
     case Op::kCoordinate:
@@ -50,7 +47,7 @@ void for_each_operand(const Expressions& expressions, const Expression& expressi
 Divider::Divider(std::int64_t divisor) {
   const auto d = static_cast<std::uint64_t>(divisor);
   const auto bits_of = static_cast<int>(std::bit_width(d - 1));  // 2^(bits - 1) < d <= 2^bits
-  multiplier_ = static_cast<std::uint64_t>(((Wide{1} << (63 + bits_of)) - 1) / d + 1);
+  multiplier_ = static_cast<std::uint64_t>(((UnsignedWide{1} << (63 + bits_of)) - 1) / d + 1);
   shift_ = static_cast<std::uint32_t>(bits_of - 1);
 }
 

@@ -15,6 +15,10 @@
 
 namespace groma::mapper {
 
+// Integers as unsigned numbers, whose arithmetic wraps around, and back.
+inline std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+inline std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
 // Divides 0 <= n < 2^63 by a constant d >= 2 with a multiplication (Granlund and Montgomery 1994,
 // "Division by Invariant Integers using Multiplication", section 4).
 class Divider {

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::int64_t kForever = INT64_MAX;
 
-std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 // Returns a / b, rounded up.
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 

@@ -7,7 +7,6 @@
 namespace groma::mapper {
 
 using program::Action;
-using program::Op;
 
 namespace {
 
@@ -188,51 +187,51 @@ Partial Specialiser::eval(CodeId id) {
 // Evaluates a node by its kind. eval() has counted the step.
 Partial Specialiser::eval_at(CodeId id, const Code& node) {
   switch (node.op) {
-    case Op::kInt:
-    case Op::kBool:
-    case Op::kString:
-    case Op::kProcKind:
-    case Op::kMemKind:
+    case program::Op::kInt:
+    case program::Op::kBool:
+    case program::Op::kString:
+    case program::Op::kProcKind:
+    case program::Op::kMemKind:
       return constant(node);
-    case Op::kLocal:
+    case program::Op::kLocal:
       return frames_.back()[node.a];
-    case Op::kGlobal:
+    case program::Op::kGlobal:
       return from_value(globals_[node.a]);
-    case Op::kTuple: {
+    case program::Op::kTuple: {
       Values values;
       for (Element& element : elements(node.a, node.b)) values.push_back(std::move(element.value));
       return make_tuple(std::move(values));
     }
-    case Op::kComprehension:
+    case program::Op::kComprehension:
       return comprehension(node);
-    case Op::kNegate: {
+    case program::Op::kNegate: {
       const Partial value = eval(node.a);
       return failed_ ? Partial{} : arithmetic(node.op, number(0), value);
     }
-    case Op::kNot: {
+    case program::Op::kNot: {
       const ExprId value = truth(node.a);
       return failed_ ? Partial{} : Partial{Truth{made_.expressions.negation(value)}};
     }
-    case Op::kAnd:
-    case Op::kOr:
+    case program::Op::kAnd:
+    case program::Op::kOr:
       return logical(node);
-    case Op::kConditional:
+    case program::Op::kConditional:
       return conditional(node);
-    case Op::kIndex:
+    case program::Op::kIndex:
       return index(node);
-    case Op::kSlice:
+    case program::Op::kSlice:
       return slice(node);
-    case Op::kCall:
+    case program::Op::kCall:
       return call(node);
-    case Op::kMachine:
+    case program::Op::kMachine:
       return machine(node);
-    case Op::kMethod:
+    case program::Op::kMethod:
       return method(node);
-    case Op::kMember:
+    case program::Op::kMember:
       return member(node);
-    case Op::kBroken:
-    case Op::kSplice:
-    case Op::kAll:
+    case program::Op::kBroken:
+    case program::Op::kSplice:
+    case program::Op::kAll:
       return fail();
     default:
       static_cast<void>(id);
@@ -243,13 +242,13 @@ Partial Specialiser::eval_at(CodeId id, const Code& node) {
 // Returns the value of a literal.
 Partial Specialiser::constant(const Code& node) {
   switch (node.op) {
-    case Op::kInt:
+    case program::Op::kInt:
       return number(static_cast<std::int64_t>((std::uint64_t{node.b} << 32) | node.a));
-    case Op::kBool:
+    case program::Op::kBool:
       return {Truth{made_.expressions.constant(node.a != 0 ? 1 : 0)}};
-    case Op::kString:
+    case program::Op::kString:
       return {std::shared_ptr<const std::string>(std::shared_ptr<void>(), &data_.strings[node.a])};
-    case Op::kProcKind:
+    case program::Op::kProcKind:
       return {static_cast<ProcKind>(node.a)};
     default:
       return {static_cast<MemKind>(node.a)};
@@ -263,9 +262,9 @@ std::vector<Specialiser::Element> Specialiser::elements(std::uint32_t begin, std
   for (std::uint32_t i = 0; i < count && !failed_; ++i) {
     const CodeId id = data_.lists[begin + i];
     const Code& node = code(id);
-    if (node.op == Op::kAll) {
+    if (node.op == program::Op::kAll) {
       made.push_back({{}, true});
-    } else if (node.op == Op::kSplice) {
+    } else if (node.op == program::Op::kSplice) {
       const Partial value = eval(node.a);
       const auto values = tuple_values(value);
       if (!values) fail();
@@ -330,12 +329,13 @@ Partial Specialiser::binary(const Code& node) {
   if (failed_) return {};
   const Partial right = eval(node.b);
   if (failed_) return {};
-  if (node.op >= Op::kAdd && node.op <= Op::kModulo) return arithmetic(node.op, left, right);
+  if (node.op >= program::Op::kAdd && node.op <= program::Op::kModulo)
+    return arithmetic(node.op, left, right);
   return compare(node.op, left, right);
 }
 
 // Applies an operator to integers or tuples, item by item.
-Partial Specialiser::arithmetic(Op op, const Partial& left, const Partial& right) {
+Partial Specialiser::arithmetic(program::Op op, const Partial& left, const Partial& right) {
   const auto* a = left.get<Number>();
   const auto* b = right.get<Number>();
   if (a != nullptr && b != nullptr) return integer_op(op, a->id, b->id);
@@ -355,45 +355,45 @@ Partial Specialiser::arithmetic(Op op, const Partial& left, const Partial& right
 }
 
 // Applies an operator to two integers. An overflow or a failing division makes the result unsure.
-Partial Specialiser::integer_op(Op op, ExprId left, ExprId right) {
+Partial Specialiser::integer_op(program::Op op, ExprId left, ExprId right) {
   Expressions& e = made_.expressions;
   switch (op) {
-    case Op::kAdd:
-      note_failure(e.add_overflows(left, right));
+    case program::Op::kAdd:
+      check(e.add_overflows(left, right));
       return {Number{e.add(left, right)}};
-    case Op::kNegate:
-    case Op::kSubtract:
-      note_failure(e.subtract_overflows(left, right));
+    case program::Op::kNegate:
+    case program::Op::kSubtract:
+      check(e.subtract_overflows(left, right));
       return {Number{e.subtract(left, right)}};
-    case Op::kMultiply:
-      note_failure(e.multiply_overflows(left, right));
+    case program::Op::kMultiply:
+      check(e.multiply_overflows(left, right));
       return {Number{e.multiply(left, right)}};
     default: {
       const ExprId fails = e.division_fails(left, right);
       if (e.is(fails, 1)) return fail();
-      note_failure(fails);
-      return {Number{op == Op::kDivide ? e.divide(left, right) : e.modulo(left, right)}};
+      check(fails);
+      return {Number{op == program::Op::kDivide ? e.divide(left, right) : e.modulo(left, right)}};
     }
   }
 }
 
 // Compares two values for equality, or two integers for order.
-Partial Specialiser::compare(Op op, const Partial& left, const Partial& right) {
+Partial Specialiser::compare(program::Op op, const Partial& left, const Partial& right) {
   Expressions& e = made_.expressions;
-  if (op == Op::kEqual || op == Op::kNotEqual) {
+  if (op == program::Op::kEqual || op == program::Op::kNotEqual) {
     const ExprId same = equal(left, right);
     if (failed_) return {};
-    return {Truth{op == Op::kEqual ? same : e.negation(same)}};
+    return {Truth{op == program::Op::kEqual ? same : e.negation(same)}};
   }
   const auto* a = left.get<Number>();
   const auto* b = right.get<Number>();
   if (a == nullptr || b == nullptr) return fail();
   switch (op) {
-    case Op::kLess:
+    case program::Op::kLess:
       return {Truth{e.less(a->id, b->id)}};
-    case Op::kLessEqual:
+    case program::Op::kLessEqual:
       return {Truth{e.less_equal(a->id, b->id)}};
-    case Op::kGreater:
+    case program::Op::kGreater:
       return {Truth{e.less(b->id, a->id)}};
     default:
       return {Truth{e.less_equal(b->id, a->id)}};

@@ -7,7 +7,6 @@ namespace groma::mapper {
 
 using program::kNoCode;
 using program::Member;
-using program::Op;
 
 namespace {
 
@@ -47,7 +46,7 @@ bool Specialiser::eval_under(ExprId condition, CodeId id, Partial* value) {
 // Evaluates `&&` or `||`. The right side counts only if the left side does not decide.
 Partial Specialiser::logical(const Code& node) {
   Expressions& e = made_.expressions;
-  const bool all = node.op == Op::kAnd;
+  const bool all = node.op == program::Op::kAnd;
   const ExprId left = truth(node.a);
   if (failed_) return {};
   if (const auto value = e.known(left)) {
@@ -252,7 +251,7 @@ Partial Specialiser::member(const Code& node) {
   Partial volume = number(1);
   for (const Partial& size : *values) {
     if (size.get<Number>() == nullptr) return fail();
-    volume = integer_op(Op::kMultiply, volume.get<Number>()->id, size.get<Number>()->id);
+    volume = integer_op(program::Op::kMultiply, volume.get<Number>()->id, size.get<Number>()->id);
     if (failed_) return {};
   }
   return volume;

@@ -30,6 +30,10 @@ struct JsonMember {
   JsonValue value;
 };
 
+// A file that states no name of its application or machine gives it the file's own name, of at most
+// this many bytes.
+inline constexpr std::size_t kLongestDefaultName = 200;
+
 inline constexpr std::size_t kMaxJsonDepth = 16;
 inline constexpr std::size_t kMaxJsonMembers = 64;  // in one object
 inline constexpr std::size_t kMaxJsonValues = std::size_t{1} << 21;

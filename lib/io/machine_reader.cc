@@ -13,8 +13,6 @@
 namespace groma {
 namespace {
 
-constexpr std::size_t kLongestDefaultName = 200;
-
 // Returns an element of an array. `list` must outlive the result.
 JsonPlace element(const JsonPlace& list, std::size_t index) {
   return {&(*list.value->array())[index], &list, {}, index};

@@ -300,7 +300,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   std::string name_;
   TaskViews views_;
   Instances instances_;
-  Events events_;
+  MapperEvents events_;
   MapperEvent deferral_ = 0;  // the event that ready tasks wait for
   Stealing stealing_;
   HookCalls calls_;

@@ -19,7 +19,7 @@
 namespace groma::legion {
 
 // Legion's mapper events, by number.
-struct Events {
+struct MapperEvents {
   std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
   MapperEvent last = 0;
 };
@@ -29,7 +29,7 @@ struct HookParts {
   Legion::Mapping::MapperRuntime* runtime;
   const MachineMap* machine;
   TaskViews* views;
-  Events* events;
+  MapperEvents* events;
   Instances* instances;
   bool in_turn;  // true: the caller runs the hooks one after the other, each to its end
 };

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 9> kElsewhere = {
+constexpr std::array<std::string_view, 9> kRemoteStarters = {
     "srun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "jsrun", "aprun", "flux"};
 // Commands that start another command on this computer.
 constexpr std::array<std::string_view, 12> kHere = {"env",     "nice",   "nohup",   "numactl",
@@ -58,7 +58,7 @@ bool is_file(const std::string& path) {
 }  // namespace
 
 bool starts_processes_elsewhere(std::string_view command) {
-  return is_among(kElsewhere, file_name(command));
+  return is_among(kRemoteStarters, file_name(command));
 }
 
 // Options of launchers may have values, which look like programs. A value is rarely the name of an

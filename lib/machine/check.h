@@ -3,10 +3,17 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "groma/machine.h"
+#include "groma/result.h"
 
 namespace groma {
+
+// Returns the error of a machine that is written wrongly.
+inline Error malformed(std::string message, std::string help = {}) {
+  return {Error::Code::kMalformed, std::move(message), std::move(help)};
+}
 
 struct Fault {
   std::string path;     // JSON pointer within the node type: "/processors/1/count"

@@ -24,8 +24,6 @@ const Item* find_in(const std::vector<Item>& items, const Wanted& wanted) {
   return at == items.end() ? nullptr : &*at;
 }
 
-Error malformed(std::string message) { return {Error::Code::kMalformed, std::move(message)}; }
-
 // Each check returns the first error, or nothing if its part of the machine is valid.
 std::optional<Error> check_texts(const std::string& name, const std::string& description) {
   if (name.empty()) return malformed("a machine has a name");

@@ -8,6 +8,7 @@
 
 #include "groma/machine.h"
 #include "groma/spelling.h"
+#include "machine/check.h"
 #include "machine/figures.h"
 #include "machine/node.h"
 #include "machine/parameters.h"
@@ -24,10 +25,6 @@ struct Spec {
   bool named = false;  // false: the line names no preset, so the default is used
   std::vector<std::optional<std::int64_t>> values;
 };
-
-Error malformed(std::string message, std::string help = {}) {
-  return {Error::Code::kMalformed, std::move(message), std::move(help)};
-}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");

@@ -15,6 +15,8 @@ namespace groma::tuning {
 
 // About 3,000 tokens, so that a context window of 4,096 tokens has room for a reply.
 inline constexpr std::size_t kPromptBytes = 12'000;
+inline constexpr std::size_t kWholeTextsPromptBytes =
+    2 * kPromptBytes;  // of a prompt with whole mappings
 
 // When a block is removed from a prompt that is too long. The first stage is kProfile; kNever
 // blocks are kept. Blocks of the same stage are removed in the order in which they were added.

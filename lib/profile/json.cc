@@ -10,9 +10,9 @@ namespace {
 using namespace profile;
 
 // Builds the JSON of one profile.
-class Writer {
+class JsonWriter {
  public:
-  Writer(const Profile& profile, const ProfileWords& words)
+  JsonWriter(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {}
 
   Json write() {
@@ -195,7 +195,7 @@ class Writer {
 }  // namespace
 
 profile::Json profile::json_of(const Profile& profile, const ProfileWords& words) {
-  return Writer(profile, words).write();
+  return JsonWriter(profile, words).write();
 }
 
 // Returns the profile as one line of JSON. Hidden characters in names are escaped, and invalid

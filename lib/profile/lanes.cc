@@ -14,9 +14,9 @@ using Event = RunRecord::Event;
 bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
 // Builds the lanes of one profile from at most `most` events.
-class Maker {
+class LaneMaker {
  public:
-  Maker(const Profile& profile, std::size_t most)
+  LaneMaker(const Profile& profile, std::size_t most)
       : profile_(profile), record_(*profile.record), most_(most) {}
 
   // Sorts the spans of each lane by time. Lanes of memories are split where copies overlap.
@@ -155,7 +155,7 @@ class Maker {
 
 }  // namespace
 
-Lanes lanes_of(const Profile& profile, std::size_t most) { return Maker(profile, most).make(); }
+Lanes lanes_of(const Profile& profile, std::size_t most) { return LaneMaker(profile, most).make(); }
 
 // Returns the indices of the longest segments of the critical path, in the order of time.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most) {

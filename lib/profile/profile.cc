@@ -40,9 +40,9 @@ auto& at(List& list, std::int64_t number) {
 }
 
 // Builds the profile of one record.
-class Maker {
+class ProfileMaker {
  public:
-  explicit Maker(std::shared_ptr<const RunRecord> record) : record_(*record) {
+  explicit ProfileMaker(std::shared_ptr<const RunRecord> record) : record_(*record) {
     profile_.record = std::move(record);
     profile_.total = std::max<RunTime>(0, record_.end);
   }
@@ -460,7 +460,7 @@ double Profile::imbalance(const Kind& kind) {
 }
 
 Profile make_profile(std::shared_ptr<const RunRecord> record) {
-  return Maker(std::move(record)).make();
+  return ProfileMaker(std::move(record)).make();
 }
 
 }  // namespace groma

@@ -66,9 +66,9 @@ std::string percent(double part) {
 }
 
 // Writes one profile, a section in each member function.
-class Writer {
+class TextWriter {
  public:
-  Writer(const Profile& profile, const ProfileWords& words, bool color)
+  TextWriter(const Profile& profile, const ProfileWords& words, bool color)
       : profile_(profile), record_(*profile.record), words_(words), color_(color) {}
 
   std::string write() {
@@ -288,7 +288,7 @@ class Writer {
 }  // namespace
 
 std::string draw(const Profile& profile, const ProfileWords& words, bool color) {
-  return Writer(profile, words, color).write();
+  return TextWriter(profile, words, color).write();
 }
 
 }  // namespace groma

@@ -22,9 +22,9 @@ constexpr std::int64_t kPathProcess = 0;
 std::string micros(RunTime time) { return fmt::format("{}.{:06}", time / 1000000, time % 1000000); }
 
 // Writes one trace. Nodes are processes, and lanes are threads.
-class Writer {
+class TraceWriter {
  public:
-  Writer(const Profile& profile, const ProfileWords& words)
+  TraceWriter(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {
     for (const std::string& name : record_.tasks) tasks_.push_back(json_quoted(name));
     for (const std::string& name : record_.regions) regions_.push_back(json_quoted(name));
@@ -160,7 +160,7 @@ class Writer {
 }  // namespace
 
 std::string to_trace(const Profile& profile, const ProfileWords& words) {
-  return Writer(profile, words).write();
+  return TraceWriter(profile, words).write();
 }
 
 }  // namespace groma

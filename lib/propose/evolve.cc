@@ -12,26 +12,25 @@
 
 #include "base/random.h"
 #include "model/asking.h"
+#include "model/prompt.h"
 #include "model/reply_text.h"
 #include "propose/proposers.h"
 
 namespace groma::tuning {
 namespace {
 
-constexpr double kTemperature = 0.7;
+constexpr double kEvolveTemperature = 0.7;
 constexpr std::size_t kIslands = 5, kPopulation = 1000, kArchive = 100, kBins = 10;
-constexpr std::size_t kReferences = 20;  // number of members to which distances are measured
-constexpr double kExplore = 0.2, kExploit = 0.7, kElite = 0.1, kMigrants = 0.1;
+constexpr std::size_t kReferences = 20;  // members to which distances are measured
+constexpr double kExplore = 0.2, kExploit = 0.7, kEliteShare = 0.1, kMigrants = 0.1;
 constexpr std::size_t kWorkers = 2;     // concurrent proposals, each on the next island
 constexpr int kMigrationInterval = 50;  // an island migrates after so many new programs
 constexpr std::size_t kTop = 3, kDiverse = 2, kAttempts = 3, kInspirations = 5;
 constexpr int kNear = 2;         // cells at most this many bins apart are near each other
 constexpr int kFailedEdits = 2;  // failed edits in a row before whole texts are requested
-constexpr std::size_t kBytes = 2 * kPromptBytes;  // larger, because the prompt holds whole texts
 constexpr std::size_t kMaxPending = 64;
 
-// A program of the population.
-struct Member {
+struct IslandMember {
   std::int64_t id = 0;
   std::int64_t parent = 0;  // 0: no parent
   std::string text, change;
@@ -41,7 +40,7 @@ struct Member {
   bool migrated = false;
   Feedback feedback;
 };
-using Shared = std::shared_ptr<const Member>;
+using Shared = std::shared_ptr<const IslandMember>;
 
 // Returns a cheap distance between two texts, from their lengths, line counts and letter counts.
 double distance_of(const std::string& a, const std::string& b) {
@@ -95,7 +94,8 @@ bool fitter(const Shared& a, const Shared& b) { return a->score < b->score; }
 class Evolve : public Proposer {
  public:
   Evolve(const Problem& problem, std::uint64_t seed, const AskOptions& options)
-      : asker_(problem, random_at(seed, 0), options, kBytes), draws_(random_at(seed, 1)) {}
+      : asker_(problem, random_at(seed, 0), options, kWholeTextsPromptBytes),
+        draws_(random_at(seed, 1)) {}
 
   std::string_view name() const override { return "evolve"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -116,7 +116,7 @@ class Evolve : public Proposer {
       build(question.prompt, round, attempt, *base);
       attempts.push_back(std::move(attempt));
     }
-    const auto replies = asker_.ask(round, questions, kTemperature);
+    const auto replies = asker_.ask(round, questions, kEvolveTemperature);
     std::vector<Proposal> proposals;
     for (std::size_t i = 0; i < replies.size(); ++i) {
       if (!replies[i]) continue;
@@ -148,7 +148,7 @@ class Evolve : public Proposer {
       pending_.erase(found);
     }
     if (!step.evaluation.ok()) return;
-    Member made;
+    IslandMember made;
     made.id = step.number;
     made.text = step.proposal.text;
     made.change = attempt.change;
@@ -161,7 +161,7 @@ class Evolve : public Proposer {
     made.distance = distance(made.text);
     lengths_.see(static_cast<double>(made.text.size()));
     distances_.see(made.distance);
-    const auto member = std::make_shared<const Member>(std::move(made));
+    const auto member = std::make_shared<const IslandMember>(std::move(made));
     if (references_.size() < kReferences) references_.push_back(member);
     keep_best(archive_, member, kArchive);
     if (ours) {
@@ -196,7 +196,7 @@ class Evolve : public Proposer {
     return sum / static_cast<double>(references_.size());
   }
 
-  Cell cell_of(const Member& member) const {
+  Cell cell_of(const IslandMember& member) const {
     return {lengths_.bin(static_cast<double>(member.text.size())), distances_.bin(member.distance)};
   }
 
@@ -223,9 +223,9 @@ class Evolve : public Proposer {
     const std::size_t count = share(from.size(), kMigrants);
     for (std::size_t i = 0; i < std::min(count, from.size()); ++i) {
       if (from[i]->migrated) continue;
-      Member copy = *from[i];
+      IslandMember copy = *from[i];
       copy.migrated = true;
-      const auto migrant = std::make_shared<const Member>(std::move(copy));
+      const auto migrant = std::make_shared<const IslandMember>(std::move(copy));
       for (const std::size_t to : {(number + 1) % kIslands, (number + kIslands - 1) % kIslands}) {
         const std::vector<Shared>& there = islands_[to].members;
         const bool known = std::any_of(there.begin(), there.end(), [&](const Shared& other) {
@@ -295,7 +295,7 @@ class Evolve : public Proposer {
       if (member != parent && !known && chosen.size() < kInspirations) chosen.push_back(member);
     };
     if (island.members.empty()) return chosen;
-    const std::size_t elite = share(island.members.size(), kElite);
+    const std::size_t elite = share(island.members.size(), kEliteShare);
     for (std::size_t i = 0; i <= std::min(elite, island.members.size() - 1); ++i) {
       add(island.members[i]);
     }
@@ -357,7 +357,7 @@ class Evolve : public Proposer {
     return members;
   }
 
-  static std::string words_of(const Member& member, const Evaluator& evaluator) {
+  static std::string words_of(const IslandMember& member, const Evaluator& evaluator) {
     Evaluation evaluation;
     evaluation.status = Evaluation::Status::kOk;
     evaluation.score = member.score;

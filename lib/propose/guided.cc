@@ -21,8 +21,8 @@ constexpr std::size_t kBatch = 16;    // estimates per batch
 constexpr double kWorthIt = 0.999;    // a new score must be at most this share of the old one
 constexpr std::size_t kSampled = 96;  // number of moves that are estimated after a jump
 constexpr int kBreadth = 3;  // changes tried of one mapping before moving to the best of them
-constexpr std::size_t kElite = 32;  // number of drafts kept
-constexpr int kMostShort = 64;      // limit on the memory shortages that are solved in a row
+constexpr std::size_t kEliteDrafts = 32;  // number of drafts kept
+constexpr int kMostShort = 64;            // limit of shortages of memory solved in a row
 
 class Guided : public Proposer {
  public:
@@ -122,13 +122,13 @@ class Guided : public Proposer {
 
 // ---------------------------------------------------------------------------------- with estimates
 
-// Inserts a draft into the elite, which is sorted by score and keeps kElite drafts.
+// Inserts a draft into the elite, which is sorted by score and keeps kEliteDrafts drafts.
 void Guided::remember(const Known& known) {
   const auto place =
       std::upper_bound(elite_.begin(), elite_.end(), known,
                        [](const Known& a, const Known& b) { return a.score < b.score; });
   elite_.insert(place, known);
-  if (elite_.size() > kElite) elite_.pop_back();
+  if (elite_.size() > kEliteDrafts) elite_.pop_back();
 }
 
 // Estimates a draft, and keeps its score, profile and shortage of memory.

@@ -12,11 +12,11 @@
 namespace groma::tuning {
 namespace {
 
-constexpr double kTemperature = 0.7;
-constexpr std::size_t kSamples = 3;  // replies for each question, if estimates can choose one
+constexpr double kHybridTemperature = 0.7;
+constexpr std::size_t kSamples = 3;  // samples if estimates are available
 constexpr std::size_t kBestShown = 4, kRecentShown = 2;
-constexpr int kMostFailed = 2;  // rounds without a usable reply before `guided` continues alone
-constexpr int kPause = 16;      // turns until the model is asked again
+constexpr int kMostFailed = 2;   // rounds without a usable reply before `guided` continues alone
+constexpr int kPauseTurns = 16;  // turns until the model is asked again
 constexpr std::int64_t kAsked = -1;  // tag of the model's proposals; guided uses its own tags
 
 class Hybrid : public Proposer {
@@ -29,7 +29,7 @@ class Hybrid : public Proposer {
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
   std::vector<Proposal> propose(Round& round) override {
-    const int period = failed_ < kMostFailed ? 2 : kPause;
+    const int period = failed_ < kMostFailed ? 2 : kPauseTurns;
     const bool model_first = guided_ == nullptr || turn_++ % period == period - 1;
     std::vector<Proposal> proposals = model_first ? asked(round) : guided(round);
     if (!proposals.empty() || guided_ == nullptr || round.stop()) return proposals;
@@ -65,7 +65,7 @@ class Hybrid : public Proposer {
     const std::vector<ModelQuestion> questions(round.has_estimates() && !spent_ ? kSamples : 1,
                                                question);
     std::vector<Proposal> proposals;
-    for (const auto& reply : asker_.ask(round, questions, kTemperature)) {
+    for (const auto& reply : asker_.ask(round, questions, kHybridTemperature)) {
       if (!reply) continue;
       const Answer answer = read_answer(*reply, *base, asker_.form());
       auto proposal = asker_.proposal(round, answer, "as the model suggests");

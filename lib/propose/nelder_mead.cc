@@ -10,7 +10,7 @@ namespace {
 constexpr double kReflect = 2, kExpand = 2, kContract = 0.5, kShrink = 0.5;
 // Number of rounds without a new trial after which the other techniques get a turn, and after which
 // the method restarts.
-constexpr std::size_t kPause = 50, kRestart = 500;
+constexpr std::size_t kPauseRounds = 50, kRestartRounds = 500;
 
 }  // namespace
 
@@ -31,9 +31,9 @@ Technique::Request NelderMead::ask(EnsembleState& shared) {
       return {Answer::kWaiting};
     }
     handed_ = 0;
-    if (!paused_ && ++rounds_ % kPause == 0) {
+    if (!paused_ && ++rounds_ % kPauseRounds == 0) {
       paused_ = true;
-      if (rounds_ > kRestart) {
+      if (rounds_ > kRestartRounds) {
         step_ = Step::kBegin;
         rounds_ = 0;
       }

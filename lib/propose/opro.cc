@@ -4,19 +4,19 @@
 #include <fmt/format.h>
 
 #include "model/asking.h"
+#include "model/prompt.h"
 #include "propose/proposers.h"
 
 namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kShown = 20, kSamples = 8;
-constexpr double kTemperature = 1.0;
-constexpr std::size_t kBytes = 2 * kPromptBytes;  // larger, because the prompt holds whole texts
+constexpr double kOproTemperature = 1.0;
 
 class Opro : public Proposer {
  public:
   Opro(const Problem& problem, std::uint64_t seed, const AskOptions& options)
-      : asker_(problem, seed, options, kBytes) {}
+      : asker_(problem, seed, options, kWholeTextsPromptBytes) {}
 
   std::string_view name() const override { return "opro"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -31,7 +31,7 @@ class Opro : public Proposer {
     build(question.prompt, round, *base);
     const std::vector<ModelQuestion> questions(std::min(kSamples, round.most()), question);
     std::vector<Proposal> proposals;
-    for (const auto& reply : asker_.ask(round, questions, kTemperature)) {
+    for (const auto& reply : asker_.ask(round, questions, kOproTemperature)) {
       if (!reply) continue;
       const Answer answer = read_answer(*reply, *base, {problem.is_mapping(), true});
       auto proposal = asker_.proposal(round, answer, "one of eight samples");

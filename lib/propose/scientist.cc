@@ -17,13 +17,12 @@
 namespace groma::tuning {
 namespace {
 
-constexpr double kTemperature = 0.7;
+constexpr double kScientistTemperature = 0.7;
 constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
 constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 4'000, kMaxWords = 400;
 constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
 
-// A program of the population, with its result.
-struct Member {
+struct PopulationMember {
   std::int64_t id = 0;  // the step's number
   std::int64_t base = 0, reference = 0;
   std::string text;
@@ -134,7 +133,7 @@ class Scientist : public Proposer {
       question.program = true;
       build_writer(question.prompt, round, pair, *base, experiment);
     }
-    const auto replies = asker_.ask(round, questions, kTemperature);
+    const auto replies = asker_.ask(round, questions, kScientistTemperature);
     std::vector<Proposal> proposals;
     for (std::size_t i = 0; i < replies.size(); ++i) {
       if (!replies[i]) continue;
@@ -159,7 +158,7 @@ class Scientist : public Proposer {
 
   // Adds the text to the population, and records the result of its experiment as a finding.
   void learn(const Step& step) override {
-    Member member{step.number, 0, 0, step.proposal.text, step.evaluation};
+    PopulationMember member{step.number, 0, 0, step.proposal.text, step.evaluation};
     member.evaluation.feedback = {};
     const auto found = pending_.find(step.proposal.tag);
     if (found != pending_.end()) {
@@ -176,8 +175,8 @@ class Scientist : public Proposer {
 
  private:
   struct Pair {
-    const Member* base = nullptr;  // null: the problem's start
-    const Member* reference = nullptr;
+    const PopulationMember* base = nullptr;  // null: the problem's start
+    const PopulationMember* reference = nullptr;
   };
 
   // Returns the gain over the experiment's base in percent, or why it is unknown.
@@ -196,10 +195,11 @@ class Scientist : public Proposer {
   // Removes one member: the oldest one that failed, or else the worst. Never removes the newest
   // one.
   void forget() {
-    const auto worst = std::max_element(
-        population_.begin(), population_.end() - 1, [](const Member& a, const Member& b) {
-          return std::pair(a.evaluation.score, -a.id) < std::pair(b.evaluation.score, -b.id);
-        });
+    const auto worst = std::max_element(population_.begin(), population_.end() - 1,
+                                        [](const PopulationMember& a, const PopulationMember& b) {
+                                          return std::pair(a.evaluation.score, -a.id) <
+                                                 std::pair(b.evaluation.score, -b.id);
+                                        });
     population_.erase(worst);
   }
 
@@ -209,39 +209,40 @@ class Scientist : public Proposer {
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
   }
 
-  // Returns the members that ran, the best first.
-  std::vector<const Member*> valid() const {
-    std::vector<const Member*> members;
-    for (const Member& member : population_) {
+  std::vector<const PopulationMember*> valid() const {
+    std::vector<const PopulationMember*> members;
+    for (const PopulationMember& member : population_) {
       if (member.evaluation.ok()) members.push_back(&member);
     }
-    std::stable_sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
-      return a->evaluation.score < b->evaluation.score;
-    });
+    std::stable_sort(members.begin(), members.end(),
+                     [](const PopulationMember* a, const PopulationMember* b) {
+                       return a->evaluation.score < b->evaluation.score;
+                     });
     return members;
   }
 
   // Asks the model for a base and a reference. If it does not name them, takes the best and the
   // member that differs most from it.
   Pair select(Round& round) {
-    const std::vector<const Member*> members = valid();
+    const std::vector<const PopulationMember*> members = valid();
     if (members.empty()) return {};
     if (members.size() == 1) return {members.front(), nullptr};
     ModelQuestion question;
     question.json_schema = kSelectorSchema;
     build_selector(question.prompt, round);
-    const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
+    const auto replies = asker_.ask(round, std::span(&question, 1), kScientistTemperature);
     Pair pair{members.front(), nullptr};
     std::string why;
     const auto text = replies.front() ? reply_text(*replies.front(), &why) : std::nullopt;
     if (const auto object = text ? read_object(*text) : std::nullopt) {
       const auto find = [&](const char* key) {
         const std::int64_t id = llm::count_in(*object, key, -1);
-        const auto found = std::find_if(members.begin(), members.end(),
-                                        [id](const Member* member) { return member->id == id; });
+        const auto found =
+            std::find_if(members.begin(), members.end(),
+                         [id](const PopulationMember* member) { return member->id == id; });
         return found == members.end() ? nullptr : *found;
       };
-      if (const Member* base = find("base")) pair.base = base;
+      if (const PopulationMember* base = find("base")) pair.base = base;
       pair.reference = find("reference");
     }
     if (pair.reference == nullptr || pair.reference == pair.base) {
@@ -251,12 +252,13 @@ class Scientist : public Proposer {
   }
 
   // Returns the member whose segments differ most from those of `base`; null if there is none.
-  static const Member* most_different(const Problem& problem, const Member& base,
-                                      const std::vector<const Member*>& members) {
+  static const PopulationMember* most_different(
+      const Problem& problem, const PopulationMember& base,
+      const std::vector<const PopulationMember*>& members) {
     const Result<Segments> own = segments_of(problem, base.text);
-    const Member* found = nullptr;
+    const PopulationMember* found = nullptr;
     std::ptrdiff_t most = -1;
-    for (const Member* member : members) {
+    for (const PopulationMember* member : members) {
       const Result<Segments> other = segments_of(problem, member->text);
       if (member == &base || !own.ok() || !other.ok()) continue;
       const auto differing =
@@ -285,9 +287,9 @@ class Scientist : public Proposer {
     prompt.user(
         fmt::format("POPULATION id | parents | {} for each input\n", what(round.evaluator())));
     const std::size_t first = population_.size() - std::min(population_.size(), kShownMembers);
-    const std::vector<const Member*> best = valid();
+    const std::vector<const PopulationMember*> best = valid();
     for (std::size_t i = 0; i < population_.size(); ++i) {
-      const Member& member = population_[i];
+      const PopulationMember& member = population_[i];
       const auto end =
           best.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, best.size()));
       const bool among = std::find(best.begin(), end, &member) != end;
@@ -297,8 +299,7 @@ class Scientist : public Proposer {
     }
   }
 
-  // Returns a member as one line: its id, base, reference and timings.
-  static std::string line_of(const Member& member, const Evaluator& evaluator) {
+  static std::string line_of(const PopulationMember& member, const Evaluator& evaluator) {
     std::string line = fmt::format(" #{} | ", member.id);
     line += member.base == 0 ? "none" : fmt::format("#{}", member.base);
     if (member.reference != 0) line += fmt::format(", #{}", member.reference);
@@ -331,7 +332,7 @@ class Scientist : public Proposer {
     prompt.user("\n");
   }
 
-  static void add_member(Prompt& prompt, std::string_view title, const Member* member,
+  static void add_member(Prompt& prompt, std::string_view title, const PopulationMember* member,
                          const Segments& segments, const Evaluator& evaluator) {
     prompt.user(fmt::format("{}{}\n{}", title,
                             member == nullptr ? std::string(", not run yet")
@@ -360,7 +361,7 @@ class Scientist : public Proposer {
     add_findings(prompt);
     add_member(prompt, "BASE", pair.base, base, round.evaluator());
     prompt.user(asker_.take_remarks());
-    const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
+    const auto replies = asker_.ask(round, std::span(&question, 1), kScientistTemperature);
     if (!replies.front()) return {};
     std::string why;
     const auto text = reply_text(*replies.front(), &why);
@@ -414,8 +415,8 @@ class Scientist : public Proposer {
   }
 
   Asker asker_;
-  std::vector<Member> population_;              // oldest first
-  std::map<std::int64_t, Experiment> pending_;  // experiments without a result, by proposal tag
+  std::vector<PopulationMember> population_;    // oldest first
+  std::map<std::int64_t, Experiment> pending_;  // by tag
   std::int64_t tags_ = 0;
   std::string findings_;
   std::string measured_;  // the word for a measured value

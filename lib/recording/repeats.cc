@@ -9,7 +9,7 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostPeriod = 1024;
-constexpr std::size_t kMostSteps = std::size_t{1} << 27;  // limit on the comparisons in one pass
+constexpr std::size_t kMostComparisons = std::size_t{1} << 27;  // in one pass
 
 // Folds repetitions into loops. Each loop becomes a new symbol, so that the next pass finds the
 // loops around it.
@@ -40,8 +40,9 @@ class Folder {
     };
     const std::size_t n = in.size();
     std::vector<Best> best(n);
-    const std::size_t most = std::min(
-        {kMostPeriod, n / 2, std::max<std::size_t>(16, kMostSteps / std::max<std::size_t>(1, n))});
+    const std::size_t most =
+        std::min({kMostPeriod, n / 2,
+                  std::max<std::size_t>(16, kMostComparisons / std::max<std::size_t>(1, n))});
     for (std::size_t period = 1; period <= most; ++period) {
       std::size_t equal = 0;  // number of symbols from here on that equal those one period later
       for (std::size_t i = n - period; i-- > 0;) {

@@ -28,7 +28,7 @@ using tuning::Metric;
 using tuning::PlacedText;
 using tuning::RunComparison;
 using Status = Evaluation::Status;
-using End = CommandOutcome::End;
+using CommandEnd = CommandOutcome::End;
 
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
@@ -80,7 +80,7 @@ class CommandEvaluator final : public Evaluator {
     const auto outcome = commands_.run(text, input, deadline_ms, request.stop);
     if (!outcome) return CommandFailure{Status::kFailed, outcome.error().message, {}};
     if (!outcome->ended_well()) {
-      const Status status = outcome->end == End::kDeadline ? Status::kTimedOut : Status::kFailed;
+      const Status status = outcome->end == CommandEnd::kDeadline ? Status::kTimedOut : Status::kFailed;
       return CommandFailure{status, "the command " + tuning::how_it_ended(*outcome), *outcome};
     }
     const auto value = metric_.read(*outcome);
@@ -187,8 +187,8 @@ class CommandEvaluator final : public Evaluator {
     GuideContext context;
     context.detail = detail;
     context.lacking = options().lacking;
-    context.exit_code = outcome.end == End::kSignalled ? 128 + outcome.code : outcome.code;
-    context.timed_out = outcome.end == End::kDeadline;
+    context.exit_code = outcome.end == CommandEnd::kSignalled ? 128 + outcome.code : outcome.code;
+    context.timed_out = outcome.end == CommandEnd::kDeadline;
     Evaluation evaluation;
     evaluation.status = failure.status;
     Feedback& feedback = evaluation.feedback;

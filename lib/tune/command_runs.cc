@@ -9,7 +9,7 @@
 namespace groma::tuning {
 namespace {
 
-using End = CommandOutcome::End;
+using CommandEnd = CommandOutcome::End;
 using Status = Evaluation::Status;
 
 constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
@@ -24,11 +24,11 @@ void replace(std::string& text, std::string_view what, std::string_view by) {
 }  // namespace
 
 std::string how_it_ended(const CommandOutcome& outcome) {
-  if (outcome.end == End::kExited) return fmt::format("ended with exit code {}", outcome.code);
-  if (outcome.end == End::kSignalled) {
+  if (outcome.end == CommandEnd::kExited) return fmt::format("ended with exit code {}", outcome.code);
+  if (outcome.end == CommandEnd::kSignalled) {
     return fmt::format("was ended by signal {} ({})", outcome.code, strsignal(outcome.code));
   }
-  if (outcome.end == End::kStopped) return "was stopped";
+  if (outcome.end == CommandEnd::kStopped) return "was stopped";
   return fmt::format("was still running at its time limit, after {:.3g} s", outcome.seconds);
 }
 

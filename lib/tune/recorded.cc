@@ -135,7 +135,7 @@ class Members {
   bool good_;
 };
 
-std::optional<std::string> text_of(const Json& json) {
+std::optional<std::string> text_in(const Json& json) {
   return json.is_string() ? std::optional(json.get<std::string>()) : std::nullopt;
 }
 
@@ -256,9 +256,9 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
   Feedback& feedback = evaluation.feedback;
   feedback.status = evaluation.ok() ? Feedback::Status::kOk : Feedback::Status::kError;
   feedback.execution = members.text("execution");
-  feedback.last_lines = members.list("last_lines", text_of);
-  feedback.explain = members.list("explain", text_of);
-  feedback.suggest = members.list("suggest", text_of);
+  feedback.last_lines = members.list("last_lines", text_in);
+  feedback.explain = members.list("explain", text_in);
+  feedback.suggest = members.list("suggest", text_in);
   if (members.has("profile")) feedback.profile = facts_of(member(json, "profile"));
   if (members.has("no_room")) {
     Members shortage(member(json, "no_room"));
