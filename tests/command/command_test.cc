@@ -16,8 +16,8 @@ using nlohmann::json;
 using test::Outcome;
 using test::run;
 using test::TemporaryFolder;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kBlock[] =
     "Task * GPU;\n"
@@ -72,7 +72,7 @@ TEST(Emit, WritesAMapperOrSaysWhyNot) {
   const Outcome decisions = run("groma emit - --decisions-only", kBlock);
   EXPECT_EQ(decisions.exit_code, 0);
   EXPECT_THAT(decisions.out, HasSubstr("Processor block(const Task& task) const {"));
-  EXPECT_THAT(decisions.out, testing::Not(HasSubstr("legion.h")));
+  EXPECT_THAT(decisions.out, ::testing::Not(HasSubstr("legion.h")));
   const Outcome refused = run("groma emit -", "a = (1, true);");
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_EQ(refused.out, "");
@@ -131,8 +131,8 @@ TEST(Files, ThatCannotBeWrittenAreKnownBeforeARun) {
       const Outcome outcome = run(map + " " + option + " " + path + " -- echo it ran");
       EXPECT_EQ(outcome.exit_code, 1);
       EXPECT_EQ(outcome.out, "");  // the program was not started
-      EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("cannot write `" + path + "`"),
-                                              HasSubstr("name a file: " + option + " FILE")));
+      EXPECT_THAT(outcome.err, ::testing::AllOf(HasSubstr("cannot write `" + path + "`"),
+                                                HasSubstr("name a file: " + option + " FILE")));
     }
   }
   const Outcome simulated = run("groma run --app cannon --report " + folder.path() + "/no/x");
@@ -972,7 +972,7 @@ TEST(Run, TakesAProgramAndALibrary) {
   const Outcome fine = run(set + map + says + "echo $LEGION_DEFAULT_ARGS >&2'");
   EXPECT_EQ(fine.exit_code, 0) << fine.err;
   EXPECT_THAT(fine.err,
-              testing::AllOf(HasSubstr("my.mapper\nTask * CPU;\n"), HasSubstr("safe_mapper")));
+              ::testing::AllOf(HasSubstr("my.mapper\nTask * CPU;\n"), HasSubstr("safe_mapper")));
   const json done = json::parse(fine.out);
   EXPECT_EQ(done.at("status"), "ok");
   EXPECT_EQ(done.at("checked"), true);
@@ -987,7 +987,7 @@ TEST(Run, TakesAProgramAndALibrary) {
   // How it ended, where no Legion was started.
   EXPECT_THAT(run(set + map + "sh -c 'kill -SEGV $$'").out, HasSubstr("signal 11 ended it"));
   EXPECT_THAT(run(set + map + "sh -c 'exit 3'").out, HasSubstr("it ended with exit code 3"));
-  EXPECT_THAT(run(set + map + "true").out, testing::Not(HasSubstr("ended it")));
+  EXPECT_THAT(run(set + map + "true").out, ::testing::Not(HasSubstr("ended it")));
   // What it measures of itself, the last time that it does.
   const json measured =
       json::parse(run(set + map + says + "echo elapsed 9 ms; echo elapsed 268.246 ms'").out);
@@ -999,8 +999,8 @@ TEST(Run, TakesAProgramAndALibrary) {
   const std::string logs = std::string(map).replace(map.find(" -- "), 4, log);
   EXPECT_THAT(run(set + logs + twice).err,
               HasSubstr("Legion was started 2 times: the log is of one of these runs alone\n"));
-  EXPECT_THAT(run(set + map + twice).err, testing::Not(HasSubstr("2 times")));
-  EXPECT_THAT(run(set + logs + says + "true'").err, testing::Not(HasSubstr("times:")));
+  EXPECT_THAT(run(set + map + twice).err, ::testing::Not(HasSubstr("2 times")));
+  EXPECT_THAT(run(set + logs + says + "true'").err, ::testing::Not(HasSubstr("times:")));
 }
 
 TEST(Run, CtrlCEndsWith130) {

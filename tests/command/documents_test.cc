@@ -31,7 +31,7 @@ std::string with_true_output(const std::string& document, int* commands) {
   return made;
 }
 
-class Documents : public testing::TestWithParam<const char*> {};
+class Documents : public ::testing::TestWithParam<const char*> {};
 
 // GROMA_UPDATE=1 rewrites the document instead.
 TEST_P(Documents, ConsoleBlocksAreTrue) {
@@ -63,7 +63,7 @@ constexpr const char* kDocuments[] = {
 #endif
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Documents, testing::ValuesIn(kDocuments), [](const auto& param) {
+INSTANTIATE_TEST_SUITE_P(All, Documents, ::testing::ValuesIn(kDocuments), [](const auto& param) {
   std::string name = param.param;
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';

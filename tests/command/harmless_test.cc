@@ -119,12 +119,12 @@ class Hidden : public ::testing::Test {
   static std::string quoted(const std::string& word) { return "'" + word + "'"; }
 
   // Runs it, and looks at what it prints. With JSON every line, or all of it, is JSON.
-  Outcome expect_harmless(const std::string& line, int exit_code, bool json = false) {
+  Outcome expect_harmless(const std::string& line, int exit_code, bool is_json = false) {
     const Outcome outcome = run("groma " + line);
     EXPECT_EQ(hidden_in(outcome.out), "") << line;
     EXPECT_EQ(hidden_in(outcome.err), "") << line;
     EXPECT_EQ(outcome.exit_code, exit_code) << line << "\n" << outcome.out << outcome.err;
-    if (!json || ordered_json::accept(outcome.out)) return outcome;
+    if (!is_json || ordered_json::accept(outcome.out)) return outcome;
     std::istringstream lines(outcome.out);
     for (std::string each; std::getline(lines, each);) {
       EXPECT_TRUE(ordered_json::accept(each)) << line << "\n" << each;
@@ -280,8 +280,9 @@ TEST_F(Hidden, InApplications) {
                                     "IndexTaskMap * f;\nTask * GPU, CPU;\nRegion * * GPU FBMEM;\n");
   const std::string task = quoted("work" + name_);
   expect_harmless("apps " + bare, 0);
-  const Outcome json = expect_harmless("apps --json " + bare, 0, true);
-  EXPECT_EQ(ordered_json::parse(json.out)["name"], "app" + name_) << "the name is still the name";
+  const Outcome outcome = expect_harmless("apps --json " + bare, 0, true);
+  EXPECT_EQ(ordered_json::parse(outcome.out)["name"], "app" + name_)
+      << "the name is still the name";
   expect_harmless("check --machine p100x4" + app + mapping, 0);
   expect_harmless("check --json --machine p100x4" + app + mapping, 0, true);
   expect_harmless("explain" + app + mapping, 0);

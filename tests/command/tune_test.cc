@@ -19,9 +19,9 @@ using test::Outcome;
 using test::read_text;
 using test::run;
 using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Runs of milliseconds.
 constexpr char kSmall[] = "groma tune --app cannon:size=small ";
@@ -30,7 +30,7 @@ constexpr char kSmall[] = "groma tune --app cannon:size=small ";
 constexpr char kNumber[] = "value 4  # groma: one of 1 2 3 4 5 6 7 8\n";
 constexpr char kReadNumber[] = "--command 'cat {file}' --metric 'value (\\d+)' --repeats 1 ";
 
-std::vector<json> lines_of(const std::string& out) {
+std::vector<json> json_lines(const std::string& out) {
   std::vector<json> all;
   std::istringstream lines(out);
   for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
@@ -39,7 +39,7 @@ std::vector<json> lines_of(const std::string& out) {
 
 // Without what differs from one run to the next.
 json found_by(const Outcome& outcome) {
-  json end = lines_of(outcome.out).back();
+  json end = json_lines(outcome.out).back();
   end["spent"].erase("seconds");
   return end;
 }
@@ -105,7 +105,7 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
 TEST(Tune, AnApplicationIsTunedForOnce) {
   const Outcome outcome = run("groma tune --app cannon --app circuit --app cannon");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, testing::HasSubstr("`cannon` is there twice"));
+  EXPECT_THAT(outcome.err, ::testing::HasSubstr("`cannon` is there twice"));
 }
 
 TEST(Tune, NumbersAreNumbers) {
@@ -204,8 +204,8 @@ TEST(Tune, AResumedSearchSaysThatItsBudgetIsSpent) {
   EXPECT_THAT(again.out, HasSubstr("go on  groma tune --resume " + found +
                                    " --evaluations N, with a larger N\n"));
   EXPECT_EQ(read_text(found + "/journal.jsonl"), journal);
-  const json once = lines_of(run(resume + " --json").out).back();
-  const json twice = lines_of(run(resume + " --json").out).back();
+  const json once = json_lines(run(resume + " --json").out).back();
+  const json twice = json_lines(run(resume + " --json").out).back();
   EXPECT_EQ(once["spent_before"], true);
   EXPECT_EQ(once["spent"], twice["spent"]);
   const Outcome more = run(resume + " --evaluations 4");
@@ -248,7 +248,7 @@ TEST(Tune, WhatIsWrongIsOneLineOfJson) {
     const Outcome outcome = run(line);
     EXPECT_EQ(outcome.exit_code, 1) << line;
     EXPECT_EQ(outcome.err, "") << line;
-    const std::vector<json> lines = lines_of(outcome.out);
+    const std::vector<json> lines = json_lines(outcome.out);
     ASSERT_FALSE(lines.empty()) << line;
     EXPECT_EQ(lines.back()["event"], "error") << line;
     EXPECT_NE(lines.back()["message"], "") << line;
@@ -269,7 +269,7 @@ TEST(Tune, WhyATextCannotBeBegunWithIsInTheProgramsWords) {
   EXPECT_EQ(outcome.err,
             "groma: the text to begin with cannot be used: Execution Error: the command ended with "
             "exit code 3\nhelp: What it printed last may say why.\n    c[3] is 7\n");
-  EXPECT_THAT(lines_of(run(line + "/b --json").out).back()["help"].get<std::string>(),
+  EXPECT_THAT(json_lines(run(line + "/b --json").out).back()["help"].get<std::string>(),
               HasSubstr("c[3] is 7"));
 }
 
@@ -288,7 +288,7 @@ TEST(Tune, SaysThatTheMachineHasOtherNodes) {
   EXPECT_EQ(run("groma tune --resume " + folder.path() + "/a").err, said);
   const Outcome outcome = run(search + "/b --json");
   EXPECT_EQ(outcome.err, "");
-  const std::vector<json> lines = lines_of(outcome.out);
+  const std::vector<json> lines = json_lines(outcome.out);
   EXPECT_EQ(lines.front()["event"], "note");
   EXPECT_EQ(lines.front()["message"], "`cannon` is set up for 1 node, `p100x4:nodes=2` has 2");
   EXPECT_EQ(lines.front()["diagnostics"].front()["id"], "nodes-differ");
@@ -303,11 +303,11 @@ TEST(Tune, NamesOfTheStartThatTheApplicationLacksAreWarnedOfOnce) {
                             " --evaluations 2 --out " + folder.path();
   const std::string said = "a.mapper:1:6: warning: ";
   const std::string err = run(kSmall + start + "/a").err;
-  EXPECT_THAT(err, testing::AllOf(HasSubstr(said), HasSubstr("task_44")));
+  EXPECT_THAT(err, ::testing::AllOf(HasSubstr(said), HasSubstr("task_44")));
   EXPECT_EQ(err.find(said), err.rfind(said));
   const Outcome outcome = run(kSmall + start + "/b --json");
   EXPECT_EQ(outcome.err, "");
-  EXPECT_EQ(lines_of(outcome.out).front()["event"], "note");
+  EXPECT_EQ(json_lines(outcome.out).front()["event"], "note");
 }
 
 TEST(Tune, AFullOutputIsSaidOnce) {
@@ -338,7 +338,7 @@ TEST(Tune, BudgetsEndIt) {
   const Outcome none = run(kSmall + ("--proposer opro --endpoint 'exec:cat' --tokens 30000 --out " +
                                      folder.path() + "/none"));
   EXPECT_EQ(none.exit_code, 0);
-  EXPECT_THAT(none.out, testing::ContainsRegex(
+  EXPECT_THAT(none.out, ::testing::ContainsRegex(
                             "\nended  by the budget of tokens: the next 8 questions at once "
                             "may take [0-9]+ tokens, 0 of 30000 are spent: nothing was "
                             "asked\n"));
@@ -457,11 +457,11 @@ TEST(Tune, EveryLineOfJsonParses) {
   const TemporaryFolder folder;
   const std::string found = folder.path() + "/found";
   const Outcome first = run(kSmall + ("--json --evaluations 3 --out " + found));
-  std::vector<json> lines = lines_of(first.out);
+  std::vector<json> lines = json_lines(first.out);
   EXPECT_EQ(lines.front()["event"], "proposed");
   EXPECT_EQ(lines.back()["event"], "end");
   const Outcome second = run("groma tune --json --evaluations 5 --resume " + found);
-  lines = lines_of(second.out);
+  lines = json_lines(second.out);
   EXPECT_EQ(lines.front()["event"], "resumed");
   EXPECT_EQ(lines.front()["evaluations"], 3);
   EXPECT_EQ(lines.back()["spent"]["evaluations"], 5);
@@ -563,7 +563,7 @@ TEST(Tune, CommandsOfADirectoryAreRunOnlyWhereTheyAreTrusted) {
   EXPECT_FALSE(exists(mark));
   const Outcome told = run(resume + "--json");
   EXPECT_EQ(told.exit_code, 1);
-  EXPECT_THAT(lines_of(told.out).back()["message"].get<std::string>(), HasSubstr("cat {file}"));
+  EXPECT_THAT(json_lines(told.out).back()["message"].get<std::string>(), HasSubstr("cat {file}"));
   const Outcome trusted = run("groma tune --evaluations 4 --trust --resume " + found);
   EXPECT_EQ(trusted.exit_code, 0);
   EXPECT_THAT(trusted.err, HasSubstr("`touch " + mark + "; cat {file}`"));
@@ -792,7 +792,7 @@ void expect_goes_on_as_if_it_had_not_ended(const std::string& signal, int exit_c
   EXPECT_EQ(read_text(found + "/best.mapper"), read_text(whole + "/best.mapper"));
   EXPECT_TRUE(exists(found + "/report.txt"));
   if (exit_code == 130) {
-    EXPECT_EQ(lines_of(first.out).back()["end"], "stopped");
+    EXPECT_EQ(json_lines(first.out).back()["end"], "stopped");
   }
 }
 
@@ -804,7 +804,7 @@ TEST(Tune, CtrlCEndsACommand) {
   const Outcome outcome = interrupted(
       "groma tune --file " + text + " --command 'sleep 1000; cat {file}'", found, 1, "INT");
   EXPECT_EQ(outcome.exit_code, 130);
-  EXPECT_EQ(lines_of(outcome.out).back()["end"], "stopped");
+  EXPECT_EQ(json_lines(outcome.out).back()["end"], "stopped");
 }
 
 TEST(Tune, KilledItGoesOn) { expect_goes_on_as_if_it_had_not_ended("KILL", 128 + 9); }
@@ -877,14 +877,14 @@ TEST(Tune, TheLiveLineFitsIntoATerminal) {
       EXPECT_LT(columns_of(line), static_cast<std::size_t>(columns)) << line;
     }
     if (columns < 80) continue;
-    EXPECT_THAT(lines, testing::Contains(HasSubstr("asking the model")));
+    EXPECT_THAT(lines, ::testing::Contains(HasSubstr("asking the model")));
     const auto asked = std::find_if(lines.rbegin(), lines.rend(), [](const std::string& line) {
       return line.find(" asked, ") != line.npos;
     });
     ASSERT_NE(asked, lines.rend());
-    EXPECT_THAT(*asked, testing::ContainsRegex("^best [0-9.]+ ms "));
+    EXPECT_THAT(*asked, ::testing::ContainsRegex("^best [0-9.]+ ms "));
     EXPECT_THAT(*asked, HasSubstr("▁"));
-    EXPECT_THAT(*asked, testing::ContainsRegex(
+    EXPECT_THAT(*asked, ::testing::ContainsRegex(
                             "[0-9]+ runs, [0-9]+ asked, [0-9k]+ tokens, [0-9.]+, [0-9]+ s: [a-z]"));
   }
 }
@@ -899,9 +899,10 @@ TEST(Tune, EstimatesAreShown) {
       "cannon:size=small' --metric-json /seconds --repeats 1 --evaluations 2 --estimates 400 ";
   const std::vector<std::string> lines =
       live_lines(on_terminal(120, "xterm", search + "--out " + folder.path() + "/a"));
-  EXPECT_THAT(lines, testing::Contains(testing::ContainsRegex(": estimating [0-9]+ of 400 *$")));
+  EXPECT_THAT(lines,
+              ::testing::Contains(::testing::ContainsRegex(": estimating [0-9]+ of 400 *$")));
   const std::vector<json> events =
-      lines_of(run(search + "--json --out " + folder.path() + "/b").out);
+      json_lines(run(search + "--json --out " + folder.path() + "/b").out);
   const auto said = std::count_if(events.begin(), events.end(), [](const json& event) {
     return event["event"] == "estimating" && event["of"] == 400 && event["estimates"] > 0;
   });

@@ -15,11 +15,11 @@ namespace {
 
 // -------- types
 
-enum class Kind { kInt, kBool, kTuple, kMachine, kProcessor, kString, kProcKind, kMemKind };
+enum class ValueKind { kInt, kBool, kTuple, kMachine, kProcessor, kString, kProcKind, kMemKind };
 
 // Of a value. `size`: items of a tuple (of ints), dimensions of a machine; 0 where it is not known.
 struct Type {
-  Kind kind = Kind::kInt;
+  ValueKind kind = ValueKind::kInt;
   int size = 0;
 };
 
@@ -206,9 +206,9 @@ class Generator {
 
   void make_globals() {
     for (int i = random_.between(1, 5); i > 0; --i) {
-      const Type type = i == 1 ? Type{Kind::kMachine, 2} : any_type();
+      const Type type = i == 1 ? Type{ValueKind::kMachine, 2} : any_type();
       Variable made{fresh_name(), type};
-      const bool kind = type.kind == Kind::kMachine && !random_.chance(30);
+      const bool kind = type.kind == ValueKind::kMachine && !random_.chance(30);
       global_pieces_.push_back(piece([&] {
         put(made.name, "=");
         if (kind) {
@@ -228,19 +228,19 @@ class Generator {
   Type any_type() {
     switch (random_.below(7)) {
       case 0:
-        return {Kind::kInt, 0};
+        return {ValueKind::kInt, 0};
       case 1:
-        return {Kind::kBool, 0};
+        return {ValueKind::kBool, 0};
       case 2:
-        return {Kind::kTuple, random_.between(1, 3)};
+        return {ValueKind::kTuple, random_.between(1, 3)};
       case 3:
-        return {Kind::kMachine, 0};
+        return {ValueKind::kMachine, 0};
       case 4:
-        return {Kind::kString, 0};
+        return {ValueKind::kString, 0};
       case 5:
-        return random_.chance(50) ? Type{Kind::kProcKind, 0} : Type{Kind::kMemKind, 0};
+        return random_.chance(50) ? Type{ValueKind::kProcKind, 0} : Type{ValueKind::kMemKind, 0};
       default:
-        return {Kind::kInt, 0};
+        return {ValueKind::kInt, 0};
     }
   }
 
@@ -256,13 +256,15 @@ class Generator {
     const std::string name = fresh_name();
     if (place > 0) put(",");
     Type type = any_type();
-    if (type.kind == Kind::kString || type.kind == Kind::kMemKind) type = {Kind::kInt, 0};
-    if (type.kind == Kind::kMachine) type.size = 2;
-    const bool typed = random_.chance(70) && type.kind != Kind::kProcKind;
+    if (type.kind == ValueKind::kString || type.kind == ValueKind::kMemKind)
+      type = {ValueKind::kInt, 0};
+    if (type.kind == ValueKind::kMachine) type.size = 2;
+    const bool typed = random_.chance(70) && type.kind != ValueKind::kProcKind;
     if (typed) {
       constexpr std::string_view kWords[] = {"int", "bool", "", "MSpace"};
-      put(type.kind == Kind::kTuple ? random_.pick({"IPoint", "ISpace"})
-                                    : std::string(kWords[static_cast<std::size_t>(type.kind)]));
+      put(type.kind == ValueKind::kTuple
+              ? random_.pick({"IPoint", "ISpace"})
+              : std::string(kWords[static_cast<std::size_t>(type.kind)]));
     }
     put(name);
     helper.parameters.push_back(type);
@@ -360,7 +362,7 @@ class Generator {
 
   Type processor_value() {
     processor(2);
-    return {Kind::kProcessor, 2};
+    return {ValueKind::kProcessor, 2};
   }
 
   void print_statement() {
@@ -378,26 +380,26 @@ class Generator {
   Type expression(Type type, int depth = 3) {
     if (random_.chance(8) && depth > 0) return conditional(type, depth - 1);
     switch (type.kind) {
-      case Kind::kInt:
+      case ValueKind::kInt:
         sum(depth);
         break;
-      case Kind::kBool:
+      case ValueKind::kBool:
         disjunction(depth);
         break;
-      case Kind::kTuple:
+      case ValueKind::kTuple:
         return tuple(type.size, depth);
-      case Kind::kMachine:
+      case ValueKind::kMachine:
         return machine(depth);
-      case Kind::kProcessor:
+      case ValueKind::kProcessor:
         processor(depth);
         break;
-      case Kind::kString:
+      case ValueKind::kString:
         string();
         break;
-      case Kind::kProcKind:
+      case ValueKind::kProcKind:
         put(proc());
         break;
-      case Kind::kMemKind:
+      case ValueKind::kMemKind:
         put(mem());
         break;
     }
@@ -406,15 +408,15 @@ class Generator {
 
   // Both branches are of one type and size: the second is the first's variable or the same again.
   Type conditional(Type type, int depth) {
-    if (type.kind == Kind::kMachine) return machine(depth);
-    if (type.kind == Kind::kTuple && type.size == 0) type.size = 2;
+    if (type.kind == ValueKind::kMachine) return machine(depth);
+    if (type.kind == ValueKind::kTuple && type.size == 0) type.size = 2;
     disjunction(depth), put("?");
     expression(type, depth), put(":");
     expression(type, depth);
     return type;
   }
 
-  std::optional<Variable> variable(Kind kind, int size = 0) {
+  std::optional<Variable> variable(ValueKind kind, int size = 0) {
     std::vector<Variable> fitting;
     for (const Variable& known : scope_) {
       if (known.type.kind == kind && (size == 0 || known.type.size == size))
@@ -425,7 +427,7 @@ class Generator {
   }
 
   // A helper with that result that can be called here.
-  const Helper* helper(Kind kind, int size = 0) {
+  const Helper* helper(ValueKind kind, int size = 0) {
     std::vector<const Helper*> fitting;
     const bool top = task_.empty();
     for (const Helper& each : helpers_) {
@@ -443,7 +445,7 @@ class Generator {
       if (i > 0) put(",");
       if (static_cast<int>(i) == called.task_parameter) {
         put(task_);
-      } else if (called.parameters[i].kind == Kind::kMachine) {
+      } else if (called.parameters[i].kind == ValueKind::kMachine) {
         put("Machine", "(", random_.pick({"GPU", "CPU"}), ")");
       } else {
         expression(called.parameters[i], depth - 1);
@@ -480,17 +482,17 @@ class Generator {
       case 1:
         return number(random_.chance(95) ? random_.between(0, 20) : INT64_MAX);
       case 2:
-        return put("("), expression({Kind::kInt, 0}, depth - 1), put(")");
+        return put("("), expression({ValueKind::kInt, 0}, depth - 1), put(")");
       case 3:
-        if (const auto known = variable(Kind::kInt)) return put(known->name);
+        if (const auto known = variable(ValueKind::kInt)) return put(known->name);
         break;
       case 4:
-        if (const Helper* called = helper(Kind::kInt)) return call(*called, depth);
+        if (const Helper* called = helper(ValueKind::kInt)) return call(*called, depth);
         break;
       case 5:
         return tuple_item(depth - 1);
       case 6:
-        if (const auto known = variable(Kind::kMachine)) return machine_number(*known);
+        if (const auto known = variable(ValueKind::kMachine)) return machine_number(*known);
         break;
       default:
         if (index_ && dimensions_ > 0) return coordinate();
@@ -535,10 +537,10 @@ class Generator {
       case 1:
         return put("("), disjunction(depth - 1), put(")");
       case 2:
-        if (const auto known = variable(Kind::kBool)) return put(known->name);
+        if (const auto known = variable(ValueKind::kBool)) return put(known->name);
         break;
       case 3:
-        if (const Helper* called = helper(Kind::kBool)) return call(*called, depth);
+        if (const Helper* called = helper(ValueKind::kBool)) return call(*called, depth);
         break;
       case 4:
         return equality(depth - 1);
@@ -557,7 +559,7 @@ class Generator {
   void equality(int depth) {
     const Type type = any_type();
     const std::string sign = random_.pick({"==", "!="});
-    if (type.kind == Kind::kMachine) return put("true");
+    if (type.kind == ValueKind::kMachine) return put("true");
     const auto operand = [&] { put("("), expression(type, depth), put(")"); };
     operand(), put(sign), operand();
   }
@@ -568,7 +570,7 @@ class Generator {
     if (!task_.empty() && random_.chance(30)) return put(task_, ".", "name");
     if (!task_.empty() && single_ && random_.chance(20))
       return put(task_, ".", "parent", ".", "name");
-    if (const auto known = variable(Kind::kString); known && random_.chance(50))
+    if (const auto known = variable(ValueKind::kString); known && random_.chance(50))
       return put(known->name);
     put(random_.pick({"\"\"", "\"main\"", "\"a \\\" b\"", "\"\xC3\xA9\"", "\"{}\"", "\"// #\""}));
   }
@@ -577,7 +579,7 @@ class Generator {
 
   // Of `size` ints; 0: of any size. What is made may be longer only where nothing asked for a size.
   Type tuple(int size, int depth) {
-    const Type type{Kind::kTuple, size == 0 ? random_.between(1, 3) : size};
+    const Type type{ValueKind::kTuple, size == 0 ? random_.between(1, 3) : size};
     simple_tuple(type.size, depth);
     while (depth > 0 && random_.chance(20)) {
       put(random_.pick({"+", "-", "*", "/", "%"}));
@@ -594,13 +596,14 @@ class Generator {
     if (depth <= 0) return literal_tuple(size, 0);
     switch (random_.below(9)) {
       case 0:
-        if (const auto known = variable(Kind::kTuple, size)) return put(known->name);
+        if (const auto known = variable(ValueKind::kTuple, size)) return put(known->name);
         break;
       case 1:
-        if (const auto known = variable(Kind::kMachine, size)) return put(known->name, ".", "size");
+        if (const auto known = variable(ValueKind::kMachine, size))
+          return put(known->name, ".", "size");
         break;
       case 2:
-        if (const Helper* called = helper(Kind::kTuple, size)) return call(*called, depth);
+        if (const Helper* called = helper(ValueKind::kTuple, size)) return call(*called, depth);
         break;
       case 3:
         return comprehension(size, depth - 1);
@@ -609,7 +612,7 @@ class Generator {
       case 5:
         return spliced(size, depth - 1);
       case 6:
-        if (const auto known = variable(Kind::kProcessor); known && size == 2)
+        if (const auto known = variable(ValueKind::kProcessor); known && size == 2)
           return put(known->name);
         break;
       default:
@@ -633,7 +636,7 @@ class Generator {
   void comprehension(int size, int depth) {
     const std::string name = fresh_name();
     put("tuple", "(");
-    scope_.push_back({name, {Kind::kInt, 0}});
+    scope_.push_back({name, {ValueKind::kInt, 0}});
     if (random_.chance(60)) {
       put(name, random_.pick({"+", "*", "%"})), number(random_.between(1, 4));
     } else {
@@ -662,8 +665,8 @@ class Generator {
 
   // A machine and up to two operations on it.
   Type machine(int depth) {
-    Type type{Kind::kMachine, 2};
-    const auto known = variable(Kind::kMachine);
+    Type type{ValueKind::kMachine, 2};
+    const auto known = variable(ValueKind::kMachine);
     if (known && known->type.size > 0 && random_.chance(80)) {
       put(known->name);
       type.size = known->type.size;
@@ -753,7 +756,7 @@ class Generator {
 
   // A machine to index: a variable's, or one of its own, with its dimensions.
   Variable machine_to_index(int depth) {
-    if (auto known = variable(Kind::kMachine);
+    if (auto known = variable(ValueKind::kMachine);
         known && known->type.size > 0 && random_.chance(85)) {
       put(known->name);
       return *known;
@@ -775,7 +778,7 @@ class Generator {
   }
 
   void indexed(int depth, bool set) {
-    if (const auto known = variable(Kind::kProcessor); known && !set && random_.chance(20)) {
+    if (const auto known = variable(ValueKind::kProcessor); known && !set && random_.chance(20)) {
       return put(known->name);
     }
     const Variable base = machine_to_index(depth);
@@ -818,7 +821,7 @@ class Generator {
       coordinate();
       if (out_[out_.size() - 4] == "ilo") out_[out_.size() - 4] = "ipoint";
     } else {
-      put("("), expression({Kind::kInt, 0}, depth - 1), put(")");
+      put("("), expression({ValueKind::kInt, 0}, depth - 1), put(")");
     }
     put("%", base.name, ".", "size", "["), number(dimension), put("]");
   }

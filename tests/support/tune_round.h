@@ -101,4 +101,12 @@ class FakeRound : public Round {
   std::int64_t number_ = 0;
 };
 
+// Returns the text of a journal without the times in it.
+inline std::string without_times(std::string journal) {
+  for (std::size_t at = 0; (at = journal.find(",\"seconds\":", at)) != journal.npos;) {
+    journal.erase(at, journal.find_first_of(",}", at + 1) - at);
+  }
+  return journal;
+}
+
 }  // namespace groma::testing

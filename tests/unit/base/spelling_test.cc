@@ -37,7 +37,7 @@ TEST(NearNames, ANamespaceMayBeLeftOut) {
               ElementsAre("cupynumeric::BinaryOpTask", "cupynumeric::UnaryOpTask"));
   EXPECT_THAT(near_names("copy", tasks), ElementsAre("legate::Copy"));
   EXPECT_THAT(near_names("cupynumeric::BinaryOp", tasks),
-              testing::Contains("cupynumeric::BinaryOpTask"));
+              ::testing::Contains("cupynumeric::BinaryOpTask"));
   EXPECT_THAT(near_names("other::Copy", tasks), IsEmpty());
   EXPECT_THAT(near_names("Copy", Names{std::string_view("a::Copy"), "Copy2"}),
               ElementsAre("a::Copy", "Copy2"));

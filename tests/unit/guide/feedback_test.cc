@@ -91,7 +91,7 @@ TEST(Feedback, MemoriesAreAdvisedForTheKindOfProcessor) {
   };
   EXPECT_EQ(advice("VIRTUAL (the variant is a leaf, so nobody else maps it)"),
             "Name a memory instead of VIRTUAL in the Region statement, or before it.");
-  EXPECT_THAT(advice("FBMEM (CPU cannot address it)"), testing::Not(HasSubstr("ZCMEM")));
+  EXPECT_THAT(advice("FBMEM (CPU cannot address it)"), ::testing::Not(HasSubstr("ZCMEM")));
   EXPECT_THAT(advice("SYSMEM (GPU cannot address it)"), HasSubstr("ZCMEM"));
 }
 
@@ -223,7 +223,7 @@ TEST(Paper, OutputWithoutAnEndMayBeThatOfAHang) {
   const Feedback feedback = guided("step 1 of 10\nstep 2 of 10\n");
   EXPECT_EQ(feedback.status, Feedback::Status::kUnknown);
   EXPECT_THAT(feedback.explain,
-              ElementsAre(testing::StartsWith("If the run had to be stopped: the run is slower"),
+              ElementsAre(::testing::StartsWith("If the run had to be stopped: the run is slower"),
                           HasSubstr("may be the cause: ")));
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("-lg:safe_mapper")));
   // Who knows how it ended does not wonder.
@@ -232,9 +232,10 @@ TEST(Paper, OutputWithoutAnEndMayBeThatOfAHang) {
   EXPECT_THAT(guided("step 1 of 10\n", context).explain, IsEmpty());
   context.exit_code.reset();
   context.timed_out = true;
-  EXPECT_THAT(guided("step 1 of 10\n", context).explain,
-              ElementsAre(testing::StartsWith("The run is slower than the time that it was given"),
-                          HasSubstr("may be the cause: ")));
+  EXPECT_THAT(
+      guided("step 1 of 10\n", context).explain,
+      ElementsAre(::testing::StartsWith("The run is slower than the time that it was given"),
+                  HasSubstr("may be the cause: ")));
   EXPECT_THAT(guided("ELAPSED TIME = 3.0 s\n").explain, IsEmpty());
 }
 
@@ -273,7 +274,8 @@ TEST(Ranking, ErrorsWinOverWarningsAndCausesOverConsequences) {
                                          "slurm.ended", "repl.one_shard_ignored"));
   EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr("Region argument 1 of `stencil`")));
   EXPECT_EQ(feedback.status, Feedback::Status::kError);
-  EXPECT_THAT(feedback.execution, testing::StartsWith("Execution Error: LEGION MAPPER EXCEPTION"));
+  EXPECT_THAT(feedback.execution,
+              ::testing::StartsWith("Execution Error: LEGION MAPPER EXCEPTION"));
 }
 
 TEST(Ranking, TheFirstErrorIsTheCause) {
@@ -384,11 +386,11 @@ TEST(Endings, AdviceToCheckIsByTheRunsOwnMeans) {
     for (const std::string& each : guided(log, context).suggest) all += each + "\n";
     return all;
   };
-  EXPECT_THAT(said(), testing::AllOf(HasSubstr("run again with -lg:safe_mapper"),
-                                     HasSubstr("% m.size"), HasSubstr("change line 3")));
+  EXPECT_THAT(said(), ::testing::AllOf(HasSubstr("run again with -lg:safe_mapper"),
+                                       HasSubstr("% m.size"), HasSubstr("change line 3")));
   context.checks = "`--checks always`";
-  EXPECT_THAT(said(), testing::AllOf(HasSubstr("run again with `--checks always`, which"),
-                                     Not(HasSubstr("safe_mapper")), HasSubstr("change line 3")));
+  EXPECT_THAT(said(), ::testing::AllOf(HasSubstr("run again with `--checks always`, which"),
+                                       Not(HasSubstr("safe_mapper")), HasSubstr("change line 3")));
   context.checks = "";
   EXPECT_EQ(said(), "Look for the crash in a debugger or under AddressSanitizer.\n");
   // Of a program that maps itself there is nothing to change.
@@ -410,7 +412,7 @@ TEST(Endings, WhatIsNotInTheMappingNeedNotBeLeftOut) {
     const auto without = Contains(HasSubstr("do without InstanceLimit"));
     EXPECT_THAT(guided("", context).suggest, without);
     context.program = &program;
-    const bool has = testing::Matches(without)(guided("", context).suggest);
+    const bool has = ::testing::Matches(without)(guided("", context).suggest);
     EXPECT_EQ(has, said) << text;
   }
 }
@@ -763,7 +765,8 @@ TEST(Program, TasksThatRunOnGpusNeedNotMoveThere) {
     const auto suggest = guided("Execution time is 0.03s.\n", context).suggest;
     EXPECT_EQ(said, !suggest.empty()) << text;
     context.lacking = {"GPU"};
-    EXPECT_THAT(guided("Execution time is 0.03s.\n", context).suggest, testing::IsEmpty()) << text;
+    EXPECT_THAT(guided("Execution time is 0.03s.\n", context).suggest, ::testing::IsEmpty())
+        << text;
   }
 }
 
@@ -927,8 +930,8 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
               Contains(HasSubstr("63 % of the time is copies of `rp_shared` from SYSMEM to FBMEM, "
                                  "because of line 4 (`Region * rp_shared GPU FBMEM`)")));
   EXPECT_THAT(feedback.suggest,
-              Contains(testing::AllOf(HasSubstr("`Region * rp_shared GPU ZCMEM` would avoid"),
-                                      HasSubstr("at a price"), HasSubstr("has room"))));
+              Contains(::testing::AllOf(HasSubstr("`Region * rp_shared GPU ZCMEM` would avoid"),
+                                        HasSubstr("at a price"), HasSubstr("has room"))));
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU, CPU`")));
   EXPECT_THAT(feedback.explain, Contains("Only 1 of 4 CPU processors ran anything."));
   ProfileFacts once = *facts;  // no function spreads what runs once
@@ -1175,9 +1178,9 @@ TEST(Outputs, OfRealLife) {
   };
   for (const auto& [log, rule] : kCases) {
     const Feedback feedback = guided(log);
-    ASSERT_THAT(feedback.matches, Not(testing::IsEmpty())) << log;
+    ASSERT_THAT(feedback.matches, Not(::testing::IsEmpty())) << log;
     EXPECT_EQ(feedback.matches.front().rule, rule) << log;
-    EXPECT_THAT(feedback.explain, Not(testing::IsEmpty())) << log;
+    EXPECT_THAT(feedback.explain, Not(::testing::IsEmpty())) << log;
   }
 }
 

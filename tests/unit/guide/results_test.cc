@@ -9,7 +9,7 @@
 namespace groma {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Results make(ResultsOptions options = {}) {
   auto made = Results::make(std::move(options));
@@ -343,7 +343,7 @@ TEST(Results, HostileOutputsAreTaken) {
   EXPECT_EQ(compare({text}, text), "");
   const std::string long_line(10'000'000, '7');
   EXPECT_EQ(compare({long_line}, long_line), "");
-  EXPECT_THAT(compare({"a\x1b[31m 1.5\n"}, "a\x1b[31m 2.5\n"), testing::Not(HasSubstr("\x1b")));
+  EXPECT_THAT(compare({"a\x1b[31m 1.5\n"}, "a\x1b[31m 2.5\n"), ::testing::Not(HasSubstr("\x1b")));
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ TEST(Diff, SeveralProcessorsAreNotTheFirstOfThem) {
     EXPECT_EQ(each.moved_points, each.points);
     tasks.push_back(each.task);
   }
-  EXPECT_THAT(tasks, testing::UnorderedElementsAre("update_voltages", "parse_input"));
+  EXPECT_THAT(tasks, ::testing::UnorderedElementsAre("update_voltages", "parse_input"));
   EXPECT_NE(found.a.seconds, found.b.seconds);
   // What is limited stays where it is: that is the difference.
   for (const MappingDifference& each : diff_of(all, limited, small("circuit")).differences) {
@@ -451,9 +451,9 @@ TEST(Place, SaysWhyNoFunctionPlacesALaunch) {
   const auto for_single_tasks = HasSubstr("note: a SingleTaskMap statement does");
   const auto by_default = HasSubstr("note: the default mapper decides then");
   const std::string function = "m = Machine(GPU);\ndef f(Task t) { return m[0, 0]; }\n";
-  EXPECT_THAT(refused(function), testing::AllOf(by_default, Not(for_single_tasks)));
+  EXPECT_THAT(refused(function), ::testing::AllOf(by_default, Not(for_single_tasks)));
   EXPECT_THAT(refused(function + "SingleTaskMap work f;\n"),
-              testing::AllOf(for_single_tasks, Not(by_default)));
+              ::testing::AllOf(for_single_tasks, Not(by_default)));
 }
 
 TEST(Run, RefusesInLegionsWords) {

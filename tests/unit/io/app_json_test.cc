@@ -16,7 +16,7 @@
 namespace groma {
 namespace {
 
-Application read(std::string_view text) {
+Application read_app(std::string_view text) {
   Result<Application> app = application_from_json(text, "a.json");
   EXPECT_TRUE(app.ok()) << text << "\n" << (app.ok() ? "" : app.error().message);
   return app.ok() ? std::move(app).value() : Application{};
@@ -62,7 +62,7 @@ Application round_trip(const Application& app) {
 }
 
 TEST(AppJson, WhatIsLeftOut) {
-  const Application app = read(
+  const Application app = read_app(
       R"({"regions": [{"name": "r", "extents": [4, "2 + 2"],
                        "fields": [{"name": "x", "bytes": 4}, {"name": "y"}]}],
           "partitions": [{"name": "p", "of": "q", "colors": [2, 1]},
@@ -90,8 +90,8 @@ TEST(AppJson, WhatIsLeftOut) {
 }
 
 TEST(AppJson, EverythingSaid) {
-  const Application app =
-      read(testing::read_text(testing::in_tree("tests/fuzz/corpus/application/everything.json")));
+  const Application app = read_app(
+      testing::read_text(testing::in_tree("tests/fuzz/corpus/application/everything.json")));
   EXPECT_EQ(app.parameters[0], (AppParameter{"p", 3, 0, 9, "m"}));
   EXPECT_EQ(app.parameters[1], (AppParameter{.name = "q", .value = 2, .counts_nodes = true}));
   EXPECT_EQ(app.definitions[0].name, "d");
@@ -295,7 +295,7 @@ class DrawnApplication {
 
 TEST(AppJson, RoundTripsAreExact) {
   for (const auto& file : testing::files_below("docs/examples", ".json")) {
-    round_trip(read(testing::read_text(file)));
+    round_trip(read_app(testing::read_text(file)));
   }
   int valid = 0;
   for (unsigned seed = 0; seed < 3000 && !HasFailure(); ++seed) {
@@ -487,7 +487,7 @@ TEST(AppJson, NestingIsBounded) {
     for (int i = 0; i < depth; ++i) text += "]}";
     return text + "]}]}";
   };
-  round_trip(read(nested(kMaxAppDepth - 1)));
+  round_trip(read_app(nested(kMaxAppDepth - 1)));
   const std::string refused = refusal(nested(kMaxAppDepth));
   EXPECT_TRUE(refused.ends_with("/body: loops and phases are nested more than 32 deep")) << refused;
   EXPECT_EQ(refusal(nested(1000)), "nested deeper than 80");
@@ -653,7 +653,7 @@ TEST(AppJson, TheManualsExamplesAreSome) {
   int blocks = 0;
   for (std::string line; std::getline(lines, line);) {
     if (inside && line == "```") {
-      read(block);
+      read_app(block);
       ++blocks;
       last = std::exchange(block, {});
     }

@@ -16,7 +16,7 @@ constexpr const char* kText =
     R"({"name": "filed", "nodes": [{"processors": [{"kind": "CPU", "count": 3}]}]})";
 
 // A folder of its own, the current one as long as it lives.
-class LoadTest : public testing::Test {
+class LoadTest : public ::testing::Test {
  protected:
   void SetUp() override {
     before_ = std::filesystem::current_path();

@@ -11,7 +11,7 @@
 namespace groma {
 namespace {
 
-Machine read(std::string_view text) {
+Machine read_machine(std::string_view text) {
   Result<Machine> machine = machine_from_json(text, "m.json");
   EXPECT_TRUE(machine.ok()) << text << "\n" << (machine.ok() ? "" : machine.error().message);
   return std::move(machine).value();
@@ -36,7 +36,7 @@ constexpr std::string_view kGpus = R"("processors": [{"kind": "GPU", "count": 4}
 TEST(MachineJson, RoundTripOfEveryPreset) {
   for (const Preset& preset : machine_presets()) {
     const Machine machine = make_machine(std::string(preset.name) + ":nodes=3,io=1").value();
-    EXPECT_EQ(read(machine_to_json(machine)), machine);
+    EXPECT_EQ(read_machine(machine_to_json(machine)), machine);
   }
 }
 
@@ -51,7 +51,7 @@ TEST(MachineJson, RoundTripOfOddNumbersAndNames) {
   node.channels[0].name = "a \"b\"\\\n\t\x01 \xc3\xa9";
   const Machine machine =
       Machine::make("\xe2\x82\xac", std::string("a\0b", 3), {node}, {0, 0}).value();
-  EXPECT_EQ(read(machine_to_json(machine)), machine);
+  EXPECT_EQ(read_machine(machine_to_json(machine)), machine);
 }
 
 TEST(MachineJson, RoundTripOfUnequalNodes) {
@@ -60,7 +60,7 @@ TEST(MachineJson, RoundTripOfUnequalNodes) {
   for (const std::vector<std::uint32_t>& nodes :
        {std::vector<std::uint32_t>{0, 0, 1}, {0, 1, 0}, {1, 0}, {1}, {1, 1, 1}}) {
     const Machine machine = Machine::make("m", "", {a, b}, nodes).value();
-    EXPECT_EQ(read(machine_to_json(machine)), machine);
+    EXPECT_EQ(read_machine(machine_to_json(machine)), machine);
   }
 }
 
@@ -69,23 +69,23 @@ TEST(MachineJson, RoundTripOfTheLargest) {
       Machine::make("m", "", {make_machine("gpu=1").value().node(0)},
                     std::vector<std::uint32_t>(static_cast<std::size_t>(kMaxNodes), 0))
           .value();
-  EXPECT_EQ(read(machine_to_json(machine)), machine);
+  EXPECT_EQ(read_machine(machine_to_json(machine)), machine);
   std::vector<std::uint32_t> order(static_cast<std::size_t>(kMaxNodes));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i % 2;
   const NodeType& node = machine.node(0);
   const Machine mixed = Machine::make("m", "", {node, node}, order).value();
-  EXPECT_EQ(read(machine_to_json(mixed)), mixed);
+  EXPECT_EQ(read_machine(machine_to_json(mixed)), mixed);
 }
 
 TEST(MachineJson, NamesThatAreNotUtf8AreReplaced) {
   const NodeType node = make_machine("gpu=1").value().node(0);
   const Machine machine = Machine::make("a\xff", "", {node}, {0}).value();
-  EXPECT_EQ(read(machine_to_json(machine)).name(), "a\xef\xbf\xbd");
+  EXPECT_EQ(read_machine(machine_to_json(machine)).name(), "a\xef\xbf\xbd");
 }
 
 TEST(MachineJson, AMinimalFileIsTheDefaultPreset) {
   const Machine preset = make_machine("p100x4").value();
-  const Machine machine = read(R"({"nodes": [{"processors": [{"kind": "CPU", "count": 16},
+  const Machine machine = read_machine(R"({"nodes": [{"processors": [{"kind": "CPU", "count": 16},
       {"kind": "GPU", "count": 4}, {"kind": "OMP", "count": 2}]}]})");
   EXPECT_EQ(machine.name(), "m.json");
   EXPECT_EQ(machine.node_count(), 1);
@@ -93,7 +93,7 @@ TEST(MachineJson, AMinimalFileIsTheDefaultPreset) {
 }
 
 TEST(MachineJson, WhatIsGivenReplacesTheDefault) {
-  const Machine machine = read(R"({"name": "mine", "nodes": [{"count": 2,
+  const Machine machine = read_machine(R"({"name": "mine", "nodes": [{"count": 2,
       "processors": [{"kind": "GPU", "count": 2, "flops_per_s": 1e13}],
       "memories": [{"kind": "FBMEM", "capacity_bytes": 8e10}, {"kind": "SYSMEM"}],
       "affinities": [{"processor": "GPU", "memory": "FBMEM"},
@@ -123,7 +123,8 @@ TEST(MachineJson, AChannelBetweenOtherMemoriesHasNoDefault) {
 }
 
 TEST(MachineJson, ANodeWithoutGpusHasNoGpuMemories) {
-  const Machine machine = read(R"({"nodes": [{"processors": [{"kind": "CPU", "count": 2}]}]})");
+  const Machine machine =
+      read_machine(R"({"nodes": [{"processors": [{"kind": "CPU", "count": 2}]}]})");
   EXPECT_EQ(machine.node(0).find(MemKind::kFbmem), nullptr);
   EXPECT_EQ(machine.node(0).find(MemKind::kZcmem), nullptr);
 }
@@ -261,7 +262,7 @@ TEST(MachineJson, Twice) {
 
 TEST(MachineJson, Order) {
   const std::string nodes = R"("nodes": [{)" + std::string(kGpus) + "}]";
-  EXPECT_EQ(read("{" + nodes + R"(, "order": [0, 0, 0]})").node_count(), 3);
+  EXPECT_EQ(read_machine("{" + nodes + R"(, "order": [0, 0, 0]})").node_count(), 3);
   EXPECT_EQ(refused("{" + nodes + R"(, "order": [0, 1]})").message,
             "`m.json`: /order/1: 1 is not an index of `nodes` (0 to 0)");
   EXPECT_EQ(refused("{" + nodes + R"(, "order": []})").message,
@@ -323,7 +324,7 @@ TEST(MachineJson, MutationsNeverCrash) {
     }
     const Result<Machine> machine = machine_from_json(mutant, "m.json");
     if (machine) {
-      EXPECT_EQ(read(machine_to_json(*machine)), *machine);
+      EXPECT_EQ(read_machine(machine_to_json(*machine)), *machine);
     } else {
       EXPECT_FALSE(machine.error().message.empty());
       EXPECT_LT(machine.error().message.size(), 600U);

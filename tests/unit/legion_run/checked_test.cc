@@ -14,7 +14,7 @@
 namespace groma::inspect {
 namespace {
 
-class CheckedTest : public testing::Test {
+class CheckedTest : public ::testing::Test {
  protected:
   CheckedTest() : folder_(ScratchFolder::make().value()) {
     run_.words = {"true", "a"};

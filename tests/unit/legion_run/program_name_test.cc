@@ -12,7 +12,7 @@
 namespace groma {
 namespace {
 
-class ProgramName : public testing::Test {
+class ProgramName : public ::testing::Test {
  protected:
   ProgramName() {
     program_ = folder_.write("circuit", "#!/bin/sh\n");

@@ -16,20 +16,20 @@ using Code = ChatError::Code;
 using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
-struct Case {
+struct RecordedCase {
   const char* behaviour;
   bool stream = false;
 };
 
 TEST_F(Client, ARecordingGivesTheSameAgain) {
   const TemporaryFolder folder;
-  for (const Case& recorded : std::vector<Case>{{"ok"},
-                                                {"ok", true},
-                                                {"first-503"},
-                                                {"html"},
-                                                {"bad-utf8"},
-                                                {"always-closed"},
-                                                {"anthropic", true}}) {
+  for (const RecordedCase& recorded : std::vector<RecordedCase>{{"ok"},
+                                                                {"ok", true},
+                                                                {"first-503"},
+                                                                {"html"},
+                                                                {"bad-utf8"},
+                                                                {"always-closed"},
+                                                                {"anthropic", true}}) {
     ChatOptions live = options(recorded.behaviour, recorded.stream);
     live.record = folder.path() + "/" + recorded.behaviour + (recorded.stream ? "-stream" : "");
     live.backoff_ms = 0;

@@ -15,7 +15,7 @@
 namespace groma {
 namespace {
 
-Machine made(std::string_view spec) {
+Machine machine_of(std::string_view spec) {
   Result<Machine> machine = make_machine(spec);
   EXPECT_TRUE(machine.ok()) << spec << ": " << (machine.ok() ? "" : machine.error().message);
   return std::move(machine).value();
@@ -108,14 +108,14 @@ TEST(Presets, SizesAreInTheLargestUnitThatFits) {
 
 TEST(Presets, DefaultsOfParametersAreWhatTheMachineHas) {
   for (const Preset& preset : machine_presets()) {
-    const Machine machine = made(preset.name);
+    const Machine machine = machine_of(preset.name);
     std::string all(preset.name);
     for (const PresetParameter& parameter : preset.parameters) {
       all += (all.size() == preset.name.size() ? ":" : ",") + std::string(parameter.name) + "=" +
              std::to_string(parameter.default_value);
     }
-    EXPECT_EQ(machine.node(0), made(all).node(0)) << all;
-    EXPECT_EQ(machine.nodes(), made(all).nodes()) << all;
+    EXPECT_EQ(machine.node(0), machine_of(all).node(0)) << all;
+    EXPECT_EQ(machine.nodes(), machine_of(all).nodes()) << all;
     EXPECT_EQ(machine.name(), preset.name);
     EXPECT_EQ(machine.description(), preset.summary);
   }
@@ -123,7 +123,7 @@ TEST(Presets, DefaultsOfParametersAreWhatTheMachineHas) {
 
 TEST(Presets, TheListedFiguresAreTheMachines) {
   for (const Preset& preset : machine_presets()) {
-    const Machine machine = made(preset.name);
+    const Machine machine = machine_of(preset.name);
     const NodeType& node = machine.node(0);
     const auto listed = [&](std::string_view what) {
       return std::stod(std::string(figure(preset, what).value));
@@ -142,7 +142,7 @@ TEST(Presets, TheListedFiguresAreTheMachines) {
 
 TEST(Presets, EveryFigureOfEveryMachineIsFiniteAndPositive) {
   for (const Preset& preset : machine_presets()) {
-    const Machine machine = made(preset.name);
+    const Machine machine = machine_of(preset.name);
     const NodeType& node = machine.node(0);
     for (const ProcessorGroup& group : node.processors) {
       EXPECT_GT(group.flops_per_s, 0);
@@ -167,7 +167,7 @@ TEST(Presets, EveryFigureOfEveryMachineIsFiniteAndPositive) {
 
 TEST(Presets, EveryTwoMemoriesAreJoined) {
   for (const Preset& preset : machine_presets()) {
-    const Machine machine = made(preset.name);
+    const Machine machine = machine_of(preset.name);
     const NodeType& node = machine.node(0);
     const auto joined = [&](MemKind a, MemKind b, Channel::Scope scope) {
       return std::any_of(node.channels.begin(), node.channels.end(), [&](const Channel& c) {
@@ -185,7 +185,7 @@ TEST(Presets, EveryTwoMemoriesAreJoined) {
 }
 
 TEST(Presets, WhatAddressesWhat) {
-  const Machine machine = made("p100x4:io=1,py=1");
+  const Machine machine = machine_of("p100x4:io=1,py=1");
   for (const ProcKind kind : {ProcKind::kCpu, ProcKind::kOmp, ProcKind::kIo, ProcKind::kPy}) {
     EXPECT_TRUE(machine.can_address(0, kind, MemKind::kSysmem));
     EXPECT_TRUE(machine.can_address(0, kind, MemKind::kSockmem));
@@ -202,7 +202,7 @@ TEST(Presets, WhatAddressesWhat) {
 }
 
 TEST(Presets, ThePapersNode) {
-  const Machine machine = made("p100x4");
+  const Machine machine = machine_of("p100x4");
   EXPECT_EQ(machine.node_count(), 1);
   EXPECT_EQ(machine.processors_per_node(ProcKind::kCpu), 16);
   EXPECT_EQ(machine.processors_per_node(ProcKind::kOmp), 2);

@@ -21,7 +21,7 @@ std::unique_ptr<DefaultMapper> default_on(const Processor& local, const Machine&
       MapperSite{std::make_shared<Machine>(machine), local, settings, nullptr});
 }
 
-const Machine& grid() {
+const Machine& grid_with_gpus() {
   static const Machine machine = machine_of("nodes=2,gpu=2,cpu=4,omp=1");
   return machine;
 }
@@ -49,20 +49,20 @@ TEST(DefaultMapper, KindsByRank) {
                            : std::string(name_of(options.initial.kind));
   };
   using enum ProcKind;
-  EXPECT_EQ(kind({kCpu, kOmp, kGpu}, 0, grid()), "GPU");
-  EXPECT_EQ(kind({kCpu, kOmp, kGpu}, kTagPreferCpu, grid()), "OMP");
-  EXPECT_EQ(kind({kCpu, kGpu}, kTagPreferCpu, grid()), "CPU");
-  EXPECT_EQ(kind({kGpu}, kTagPreferCpu, grid()), "GPU");
+  EXPECT_EQ(kind({kCpu, kOmp, kGpu}, 0, grid_with_gpus()), "GPU");
+  EXPECT_EQ(kind({kCpu, kOmp, kGpu}, kTagPreferCpu, grid_with_gpus()), "OMP");
+  EXPECT_EQ(kind({kCpu, kGpu}, kTagPreferCpu, grid_with_gpus()), "CPU");
+  EXPECT_EQ(kind({kGpu}, kTagPreferCpu, grid_with_gpus()), "GPU");
   EXPECT_EQ(kind({kCpu, kOmp, kGpu}, 0, machine_of("nodes=1,cpu=2,gpu=0,omp=0")), "CPU");
   EXPECT_EQ(kind({kGpu}, 0, machine_of("nodes=1,cpu=2,gpu=0,omp=0")),
             "`t` can run on none of its kinds: `GPU` [no-variant]");
-  EXPECT_EQ(kind({}, 0, grid()),
+  EXPECT_EQ(kind({}, 0, grid_with_gpus()),
             "`t` can run on none of its kinds: it has no variant [no-variant]");
 }
 
 TEST(DefaultMapper, WhereTasksStart) {
   FakeTask task("t", {ProcKind::kGpu});
-  const auto mapper = default_on(gpu(1, 1), grid());
+  const auto mapper = default_on(gpu(1, 1), grid_with_gpus());
   task.base.depth = 0;
   EXPECT_THAT(starts(*mapper, task.view(), 2), ElementsAre(gpu(1, 1), gpu(1, 1)));
   task.base.depth = 1;
@@ -80,9 +80,9 @@ TEST(DefaultMapper, WhereTasksStart) {
 TEST(DefaultMapper, WhereIndexLaunchesStart) {
   FakeTask task("t", {ProcKind::kGpu});
   task.launch(rect({8})).base.depth = 1;
-  EXPECT_THAT(starts(*default_on(gpu(1, 1), grid()), task.view(), 2),
+  EXPECT_THAT(starts(*default_on(gpu(1, 1), grid_with_gpus()), task.view(), 2),
               ElementsAre(gpu(1, 1), gpu(1, 1)));
-  EXPECT_THAT(starts(*default_on(cpu(1, 0), grid()), task.view(), 3),
+  EXPECT_THAT(starts(*default_on(cpu(1, 0), grid_with_gpus()), task.view(), 3),
               ElementsAre(gpu(1, 0), gpu(1, 1), gpu(1, 0)));
 }
 
@@ -117,11 +117,12 @@ TEST(DefaultMapper, SettingsGoIntoOptions) {
   task.base.depth = 1;
   DefaultSettings settings;
   settings.map_locally = settings.memoize = true;
-  const TaskOptions options = options_of(*default_on(cpu(0, 0), grid(), settings), task.view());
+  const TaskOptions options =
+      options_of(*default_on(cpu(0, 0), grid_with_gpus(), settings), task.view());
   EXPECT_TRUE(options.map_locally);
   EXPECT_TRUE(options.memoize);
   FakeRuntime runtime;
-  const auto mapper = default_on(cpu(0, 0), grid(), settings);
+  const auto mapper = default_on(cpu(0, 0), grid_with_gpus(), settings);
   EXPECT_TRUE(mapper->memoize_operation(runtime, {}, true));
   EXPECT_FALSE(mapper->memoize_operation(runtime, {}, false));
   EXPECT_FALSE(options.stealable);
@@ -132,29 +133,30 @@ TEST(DefaultMapper, SettingsGoIntoOptions) {
 
 TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
   FakeTask main("main", {ProcKind::kCpu});
-  const auto mapper = default_on(cpu(1, 2), grid());
+  const auto mapper = default_on(cpu(1, 2), grid_with_gpus());
   EXPECT_FALSE(options_of(*mapper, main.view()).replicate);  // not replicable
   main.variants[0].replicable = true;
   EXPECT_TRUE(options_of(*mapper, main.view()).replicate);
   DefaultSettings locally;
   locally.map_locally = true;
-  const TaskOptions options = options_of(*default_on(cpu(0, 0), grid(), locally), main.view());
+  const TaskOptions options =
+      options_of(*default_on(cpu(0, 0), grid_with_gpus(), locally), main.view());
   EXPECT_TRUE(options.replicate);
   EXPECT_FALSE(options.map_locally);
-  EXPECT_THAT(text_of(validate(options, main.view(), grid())), IsEmpty());
+  EXPECT_THAT(text_of(validate(options, main.view(), grid_with_gpus())), IsEmpty());
 
   FakeRuntime runtime;
   ReplicateAnswer answer;
   mapper->replicate_task(runtime, main.at(cpu(1, 2)), answer);
   EXPECT_EQ(answer.variant, 1U);
   EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), cpu(1, 2)));
-  EXPECT_THAT(text_of(validate(answer, main.at(cpu(1, 2)), grid())), IsEmpty());
+  EXPECT_THAT(text_of(validate(answer, main.at(cpu(1, 2)), grid_with_gpus())), IsEmpty());
 
   TaskView shard = main.at(cpu(1, 2));
   shard.shard_variant = 1;
   const TaskWish wish = wish_of(*mapper, shard);
   EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 2)));
-  EXPECT_THAT(text_of(validate(wish, shard, grid())), IsEmpty());
+  EXPECT_THAT(text_of(validate(wish, shard, grid_with_gpus())), IsEmpty());
 
   main.base.depth = 1;
   EXPECT_FALSE(options_of(*mapper, main.view()).replicate);
@@ -164,7 +166,7 @@ TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
   main.requirements.clear();
   DefaultSettings off;
   off.replicate = false;
-  EXPECT_FALSE(options_of(*default_on(cpu(0, 0), grid(), off), main.view()).replicate);
+  EXPECT_FALSE(options_of(*default_on(cpu(0, 0), grid_with_gpus(), off), main.view()).replicate);
   EXPECT_FALSE(
       options_of(*default_on(cpu(0, 0), machine_of("nodes=1,cpu=2,gpu=0,omp=0")), main.view())
           .replicate);
@@ -186,13 +188,13 @@ TEST(DefaultMapper, ShardsOnNodesThatHaveTheKind) {
 
 TEST(DefaultMapper, SlicesAreBlocksOverAllProcessors) {
   FakeTask task("t", {ProcKind::kGpu});
-  const auto mapper = default_on(cpu(0, 0), grid());
+  const auto mapper = default_on(cpu(0, 0), grid_with_gpus());
   for (const Rect& part : {rect({16}), rect({3}), rect({1}), Rect{{-4, 7}, {5, 9}}, rect({2, 3, 4}),
                            rect({1, 1000}), Rect{{-1}, {0}}}) {
     task.launch(part);
     const TaskView view = task.at(gpu(0, 0));
     const SliceAnswer answer = slices_of(*mapper, view, part);
-    EXPECT_THAT(text_of(validate(answer, view, part, grid())), IsEmpty());
+    EXPECT_THAT(text_of(validate(answer, view, part, grid_with_gpus())), IsEmpty());
     EXPECT_LE(answer.slices.size(), 4U);
     if (part.volume() >= 16) {
       EXPECT_EQ(answer.slices.size(), 4U);
@@ -208,7 +210,7 @@ TEST(DefaultMapper, SlicesThatStayInTheNode) {
   FakeTask task("t", {ProcKind::kGpu});
   task.launch(rect({4})).base.tag = kTagSameAddressSpace;
   const SliceAnswer answer =
-      slices_of(*default_on(cpu(1, 0), grid()), task.at(gpu(1, 0)), rect({4}));
+      slices_of(*default_on(cpu(1, 0), grid_with_gpus()), task.at(gpu(1, 0)), rect({4}));
   ASSERT_EQ(answer.slices.size(), 2U);
   EXPECT_EQ(list_of(answer.slices)[0].processor, gpu(1, 0));
   EXPECT_EQ(list_of(answer.slices)[1].processor, gpu(1, 1));
@@ -220,13 +222,13 @@ TEST(DefaultMapper, SlicesOfAReplicatedParentStayInTheNode) {
   FakeTask task("t", {ProcKind::kGpu});
   TaskView parent;
   task.launch(rect({8})).base.parent = &parent;
-  const auto mapper = default_on(cpu(1, 0), grid());
+  const auto mapper = default_on(cpu(1, 0), grid_with_gpus());
   const auto processors = [&](std::uint32_t shards) {
     parent.shards = shards;
     std::vector<Processor> found;
     const TaskView view = task.at(gpu(1, 0));
     const SliceAnswer answer = slices_of(*mapper, view, view.domain);
-    EXPECT_THAT(text_of(validate(answer, view, view.domain, grid())), IsEmpty());
+    EXPECT_THAT(text_of(validate(answer, view, view.domain, grid_with_gpus())), IsEmpty());
     for (const TaskSlice& slice : answer.slices) found.push_back(slice.processor);
     return found;
   };
@@ -235,7 +237,7 @@ TEST(DefaultMapper, SlicesOfAReplicatedParentStayInTheNode) {
   DefaultSettings near;
   near.same_address_space = true;
   const SliceAnswer answer =
-      slices_of(*default_on(cpu(0, 0), grid(), near), task.at(gpu(0, 0)), rect({8}));
+      slices_of(*default_on(cpu(0, 0), grid_with_gpus(), near), task.at(gpu(0, 0)), rect({8}));
   ASSERT_EQ(answer.slices.size(), 2U);
   EXPECT_EQ(list_of(answer.slices)[1].processor, gpu(0, 1));
 }
@@ -281,7 +283,7 @@ TEST(DefaultMapper, TargetsWithAndWithoutSockets) {
 
 TEST(DefaultMapper, VariantAndProcessors) {
   FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu, ProcKind::kCpu});
-  const auto mapper = default_on(cpu(1, 0), with_sockets(grid(), 1));
+  const auto mapper = default_on(cpu(1, 0), with_sockets(grid_with_gpus(), 1));
   TaskWish wish = wish_of(*mapper, task.at(cpu(1, 2)));
   EXPECT_EQ(wish.variant, 3U);  // the highest
   EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 0), cpu(1, 1), cpu(1, 2), cpu(1, 3)));
@@ -302,7 +304,8 @@ TEST(DefaultMapper, VariantAndProcessors) {
 
 // Requirement 0 of a task on that processor, which validate takes.
 RequirementWish requirement_on(const FakeTask& task, const Processor& processor,
-                               const Machine& machine = grid(), DefaultSettings settings = {}) {
+                               const Machine& machine = grid_with_gpus(),
+                               DefaultSettings settings = {}) {
   const TaskWish wish = wish_of(*default_on(cpu(0, 0), machine, settings), task.at(processor));
   EXPECT_THAT(text_of(validate(wish, task.at(processor), machine)), IsEmpty());
   return wish.requirements.at(0);
@@ -327,7 +330,7 @@ TEST(DefaultMapper, RegionsByMemory) {
   FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu});
   RequirementView& region = task.region({"r"});
   const auto shares = [&](const Processor& processor, DefaultSettings settings = {}) {
-    const RequirementWish wish = requirement_on(task, processor, grid(), settings);
+    const RequirementWish wish = requirement_on(task, processor, grid_with_gpus(), settings);
     return wish.shares(wish.candidates()[0]);
   };
   EXPECT_TRUE(shares(cpu(0, 0)));
@@ -350,7 +353,8 @@ TEST(DefaultMapper, RegionsByMemory) {
 
 // Candidate by candidate: what falls back to host memory is shared there.
 TEST(DefaultMapper, RegionsOfAProgramByMemory) {
-  Mapping mapping("Task * GPU; Region * * GPU FBMEM, ZCMEM, SYSMEM; Layout t 1 * Exact;", grid());
+  Mapping mapping("Task * GPU; Region * * GPU FBMEM, ZCMEM, SYSMEM; Layout t 1 * Exact;",
+                  grid_with_gpus());
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
   task.region({"s"});
@@ -480,14 +484,14 @@ TEST(DefaultMapper, WhatTheVariantDemands) {
   EXPECT_EQ(layout.dimensions, DimensionOrder::kC);
   EXPECT_EQ(layout.fields, FieldOrder::kAos);
   EXPECT_EQ(layout.align_bytes, 32);
-  const TaskWish all = wish_of(*default_on(cpu(0, 0), grid()), task.at(gpu(0, 0)));
+  const TaskWish all = wish_of(*default_on(cpu(0, 0), grid_with_gpus()), task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(all.requirements[1]), "FBMEM");
 }
 
 // ---- Other operations
 
 TEST(DefaultMapper, OtherOperations) {
-  const auto mapper = default_on(cpu(1, 0), grid());
+  const auto mapper = default_on(cpu(1, 0), grid_with_gpus());
   FakeTask inlined("", {});
   inlined.region({"r"}).tag = kTagVirtualMap;
   TaskView parent;
@@ -515,13 +519,13 @@ TEST(DefaultMapper, MustEpochs) {
   const std::vector<TaskView> tasks = {one.view(), two.view(), three.view()};
   FakeRuntime runtime;
   MustEpochAnswer answer;
-  default_on(cpu(1, 0), grid())->map_must_epoch(runtime, tasks, answer);
+  default_on(cpu(1, 0), grid_with_gpus())->map_must_epoch(runtime, tasks, answer);
   EXPECT_THAT(answer.processors, ElementsAre(gpu(0, 0), cpu(0, 0), gpu(0, 1)));
-  EXPECT_THAT(text_of(validate(answer, tasks, grid())), IsEmpty());
+  EXPECT_THAT(text_of(validate(answer, tasks, grid_with_gpus())), IsEmpty());
 }
 
 TEST(DefaultMapper, SourcesByNearness) {
-  const auto mapper = default_on(cpu(0, 0), grid());
+  const auto mapper = default_on(cpu(0, 0), grid_with_gpus());
   const auto at = [](MemKind kind, std::int64_t node, std::int64_t index) {
     InstanceView instance;
     instance.memory = {kind, node, index};
@@ -537,7 +541,7 @@ TEST(DefaultMapper, SourcesByNearness) {
   ASSERT_EQ(order.size(), 5U);
   EXPECT_EQ(order[0], 2U);  // where it is already
   EXPECT_THAT(std::vector(order.begin() + 1, order.begin() + 3),
-              testing::UnorderedElementsAre(1U, 4U));  // in the node
+              ::testing::UnorderedElementsAre(1U, 4U));  // in the node
 }
 
 // ---- Order and the rest
@@ -547,17 +551,17 @@ TEST(DefaultMapper, AllThatAreReadyOrAsManyAsSaid) {
   const std::vector<TaskView> ready(20, task.view());
   FakeRuntime runtime;
   ScheduleAnswer answer;
-  default_on(cpu(0, 0), grid())->select_tasks_to_map(runtime, ready, answer);
+  default_on(cpu(0, 0), grid_with_gpus())->select_tasks_to_map(runtime, ready, answer);
   EXPECT_EQ(answer.map.size(), 20U);
-  EXPECT_THAT(text_of(validate(answer, ready, grid())), IsEmpty());
+  EXPECT_THAT(text_of(validate(answer, ready, grid_with_gpus())), IsEmpty());
   answer.clear();
   DefaultSettings eight;
   eight.schedule_count = 8;
-  default_on(cpu(0, 0), grid(), eight)->select_tasks_to_map(runtime, ready, answer);
+  default_on(cpu(0, 0), grid_with_gpus(), eight)->select_tasks_to_map(runtime, ready, answer);
   EXPECT_EQ(answer.map.size(), 8U);
   EXPECT_EQ(answer.map.back(), 7U);
-  EXPECT_TRUE(default_on(cpu(0, 0), grid(), eight)->selects());
-  EXPECT_FALSE(default_on(cpu(0, 0), grid())->selects());
+  EXPECT_TRUE(default_on(cpu(0, 0), grid_with_gpus(), eight)->selects());
+  EXPECT_FALSE(default_on(cpu(0, 0), grid_with_gpus())->selects());
 }
 
 TEST(DefaultMapper, Tunables) {
@@ -577,7 +581,7 @@ TEST(DefaultMapper, Tunables) {
 }
 
 TEST(DefaultMapper, TheRest) {
-  const auto mapper = default_on(cpu(0, 0), grid());
+  const auto mapper = default_on(cpu(0, 0), grid_with_gpus());
   FakeRuntime runtime;
   EXPECT_EQ(mapper->name(), "default");
   EXPECT_EQ(mapper->describe({1}), "");

@@ -158,8 +158,8 @@ TEST(ProgramMapper, RegionVirtual) {
   const auto refusals = validate(wish, task.at(gpu(0, 0)), mapping.machine());
   EXPECT_THAT(
       text_of(refusals),
-      ElementsAre(testing::StartsWith("region 0 of `t` cannot be virtual: the variant is"),
-                  testing::StartsWith("region 2 of `t` cannot be virtual: the variant is")));
+      ElementsAre(::testing::StartsWith("region 0 of `t` cannot be virtual: the variant is"),
+                  ::testing::StartsWith("region 2 of `t` cannot be virtual: the variant is")));
   EXPECT_EQ(refusals[0].origin, Origin{1});
 }
 
@@ -475,7 +475,7 @@ TEST(ProgramMapper, UnequalNodes) {
 
 // ---- InstanceLimit
 
-class Limits : public testing::Test {
+class Limits : public ::testing::Test {
  protected:
   Limits() : mapper_(mapping_.on(gpu(0, 0))), limited_("l", {ProcKind::kGpu}, 1) {}
 
@@ -574,7 +574,7 @@ TEST(ProgramMapper, LimitsOfOneKindOnlyAndZero) {
 }
 
 // Limits over several processors: their mapper objects, and what they send each other.
-class SharedLimits : public testing::Test {
+class SharedLimits : public ::testing::Test {
  protected:
   struct Message {
     Processor from, to;
@@ -651,8 +651,8 @@ TEST_F(SharedLimits, OfTheMachineCountsOnAllNodes) {
   EXPECT_THAT(map_all(all), ElementsAre(0U, 0U, 0U, 0U));
   end(gpu(1, 0));
   deliver();
-  EXPECT_THAT(on(gpu(1, 1)).runtime.triggered, testing::SizeIs(1));  // who asked first is next
-  EXPECT_THAT(on(gpu(0, 0)).runtime.triggered, testing::SizeIs(1));  // by its own first place
+  EXPECT_THAT(on(gpu(1, 1)).runtime.triggered, ::testing::SizeIs(1));  // who asked first is next
+  EXPECT_THAT(on(gpu(0, 0)).runtime.triggered, ::testing::SizeIs(1));  // by its own first place
   EXPECT_THAT(map_all(all), ElementsAre(0U, 0U, 0U, 1U));
 }
 

@@ -147,7 +147,7 @@ std::vector<std::string> flags_of(const TaskOptions& options) {
   return flags;
 }
 
-class Recorded : public testing::Test {
+class Recorded : public ::testing::Test {
  protected:
   void SetUp() override {
     std::ifstream file(std::string(GROMA_SOURCE_DIR) + "/tests/data/legion_default_mapper.jsonl");
@@ -208,7 +208,7 @@ TEST_F(Recorded, StartsAndSlicesOfLaunches) {
       EXPECT_FALSE(cut_slices[i].recurse || cut_slices[i].stealable);
     }
     if (task.is_index) {
-      EXPECT_THAT(validate(cut, task, task.domain, mapper.machine()), testing::IsEmpty());
+      EXPECT_THAT(validate(cut, task, task.domain, mapper.machine()), ::testing::IsEmpty());
     }
     TaskWish wish;
     mapper.map_task(runtime_, launch.on(options.initial), {}, wish);
@@ -230,7 +230,7 @@ TEST_F(Recorded, WishesOfPoints) {
     const TaskView& task = launch.on({ProcKind::kCpu, 0, 0});
     TaskWish wish;
     mapper(2).map_task(runtime_, task, {}, wish);
-    EXPECT_THAT(validate(wish, task, mapper(2).machine()), testing::IsEmpty());
+    EXPECT_THAT(validate(wish, task, mapper(2).machine()), ::testing::IsEmpty());
     std::vector<bool> compared(task.requirements.size());  // by more than an empty part
     for (const Json& group : line["map"]) {
       SCOPED_TRACE(group.dump());

@@ -342,9 +342,9 @@ TEST(Validate, AlignmentsThatNoneCanHave) {
   EXPECT_THAT(refused(kGe, 128, kEq, 64),
               ElementsAre("region 0 of `t`: its variant wants Align>=128, the mapping says "
                           "Align==64 [layout-refused]"));
-  EXPECT_THAT(refused(kLt, 64, kGt, 32), testing::SizeIs(1));  // nothing between
+  EXPECT_THAT(refused(kLt, 64, kGt, 32), ::testing::SizeIs(1));  // nothing between
   EXPECT_THAT(refused(kLt, 128, kGt, 32), IsEmpty());
-  EXPECT_THAT(refused(kNe, 64, kEq, 64), testing::SizeIs(1));
+  EXPECT_THAT(refused(kNe, 64, kEq, 64), ::testing::SizeIs(1));
   EXPECT_THAT(refused(kEq, 128, kNone, 0), IsEmpty());  // the runtime may align it
   EXPECT_THAT(refused(kNone, 0, kEq, 128), IsEmpty());
   EXPECT_THAT(refused(kLe, 64, kGe, 64), IsEmpty());
@@ -503,7 +503,7 @@ TEST(Validate, Stealing) {
   EXPECT_THAT(stolen({1, 0}), IsEmpty());
   EXPECT_THAT(stolen({2}), ElementsAre("permit_steal_request: a task is named twice or is not "
                                        "stealable [bad-steal]"));
-  EXPECT_THAT(stolen({0, 0}), testing::SizeIs(1));
+  EXPECT_THAT(stolen({0, 0}), ::testing::SizeIs(1));
 }
 
 TEST(Validate, Replication) {
@@ -526,8 +526,8 @@ TEST(Validate, Replication) {
   EXPECT_THAT(refusals(1, {gpu(0, 0), cpu(1, 0)}),
               ElementsAre("replicate_task of `t`: its shards are on GPU (0, 0) and CPU (1, 0) "
                           "[bad-replication]"));
-  EXPECT_THAT(refusals(1, {gpu(0, 7)}), testing::SizeIs(1));
-  EXPECT_THAT(refusals(2, {gpu(0, 0)}), testing::SizeIs(1));
+  EXPECT_THAT(refusals(1, {gpu(0, 7)}), ::testing::SizeIs(1));
+  EXPECT_THAT(refusals(2, {gpu(0, 0)}), ::testing::SizeIs(1));
   task.variants[0].replicable = false;
   EXPECT_THAT(refusals(1, {gpu(0, 0)}),
               ElementsAre("replicate_task of `t`: its variant is not replicable "
@@ -564,7 +564,7 @@ TEST(Validate, Schedules) {
   EXPECT_THAT(refusals({{0, 0}, {}, 0}),
               ElementsAre("select_tasks_to_map: a task is named twice or is not ready "
                           "[bad-schedule]"));
-  EXPECT_THAT(refusals({{2}, {}, 0}), testing::SizeIs(1));
+  EXPECT_THAT(refusals({{2}, {}, 0}), ::testing::SizeIs(1));
   EXPECT_THAT(refusals({{0}, {{0, cpu(1, 3)}}, 0}),
               ElementsAre("select_tasks_to_map: a task is mapped and moved, moved twice, or is not "
                           "ready [bad-schedule]"));
@@ -618,20 +618,20 @@ TEST(Validate, Slices) {
   EXPECT_THAT(slice_refusals(part, {left}),
               ElementsAre("slice_task of `t`: at least 6 of 12 points are in no slice "
                           "[bad-slices]"));
-  EXPECT_THAT(slice_refusals(part, {}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {}), ::testing::SizeIs(1));
   EXPECT_THAT(slice_refusals(part, {left, left}),
               ElementsAre("slice_task of `t`: two slices hold the same point, another is in none "
                           "[bad-slices]"));
   EXPECT_THAT(slice_refusals(part, {left, right, {{0, 5}, {1, 1}}}),
               ElementsAre("slice_task of `t`: two slices hold the same point [bad-slices]"));
   const auto leaves = ElementsAre(
-      testing::StartsWith("slice_task of `t`: the slice at (0, 5) is empty or leaves what was"));
+      ::testing::StartsWith("slice_task of `t`: the slice at (0, 5) is empty or leaves what was"));
   EXPECT_THAT(slice_refusals(part, {left, {{0, 5}, {3, 3}}}), leaves);
   EXPECT_THAT(slice_refusals(part, {left, {{0, 5}, {0, 3}}}), leaves);
-  EXPECT_THAT(slice_refusals(part, {{{0}, {1}}}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {{{0}, {1}}}), ::testing::SizeIs(1));
   EXPECT_THAT(slice_refusals(rect({0}), {}), IsEmpty());
   EXPECT_THAT(slice_refusals(Rect{}, {Rect{}}), IsEmpty());
-  EXPECT_THAT(slice_refusals(Rect{}, {Rect{}, Rect{}}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(Rect{}, {Rect{}, Rect{}}), ::testing::SizeIs(1));
 }
 
 TEST(Validate, PointsOfAConcurrentLaunch) {
@@ -669,17 +669,17 @@ TEST(Validate, SlicesOfLaunchesWithoutEnd) {
   const Rect part{{-kFar, 0}, {2 * (kFar - 1), 1}};
   const Rect lower{{-kFar, 0}, {kFar, 1}}, upper{{0, 0}, {kFar - 2, 1}};
   EXPECT_THAT(slice_refusals(part, {lower, upper}), IsEmpty());
-  EXPECT_THAT(slice_refusals(part, {lower, {{1, 0}, {kFar - 3, 1}}}), testing::SizeIs(1));
-  EXPECT_THAT(slice_refusals(part, {lower, lower}), testing::SizeIs(1));
-  EXPECT_THAT(slice_refusals(part, {part, part, part}), testing::SizeIs(1));
-  EXPECT_THAT(slice_refusals(part, {{{kFar, 0}, {1, 1}}}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {lower, {{1, 0}, {kFar - 3, 1}}}), ::testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {lower, lower}), ::testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {part, part, part}), ::testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {{{kFar, 0}, {1, 1}}}), ::testing::SizeIs(1));
   // Rows of a launch above any bitmap, each a slice; then one moved by one.
   const Rect tall = rect({1000, 1 << 20});
   std::vector<Rect> rows;
   for (std::int64_t i = 0; i < 1000; ++i) rows.push_back({{i, 0}, {1, 1 << 20}});
   EXPECT_THAT(slice_refusals(tall, rows), IsEmpty());
   rows[500].lower[0] = 499;
-  EXPECT_THAT(slice_refusals(tall, rows), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(tall, rows), ::testing::SizeIs(1));
 }
 
 // Cuts of small domains, sound and broken, in 1 to 4 dimensions, against counting every point.

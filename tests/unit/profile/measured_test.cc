@@ -239,12 +239,12 @@ TEST(Notes, AreShown) {
   record->events.back().kind = Event::Kind::kCopy;
   record->events.back().statement = -1;
   const Profile profile = make_profile(record);
-  EXPECT_THAT(draw(profile, {}), testing::HasSubstr("What is not in it\n  7 fills"));
+  EXPECT_THAT(draw(profile, {}), ::testing::HasSubstr("What is not in it\n  7 fills"));
   EXPECT_THAT(to_json(profile, {}),
-              testing::HasSubstr("\"notes\":[\"7 fills are not in it <b>\"]"));
+              ::testing::HasSubstr("\"notes\":[\"7 fills are not in it <b>\"]"));
   EXPECT_THAT(to_html(profile, {}),
-              testing::HasSubstr("Not in it: 7 fills are not in it &lt;b&gt;"));
-  EXPECT_THAT(to_json(profile, {}), testing::HasSubstr("\"text\":\"not known\""));
+              ::testing::HasSubstr("Not in it: 7 fills are not in it &lt;b&gt;"));
+  EXPECT_THAT(to_json(profile, {}), ::testing::HasSubstr("\"text\":\"not known\""));
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ using testing::FakeEvaluator;
 using testing::FakeRound;
 using ::testing::HasSubstr;
 
-Problem problem_of(std::string text) {
+Problem problem_with_marks(std::string text) {
   Problem problem;
   problem.start = std::move(text);
   return problem;
 }
 
 std::string error_of(std::string text) {
-  const auto made = make_proposer("marks", problem_of(std::move(text)), 1);
+  const auto made = make_proposer("marks", problem_with_marks(std::move(text)), 1);
   return made.ok() ? "none" : made.error().message;
 }
 
@@ -46,7 +46,7 @@ std::vector<std::string> search(const Problem& problem, const FakeEvaluator::Val
 
 TEST(Marks, ChangeNothingElse) {
   const Problem problem =
-      problem_of("a = 4;\t/* groma: one of 4 -8 */\r\nb = 4\nc(x1) # groma: one of x x1");
+      problem_with_marks("a = 4;\t/* groma: one of 4 -8 */\r\nb = 4\nc(x1) # groma: one of x x1");
   const std::vector<std::string> texts = search(
       problem, [](const std::string&) { return 1; }, 100);
   EXPECT_EQ(texts.at(0), problem.start);
@@ -75,7 +75,7 @@ TEST(Marks, WalkDownhill) {
     return sum;
   };
   double best = 100;
-  for (const std::string& tried : search(problem_of(text), value, 300)) {
+  for (const std::string& tried : search(problem_with_marks(text), value, 300)) {
     best = std::min(best, value(tried));
   }
   EXPECT_EQ(best, 1);
@@ -84,7 +84,7 @@ TEST(Marks, WalkDownhill) {
 // The nearest values of each mark before those further away, and back from what did not help.
 TEST(Marks, TryWhatIsNearFirst) {
   const auto texts = search(
-      problem_of("3 // groma: one of 1 2 3 4 5"),
+      problem_with_marks("3 // groma: one of 1 2 3 4 5"),
       [](const std::string& text) { return text[0] == '3' ? 1 : 2; }, 10);
   std::string values;
   for (const std::string& text : texts) values += text[0];
@@ -95,7 +95,7 @@ TEST(Marks, TryWhatIsNearFirst) {
 TEST(Marks, RememberTheLast) {
   std::string text;
   for (int m = 0; m < 20; ++m) text += "0 # groma: one of 0 1\n";
-  const Problem problem = problem_of(text);
+  const Problem problem = problem_with_marks(text);
   FakeEvaluator evaluator([](const std::string&) { return 1; });
   FakeRound round(problem, evaluator);
   const auto proposer = std::move(make_proposer("marks", problem, 1)).value();
@@ -110,13 +110,13 @@ TEST(Marks, RememberTheLast) {
 
 TEST(Marks, GoOnWhereAllFails) {
   const auto texts = search(
-      problem_of("1 // groma: one of 1 2\n1 // groma: one of 1 2 3\n"),
+      problem_with_marks("1 // groma: one of 1 2\n1 // groma: one of 1 2 3\n"),
       [](const std::string& text) { return text.starts_with("2") ? 1 : -1; }, 100);
   EXPECT_EQ(texts.size(), 6U);
 }
 
 TEST(Marks, SayWhatTheyChange) {
-  const Problem problem = problem_of("\nn = 4;  // groma: one of 4 8\n");
+  const Problem problem = problem_with_marks("\nn = 4;  // groma: one of 4 8\n");
   FakeEvaluator evaluator([](const std::string&) { return 1; });
   FakeRound round(problem, evaluator);
   auto proposer = make_proposer("marks", problem, 1);
@@ -129,7 +129,7 @@ TEST(Marks, SayWhatTheyChange) {
 }
 
 TEST(Marks, OfAFileAreRefusedByItsName) {
-  Problem problem = problem_of("int n = 4;\n");
+  Problem problem = problem_with_marks("int n = 4;\n");
   problem.file = "kernel.cc";
   const auto refusal = [&](const std::string& name) {
     const auto made = make_proposer(name, problem, 1);
@@ -160,7 +160,7 @@ TEST(Marks, ThatCannotBeMeantAreRefused) {
 
 TEST(Marks, OfTheKernelsAreMeant) {
   for (const char* file : {"examples/kernel/kernel.cc", "examples/kernel/by_hand.cc"}) {
-    const Problem problem = problem_of(testing::read_text(testing::in_tree(file)));
+    const Problem problem = problem_with_marks(testing::read_text(testing::in_tree(file)));
     const auto texts = search(
         problem, [](const std::string&) { return 1; }, 50);
     ASSERT_EQ(texts.size(), 50U);

@@ -16,7 +16,7 @@ using testing::FakeEvaluator;
 using testing::FakeRound;
 
 // For every proposer.
-Problem mapping_problem() {
+Problem limit_problem() {
   Problem problem;
   problem.start = "InstanceLimit * 4;  # groma: one of 1 2 4 8 16\n";
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
@@ -26,7 +26,7 @@ Problem mapping_problem() {
 
 std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed,
                                   std::size_t budget = 10) {
-  const Problem problem = mapping_problem();
+  const Problem problem = limit_problem();
   FakeEvaluator evaluator(
       [](const std::string& text) { return 1.0 + static_cast<double>(text.size() % 7); });
   FakeRound round(problem, evaluator);
@@ -41,7 +41,7 @@ std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed,
 }
 
 TEST(Proposers, AreFoundByName) {
-  const Problem problem = mapping_problem();
+  const Problem problem = limit_problem();
   for (const ProposerInfo& info : proposers()) {
     const auto made = make_proposer(info.name, problem, 1);
     ASSERT_TRUE(made.ok()) << info.name;

@@ -41,7 +41,7 @@ Again record(const Application& app) {
   return {*std::move(recorded), *before, *after};
 }
 
-class Recorded : public testing::TestWithParam<std::string> {};
+class Recorded : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Recorded, IsTheSameAgain) {
   const std::string& spec = GetParam();
@@ -59,11 +59,11 @@ TEST_P(Recorded, IsTheSameAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Benchmarks, Recorded,
-                         testing::Values("cannon:nodes=1", "cannon:nodes=4", "circuit:nodes=1",
-                                         "circuit:nodes=3", "cosma:nodes=4", "johnson:nodes=2",
-                                         "pennant:nodes=1", "pennant:nodes=2", "pumma:nodes=4",
-                                         "solomonik:nodes=2", "solomonik:nodes=8",
-                                         "stencil:nodes=1", "stencil:nodes=8", "summa:nodes=4"),
+                         ::testing::Values("cannon:nodes=1", "cannon:nodes=4", "circuit:nodes=1",
+                                           "circuit:nodes=3", "cosma:nodes=4", "johnson:nodes=2",
+                                           "pennant:nodes=1", "pennant:nodes=2", "pumma:nodes=4",
+                                           "solomonik:nodes=2", "solomonik:nodes=8",
+                                           "stencil:nodes=1", "stencil:nodes=8", "summa:nodes=4"),
                          [](const auto& spec) {
                            std::string name = spec.param;
                            std::replace_if(
@@ -457,7 +457,7 @@ TEST(Recording, PiecesWithHolesAreAsTheyWere) {
   EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
   EXPECT_THAT(
       test::trace_of(again.after.data()),
-      testing::ElementsAre(
+      ::testing::ElementsAre(
           "work (0), read-write x 8 bytes of (3) at (0) and (4) at (5), read-write x 8 bytes "
           "of (2) at (3) and (1) at (9), read-only x 8 bytes of (1) at (11) and (1) at (13)",
           HasSubstr("work (1), ")));
@@ -625,8 +625,8 @@ TEST(Recording, TasksThatRanOnOneKindOnlyAreSaidTogether) {
   }
   ASSERT_EQ(said.size(), 1U);
   EXPECT_THAT(said.front(),
-              testing::AllOf(HasSubstr("`calculate_new_currents`, `distribute_charge`"),
-                             HasSubstr(" did not run on GPU: their time there is that on CPU")));
+              ::testing::AllOf(HasSubstr("`calculate_new_currents`, `distribute_charge`"),
+                               HasSubstr(" did not run on GPU: their time there is that on CPU")));
 }
 
 TEST(Recording, EventsAreTheSameAgain) {

@@ -150,7 +150,7 @@ AppRequirement on(const std::string& data, Privilege privilege, Formulas color =
   return requirement;
 }
 
-AppLaunch launch(std::string task, Formulas domain = {}) {
+AppLaunch launch_of(std::string task, Formulas domain = {}) {
   AppLaunch made;
   made.task = std::move(task);
   made.domain = std::move(domain);
@@ -192,7 +192,7 @@ RunTime length_of_only(const RunResult& result, int task) {
 
 TEST(Roofline, IsTheLargerOfComputingAndMoving) {
   AppTask work = leaf("work", {on("r", Privilege::kReadWrite)});
-  Application app = pieces_of(1, {main_task({{launch("work")}}), work});
+  Application app = pieces_of(1, {main_task({{launch_of("work")}}), work});
   // 16000 bytes at 1 GB/s and 100 ns, behind 1 us for the start.
   EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 17100000);
   AppVariant& variant = app.tasks[1].variants[0];
@@ -213,7 +213,7 @@ TEST(Roofline, IsTheLargerOfComputingAndMoving) {
 
 TEST(Roofline, TasksOfOneMemoryShareIt) {
   AppTask work = leaf("work", {on("p", Privilege::kReadOnly, {"0"})});
-  const Application app = pieces_of(1, {main_task({{launch("work", {8})}}), work});
+  const Application app = pieces_of(1, {main_task({{launch_of("work", {8})}}), work});
   const RunResult result = run(app, machine_of(1, 1 << 30, 8));
   // They start 300 us after each other, and take 9.1 us: alone. Without mapping's cost: all at
   // once, the eighth has an eighth of 4 GB/s.
@@ -232,7 +232,7 @@ TEST(Roofline, TasksOfOneMemoryShareIt) {
 
 // Of three tasks, one after the other: the application's costs, unless the options say otherwise.
 TEST(Costs, AreTheApplications) {
-  Application app = pieces_of(1, {main_task({{launch("work", {2})}}), leaf("work")});
+  Application app = pieces_of(1, {main_task({{launch_of("work", {2})}}), leaf("work")});
   const auto seconds = [&](const SimulateOptions& options = {}) {
     const RunResult result = run(app, machine_of(1, 1 << 30, 2), options);
     EXPECT_TRUE(result.ok());
@@ -257,7 +257,7 @@ TEST(Layouts, CostWhatTheyMoveMore) {
   app.regions = {{"r", {}, {100, 10}, {{"x", 8}, {"y", 8}, {"z", 8}, {"w", 8}}}};
   AppTask work = leaf("work", {on("r", Privilege::kReadOnly)});
   work.requirements[0].dimensions = 2;
-  app.tasks = {main_task({{launch("work")}}), work};
+  app.tasks = {main_task({{launch_of("work")}}), work};
   EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 9100000);
   LayoutSpec layout = exact();
   layout.fields = FieldOrder::kAos;  // 32 bytes of each element for 8
@@ -273,8 +273,8 @@ TEST(Layouts, CostWhatTheyMoveMore) {
 
 // As Legion 26.06 makes them, by what its instances took.
 TEST(Layouts, AlignTheFieldsOfEachPoint) {
-  Application app =
-      pieces_of(1, {main_task({{launch("work")}}), leaf("work", {on("r", Privilege::kReadOnly)})});
+  Application app = pieces_of(
+      1, {main_task({{launch_of("work")}}), leaf("work", {on("r", Privilege::kReadOnly)})});
   app.regions[0].fields = {{"x", 8}, {"y", 8}};
   app.tasks[1].requirements[0].fields = app.regions[0].fields;
   const auto run_with = [&](FieldOrder fields, AlignOp op, std::int64_t bytes) {
@@ -323,7 +323,7 @@ TEST(Layouts, LieAsTheirSizesAsk) {
   const auto bytes = [](const std::vector<std::int64_t>& sizes, FieldOrder order,
                         std::int64_t align = 0) {
     Application app = pieces_of(
-        1, {main_task({{launch("work")}}), leaf("work", {on("r", Privilege::kReadOnly)})});
+        1, {main_task({{launch_of("work")}}), leaf("work", {on("r", Privilege::kReadOnly)})});
     app.regions[0].extents = {100};
     app.regions[0].fields.clear();
     for (std::size_t f = 0; f < sizes.size(); ++f) {
@@ -376,7 +376,7 @@ TEST(Layouts, RowsWithGapsAreNotForeseen) {
     app.partitions = {partition};
     AppTask work = leaf("work", {on("p", Privilege::kReadOnly, {"0", "0"})});
     work.requirements[0].dimensions = 2;
-    app.tasks = {main_task({{launch("work")}}), work};
+    app.tasks = {main_task({{launch_of("work")}}), work};
     LayoutSpec layout;
     layout.dimensions = order;
     const RunResult result = run(app, machine, {}, layout);
@@ -396,8 +396,8 @@ TEST(Layouts, RowsWithGapsAreNotForeseen) {
 
 // Point i of n writes its piece on node i; then `reads` of them read.
 Application exchange(std::int64_t n, const AppRequirement& read) {
-  AppLaunch wait = launch("read", {n});
-  return pieces_of(n, {main_task({{launch("write", {n})}, {AppWait{}}, {wait}}),
+  AppLaunch wait = launch_of("read", {n});
+  return pieces_of(n, {main_task({{launch_of("write", {n})}, {AppWait{}}, {wait}}),
                        leaf("write", {on("p", Privilege::kWriteDiscard)}), leaf("read", {read})});
 }
 
@@ -457,7 +457,7 @@ TEST(Copies, OfAnAllToAllTakeTheirLinksInTurn) {
 TEST(Copies, ReductionsFoldOneAfterTheOther) {
   SimulateOptions options;
   options.costs.emplace().remote_s = 0;
-  const Application app = pieces_of(1, {main_task({{launch("add", {4})}, {launch("read")}}),
+  const Application app = pieces_of(1, {main_task({{launch_of("add", {4})}, {launch_of("read")}}),
                                         leaf("add", {on("r", Privilege::kReduce)}),
                                         leaf("read", {on("r", Privilege::kReadOnly)})});
   const RunResult result = run(app, machine_of(4), options);
@@ -476,12 +476,12 @@ TEST(Copies, FoldsThatBeganInDifferentOrderDoNotWaitForEachOther) {
   std::vector<AppStatement> body;
   const std::vector<std::pair<int, int>> order = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
   for (const auto& [point, color] : order) {
-    AppLaunch add = launch("add", {1});
+    AppLaunch add = launch_of("add", {1});
     add.lower = {point};
     add.data = {{"p", {color}}};
     body.push_back({add});
   }
-  body.push_back({launch("read")});
+  body.push_back({launch_of("read")});
   const Application app =
       pieces_of(2, {main_task(body), leaf("add", {on("p", Privilege::kReduce, {"0"})}),
                     leaf("read", {on("r", Privilege::kReadOnly)})});
@@ -508,7 +508,7 @@ Application pipeline(std::int64_t times, std::int64_t nanoseconds) {
   AppLoop loop;
   loop.count = times;
   loop.traced = true;
-  loop.body = {{launch("work")}};
+  loop.body = {{launch_of("work")}};
   Application app =
       pieces_of(1, {main_task({{loop}}), leaf("work", {on("r", Privilege::kReadWrite)})});
   app.tasks[1].variants[0].nanoseconds = nanoseconds;
@@ -535,13 +535,13 @@ TEST(Pipelines, MayBeCutShort) {
   };
   const auto nested = [&](std::int64_t times) {
     Application app = pipeline(1, 1000);
-    app.tasks[0].body = {{loop_of(times, {{loop_of(5, {{launch("outer")}})}})}};
+    app.tasks[0].body = {{loop_of(times, {{loop_of(5, {{launch_of("outer")}})}})}};
     AppTask outer = app.tasks[1];
     outer.name = "outer";
     outer.requirements.clear();
     outer.variants[0].traffic.clear();
     outer.variants[0].leaf = false;
-    outer.body = {{loop_of(4, {{launch("work")}})}};
+    outer.body = {{loop_of(4, {{launch_of("work")}})}};
     app.tasks.push_back(outer);
     return app;
   };
@@ -556,7 +556,7 @@ TEST(Pipelines, MayBeCutShort) {
 }
 
 TEST(Pipelines, WaitForAFutureThatComesLast) {
-  AppLaunch work = launch("work");
+  AppLaunch work = launch_of("work");
   work.gives = "f";
   Application app = pipeline(1, 9000);
   app.tasks[0].body = {{work}, {AppWait{"f"}}, {work}};
@@ -569,9 +569,9 @@ TEST(Pipelines, WaitForAFutureThatComesLast) {
 TEST(Pipelines, PhasesAreTimedByThemselves) {
   AppPhase phase;
   phase.name = "solve";
-  phase.body = {{launch("work")}};
+  phase.body = {{launch_of("work")}};
   Application app = pipeline(1, 9000);
-  app.tasks[0].body = {{launch("work")}, {phase}, {launch("work")}};
+  app.tasks[0].body = {{launch_of("work")}, {phase}, {launch_of("work")}};
   app.metric = {"flops/s", 1000, "solve"};
   const RunResult result = run(app, machine_of(1));
   EXPECT_DOUBLE_EQ(result.seconds, 330e-6);  // mapped, run, woken
@@ -582,8 +582,8 @@ TEST(Pipelines, PhasesAreTimedByThemselves) {
 // ---- Why a run ends
 
 TEST(Ends, OutOfMemorySaysWhatFillsIt) {
-  const Application app = pieces_of(
-      4, {main_task({{launch("write", {4})}}), leaf("write", {on("p", Privilege::kWriteDiscard)})});
+  const Application app = pieces_of(4, {main_task({{launch_of("write", {4})}}),
+                                        leaf("write", {on("p", Privilege::kWriteDiscard)})});
   EXPECT_TRUE(run(app, machine_of(1, 32000)).ok());
   const RunResult result = run(app, machine_of(1, 31999));
   EXPECT_EQ(result.status, RunStatus::kMapError);
@@ -608,9 +608,9 @@ TEST(Ends, OutOfMemorySaysWhatFillsIt) {
 
 TEST(Ends, WhatIsValidElsewhereMakesRoom) {
   // Each node in turn reads all four pieces; node 1 has room for one at a time.
-  std::vector<AppStatement> body = {{launch("write", {4})}, {AppWait{}}};
+  std::vector<AppStatement> body = {{launch_of("write", {4})}, {AppWait{}}};
   for (int i = 0; i < 4; ++i) {
-    AppLaunch read = launch("read", {1});
+    AppLaunch read = launch_of("read", {1});
     read.lower = {4};
     read.data = {{"p", {i}}};
     body.push_back({read});
@@ -633,7 +633,7 @@ TEST(Ends, WhatIsValidElsewhereMakesRoom) {
 // Under the sanitizers: nothing beyond what there is is looked at.
 TEST(Ends, RegionsWithoutPointsFillNothing) {
   Application app = pieces_of(
-      2, {main_task({{launch("work", {2})}}), leaf("work", {on("p", Privilege::kReadWrite)})});
+      2, {main_task({{launch_of("work", {2})}}), leaf("work", {on("p", Privilege::kReadWrite)})});
   app.regions[0].extents = {5, 0};
   app.partitions[0].colors = {2, 1};
   app.tasks[1].requirements[0].dimensions = 2;
@@ -650,7 +650,7 @@ TEST(Ends, PointsInEachOthersWay) {
     // Point i is on piece i by the first requirement, on the next by the second.
     AppTask work = leaf("work", {on("p", first), on("p", second)});
     for (AppRequirement& requirement : work.requirements) requirement.coherence = coherence;
-    Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
+    Application app = pieces_of(3, {main_task({{launch_of("work", {3})}}), work});
     std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"i"}}, {"p", {"(i + 1) % 3"}}};
     return ids_of(run(app, machine_of(1)));
   };
@@ -665,7 +665,7 @@ TEST(Ends, PointsInEachOthersWay) {
 
 TEST(Ends, PointsInEachOthersWayAreNamed) {
   AppTask work = leaf("work", {on("p", Privilege::kReadOnly), on("p", Privilege::kReadWrite)});
-  Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
+  Application app = pieces_of(3, {main_task({{launch_of("work", {3})}}), work});
   std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"i"}}, {"p", {"(i + 1) % 3"}}};
   const RunResult result = run(app, machine_of(1));
   ASSERT_EQ(ids_of(result), "[interfering-points]");
@@ -680,7 +680,7 @@ TEST(Ends, PointsInEachOthersWayAreNamed) {
 TEST(Ends, PointsInTheWayOfSeveralReaders) {
   for (const Privilege other : {Privilege::kReadOnly, Privilege::kReduce}) {
     AppTask work = leaf("work", {on("p", other), on("p", Privilege::kReadWrite)});
-    Application app = pieces_of(4, {main_task({{launch("work", {3})}}), work});
+    Application app = pieces_of(4, {main_task({{launch_of("work", {3})}}), work});
     std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"i < 2 ? 0 : 3"}},
                                                            {"p", {"2 - i"}}};
     EXPECT_EQ(ids_of(run(app, machine_of(1))), "[interfering-points]");
@@ -692,7 +692,7 @@ TEST(Ends, RequirementsOfOneTaskInEachOthersWay) {
     AppTask work = leaf("work", {on("p", first, {"1"}), on("p", second, {piece})});
     for (AppRequirement& requirement : work.requirements) requirement.coherence = coherence;
     const RunResult result =
-        run(pieces_of(3, {main_task({{launch("work")}}), work}), machine_of(1));
+        run(pieces_of(3, {main_task({{launch_of("work")}}), work}), machine_of(1));
     if (!result.ok()) {
       EXPECT_TRUE(
           result.raw.starts_with("Found aliasing region requirements 0 and 1 of work (UID: "))
@@ -727,18 +727,19 @@ Application one_launch(const AppLaunch& given) {
 }
 
 TEST(BadInput, LaunchesThatAreTooLarge) {
-  EXPECT_EQ(why(one_launch(launch("work", {1000000000000}))),
+  EXPECT_EQ(why(one_launch(launch_of("work", {1000000000000}))),
             "more than 67108864 tasks are launched");
-  EXPECT_EQ(why(one_launch(launch("work", {INT64_MAX}))), "more than 67108864 tasks are launched");
+  EXPECT_EQ(why(one_launch(launch_of("work", {INT64_MAX}))),
+            "more than 67108864 tasks are launched");
   SimulateOptions options;
   options.max_tasks = INT64_MAX;
-  EXPECT_EQ(why(one_launch(launch("work", {1000000000000})), options),
+  EXPECT_EQ(why(one_launch(launch_of("work", {1000000000000})), options),
             "more than 8388608 tasks are under way");
   AppLoop loop;
   loop.count = 3;
   loop.variable = "k";
-  loop.body = {{launch("work", {"1 - k"})}};
-  Application app = one_launch(launch("work"));
+  loop.body = {{launch_of("work", {"1 - k"})}};
+  Application app = one_launch(launch_of("work"));
   app.tasks[0].body = {{loop}};
   EXPECT_EQ(why(app),
             "the domain of its launch: an extent is negative, or there are more than "
@@ -760,13 +761,13 @@ TEST(BadInput, WhatTakesTooMuchMemory) {
     return run(app, machine_of(2), std::move(options)).ok();
   };
   constexpr std::int64_t kSmall = 1 << 20, kLarge = 1 << 26;
-  EXPECT_TRUE(fits(one_launch(launch("work", {100})), kSmall));
-  refused_by(one_launch(launch("work", {100'000})), kSmall);
+  EXPECT_TRUE(fits(one_launch(launch_of("work", {100})), kSmall));
+  refused_by(one_launch(launch_of("work", {100'000})), kSmall);
   const auto one_by_one = [](std::int64_t count) {
     AppLoop loop;
     loop.count = count;
-    loop.body = {{launch("work")}, {AppWait{}}};
-    Application app = one_launch(launch("work"));
+    loop.body = {{launch_of("work")}, {AppWait{}}};
+    Application app = one_launch(launch_of("work"));
     app.tasks[0].body = {{loop}};
     return app;
   };
@@ -774,23 +775,23 @@ TEST(BadInput, WhatTakesTooMuchMemory) {
   refused_by(one_by_one(100'000), kSmall);
   EXPECT_TRUE(fits(one_by_one(100'000), kLarge));
   const auto of_pieces = [](std::int64_t count) {
-    return pieces_of(count,
-                     {main_task({{launch("all")}}), leaf("all", {on("r", Privilege::kReadOnly)})});
+    return pieces_of(
+        count, {main_task({{launch_of("all")}}), leaf("all", {on("r", Privilege::kReadOnly)})});
   };
   EXPECT_TRUE(fits(of_pieces(100), kSmall));
   refused_by(of_pieces(4'000), kSmall);  // their parts alone; of 10,000 the pieces, too
   refused_by(of_pieces(10'000), kSmall);
   EXPECT_TRUE(fits(of_pieces(10'000), kLarge));
-  AppTask inner = main_task({{launch("work")}});
+  AppTask inner = main_task({{launch_of("work")}});
   inner.name = "inner";
-  const Application nested = pieces_of(1, {main_task({{launch("inner", {1'000})}}), inner,
+  const Application nested = pieces_of(1, {main_task({{launch_of("inner", {1'000})}}), inner,
                                            leaf("work", {on("r", Privilege::kReadOnly)})});
   refused_by(nested, kSmall);
   EXPECT_TRUE(fits(nested, kLarge));
 }
 
 TEST(BadInput, ColoursOutside) {
-  AppLaunch given = launch("work", {4});
+  AppLaunch given = launch_of("work", {4});
   given.data = {{"p", {"i + 1"}}};
   EXPECT_EQ(why(one_launch(given)), "at point (3): `p` has no piece (4)");
   given.data = {{"p", {"1 / (2 - i)"}}};
@@ -806,7 +807,7 @@ TEST(BadInput, LoopsWithoutEnd) {
   inner.count = INT64_MAX;
   AppLoop outer;
   outer.count = INT64_MAX;
-  Application app = one_launch(launch("work"));
+  Application app = one_launch(launch_of("work"));
   inner.body = {{AppWait{}}};
   outer.body = {{inner}};
   app.tasks[0].body = {{outer}};
@@ -823,12 +824,12 @@ TEST(BadInput, LoopsWithoutEnd) {
 }
 
 TEST(BadInput, TasksThatLaunchThemselves) {
-  Application app = one_launch(launch("work"));
+  Application app = one_launch(launch_of("work"));
   app.tasks[1].variants[0].leaf = false;
-  app.tasks[1].body = {{launch("work")}};
+  app.tasks[1].body = {{launch_of("work")}};
   EXPECT_EQ(why(app), "tasks launch each other more than 64 deep");
   app.tasks[1].requirements.clear();
-  app.tasks[1].body = {{launch("work", {2})}};
+  app.tasks[1].body = {{launch_of("work", {2})}};
   const std::string found = why(app);
   EXPECT_TRUE(found.starts_with("more than ")) << found;
 }
@@ -838,13 +839,13 @@ TEST(BadInput, TimesBeyondAllMeasure) {
   EXPECT_EQ(why(app), "it takes longer than 13 days, 2^60 picoseconds");
   SimulateOptions options;
   options.costs.emplace().map_s = 1e300;
-  app = pieces_of(4, {main_task({{launch("work", {100})}}), leaf("work")});
+  app = pieces_of(4, {main_task({{launch_of("work", {100})}}), leaf("work")});
   options.costs->issue_s = -1e300;
   EXPECT_EQ(why(app, options), "it takes longer than 13 days, 2^60 picoseconds");
 }
 
 TEST(BadInput, DataThatIsNotDescribed) {
-  Application app = one_launch(launch("work"));
+  Application app = one_launch(launch_of("work"));
   app.tasks[1].requirements[0].data = {};
   EXPECT_NE(why(app).find("has no `data`"), std::string::npos);
   app.top_level = "";
@@ -852,7 +853,7 @@ TEST(BadInput, DataThatIsNotDescribed) {
 }
 
 TEST(BadInput, NoMapper) {
-  const auto workload = Workload::make(one_launch(launch("work")));
+  const auto workload = Workload::make(one_launch(launch_of("work")));
   const RunResult result =
       simulate(*workload, machine_of(1), [](const Processor&) { return nullptr; });
   EXPECT_EQ(ids_of(result), "[cannot-run]");
@@ -932,7 +933,7 @@ TEST(Stop, EndsARunNowAndThen) {
   EXPECT_EQ(asked, 3);
   // Within one launch, too.
   asked = 0;
-  EXPECT_EQ(run(one_launch(launch("work", {1 << 20})), machine_of(2), options).status,
+  EXPECT_EQ(run(one_launch(launch_of("work", {1 << 20})), machine_of(2), options).status,
             RunStatus::kStopped);
   EXPECT_EQ(asked, 3);
 }
@@ -967,9 +968,9 @@ TEST(Holes, MoveOnlyThePointsThatPiecesShare) {
       leaf("work", {on("private", Privilege::kReadWrite), on("shared", Privilege::kReadWrite)});
   AppTask look = leaf("look", {on("ghost", Privilege::kReadOnly)});
   look.variants[0].nanoseconds = "1000000 * points(0) + extent(0, 0)";
-  const Application app =
-      scattered({main_task({{launch("fill", {2})}, {launch("work", {2})}, {launch("look", {2})}}),
-                 fill, work, look});
+  const Application app = scattered(
+      {main_task({{launch_of("fill", {2})}, {launch_of("work", {2})}, {launch_of("look", {2})}}),
+       fill, work, look});
   const auto machine = machine_of(2);
   const RunResult wide = run(app, machine);
   ASSERT_TRUE(wide.ok()) << wide.raw;  // no point is private and shared
@@ -996,12 +997,12 @@ TEST(Holes, MoveOnlyThePointsThatPiecesShare) {
 TEST(Holes, OverlapsAreStillErrors) {
   const AppTask work =
       leaf("work", {on("private", Privilege::kReadWrite), on("shared", Privilege::kReadWrite)});
-  Application app = scattered({main_task({{launch("work", {2})}}), work});
+  Application app = scattered({main_task({{launch_of("work", {2})}}), work});
   EXPECT_TRUE(run(app, machine_of(1)).ok());
   app.partitions[1].boxes.push_back({{1}, {19}, {1}});  // is private
   EXPECT_EQ(ids_of(run(app, machine_of(1))), "[aliased-requirements]");
   const AppTask write = leaf("write", {on("ghost", Privilege::kReadWrite)});
-  app = scattered({main_task({{launch("write", {2})}}), write});
+  app = scattered({main_task({{launch_of("write", {2})}}), write});
   EXPECT_TRUE(run(app, machine_of(1)).ok());
   app.partitions[2].boxes.push_back({{1}, {13}, {1}});  // is a ghost of the other
   EXPECT_EQ(ids_of(run(app, machine_of(1))), "[interfering-points]");

@@ -192,9 +192,9 @@ class OneByOne : public Mapper {
 };
 
 // The third GPU asks one after the other; all refuse.
-class Refused final : public OneByOne {
+class RefusedSteals final : public OneByOne {
  public:
-  Refused(MapperSite site, std::vector<std::vector<Processor>>& blacklists)
+  RefusedSteals(MapperSite site, std::vector<std::vector<Processor>>& blacklists)
       : OneByOne(std::move(site)), blacklists_(blacklists) {}
   void select_steal_targets(MapperRuntime&, std::span<const Processor> blacklist,
                             std::vector<Processor>& answer) override {
@@ -215,7 +215,7 @@ TEST(Stealing, WhoRefusedIsOnTheBlacklist) {
   std::vector<std::vector<Processor>> blacklists;
   const Ran ran = simulated(
       "nodes=1,gpu=3,cpu=1", 4,
-      [&](MapperSite site) { return std::make_unique<Refused>(std::move(site), blacklists); },
+      [&](MapperSite site) { return std::make_unique<RefusedSteals>(std::move(site), blacklists); },
       kFree);
   EXPECT_EQ(ran.refused, "");
   EXPECT_THAT(ran.tasks, ElementsAre(Pair("0.0", 2), Pair("0.1", 2)));

@@ -14,7 +14,7 @@
 namespace groma::syntax {
 namespace {
 
-struct Row {
+struct ParsedRow {
   const char* text;
   const char* dump;
 };
@@ -30,7 +30,7 @@ std::string dump_of(const std::string& text) {
   return dumped;
 }
 
-const Row kStatements[] = {
+const ParsedRow kStatements[] = {
     {"Task foo GPU;", "(task (foo) (GPU))"},
     {R"(Task foo, h.init, ns::task, "my task" GPU, OMP, CPU;)",
      "(task (foo h.init ns::task my task) (GPU OMP CPU))"},
@@ -72,7 +72,7 @@ const Row kStatements[] = {
     {"TaskSteal * CPU ANY_NODE", "(steal (*) CPU 1)"},
 };
 
-const Row kFunctions[] = {
+const ParsedRow kFunctions[] = {
     {"x = 1", "(= x 1)"},
     {R"(print("hello"))", R"((print "hello"))"},
     {R"(print("{} {}", 1 + 2, m.size);)", R"((print "{} {}" (+ 1 2) (. m size)))"},
@@ -90,7 +90,7 @@ const Row kFunctions[] = {
      "(= x true)\n(= y false)\n(= z \"s\")\n(= m (call Machine GPU))\n(= k FBMEM)"},
 };
 
-const Row kExpressions[] = {
+const ParsedRow kExpressions[] = {
     {"x = a + b * c - d / e % f", "(= x (- (+ a (* b c)) (% (/ d e) f)))"},
     {"x = a || b && c == d < e", "(= x (|| a (&& b (== c (< d e)))))"},
     {"x = a < b == c >= d != e > f <= g", "(= x (!= (== (< a b) (>= c d)) (<= (> e f) g)))"},
@@ -128,7 +128,7 @@ const Row kExpressions[] = {
     {"x = task.for + a.Task", "(= x (+ (. task for) (. a Task)))"},
 };
 
-const Row kLineEnds[] = {
+const ParsedRow kLineEnds[] = {
     {"x = a\n  + b", "(= x (+ a b))"},
     {"x = a +\n  b", "(= x (+ a b))"},
     {"x = f\n  (a)", "(= x (call f a))"},
@@ -151,9 +151,9 @@ const Row kLineEnds[] = {
 
 template <typename Check>
 void for_each_row(const Check& check) {
-  for (const std::span<const Row> rows : std::initializer_list<std::span<const Row>>{
+  for (const std::span<const ParsedRow> rows : std::initializer_list<std::span<const ParsedRow>>{
            kStatements, kFunctions, kExpressions, kLineEnds}) {
-    for (const Row& row : rows) {
+    for (const ParsedRow& row : rows) {
       SCOPED_TRACE(row.text);
       check(row);
     }
@@ -161,11 +161,11 @@ void for_each_row(const Check& check) {
 }
 
 TEST(Parser, MakesTheTree) {
-  for_each_row([](const Row& row) { EXPECT_EQ(dump_of(row.text), row.dump); });
+  for_each_row([](const ParsedRow& row) { EXPECT_EQ(dump_of(row.text), row.dump); });
 }
 
 TEST(Parser, MakesTheSameTreeOfTheFormattedText) {
-  for_each_row([](const Row& row) {
+  for_each_row([](const ParsedRow& row) {
     const Source source("test", row.text);
     Diagnostics diags(source);
     const std::string formatted = print(parse(source, diags, true));
@@ -175,7 +175,7 @@ TEST(Parser, MakesTheSameTreeOfTheFormattedText) {
 
 // A missing line's end, a carriage return before it and a byte order mark change nothing.
 TEST(Parser, MakesTheSameTreeWhateverTheLinesEnds) {
-  for_each_row([](const Row& row) {
+  for_each_row([](const ParsedRow& row) {
     const std::string text = row.text;
     std::string crlf = "\xEF\xBB\xBF";
     for (const char c : text) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);

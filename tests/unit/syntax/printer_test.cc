@@ -49,13 +49,13 @@ void expect_kept(const std::string& text) {
 // ------------------------------------------------------------------------------------ the one
 // style
 
-struct Row {
+struct FormattedRow {
   const char* text;
   const char* formatted;
 };
 
-void expect_formatted(std::span<const Row> rows) {
-  for (const Row& row : rows) {
+void expect_formatted(std::span<const FormattedRow> rows) {
+  for (const FormattedRow& row : rows) {
     const Formatted result = formatted(row.text);
     EXPECT_TRUE(result.ok) << row.text << "\n" << result.messages;
     EXPECT_EQ(result.text, row.formatted) << row.text;
@@ -64,7 +64,7 @@ void expect_formatted(std::span<const Row> rows) {
 }
 
 TEST(Printer, WritesTheOneStyle) {
-  const Row rows[] = {
+  const FormattedRow rows[] = {
       {"Task a,b   GPU,CPU", "Task a, b GPU, CPU;\n"},
       {"Task ns :: t GPU;Task\"x y\"CPU", "Task ns::t GPU;\nTask \"x y\" CPU;\n"},
       {"Region * *GPU FBMEM,ZCMEM", "Region * * GPU FBMEM, ZCMEM;\n"},
@@ -93,7 +93,7 @@ TEST(Printer, WritesTheOneStyle) {
 }
 
 TEST(Printer, WritesExpressionsWithTheirOwnParenthesesOnly) {
-  const Row rows[] = {
+  const FormattedRow rows[] = {
       {"x=a+b*c-d", "x = a + b * c - d;\n"},
       {"x=(a+b)*c", "x = (a + b) * c;\n"},
       {"x=((a))", "x = ((a));\n"},
@@ -130,7 +130,7 @@ TEST(Printer, WritesAnExpressionAlone) {
 // ------------------------------------------------------------------------------------ comments
 
 TEST(Printer, LeavesCommentsWhereTheyBelong) {
-  const Row rows[] = {
+  const FormattedRow rows[] = {
       {"# a\n  // b\n\n\n# c\nx = 1\n# d", "# a\n// b\n\n# c\nx = 1;\n# d\n"},
       {"x = 1 # a\ny = 2; // b", "x = 1;  # a\ny = 2;  // b\n"},
       {"def f() { # a\n# b\nx = 1 # c\n\n# d\nreturn x; # e\n# f\n} # g\n# h",

@@ -96,7 +96,7 @@ TEST(Command, SaysWhatKilledIt) {
 
 TEST(Command, TellsWhatItPrintsAsItComes) {
   // The second line waits for what hearing the first makes.
-  const std::string file = testing::TempDir() + "groma_heard";
+  const std::string file = ::testing::TempDir() + "groma_heard";
   std::filesystem::remove(file);
   Command command = shell("echo one; while [ ! -e '" + file + "' ]; do sleep 0.01; done; echo two");
   command.deadline_ms = 60'000;

@@ -57,9 +57,9 @@ class CountDown : public Proposer {
 };
 
 // The value is the number, of 13 nothing.
-class Numbers : public FakeEvaluator {
+class CountedNumbers : public FakeEvaluator {
  public:
-  Numbers()
+  CountedNumbers()
       : FakeEvaluator(
             [](const std::string& text) { return text == "13" ? -1.0 : 1 + std::stod(text); }) {}
   Evaluation evaluate(const EvaluationRequest& request) override {
@@ -82,7 +82,7 @@ Problem from(std::string start) {
 }
 
 TEST(Tune, GoesOnUntilTheBudgetIsUsedUp) {
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown proposer;
   TuneOptions options;
   options.budget.evaluations = 8;
@@ -103,7 +103,7 @@ TEST(Tune, GoesOnUntilTheBudgetIsUsedUp) {
 }
 
 TEST(Tune, InAComparisonEverythingCounts) {
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown proposer;
   TuneOptions options;
   options.budget.evaluations = 8;
@@ -116,7 +116,7 @@ TEST(Tune, InAComparisonEverythingCounts) {
 }
 
 TEST(Tune, EndsWhereTheProposerDoes) {
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown proposer;
   const auto outcome = tune(from("3"), numbers, proposer, nullptr, nullptr, {});
   ASSERT_TRUE(outcome.ok());
@@ -132,7 +132,7 @@ TEST(Tune, OneTextIsEvaluatedOnce) {
     void learn(const Step& step) override { explained = step.evaluation.feedback.explain; }
     std::vector<std::string> explained;
   } proposer;
-  Numbers numbers;
+  CountedNumbers numbers;
   const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, {});
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->end, End::kExhausted);
@@ -143,7 +143,7 @@ TEST(Tune, OneTextIsEvaluatedOnce) {
 
 TEST(Tune, StopsAndLeavesTheBest) {
   const TemporaryFolder directory;
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown proposer;
   TuneOptions options;
   options.directory = directory.path() + "/search";
@@ -159,11 +159,11 @@ TEST(Tune, StopsAndLeavesTheBest) {
 
 // What is better by no more than measurements differ is not taken, and that is said.
 TEST(Tune, SaysWhatIsWithinTheNoise) {
-  class Noisy : public Numbers {
+  class Noisy : public CountedNumbers {
    public:
     std::vector<std::string> inputs() const override { return {"small", "large"}; }
     Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = Numbers::evaluate(request);
+      Evaluation evaluation = CountedNumbers::evaluate(request);
       evaluation.values = {evaluation.score, evaluation.score};
       evaluation.noise = 0.06;  // from 20 on two steps are more than that
       return evaluation;
@@ -194,10 +194,10 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
 
 // A start that was measured badly is measured anew beside each text: its noise blocks nothing.
 TEST(Tune, ANoisyStartBlocksNothing) {
-  class NoisyStart : public Numbers {
+  class NoisyStart : public CountedNumbers {
    public:
     Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = Numbers::evaluate(request);
+      Evaluation evaluation = CountedNumbers::evaluate(request);
       if (request.text == "20") evaluation.noise = 0.5;
       return evaluation;
     }
@@ -212,10 +212,10 @@ TEST(Tune, ANoisyStartBlocksNothing) {
 
 // Whoever proposes and who looks on hear of the same best that is written down.
 TEST(Tune, WhatIsNotTakenIsNobodysBest) {
-  class Noisy : public Numbers {
+  class Noisy : public CountedNumbers {
    public:
     Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = Numbers::evaluate(request);
+      Evaluation evaluation = CountedNumbers::evaluate(request);
       evaluation.noise = 0.5;
       return evaluation;
     }
@@ -369,7 +369,7 @@ TEST(Tune, SaysThatItEstimates) {
   for (const bool resume : {false, true}) {
     options.resume = resume;
     options.budget.evaluations = resume ? 5 : 3;
-    Numbers numbers, estimator;
+    CountedNumbers numbers, estimator;
     Estimating proposer;
     ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, &estimator, options).ok());
     ASSERT_EQ(said.size(), resume ? 3U : 2U);
@@ -435,11 +435,11 @@ TEST(Tune, ReportsWhatChangedInAText) {
 
 // To the proposer, the report, a tool, and a search that is resumed.
 TEST(Tune, WhatAFailureSaidLastIsTold) {
-  class Talking : public Numbers {
+  class Talking : public CountedNumbers {
    public:
     bool simulated() const override { return false; }
     Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = Numbers::evaluate(request);
+      Evaluation evaluation = CountedNumbers::evaluate(request);
       if (!evaluation.ok()) evaluation.feedback.last_lines = {"a line", "c[3] is \xFF"};
       return evaluation;
     }
@@ -479,7 +479,7 @@ TEST(Tune, WhatAFailureSaidLastIsTold) {
 }
 
 TEST(Tune, WithoutAModelThereIsNoneToAsk) {
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown proposer(true);
   const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, {});
   ASSERT_TRUE(outcome.ok());
@@ -503,16 +503,7 @@ std::size_t lines_in(const std::string& path) {
   return count;
 }
 
-std::string without_times(const std::string& journal) {
-  std::string kept = journal;
-  for (std::size_t at = kept.find(",\"seconds\":"); at != kept.npos;
-       at = kept.find(",\"seconds\":", at)) {
-    kept.erase(at, kept.find_first_of(",}", at + 1) - at);
-  }
-  return kept;
-}
-
-Result<TuneOutcome> search(const std::string& directory, bool resume, Numbers& numbers) {
+Result<TuneOutcome> search(const std::string& directory, bool resume, CountedNumbers& numbers) {
   CountDown proposer(true);
   ChatClient model = model_noting(directory + ".asked");
   TuneOptions options;
@@ -531,7 +522,7 @@ void search_until(const std::string& directory, std::size_t bytes, bool full_dis
     setrlimit(RLIMIT_CORE, &no_core);
     if (full_disk) signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    Numbers numbers;
+    CountedNumbers numbers;
     const auto outcome = search(directory, false, numbers);
     _exit(outcome.ok() ? 0 : 1);
   }
@@ -544,7 +535,7 @@ void search_until(const std::string& directory, std::size_t bytes, bool full_dis
 
 void expect_resumed(bool full_disk) {
   const TemporaryFolder directory;
-  Numbers numbers;
+  CountedNumbers numbers;
   const std::string whole = directory.path() + "/whole";
   const auto expected = search(whole, false, numbers);
   ASSERT_TRUE(expected.ok());
@@ -569,7 +560,7 @@ void expect_resumed(bool full_disk) {
       return count;
     };
     const std::size_t steps = recorded("{\"step\""), free = recorded("\"free\"");
-    Numbers again;
+    CountedNumbers again;
     // What could not even write what it is left nothing.
     const bool begun = std::filesystem::exists(killed + "/journal.jsonl");
     EXPECT_EQ(begun, !full_disk || cut > *cuts.begin()) << cut;
@@ -590,9 +581,9 @@ void expect_resumed(bool full_disk) {
     } else {
       EXPECT_EQ(outcome->spent.tokens, expected->spent.tokens) << cut;
     }
-    const std::string now = without_times(read_text(killed + "/journal.jsonl"));
+    const std::string now = testing::without_times(read_text(killed + "/journal.jsonl"));
     if (lost == 0) {
-      EXPECT_EQ(now, without_times(journal)) << cut;
+      EXPECT_EQ(now, testing::without_times(journal)) << cut;
     }
     EXPECT_EQ(read_text(killed + "/best.txt"), read_text(whole + "/best.txt")) << cut;
     std::filesystem::remove_all(killed);
@@ -616,7 +607,7 @@ TEST(Resume, AmongProposalsThatCameAtOnce) {
    private:
     int next_ = 20;
   };
-  class Spaced : public Numbers {
+  class Spaced : public CountedNumbers {
    public:
     std::string canonical(const std::string& text) const override {
       return text.substr(text.find_first_not_of(' '));
@@ -643,8 +634,8 @@ TEST(Resume, AmongProposalsThatCameAtOnce) {
     std::filesystem::create_directory(directory.path() + "/" + name);
     std::ofstream(directory.path() + "/" + name + "/journal.jsonl") << whole.substr(0, at);
     EXPECT_EQ(go(name, true), 7 - runs) << at;
-    EXPECT_EQ(without_times(read_text(directory.path() + "/" + name + "/journal.jsonl")),
-              without_times(whole))
+    EXPECT_EQ(testing::without_times(read_text(directory.path() + "/" + name + "/journal.jsonl")),
+              testing::without_times(whole))
         << at;
     const std::string line = whole.substr(at, whole.find('\n', at) - at);
     const bool ran = line.starts_with("{\"step") && line.find("\"free\"") == line.npos;
@@ -659,7 +650,7 @@ TEST(Resume, AmongProposalsThatCameAtOnce) {
 // resumed.
 std::string count_down(const std::string& directory, bool resume, int* resumed = nullptr,
                        const std::function<void()>& on_event = {}) {
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown proposer;
   TuneOptions options;
   options.directory = directory;
@@ -691,8 +682,8 @@ TEST(Resume, WhereTheBestCouldNotBeWritten) {
   std::filesystem::remove(search + "/best.txt");
   EXPECT_EQ(count_down(search, true), "");
   EXPECT_EQ(read_text(search + "/best.txt"), "10");
-  EXPECT_EQ(without_times(read_text(search + "/journal.jsonl")),
-            without_times(read_text(whole + "/journal.jsonl")));
+  EXPECT_EQ(testing::without_times(read_text(search + "/journal.jsonl")),
+            testing::without_times(read_text(whole + "/journal.jsonl")));
 }
 
 TEST(Resume, SaysOnceThatItIs) {
@@ -737,8 +728,9 @@ TEST(Resume, AfterADiskOfAnySizeIsFull) {
       const bool more = mounted(MS_REMOUNT, 100);
       const bool begun = std::filesystem::exists(search + "/journal.jsonl");
       const std::string second = more ? count_down(search, begun) : "nothing to resume";
-      const bool same = second.empty() && without_times(read_text(search + "/journal.jsonl")) ==
-                                              without_times(read_text(whole + "/journal.jsonl"));
+      const bool same =
+          second.empty() && testing::without_times(read_text(search + "/journal.jsonl")) ==
+                                testing::without_times(read_text(whole + "/journal.jsonl"));
       std::ofstream(said) << first << "\n" << second << "\n" << (same ? "same" : "other") << "\n";
       _exit(0);
     }
@@ -764,7 +756,7 @@ TEST(Resume, GoesOnWithALargerBudget) {
   TuneOptions options;
   options.directory = directory.path() + "/search";
   options.budget.evaluations = 3;
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown first;
   ASSERT_TRUE(tune(from("9"), numbers, first, nullptr, nullptr, options).ok());
   options.resume = true;
@@ -781,7 +773,7 @@ TEST(Resume, RefusesWhatIsNotTheSearch) {
   TuneOptions options;
   options.directory = directory.path() + "/search";
   options.budget.evaluations = 3;
-  Numbers numbers;
+  CountedNumbers numbers;
   const auto again = [&](const std::string& start, bool resume) {
     CountDown proposer;
     options.resume = resume;
@@ -823,7 +815,7 @@ TEST(Resume, TwoDoNotWriteIntoOneDirectory) {
       TuneOptions second;
       second.directory = path;
       second.resume = true;
-      Numbers numbers;
+      CountedNumbers numbers;
       CountDown proposer;
       const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, second);
       std::ofstream(directory.path() + "/said") << (outcome ? "" : outcome.error().message);
@@ -832,7 +824,7 @@ TEST(Resume, TwoDoNotWriteIntoOneDirectory) {
     waitpid(child, nullptr, 0);
     other = read_text(directory.path() + "/said");
   };
-  Numbers numbers;
+  CountedNumbers numbers;
   CountDown proposer;
   ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, nullptr, options).ok());
   EXPECT_THAT(other, HasSubstr(std::to_string(getpid())));
@@ -887,7 +879,7 @@ TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
     options.threads = threads;
     const auto outcome = tune(problem, *evaluator, *proposer, nullptr, nullptr, options);
     EXPECT_TRUE(outcome.ok() && outcome->spent.evaluations == 40);
-    return without_times(read_text(options.directory + "/journal.jsonl"));
+    return testing::without_times(read_text(options.directory + "/journal.jsonl"));
   };
   const std::string one = journal("one", 1);
   EXPECT_THAT(one, HasSubstr("\"status\":\"refused\""));
@@ -951,7 +943,7 @@ Tidied tidied(const std::string& directory, const std::function<void(TuneOptions
   EXPECT_TRUE(outcome.ok()) << outcome.error().message;
   return {std::move(outcome), read_text(directory + "/best.mapper"),
           read_text(directory + "/report.txt"),
-          without_times(read_text(directory + "/journal.jsonl"))};
+          testing::without_times(read_text(directory + "/journal.jsonl"))};
 }
 
 TEST(Tune, WhatIsWorthNothingIsTakenOutOfTheBest) {

@@ -220,13 +220,6 @@ TEST(Journal, HoldsNoLineThatItWouldNotRead) {
   EXPECT_EQ(search.journal(), "");
 }
 
-std::string without_times(std::string journal) {
-  for (std::size_t at = 0; (at = journal.find(",\"seconds\":", at)) != journal.npos;) {
-    journal.erase(at, journal.find_first_of(",}", at + 1) - at);
-  }
-  return journal;
-}
-
 // ------------------------------------------------------------------ searches that the model ended
 
 TEST(ModelEnd, OfAnEndpointThatWasDown) {
@@ -543,7 +536,7 @@ TEST(Resume, KeepsEveryByte) {
     const auto outcome = search.resume();
     ASSERT_TRUE(outcome.ok()) << outcome.error().message;
     EXPECT_EQ(outcome->best->proposal.text, "14" + suffix);
-    EXPECT_EQ(without_times(search.journal()), without_times(journal));
+    EXPECT_EQ(testing::without_times(search.journal()), testing::without_times(journal));
   }
 }
 
