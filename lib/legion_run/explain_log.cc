@@ -75,9 +75,9 @@ std::string layout_in_words(const std::string& text) {
   return words + (*layout->dimensions == DimensionOrder::kC ? " C_order" : " F_order");
 }
 
-class Judge {
+class LogJudge {
  public:
-  Judge(const Program& program, const MapperLog& log, const Workload* app, Diagnostics& diags)
+  LogJudge(const Program& program, const MapperLog& log, const Workload* app, Diagnostics& diags)
       : program_(program), log_(log), diags_(diags) {
     for (const auto* rows : {&program.data().rows, &program.data().shadowed}) {
       for (const program::Row& row : *rows) {
@@ -490,7 +490,7 @@ LogExplanation explain_log(const Program& program, const MapperLog& log, std::st
   made.broken_off = log.broken_off;
   made.lines = log.lines;
   made.unreadable = log.unreadable;
-  Judge judge(program, log, app, diags);
+  LogJudge judge(program, log, app, diags);
   made.statements = judge.judge();
   made.left_out = log.left_out + judge.left_out();
   return made;

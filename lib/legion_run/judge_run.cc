@@ -89,9 +89,9 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
 }
 
 // Judges one run. The functions are called in their order.
-class Judge {
+class RunJudge {
  public:
-  Judge(const EndedRun& ended, const GuideRules& rules, ProgramResult& result)
+  RunJudge(const EndedRun& ended, const GuideRules& rules, ProgramResult& result)
       : ended_(ended), run_(ended.run), rules_(rules), result_(result) {}
 
   // Compares the results of a run that ended well, if that is wanted.
@@ -199,7 +199,7 @@ class Judge {
 
 std::optional<Error> judge_run(const EndedRun& ended, const GuideRules& rules,
                                ProgramResult& result) {
-  Judge judge(ended, rules, result);
+  RunJudge judge(ended, rules, result);
   if (auto error = judge.compare_if_wanted()) return error;
   if (auto error = judge.explain()) return error;
   result.stage = judge.stage();

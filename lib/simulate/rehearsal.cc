@@ -18,14 +18,14 @@
 namespace groma::sim {
 namespace {
 
-// The numbers that a rehearsal counts while it goes through the program.
-struct Counts {
+// What a rehearsal counts while it goes through the program.
+struct RehearsalCounts {
   std::int64_t tasks = 0, statements = 0;
   std::int64_t live = 1;   // unfinished tasks, at most
   std::int64_t turns = 0;  // single tasks that were placed in turn
 
   // Adds `times` times what was counted since `before`.
-  void repeat(const Counts& before, std::int64_t times) {
+  void repeat(const RehearsalCounts& before, std::int64_t times) {
     const auto more = [times](std::int64_t& count, std::int64_t then) {
       count = saturating_add(count,
                              saturating_multiply(times, std::max<std::int64_t>(0, count - then)));
@@ -132,7 +132,7 @@ class Rehearsal final : public TaskRehearsal {
     std::uint64_t all = around, last = 0;
     for (std::int64_t i = 0; i < count && !findings_.ended(); ++i) {
       if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
-      const Counts before = counts_;
+      const RehearsalCounts before = counts_;
       const std::int64_t changes = instances_.changes();
       signature_ = 1;
       body(level, loop.body);
@@ -359,7 +359,7 @@ class Rehearsal final : public TaskRehearsal {
     context.run->number = input_.processors.number_of(at);
   }
 
-  Counts counts_;
+  RehearsalCounts counts_;
   bool turned_ = false;         // some tasks that were placed in turn were not counted
   std::uint32_t launches_ = 0;  // number of launches
   std::int64_t steps_ = 0;      // statements and points that were examined

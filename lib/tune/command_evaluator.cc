@@ -80,7 +80,8 @@ class CommandEvaluator final : public Evaluator {
     const auto outcome = commands_.run(text, input, deadline_ms, request.stop);
     if (!outcome) return CommandFailure{Status::kFailed, outcome.error().message, {}};
     if (!outcome->ended_well()) {
-      const Status status = outcome->end == CommandEnd::kDeadline ? Status::kTimedOut : Status::kFailed;
+      const Status status =
+          outcome->end == CommandEnd::kDeadline ? Status::kTimedOut : Status::kFailed;
       return CommandFailure{status, "the command " + tuning::how_it_ended(*outcome), *outcome};
     }
     const auto value = metric_.read(*outcome);

@@ -24,7 +24,8 @@ void replace(std::string& text, std::string_view what, std::string_view by) {
 }  // namespace
 
 std::string how_it_ended(const CommandOutcome& outcome) {
-  if (outcome.end == CommandEnd::kExited) return fmt::format("ended with exit code {}", outcome.code);
+  if (outcome.end == CommandEnd::kExited)
+    return fmt::format("ended with exit code {}", outcome.code);
   if (outcome.end == CommandEnd::kSignalled) {
     return fmt::format("was ended by signal {} ({})", outcome.code, strsignal(outcome.code));
   }
