@@ -23,10 +23,10 @@ struct Fit {
     std::vector<AppValue> values;  // values of the parameters that grow
     RunResult result;
   };
-  std::optional<Tried> fits;  // the largest size that fits; nullopt: not even the smallest fits
+  std::optional<TriedSize> fits;  // the largest size that fits; nullopt: not even the smallest fits
   // The next larger size (of the first parameter), which does not fit. nullopt: the parameters
   // cannot be larger, and the largest size fits.
-  std::optional<Tried> beyond;
+  std::optional<TriedSize> beyond;
   // The limit of the application or of the runtime that stopped the growth, if the cause was not
   // memory.
   std::string other_bound;

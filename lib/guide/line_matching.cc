@@ -52,9 +52,9 @@ bool LineMatcher::are_close(const PrintedNumber& a, const PrintedNumber& b) cons
 }
 
 // Returns true if two numbers of a column may belong to the same cluster.
-bool LineMatcher::same_key(const PrintedNumber& a, const PrintedNumber& b) const {
+bool LineMatcher::may_share_cluster(const PrintedNumber& a, const PrintedNumber& b) const {
   const bool ignored = a.role == NumberRole::kIgnored || b.role == NumberRole::kIgnored;
-  return ignored ? a.is_nan() == b.is_nan() : close(a, b);
+  return ignored ? a.is_nan() == b.is_nan() : are_close(a, b);
 }
 
 bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,

@@ -222,7 +222,7 @@ class Roles {
     const bool has_unit = letter < behind.size() && is_letter(behind[letter]);
     std::size_t unit_bytes = 0;
     const bool is_time = is_measured(words, has_words, has_unit ? behind : "", &unit_bytes);
-    if (is_place_ || (is_time && with_times_)) number.role = NumberRole::kIgnored;
+    if (is_place_ || (is_time && ignores_times_)) number.role = NumberRole::kIgnored;
     number.is_residue = has_words && matches(words, residue_words());
     last_ = end + unit_bytes;
   }

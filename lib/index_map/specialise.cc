@@ -359,19 +359,19 @@ Partial Specialiser::integer_op(program::Op op, ExprId left, ExprId right) {
   Expressions& e = made_.expressions;
   switch (op) {
     case program::Op::kAdd:
-      check(e.add_overflows(left, right));
+      note_failure(e.add_overflows(left, right));
       return {Number{e.add(left, right)}};
     case program::Op::kNegate:
     case program::Op::kSubtract:
-      check(e.subtract_overflows(left, right));
+      note_failure(e.subtract_overflows(left, right));
       return {Number{e.subtract(left, right)}};
     case program::Op::kMultiply:
-      check(e.multiply_overflows(left, right));
+      note_failure(e.multiply_overflows(left, right));
       return {Number{e.multiply(left, right)}};
     default: {
       const ExprId fails = e.division_fails(left, right);
       if (e.is(fails, 1)) return fail();
-      check(fails);
+      note_failure(fails);
       return {Number{op == program::Op::kDivide ? e.divide(left, right) : e.modulo(left, right)}};
     }
   }

@@ -76,7 +76,7 @@ class Differ {
     return task.kind.kind ? std::string(name_of(*task.kind.kind)) : "nowhere";
   }
 
-  MappingDifference& add(Aspect what, MappingDifference::Side a, MappingDifference::Side b) {
+  MappingDifference& add(Aspect what, MappingDifference::SideDecision a, MappingDifference::SideDecision b) {
     MappingDifference& one = differences_.emplace_back();
     one.what = what;
     one.task = app_.tasks[task_].name;
@@ -215,8 +215,8 @@ class Differ {
     }
   }
 
-  void add_data(Aspect what, const ExplainedRequirement& requirement, MappingDifference::Side a,
-                MappingDifference::Side b) {
+  void add_data(Aspect what, const ExplainedRequirement& requirement, MappingDifference::SideDecision a,
+                MappingDifference::SideDecision b) {
     MappingDifference& one = add(what, std::move(a), std::move(b));
     one.position = requirement.position;
     one.names = requirement.names;

@@ -14,7 +14,7 @@ namespace groma {
 namespace {
 
 using Aspect = MappingDifference::Aspect;
-using Side = MappingDifference::Side;
+using SideDecision = MappingDifference::SideDecision;
 
 // Returns a signed amount: "+1.20 ms", "-3 B", "0 B".
 template <typename Number, typename Words>
