@@ -7,7 +7,7 @@
 # units, which keeps all cores busy. One or two files stay alone, and so do generated files and those with
 # compile options of their own.
 function(groma_group_sources target)
-  set(most_files 12)
+  set(most_files 16)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^[^$].*\\.cc$")
   set(folders "")
