@@ -11,11 +11,13 @@
 #include "groma/evaluate.h"
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "syntax/methods.h"
 
 namespace groma::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Returns "error: message [id]" of every error and warning, in the order of the text.
@@ -47,6 +49,7 @@ TEST(Dimensions, FollowEveryOperation) {
     for (int i = 1; i < count; ++i) index += ", 0";
     return in_function(fmt::format("return m{}[{}];", operation, index));
   };
+  std::string followed;
   for (const auto& [operation, dimensions] : std::vector<std::pair<std::string_view, int>>{
            {"", 2},
            {".split(0, 2)", 3},
@@ -70,6 +73,12 @@ TEST(Dimensions, FollowEveryOperation) {
                                         "with {} dimension{} [wrong-index-count]",
                                         dimensions + 1, dimensions, dimensions == 1 ? "" : "s")))
         << operation;
+    followed += operation;
+  }
+  for (const syntax::MethodInfo& method : syntax::kMethods) {
+    if (method.result == syntax::Operand::kMachine) {
+      EXPECT_THAT(followed, HasSubstr(fmt::format(".{}(", method.name)));
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include "groma/program.h"
 #include "support/program_checks.h"
 #include "support/program_generator.h"
+#include "syntax/methods.h"
 
 namespace groma::testing {
 namespace {
@@ -171,24 +172,12 @@ TEST(ProgramGenerator, UsesTheWholeLanguage) {
                                       "False",
                                       "Machine",
                                       "tuple",
-                                      "split",
-                                      "merge",
-                                      "swap",
-                                      "reverse",
-                                      "slice",
-                                      "balance_split",
-                                      "greedy_split",
-                                      "auto_split",
-                                      "decompose",
-                                      "halo",
                                       "volume",
                                       "len",
-                                      "has",
                                       "ipoint",
                                       "ispace",
                                       "ilo",
                                       "parent",
-                                      "processor",
                                       "name",
                                       "?",
                                       "||",
@@ -205,6 +194,10 @@ TEST(ProgramGenerator, UsesTheWholeLanguage) {
                                       "(*",
                                       "[:"}) {
     EXPECT_NE(all.find(word), std::string::npos) << word;
+  }
+  for (const syntax::MethodInfo& method : syntax::kMethods) {
+    EXPECT_NE(all.find(fmt::format(".{}(", method.name)), std::string::npos) << method.name;
+    EXPECT_NE(all.find(method.option), std::string::npos) << method.option;
   }
 }
 
