@@ -6,6 +6,8 @@
 namespace groma::mapper {
 namespace {
 
+using Op = Expression::Op;
+
 // Limit on the period of the fast part. One period is computed and then copied; a longer period
 // gains nothing.
 constexpr std::int64_t kMaxFastPeriod = 64;
@@ -13,7 +15,6 @@ constexpr std::int64_t kMaxFastPeriod = 64;
 // Returns the period of a remainder along the dimension. The dividend is a weighted sum of
 // coordinates, or a quotient of such a sum, as in usual cycles. Returns 0 for any other expression.
 std::int64_t cycle_of(const Expressions& expressions, ExprId id, int dimension) {
-  using Op = Expression::Op;
   const Expression& expression = expressions[id];
   if (expression.op == Op::kDivideBy) return cycle_of(expressions, expression.a, dimension);
   if (expression.op != Op::kModuloBy) return 0;

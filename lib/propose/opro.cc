@@ -10,7 +10,7 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kShown = 20, kSamples = 8;
+constexpr std::size_t kShown = 20, kRepliesAtOnce = 8;
 constexpr double kOproTemperature = 1.0;
 
 class Opro : public Proposer {
@@ -29,7 +29,7 @@ class Opro : public Proposer {
     ModelQuestion question;
     question.program = true;
     build(question.prompt, round, *base);
-    const std::vector<ModelQuestion> questions(std::min(kSamples, round.most()), question);
+    const std::vector<ModelQuestion> questions(std::min(kRepliesAtOnce, round.most()), question);
     std::vector<Proposal> proposals;
     for (const auto& reply : asker_.ask(round, questions, kOproTemperature)) {
       if (!reply) continue;
