@@ -76,7 +76,8 @@ class Differ {
     return task.kind.kind ? std::string(name_of(*task.kind.kind)) : "nowhere";
   }
 
-  MappingDifference& add(Aspect what, MappingDifference::SideDecision a, MappingDifference::SideDecision b) {
+  MappingDifference& add(Aspect what, MappingDifference::SideDecision a,
+                         MappingDifference::SideDecision b) {
     MappingDifference& one = differences_.emplace_back();
     one.what = what;
     one.task = app_.tasks[task_].name;
@@ -215,8 +216,8 @@ class Differ {
     }
   }
 
-  void add_data(Aspect what, const ExplainedRequirement& requirement, MappingDifference::SideDecision a,
-                MappingDifference::SideDecision b) {
+  void add_data(Aspect what, const ExplainedRequirement& requirement,
+                MappingDifference::SideDecision a, MappingDifference::SideDecision b) {
     MappingDifference& one = add(what, std::move(a), std::move(b));
     one.position = requirement.position;
     one.names = requirement.names;

@@ -187,12 +187,14 @@ constexpr NodeFigures h200() {
 }
 
 constexpr PresetEntry kPresets[] = {
-    {"p100x4",
-     "2 x E5-2640 v4, 4 x P100 PCIe, 256 GB: the node of Wei et al., Agent-System Interfaces",
+    {"p100x4", "a node with 2 x E5-2640 v4, 4 x P100 PCIe and 256 GB, as Wei et al. used",
      p100_pcie()},
-    {"p100x4-nvlink", "the same host with 4 x P100 SXM2 on an NVLink mesh", p100_nvlink()},
-    {"lassen", "a node of Lassen at LLNL: 2 x POWER9, 4 x V100 on NVLink, 256 GB", lassen()},
-    {"summit", "a node of Summit at OLCF: 2 x POWER9, 6 x V100 on NVLink, 512 GB", summit()},
+    {"p100x4-nvlink", "a node like that of p100x4, but with 4 x P100 SXM2 that NVLink joins",
+     p100_nvlink()},
+    {"lassen", "a node of the supercomputer Lassen at LLNL: 2 x POWER9, 4 x V100 on NVLink, 256 GB",
+     lassen()},
+    {"summit", "a node of the supercomputer Summit at OLCF: 2 x POWER9, 6 x V100 on NVLink, 512 GB",
+     summit()},
     {"a100x8", "NVIDIA DGX A100: 2 x EPYC 7742, 8 x A100 40 GB on NVSwitch, 1 TB", a100()},
     {"h200x8", "NVIDIA DGX H200: 2 x Xeon 8480C, 8 x H200 on NVSwitch, 2 TB", h200()},
 };
