@@ -64,7 +64,7 @@ struct Task {
 void map_task(benchmark::State& state, Mapper& mapper, bool keyed) {
   const Task task(keyed);
   MapperRuntime runtime;
-  TaskWish wish;
+  MapTaskOutput wish;
   for (auto _ : state) {
     wish.clear();
     mapper.map_task(runtime, task.view, {}, wish);
@@ -181,7 +181,7 @@ BENCHMARK(shard)
 void validate_slices(benchmark::State& state) {
   const Rect domain = *Rect::make({state.range(0), 64});
   Task task(true);
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   for (std::int64_t i = 0; i < 64; ++i) {
     answer.slices.push_back({{{0, i}, {state.range(0), 1}}, {ProcKind::kGpu, 0, 0}});
   }

@@ -174,7 +174,8 @@ class Spread final : public Mapper {
   void select_task_options(MapperRuntime&, const TaskView&, TaskOptions& answer) override {
     answer.initial = site_.at(0);
   }
-  void slice_task(MapperRuntime&, const TaskView&, const Rect& part, SliceAnswer& answer) override {
+  void slice_task(MapperRuntime&, const TaskView&, const Rect& part,
+                  SliceTaskOutput& answer) override {
     for (std::int64_t i = 0; i < part.extents[0]; ++i) {
       Rect one = part;
       one.lower[0] += i;
@@ -183,7 +184,7 @@ class Spread final : public Mapper {
     }
   }
   void map_task(MapperRuntime&, const TaskView& task,
-                std::span<const std::span<const InstanceView>>, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>>, MapTaskOutput& answer) override {
     answer.processors.push_back(task.current);
     answer.variant = 1;
     answer.requirements.resize(task.requirements.size());

@@ -46,7 +46,7 @@ class ToyRuntime : public MapperRuntime {
     mapper.select_task_options(*this, task, options);
     if (refused(mapper, validate(options, task, *machine_))) return false;
     task.current = options.initial;
-    SliceAnswer answer;
+    SliceTaskOutput answer;
     if (task.is_index) mapper.slice_task(*this, task, task.domain, answer);
     if (!task.is_index) answer.slices = {{task.domain, options.initial}};
     if (refused(mapper, validate(answer, task, task.domain, *machine_))) return false;
@@ -66,7 +66,7 @@ class ToyRuntime : public MapperRuntime {
   bool map_all() {
     for (auto& [processor, mapper, ready] : stations_) {
       while (!ready.empty()) {
-        ScheduleAnswer answer;
+        SelectMappingOutput answer;
         mapper->select_tasks_to_map(*this, ready, answer);
         if (refused(*mapper, validate(answer, ready, *machine_))) return false;
         std::vector<TaskView> later;
@@ -82,7 +82,7 @@ class ToyRuntime : public MapperRuntime {
   }
 
   bool map(Mapper& mapper, const TaskView& task) {
-    TaskWish wish;
+    MapTaskOutput wish;
     mapper.map_task(*this, task, {}, wish);
     if (refused(mapper, validate(wish, task, *machine_))) return false;
     const Processor& p = wish.processors.front();

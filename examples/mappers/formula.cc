@@ -114,7 +114,7 @@ void FormulaMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
 
 // Makes one slice for each point.
 void FormulaMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                               SliceAnswer& answer) {
+                               SliceTaskOutput& answer) {
   const Formula formula = launch_formula(task);
   if (formula == nullptr) return Mapper::slice_task(runtime, task, part, answer);
   answer.origin = kPlaceOrigin;
@@ -145,7 +145,7 @@ ShardingId FormulaMapper::select_sharding_functor(MapperRuntime&, const TaskView
 
 void FormulaMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>> valid,
-                             TaskWish& answer) {
+                             MapTaskOutput& answer) {
   Mapper::map_task(runtime, task, valid, answer);
   if (answer.failure) return;
   if (!kinds(task).empty() && kind_of(task) == task.current.kind) answer.kind_origin = kKindOrigin;

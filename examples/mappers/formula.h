@@ -50,12 +50,13 @@ class FormulaMapper : public Mapper {
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override;
+                  SliceTaskOutput& answer) override;
   std::span<const ShardingFunctor* const> sharding_functors() const override { return functors_; }
   ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                      const ShardTable& shards) override;
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override;
 
  protected:
   // `formulas` lists all formulas that formula_of() may return.

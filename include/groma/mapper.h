@@ -126,14 +126,14 @@ class Mapper {
   // replicate_task. Default: the first replicable variant, with one shard on each node. Called only
   // for tasks whose options have `replicate`.
   virtual void replicate_task(MapperRuntime& runtime, const TaskView& task,
-                              ReplicateAnswer& answer);
+                              ReplicateTaskOutput& answer);
 
   // ---- Index launches (slice_task). Cuts `part` of the launch into slices. `part` is all of
   // task.domain, or the part that this shard or the previous slice has. Default: blocks over all
   // processors of the kind (over those of the node, if the parent is replicated). The blocks are as
   // equal as the factorisation of the number of processors allows.
   virtual void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                          SliceAnswer& answer);
+                          SliceTaskOutput& answer);
   // premap_task: chooses the memories for the reduced future. An empty answer leaves the choice to
   // the runtime.
   virtual void premap_task(MapperRuntime& runtime, const TaskView& task,
@@ -149,7 +149,8 @@ class Mapper {
   // * other requirements: the memory with the most bandwidth, all fields, SOA, Fortran order,
   //   shared with neighbours as RequirementWish::shares says
   virtual void map_task(MapperRuntime& runtime, const TaskView& task,
-                        std::span<const std::span<const InstanceView>> valid, TaskWish& answer);
+                        std::span<const std::span<const InstanceView>> valid,
+                        MapTaskOutput& answer);
   // Returns true if map_task and map_operation read `valid`. If false, a runtime need not fill it.
   virtual bool reads_valid() const { return true; }
   // select_task_variant: returns the variant of a task that is inlined in its parent on
@@ -157,14 +158,15 @@ class Mapper {
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
   // postmap_task: requests copies of the task's results, with one wish for each requirement.
   // Default: no copies.
-  virtual void postmap_task(MapperRuntime& runtime, const TaskView& task, OperationWish& answer);
+  virtual void postmap_task(MapperRuntime& runtime, const TaskView& task,
+                            MapOperationOutput& answer);
 
   // ---- Other operations (map_inline, map_copy, map_partition; map_acquire and map_release decide
   // only profiling). Default: inline mappings and copies go to the memory nearest to the parent's
   // processor, partitions to host memory.
   virtual void map_operation(MapperRuntime& runtime, const TaskView& operation,
                              std::span<const std::span<const InstanceView>> valid,
-                             OperationWish& answer);
+                             MapOperationOutput& answer);
   // select_partition_projection: returns the partition through which the operation projects. 0
   // means none.
   virtual PartitionId select_partition_projection(MapperRuntime& runtime, const TaskView& operation,
@@ -174,7 +176,7 @@ class Mapper {
                                         std::vector<Memory>& answer);
   // map_must_epoch: chooses a different processor for each task of a must epoch.
   virtual void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
-                              MustEpochAnswer& answer);
+                              MapMustEpochOutput& answer);
   // select_task_sources, select_inline_sources, ... Indices into `sources`, the best first.
   // Default: the nearest first. The same memory comes first, then the same node by bandwidth, then
   // other nodes.
@@ -185,13 +187,13 @@ class Mapper {
   // ---- Order (select_tasks_to_map). Default: all ready tasks, in their order. `ready` outlives
   // the call.
   virtual void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                                   ScheduleAnswer& answer);
+                                   SelectMappingOutput& answer);
   // Returns true if select_tasks_to_map may hold back or move a task. If an override returns false,
   // a runtime need not call it.
   virtual bool selects() const { return true; }
-  // configure_context. Default: Legion's defaults (see ContextAnswer).
+  // configure_context. Default: Legion's defaults (see ContextConfigOutput).
   virtual void configure_context(MapperRuntime& runtime, const TaskView& task,
-                                 ContextAnswer& answer);
+                                 ContextConfigOutput& answer);
 
   // ---- Stealing (select_steal_targets, permit_steal_request). Default: nothing is stolen. A thief
   // asks the targets in the answer, except those that have refused it since (`blacklist`).

@@ -60,22 +60,23 @@ class ProgramMapper final : public Mapper {
   // Applies ControlReplicate: one shard on each node, or, on a single node, one on each processor
   // of the task's kind.
   void replicate_task(MapperRuntime& runtime, const TaskView& task,
-                      ReplicateAnswer& answer) override;
+                      ReplicateTaskOutput& answer) override;
   // Applies IndexTaskMap. Each slice is a box for one processor; a slice is a single point if
   // InstanceLimit or TaskSteal counts the points.
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override;
+                  SliceTaskOutput& answer) override;
   // Applies Task, Region, Layout, CollectMemory and IndexTaskMap. SingleTaskMap was applied in
   // select_task_options.
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override;
   // Applies Task, IndexTaskMap and SingleTaskMap, as long as the processors are all different.
   void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
-                      MustEpochAnswer& answer) override;
+                      MapMustEpochOutput& answer) override;
   // Applies InstanceLimit: maps as many tasks as the limit allows, and defers the rest until an
   // instance ends.
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                           ScheduleAnswer& answer) override;
+                           SelectMappingOutput& answer) override;
   bool selects() const override;  // true if there is an InstanceLimit statement
   bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,

@@ -21,7 +21,8 @@ namespace groma {
 
 class Mapper;
 
-// Reasons for which a runtime has a message of its own, in addition to Diagnostic::id.
+// The cause of a refusal, for runtimes that print a message of their own for some causes.
+// Diagnostic::id alone does not tell these causes apart.
 enum class RefusalCause : std::uint8_t {
   kOther,
   kSlicesOverlap,         // two slices hold the same point
@@ -50,13 +51,14 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine);
 // Checks that every slice has an existing processor, is not empty and lies inside `part`, and that
 // every point of `part` is in exactly one slice.
-std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, const Rect& part,
+std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& task, const Rect& part,
                               const Machine& machine);
 // Checks that the processors have one kind and node and the variant fits them. Each requirement
 // that needs an instance must have a memory that the processors can address, or a virtual instance
 // if that is allowed. The variant must accept the layouts. An instance that the answer names is
 // checked by the runtime (RequirementWish::instance).
-std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task, const Machine& machine);
+std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
+                              const Machine& machine);
 // Returns the reason why a requirement cannot be virtual when `variant` runs (null: the variant is
 // unknown). Returns null if it can be virtual. Call it before choosing a virtual instance as the
 // last resort.
@@ -64,16 +66,16 @@ const char* why_not_virtual(const RequirementView& requirement, const VariantVie
 // Checks that each requirement has a memory: for an inline mapping one that the parent's processor
 // can address, for a partition a host memory, otherwise one that the node has. Only the sources of
 // a copy may be virtual.
-std::vector<Refusal> validate(const OperationWish& answer, const TaskView& operation,
+std::vector<Refusal> validate(const MapOperationOutput& answer, const TaskView& operation,
                               const Machine& machine);
 // Checks the variant, and the processor of each shard.
-std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
+std::vector<Refusal> validate(const ReplicateTaskOutput& answer, const TaskView& task,
                               const Machine& machine);
 // Checks indices and processors. `ready` must be the argument of select_tasks_to_map.
-std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const TaskView> ready,
+std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const TaskView> ready,
                               const Machine& machine);
 // Checks that each task has a processor, and that no processor occurs twice.
-std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const TaskView> tasks,
+std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const TaskView> tasks,
                               const Machine& machine);
 // Checks an answer of select_steal_targets: existing processors without the thief.
 std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,

@@ -1,8 +1,8 @@
-// The answers of a mapper, one type for each hook. The runtime owns every answer. It passes the
-// answer cleared and reuses it, so that nothing is allocated for a task or a point once the buffers
-// have grown. A mapper says what it wants. The runtime finds or makes the instances, checks the
-// answer (validate.h) and carries it out. Each part has the origin of its decision, or 0 if no
-// statement decided; Mapper::describe explains an origin.
+// The answers of a mapper, one type for each hook, with Legion's name. The runtime owns every
+// answer. It passes the answer cleared and reuses it, so that nothing is allocated for a task or a
+// point once the buffers have grown. A mapper says what it wants. The runtime finds or makes the
+// instances, checks the answer (validate.h) and carries it out. Each part has the origin of its
+// decision, or 0 if no statement decided; Mapper::describe explains an origin.
 #pragma once
 
 #include <array>
@@ -85,7 +85,7 @@ struct RequirementWish {
   }
 };
 
-// Answer of select_task_options (Legion: TaskOptions).
+// The answer of select_task_options.
 struct TaskOptions {
   // For an index launch only kind and node count, since slice_task decides again.
   Processor initial;
@@ -108,8 +108,8 @@ struct TaskOptions {
   void clear();
 };
 
-// Answer of slice_task (Legion: SliceTaskOutput).
-struct SliceAnswer {
+// The answer of slice_task.
+struct SliceTaskOutput {
   TaskSlices slices;        // every point of the launch is in exactly one slice
   bool by_default = false;  // the default blocks of Mapper: no statement decided
   Origin origin;
@@ -126,8 +126,8 @@ struct ProfilingWish {
   bool any() const { return status || timeline; }
 };
 
-// Answer of map_task (Legion: MapTaskOutput).
-struct TaskWish {
+// The answer of map_task.
+struct MapTaskOutput {
   std::vector<Processor> processors;  // all of one kind and node; several mean any of them
   Origin processor_origin;
   VariantId variant = 0;
@@ -148,8 +148,8 @@ struct TaskWish {
   void clear();
 };
 
-// Answer of map_inline and map_partition, and of map_copy for each of its requirements.
-struct OperationWish {
+// The answer of map_inline and map_partition, and of map_copy for each of its requirements.
+struct MapOperationOutput {
   std::vector<RequirementWish> requirements;
   ProfilingWish profiling;
   int profiling_priority = 0;
@@ -158,8 +158,8 @@ struct OperationWish {
   void clear();
 };
 
-// Answer of replicate_task (Legion: ReplicateTaskOutput).
-struct ReplicateAnswer {
+// The answer of replicate_task.
+struct ReplicateTaskOutput {
   VariantId variant = 0;  // must be replicable
   // One for each shard, without duplicates, at least one on the node of task.current.
   std::vector<Processor> processors;
@@ -168,8 +168,8 @@ struct ReplicateAnswer {
   void clear();
 };
 
-// Answer of select_tasks_to_map (Legion: SelectMappingOutput).
-struct ScheduleAnswer {
+// The answer of select_tasks_to_map.
+struct SelectMappingOutput {
   struct Relocation {
     std::uint32_t task = 0;  // index into the ready tasks
     Processor processor;
@@ -181,8 +181,8 @@ struct ScheduleAnswer {
   void clear();
 };
 
-// Answer of configure_context (Legion: ContextConfigOutput). The values are Legion's defaults.
-struct ContextAnswer {
+// The answer of configure_context. The values are Legion's defaults.
+struct ContextConfigOutput {
   int max_window = 1024;  // limit on operations in flight
   // Percentage of the window that must be free before more operations are admitted.
   int hysteresis_percent = 25;
@@ -194,9 +194,8 @@ struct ContextAnswer {
   bool mutable_priority = false;
 };
 
-// Answer of map_must_epoch (Legion: MapMustEpochOutput): a processor for each task, without
-// duplicates.
-struct MustEpochAnswer {
+// The answer of map_must_epoch: a processor for each task, without duplicates.
+struct MapMustEpochOutput {
   std::vector<Processor> processors;
   // For each constraint (requirements that must share an instance): the instance.
   std::vector<RequirementWish> constraints;

@@ -137,7 +137,7 @@ class DefaultProgram {
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
                         const app::LaunchUse& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
-    std::vector<TaskWish> wishes;
+    std::vector<MapTaskOutput> wishes;
     for (const Processor& processor : processors_[static_cast<std::size_t>(kind)]) {
       DefaultMapper mapper(MapperSite{machine_, processor});
       MapperRuntime runtime;
@@ -146,7 +146,7 @@ class DefaultProgram {
     for (std::size_t i = 0; i < task.requirements.size(); ++i) {
       if (!asks_about(query_, names[number], i)) continue;
       const RequirementWish& wish = wishes.front().requirements[i];
-      const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const TaskWish& other) {
+      const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const MapTaskOutput& other) {
         return same_data(other.requirements[i], wish);
       });
       add_requirement(task, name, region_of(names, number, i), i, kind, equal ? &wish : nullptr);

@@ -255,7 +255,7 @@ class Explainer {
     for (const Processor& processor : processors) {
       const TaskView view = views.view(launch, processor);
       const VariantView& variant = *mapper::best_variant(view, kind);
-      TaskWish wish;
+      MapTaskOutput wish;
       wish.processors = {processor};
       wish.variant = variant.id;
       for (std::uint32_t i = 0; i < count; ++i) {

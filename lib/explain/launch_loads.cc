@@ -44,7 +44,8 @@ bool for_each_piece(const Rect& domain, const Visit& visit) {
 
 }  // namespace
 
-// A function that can be specialised is counted by boxes, any other point by point.
+// Counts whole boxes of points if the mapping function can be specialised to the launch (compiled
+// for its domain), otherwise point by point.
 std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& task,
                                                              FunctionId function, ProcKind kind) {
   TaskPoint point;

@@ -37,7 +37,7 @@ void LaunchSlices::replicate(const TaskView& top) {
   if (!options.replicate) return;
   TaskView there = top;
   there.current = *top_;
-  ReplicateAnswer answer;
+  ReplicateTaskOutput answer;
   mapper(*top_).replicate_task(runtime, there, answer);
   if (answer.processors.size() < 2) return;
   shards_ = ShardTable(answer.processors);
@@ -73,7 +73,7 @@ TaskSlices LaunchSlices::slices_of(TaskView launch) {
 // Asks the mapping's map_task on the task's current processor.
 std::vector<Processor> LaunchSlices::targets(const TaskView& task) {
   MapperRuntime runtime;
-  TaskWish wish;
+  MapTaskOutput wish;
   mapper(task.current).map_task(runtime, task, {}, wish);
   return wish.failure ? std::vector<Processor>() : std::move(wish.processors);
 }

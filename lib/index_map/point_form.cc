@@ -83,7 +83,7 @@ std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
 }
 
 // Chooses the fastest evaluation that fits the form.
-void PointForm::choose_evaluation() {
+void PointForm::choose_evaluation_method() {
   if (note_block()) {
     evaluate_ = at_block;
   } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
@@ -115,7 +115,7 @@ std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId 
   for (const Term& term : whole.terms) {
     if (!form.add_digit(expressions, term)) return std::nullopt;
   }
-  form.choose_evaluation();
+  form.choose_evaluation_method();
   return form;
 }
 

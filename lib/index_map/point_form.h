@@ -72,7 +72,7 @@ class PointForm {
   static std::int64_t at_digit(const PointForm& form, const Point& point);
   static std::int64_t at_block(const PointForm& form, const Point& point);
   bool note_block();
-  void choose_evaluation();
+  void choose_evaluation_method();
   bool add_digit(const Expressions& expressions, const Term& term);
   bool set_input(const Expressions& expressions, const Linear& whole, Digit& digit);
 

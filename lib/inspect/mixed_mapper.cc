@@ -81,7 +81,7 @@ ShardingId MixedMapper::select_sharding_functor(MapperRuntime& runtime, const Ta
 }
 
 void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
-                                 ReplicateAnswer& answer) {
+                                 ReplicateTaskOutput& answer) {
   Mapper& by = mix_.replication.contains(task.name) ? *second_ : *first_;
   by.replicate_task(runtime, task, answer);
 }
@@ -89,7 +89,7 @@ void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
 // If only stealing comes from the second mapper, the first mapper's slices get the second's
 // stealable flag.
 void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                             SliceAnswer& answer) {
+                             SliceTaskOutput& answer) {
   placer(task).slice_task(runtime, task, part, answer);
   if (!mix_.stealing.contains(task.name) || second_places(task)) return;
   slices_.clear();
@@ -103,7 +103,8 @@ void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const
 
 // Asks both mappers, then combines their answers by decision.
 void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
-                           std::span<const std::span<const InstanceView>> valid, TaskWish& answer) {
+                           std::span<const std::span<const InstanceView>> valid,
+                           MapTaskOutput& answer) {
   wish_.clear();
   first_->map_task(runtime, task, valid, answer);
   second_->map_task(runtime, task, valid, wish_);
@@ -152,7 +153,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
 }
 
 void MixedMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                                      ScheduleAnswer& answer) {
+                                      SelectMappingOutput& answer) {
   limiter().select_tasks_to_map(runtime, ready, answer);
 }
 

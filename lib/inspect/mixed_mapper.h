@@ -45,14 +45,15 @@ class MixedMapper final : public Mapper {
   ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                      const ShardTable& shards) override;
   void replicate_task(MapperRuntime& runtime, const TaskView& task,
-                      ReplicateAnswer& answer) override;
+                      ReplicateTaskOutput& answer) override;
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override;
+                  SliceTaskOutput& answer) override;
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override;
   bool reads_valid() const override { return first_->reads_valid() || second_->reads_valid(); }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                           ScheduleAnswer& answer) override;
+                           SelectMappingOutput& answer) override;
   bool selects() const override;
   void select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
                             std::vector<Processor>& answer) override;
@@ -75,8 +76,8 @@ class MixedMapper final : public Mapper {
   const DecisionMix& mix_;
   std::vector<const ShardingFunctor*> functors_;  // the first mapper's, then the second mapper's
   TaskOptions options_;
-  SliceAnswer slices_;
-  TaskWish wish_;
+  SliceTaskOutput slices_;
+  MapTaskOutput wish_;
 };
 
 }  // namespace groma

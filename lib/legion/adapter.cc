@@ -206,7 +206,7 @@ void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
   HookCalls::Use call(calls_, context);
   const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
   const TaskView& view = views_.make(context, task, place_of(at), Regions::kNamed, call->storage);
-  ReplicateAnswer& answer = call->replicate;
+  groma::ReplicateTaskOutput& answer = call->replicate;
   answer.clear();
   mapper_->replicate_task(call->hands, view, answer);
   if (answer.processors.empty()) return DefaultMapper::replicate_task(context, task, input, output);
@@ -224,7 +224,7 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
     const TaskView& view =
         views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
     for_each_box(input.domain, [&](const Rect& part) {
-      SliceAnswer& answer = call->slices;
+      groma::SliceTaskOutput& answer = call->slices;
       answer.clear();
       mapper_->slice_task(call->hands, view, part, answer);
       check(validate(answer, view, part, mapper_->machine()));
@@ -263,7 +263,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   views_.make(context, task, place_of(target), Regions::kCounted, call->storage);
   TaskView& view = call->storage.view;
   if (shard) view.shard_variant = static_cast<VariantId>(input.shard_variant);
-  TaskWish& answer = call->wish;
+  groma::MapTaskOutput& answer = call->wish;
   answer.clear();
   mapper_->map_task(call->hands, view, {}, answer);
   check(validate(answer, view, mapper_->machine()));
@@ -326,7 +326,7 @@ void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
                             std::vector<bool>& mapped) {
   const TaskView& view = call.storage.view;
   for (const auto& group : views_.colocated(task.task_id, call.wish.variant)) {
-    std::vector<Instances::Together> all;
+    std::vector<Instances::ColocatedRequirement> all;
     std::vector<std::size_t> positions;
     bool names_candidates = false, names_instances = false;
     for (const std::size_t i : group) {
@@ -347,7 +347,7 @@ void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
     }
     if (all.size() < 2 || !names_candidates || names_instances) continue;
     NoInstance why;
-    if (!instances_.add_together(context, all, output.target_procs, &why)) {
+    if (!instances_.add_colocated(context, all, output.target_procs, &why)) {
       fail(positions.front(), view.name, all.front().wish, why);
     }
     mapped.resize(task.regions.size());

@@ -205,7 +205,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                           MapMustEpochOutput& output);
   // Stops counting a task that select_tasks_to_map let through, because the task runs on another
   // processor.
-  void overlay_gone(MapperContext context, const Legion::Task& task);
+  void stop_counting(MapperContext context, const Legion::Task& task);
   // Returns true if some task may be stolen.
   bool steals() const { return registration_->steals; }
   void note_reductions(const std::vector<Legion::RegionRequirement>& requirements) {
@@ -238,8 +238,9 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,
                                  HookCall& call, const Requirements& requirements);
-  const OperationWish& operation_wish(MapperContext context, const Legion::Mappable& operation,
-                                      HookCall& call, const Requirements& requirements);
+  const groma::MapOperationOutput& operation_wish(MapperContext context,
+                                                  const Legion::Mappable& operation, HookCall& call,
+                                                  const Requirements& requirements);
   void map_operand(MapperContext context, HookCall& call, std::size_t position,
                    const Legion::RegionRequirement& requirement, const Demands& demands,
                    std::vector<Legion::Mapping::PhysicalInstance>& chosen);

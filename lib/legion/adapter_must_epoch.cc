@@ -24,7 +24,7 @@ void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& inp
   for (const Legion::Task* task : input.tasks) {
     call->tasks.add(views_, context, *task, place_of(task->target_proc));
   }
-  MustEpochAnswer& answer = call->must_epoch;
+  groma::MapMustEpochOutput& answer = call->must_epoch;
   answer.clear();
   mapper_->map_must_epoch(call->hands, call->tasks.views(), answer);
   check(validate(answer, call->tasks.views(), mapper_->machine()));
@@ -70,7 +70,7 @@ void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMus
   const unsigned position = constraint.requirement_indexes[user];
   const TaskView& view = views_.make(context, first, place_of(targets.front()),
                                      TaskViews::Regions::kCounted, call.storage);
-  TaskWish& task_wish = call.wish;
+  groma::MapTaskOutput& task_wish = call.wish;
   task_wish.clear();
   mapper_->map_task(call.hands, view, {}, task_wish);
   check(validate(task_wish, view, mapper_->machine()));

@@ -22,11 +22,11 @@ const TaskView& Adapter::operation_view(MapperContext context, const Legion::Map
 }
 
 // Asks the mapper what it wishes for the operation and validates the answer.
-const OperationWish& Adapter::operation_wish(MapperContext context,
-                                             const Legion::Mappable& operation, HookCall& call,
-                                             const Requirements& requirements) {
+const MapOperationOutput& Adapter::operation_wish(MapperContext context,
+                                                  const Legion::Mappable& operation, HookCall& call,
+                                                  const Requirements& requirements) {
   const TaskView& view = operation_view(context, operation, call, requirements);
-  OperationWish& answer = call.operation;
+  groma::MapOperationOutput& answer = call.operation;
   answer.clear();
   mapper_->map_operation(call.hands, view, {}, answer);
   check(validate(answer, view, mapper_->machine()));
@@ -57,7 +57,8 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
   registration_->reductions.note({operation.requirement});
   if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
   HookCalls::Use call(calls_, context, HookOf::kMapping);
-  const OperationWish& wish = operation_wish(context, operation, *call, {&operation.requirement});
+  const groma::MapOperationOutput& wish =
+      operation_wish(context, operation, *call, {&operation.requirement});
   Demands demands;
   if (operation.layout_constraint_id != 0) {
     demands.push_back(
@@ -94,7 +95,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
   for (const Side& side : sides) {
     for (const Legion::RegionRequirement& one : *side.requirements) all.push_back(&one);
   }
-  const OperationWish& wish = operation_wish(context, operation, *call, all);
+  const groma::MapOperationOutput& wish = operation_wish(context, operation, *call, all);
   std::size_t position = 0;
   for (const Side& side : sides) {
     for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
@@ -121,7 +122,8 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
                             const MapPartitionInput& input, MapPartitionOutput& output) {
   if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
   HookCalls::Use call(calls_, context, HookOf::kMapping);
-  const OperationWish& wish = operation_wish(context, operation, *call, {&operation.requirement});
+  const groma::MapOperationOutput& wish =
+      operation_wish(context, operation, *call, {&operation.requirement});
   map_operand(context, *call, 0, operation.requirement, {}, output.chosen_instances);
   request(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;

@@ -29,12 +29,12 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   TaskList& ready = call->tasks;
   ready.clear();
   const auto ask = [&] {
-    ScheduleAnswer& answer = call->schedule;
+    groma::SelectMappingOutput& answer = call->schedule;
     answer.clear();
     mapper_->select_tasks_to_map(call->hands, ready.views(), answer);
     check(validate(answer, ready.views(), mapper_->machine()));
     for (std::uint32_t index : answer.map) output.map_tasks.insert(ready[index]);
-    for (const ScheduleAnswer::Relocation& move : answer.relocate) {
+    for (const groma::SelectMappingOutput::Relocation& move : answer.relocate) {
       output.relocate_tasks[ready[move.task]] = realm(move.processor);
     }
     if (answer.deferral != 0) deferral = answer.deferral;
@@ -86,7 +86,8 @@ void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                      TaskViews::Regions::kNone, call->storage);
   const auto count = [](int to) { return static_cast<unsigned>(std::max(0, to)); };
   const auto value = [](unsigned from) { return static_cast<int>(from); };
-  ContextAnswer answer;  // the defaults come from Legion's flags: -lg:window, -lg:sched, ...
+  groma::ContextConfigOutput
+      answer;  // the defaults come from Legion's flags: -lg:window, -lg:sched, ...
   answer.max_window = value(output.max_window_size);
   answer.hysteresis_percent = value(output.hysteresis_percentage);
   answer.max_outstanding_frames = value(output.max_outstanding_frames);

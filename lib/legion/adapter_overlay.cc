@@ -239,7 +239,7 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
     wanted.push_back(task.target_proc);
   } else {
     if (task.must_epoch_task) return;  // the points of the epoch were placed together
-    TaskWish& answer = call.wish;
+    groma::MapTaskOutput& answer = call.wish;
     answer.clear();
     mapper_->map_task(call.hands, view, {}, answer);
     if (answer.failure) check({{*answer.failure, answer.processor_origin}});
@@ -288,7 +288,7 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
     if (decided.back()) origin = function ? function->origin : kind->origin;
   }
   if (std::find(decided.begin(), decided.end(), true) == decided.end()) return;
-  MustEpochAnswer& answer = call->must_epoch;
+  groma::MapMustEpochOutput& answer = call->must_epoch;
   answer.clear();
   mapper_->map_must_epoch(call->hands, call->tasks.views(), answer);
   check(validate(answer, call->tasks.views(), mapper_->machine()));
@@ -316,7 +316,7 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
 
 // ---- Counting
 
-void Adapter::overlay_gone(MapperContext context, const Legion::Task& task) {
+void Adapter::stop_counting(MapperContext context, const Legion::Task& task) {
   HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);

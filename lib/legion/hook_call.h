@@ -127,12 +127,12 @@ struct HookCall {
   std::vector<Processor> shards;
   ShardTable table;  // table of `shards`
   TaskOptions options;
-  SliceAnswer slices;
-  TaskWish wish;
-  OperationWish operation;
-  ReplicateAnswer replicate;
-  ScheduleAnswer schedule;
-  MustEpochAnswer must_epoch;
+  SliceTaskOutput slices;
+  MapTaskOutput wish;
+  MapOperationOutput operation;
+  ReplicateTaskOutput replicate;
+  SelectMappingOutput schedule;
+  MapMustEpochOutput must_epoch;
   std::vector<Processor> processors;
   std::vector<Memory> memories;
   std::vector<std::uint32_t> indices;

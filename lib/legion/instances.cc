@@ -204,14 +204,14 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
   return false;
 }
 
-bool Instances::add_together(MapperContext context, std::span<const Together> all,
-                             const std::vector<Legion::Processor>& targets, NoInstance* why) {
+bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRequirement> all,
+                              const std::vector<Legion::Processor>& targets, NoInstance* why) {
   // `joined` and `wish` stand for all requirements.
   Legion::RegionRequirement joined = all.front().requirement;
   RequirementWish wish;
   wish.fields = RequirementWish::Fields::kRequired;
   Demands demands;
-  for (const Together& one : all) {
+  for (const ColocatedRequirement& one : all) {
     const auto& fields = one.requirement.privilege_fields;
     joined.privilege_fields.insert(fields.begin(), fields.end());
     demands.insert(demands.end(), one.demands.begin(), one.demands.end());
@@ -225,7 +225,7 @@ bool Instances::add_together(MapperContext context, std::span<const Together> al
   }
   const auto groups = group_fields(joined, fields(context, joined, wish), demands);
   for (const InstanceWish& instance : wish.candidates()) {
-    const auto is_named = [&](const Together& one) {
+    const auto is_named = [&](const ColocatedRequirement& one) {
       const auto candidates = one.wish.candidates();
       return candidates.empty() ||
              std::any_of(candidates.begin(), candidates.end(), [&](const InstanceWish& other) {
@@ -243,7 +243,7 @@ bool Instances::add_together(MapperContext context, std::span<const Together> al
       continue;
     }
     std::vector<Legion::LogicalRegion> regions;
-    for (const Together& one : all) {
+    for (const ColocatedRequirement& one : all) {
       const auto covered = region(context, one.requirement, one.wish, instance);
       if (std::find(regions.begin(), regions.end(), covered) == regions.end()) {
         regions.push_back(covered);
@@ -255,7 +255,7 @@ bool Instances::add_together(MapperContext context, std::span<const Together> al
       why->add(instance.memory, here);
       continue;
     }
-    for (const Together& one : all) {
+    for (const ColocatedRequirement& one : all) {
       const auto& fields = one.requirement.privilege_fields;
       for (const PhysicalInstance& each : made) {
         const auto has = [&](Legion::FieldID field) { return each.has_field(field); };

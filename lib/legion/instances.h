@@ -59,7 +59,7 @@ class Instances {
            const char* not_virtual, std::vector<Legion::Processor>& targets,
            std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why);
   // One of the requirements that a variant demands in one instance.
-  struct Together {
+  struct ColocatedRequirement {
     const Legion::RegionRequirement& requirement;
     const RequirementWish& wish;
     Demands demands;
@@ -68,8 +68,9 @@ class Instances {
   // Finds or makes one instance for all requirements in `all`. It covers their regions and has
   // their fields. It lies in the first memory that all wishes name with the same layout. A wish for
   // a virtual instance is ignored. Returns false if there is no instance; `why` is then filled.
-  bool add_together(Legion::Mapping::MapperContext context, std::span<const Together> all,
-                    const std::vector<Legion::Processor>& targets, NoInstance* why);
+  bool add_colocated(Legion::Mapping::MapperContext context,
+                     std::span<const ColocatedRequirement> all,
+                     const std::vector<Legion::Processor>& targets, NoInstance* why);
   // The same for tasks of a must epoch that share an instance. The instance covers the regions of
   // all their requirements, one of which is `requirement`. All of `targets` reach its memory.
   bool add_shared(Legion::Mapping::MapperContext context,

@@ -159,7 +159,7 @@ class Overlay final : public Above {
     }
     if (counted) {  // the task becomes ready again, or no mapper hears of its end
       const Turn turn(turns_.get(), context);
-      adapter_->overlay_gone(context, task);
+      adapter_->stop_counting(context, task);
     }
     wake(context);
   }
@@ -428,7 +428,7 @@ void Overlay::forget_let_through(MapperContext context, const Legion::Task& task
     if (let_through_.erase(&task) == 0) return;
   }
   const Turn turn(turns_.get(), context);
-  adapter_->overlay_gone(context, task);
+  adapter_->stop_counting(context, task);
 }
 
 // Answers a steal request: the adapter decides tasks with a statement about stealing, the program's

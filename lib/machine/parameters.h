@@ -23,7 +23,8 @@ struct Parameter {
 inline constexpr std::string_view kNodes = "nodes", kSockets = "sockets";
 std::span<const Parameter> parameters();
 
-// Returns the same parameters for a preset with these figures, with the preset's defaults.
+// Returns the parameters of a preset whose node has these figures, each with the default that
+// follows from the figures.
 std::vector<PresetParameter> preset_parameters(const NodeFigures& figures);
 
 }  // namespace groma

@@ -102,7 +102,7 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
   }
   if (functor == nullptr) return fails_with(fmt::format("sharding functor {} is null", id));
   std::vector<std::vector<Rect>> parts(shards.size());
-  SliceAnswer all;
+  SliceTaskOutput all;
   for (ShardId shard = 0; shard < shards.size(); ++shard) {
     functor->boxes_of(shard, domain, shards, [&](const Rect& box) {
       if (box.volume() == 0) return;
@@ -123,7 +123,7 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
 // parts, they are cut as blocks of the box around them.
 bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                        TaskSlices& slices) const {
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   for (const Rect& part : parts) {
     answer.clear();
     mapper(by).slice_task(runtime, task, part, answer);
@@ -138,7 +138,7 @@ bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<con
                         TaskSlices& slices) const {
   Rect all = parts.front();
   for (const Rect& part : parts) all = around(all, part);
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   mapper(by).slice_task(runtime, task, all, answer);
   if (!accepts(validate(answer, task, all, machine))) return false;
   for (const TaskSlice& block : blocks_of_boxes(answer.slices, parts)) slices.push_back(block);
@@ -147,14 +147,14 @@ bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<con
 
 bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
                       TaskSlices& slices) const {
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   mapper(by).slice_task(runtime, task, part, answer);
   return append_checked(task, answer, part, depth, slices);
 }
 
 // Checks an answer of slice_task and appends its slices. A slice with `recurse` is cut again by the
 // mapper of its processor.
-bool Cutter::append_checked(const TaskView& task, const SliceAnswer& answer, const Rect& part,
+bool Cutter::append_checked(const TaskView& task, const SliceTaskOutput& answer, const Rect& part,
                             int depth, TaskSlices& slices) const {
   if (!accepts(validate(answer, task, part, machine))) return false;
   for (const TaskSlice& slice : answer.slices) {

@@ -41,8 +41,8 @@ struct Cutter {
                  TaskSlices& slices) const;
   bool cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                   TaskSlices& slices) const;
-  bool append_checked(const TaskView& task, const SliceAnswer& answer, const Rect& part, int depth,
-                      TaskSlices& slices) const;
+  bool append_checked(const TaskView& task, const SliceTaskOutput& answer, const Rect& part,
+                      int depth, TaskSlices& slices) const;
 };
 
 // Adds one slice for each point of `box`. The other members are those of `like`.

@@ -157,7 +157,7 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
 
 // Chooses the replicable variant with the highest id, and a processor for a shard on each node.
 void replicate_over_nodes(const TaskView& task, const Processor& near, const Machine& machine,
-                          ReplicateAnswer& answer) {
+                          ReplicateTaskOutput& answer) {
   const VariantView* chosen = nullptr;
   for (const VariantView& variant : task.variants) {
     const bool fits = variant.replicable && variant.kind == near.kind;

@@ -57,7 +57,7 @@ LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position);
 // Puts a shard on each node that has a processor of `near`'s kind: `near` itself on its node, the
 // first processor elsewhere. Leaves `answer` empty if there is no replicable variant.
 void replicate_over_nodes(const TaskView& task, const Processor& near, const Machine& machine,
-                          ReplicateAnswer& answer);
+                          ReplicateTaskOutput& answer);
 
 // Returns the bandwidth of a copy over the fastest channel, in bytes per second; 0 if the machine
 // has no channel. Within one memory it is infinite.

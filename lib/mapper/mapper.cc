@@ -94,7 +94,7 @@ bool Mapper::default_replicates(const TaskView& task, ProcKind kind) const {
 
 // Replicates over one processor of the kind on each node. Legion:
 // default_policy_select_best_variant for replicate_task.
-void Mapper::replicate_task(MapperRuntime&, const TaskView& task, ReplicateAnswer& answer) {
+void Mapper::replicate_task(MapperRuntime&, const TaskView& task, ReplicateTaskOutput& answer) {
   mapper::replicate_over_nodes(task, task.current, machine(), answer);
 }
 
@@ -105,7 +105,7 @@ ShardingId Mapper::select_sharding_functor(MapperRuntime&, const TaskView&, cons
 // Cuts the part into one block for each processor, on the own node or on the machine. Legion:
 // default_slice_task.
 void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
-                        SliceAnswer& answer) {
+                        SliceTaskOutput& answer) {
   const ProcKind kind = task.current.kind;
   const std::int64_t node = site_.local.node;
   const bool shard = task.parent != nullptr && task.parent->shards > 1;
@@ -130,7 +130,7 @@ void Mapper::premap_task(MapperRuntime&, const TaskView&, std::vector<Memory>&) 
 
 // Chooses the variant and the processors, and the default wish for each requirement.
 void Mapper::map_task(MapperRuntime&, const TaskView& task,
-                      std::span<const std::span<const InstanceView>>, TaskWish& answer) {
+                      std::span<const std::span<const InstanceView>>, MapTaskOutput& answer) {
   const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
     answer.failure = mapper::no_variant(task, machine(), task.current.kind);
@@ -150,7 +150,7 @@ VariantId Mapper::select_task_variant(MapperRuntime&, const TaskView& task) {
   return variant == nullptr ? 0 : variant->id;
 }
 
-void Mapper::postmap_task(MapperRuntime&, const TaskView&, OperationWish&) {}
+void Mapper::postmap_task(MapperRuntime&, const TaskView&, MapOperationOutput&) {}
 
 // ---- Other operations
 
@@ -158,7 +158,8 @@ void Mapper::postmap_task(MapperRuntime&, const TaskView&, OperationWish&) {}
 // host memory only, so it maps near a CPU. Legion: default_policy_select_target_memory for the
 // parent's processor.
 void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
-                           std::span<const std::span<const InstanceView>>, OperationWish& answer) {
+                           std::span<const std::span<const InstanceView>>,
+                           MapOperationOutput& answer) {
   Processor near = operation.parent == nullptr ? site_.local : operation.parent->current;
   const auto host = mapper::first_from(machine(), ProcKind::kCpu, near.node);
   if (operation.operation == OperationKind::kPartition && host) near = *host;
@@ -182,7 +183,7 @@ void Mapper::map_future_map_reduction(MapperRuntime&, std::uint64_t, std::vector
 
 // Gives the tasks of each kind the processors of that kind in turn.
 void Mapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
-                            MustEpochAnswer& answer) {
+                            MapMustEpochOutput& answer) {
   std::array<std::optional<Processor>, kProcKindCount> last;
   for (const TaskView& task : tasks) {
     const ProcKind kind = default_kind(task).value_or(site_.local.kind);
@@ -211,13 +212,13 @@ void Mapper::select_sources(MapperRuntime&, const TaskView&, const InstanceView&
 
 // Maps the first ready tasks, as many as the setting `schedule_count` allows.
 void Mapper::select_tasks_to_map(MapperRuntime&, std::span<const TaskView> ready,
-                                 ScheduleAnswer& answer) {
+                                 SelectMappingOutput& answer) {
   const auto limit = static_cast<std::size_t>(std::max(0, site_.settings.schedule_count));
   const std::size_t count = limit == 0 ? ready.size() : std::min(limit, ready.size());
   for (std::uint32_t i = 0; i < count; ++i) answer.map.push_back(i);
 }
 
-void Mapper::configure_context(MapperRuntime&, const TaskView&, ContextAnswer&) {}
+void Mapper::configure_context(MapperRuntime&, const TaskView&, ContextConfigOutput&) {}
 
 void Mapper::select_steal_targets(MapperRuntime&, std::span<const Processor>,
                                   std::vector<Processor>&) {}

@@ -111,7 +111,7 @@ struct ProgramMapper::State {
     if (deferred != 0) runtime.trigger_event(std::exchange(deferred, 0));
   }
   void target_processors(const TaskFacts& facts, const TaskView& task, bool stays,
-                         const Machine& machine, TaskWish& answer);
+                         const Machine& machine, MapTaskOutput& answer);
 };
 
 namespace {
@@ -215,7 +215,7 @@ ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const 
 // Follows the default mapper, except that a ControlReplicate statement on a single node replicates
 // over all processors of the kind.
 void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
-                                   ReplicateAnswer& answer) {
+                                   ReplicateTaskOutput& answer) {
   const auto decision = mapper::decide_replication(program(), task, task.current.kind);
   if (!decision || machine().node_count() > 1) {
     Mapper::replicate_task(runtime, task, answer);
@@ -234,7 +234,7 @@ void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
 
 // Cuts the part by the mapping function, or by the default blocks if there is none.
 void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                               SliceAnswer& answer) {
+                               SliceTaskOutput& answer) {
   shared_->tell(runtime);
   if (part.volume() == 0) return;
   const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
@@ -271,7 +271,8 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
 
 // Copies the wishes of the plan and decides the processors.
 void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
-                             std::span<const std::span<const InstanceView>>, TaskWish& answer) {
+                             std::span<const std::span<const InstanceView>>,
+                             MapTaskOutput& answer) {
   shared_->tell(runtime);
   TaskFacts& facts = state_->known.facts_of(program(), site(), task);
   const VariantView* variant = mapper::variant_to_run(task);
@@ -297,7 +298,8 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
 // A single task is already on the first processor that its function returned. Asked again from
 // there, the function may name more processors of that node.
 void ProgramMapper::State::target_processors(const TaskFacts& facts, const TaskView& task,
-                                             bool stays, const Machine& machine, TaskWish& answer) {
+                                             bool stays, const Machine& machine,
+                                             MapTaskOutput& answer) {
   if (facts.function) answer.processor_origin = facts.function->origin;
   if (stays) {
     answer.processors.push_back(task.current);
@@ -325,7 +327,7 @@ void ProgramMapper::State::target_processors(const TaskFacts& facts, const TaskV
 // Gives each task a processor of its own: one that its function wants and that is free, else the
 // next free one of its kind.
 void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
-                                   MustEpochAnswer& answer) {
+                                   MapMustEpochOutput& answer) {
   const auto is_free = [&](const Processor& p) {
     return std::find(answer.processors.begin(), answer.processors.end(), p) ==
            answer.processors.end();
@@ -361,7 +363,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
 
 // Maps the tasks whose limit has room. If all tasks have to wait, they are deferred to an event.
 void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                                        ScheduleAnswer& answer) {
+                                        SelectMappingOutput& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
     const TaskFacts& facts = state_->known.facts_of(program(), site(), ready[i]);
     const bool waits =

@@ -106,7 +106,7 @@ void check_named(Refusals& refusals, std::size_t i, const RequirementView& requi
 // Checks one requirement of a task. Legion aborts without a message if it has no instance, and
 // crashes if it is virtual but cannot be.
 void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
-                       const TaskWish& answer, const VariantView* variant) {
+                       const MapTaskOutput& answer, const VariantView* variant) {
   const RequirementView& requirement = task.requirements[i];
   const RequirementWish& wish = answer.requirements[i];
   if (requirement.empty()) return;
@@ -241,7 +241,7 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
 
 // Checks an answer of map_task. The processors come first, because every other check depends on
 // them.
-std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
+std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.processor_origin}};
   if (answer.abort_mapping) return {};
@@ -277,7 +277,7 @@ std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
 
 // Checks the answer for an operation that is not a task. It has a wish for each requirement, and no
 // processors.
-std::vector<Refusal> validate(const OperationWish& answer, const TaskView& operation,
+std::vector<Refusal> validate(const MapOperationOutput& answer, const TaskView& operation,
                               const Machine& machine) {
   Refusals refusals(name_of(operation.operation), machine);
   if (answer.requirements.size() !=
@@ -294,7 +294,7 @@ std::vector<Refusal> validate(const OperationWish& answer, const TaskView& opera
 
 // Checks an answer of replicate_task. Legion needs processors of one kind, one of them on the node
 // that maps the task.
-std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
+std::vector<Refusal> validate(const ReplicateTaskOutput& answer, const TaskView& task,
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
   const auto refuse = [&](std::string_view what, RefusalCause cause = RefusalCause::kOther) {
@@ -329,7 +329,7 @@ std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& tas
 
 // Checks an answer of select_tasks_to_map. A ready task may be mapped or moved once. At least one
 // task must be, or an event must be named.
-std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const TaskView> ready,
+std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const TaskView> ready,
                               const Machine& machine) {
   Refusals refusals("", machine);
   const auto refuse = [&](std::string_view what, RefusalCause cause = RefusalCause::kOther) {
@@ -346,7 +346,7 @@ std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const Task
   for (std::uint32_t task : answer.map) {
     if (!take(task)) return refuse("a task is named twice or is not ready");  // Legion hangs
   }
-  for (const ScheduleAnswer::Relocation& move : answer.relocate) {
+  for (const SelectMappingOutput::Relocation& move : answer.relocate) {
     if (!take(move.task)) {  // Legion hangs
       return refuse("a task is mapped and moved, moved twice, or is not ready");
     }
@@ -365,7 +365,7 @@ std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const Task
 
 // Checks an answer of map_must_epoch. The tasks run at the same time, so each needs a processor of
 // its own.
-std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const TaskView> tasks,
+std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const TaskView> tasks,
                               const Machine& machine) {
   Refusals refusals(tasks.empty() ? std::string_view() : tasks.front().name, machine);
   if (answer.processors.size() < tasks.size()) {

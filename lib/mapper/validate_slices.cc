@@ -96,7 +96,7 @@ bool inside(const Rect& box, const Rect& domain) {
 
 // Checks an answer of slice_task. If no slice leaves the part, the volumes add up and the hashes
 // are equal, then every point is in exactly one slice.
-std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, const Rect& part,
+std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& task, const Rect& part,
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
   const auto refuse = [&](const std::string& what, RefusalCause cause = RefusalCause::kOther) {

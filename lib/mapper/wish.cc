@@ -21,14 +21,14 @@ void TaskOptions::clear() {
   collective = std::move(kept);
 }
 
-void SliceAnswer::clear() {
+void SliceTaskOutput::clear() {
   slices.clear();
   by_default = false;
   origin = {};
   failure.reset();
 }
 
-void TaskWish::clear() {
+void MapTaskOutput::clear() {
   auto kept_processors = emptied(processors);
   auto kept_requirements = emptied(requirements);
   auto kept_memories = emptied(future_memories);
@@ -38,25 +38,25 @@ void TaskWish::clear() {
   future_memories = std::move(kept_memories);
 }
 
-void OperationWish::clear() {
+void MapOperationOutput::clear() {
   auto kept = emptied(requirements);
   *this = {};
   requirements = std::move(kept);
 }
 
-void ReplicateAnswer::clear() {
+void ReplicateTaskOutput::clear() {
   variant = 0;
   processors.clear();
   origin = {};
 }
 
-void ScheduleAnswer::clear() {
+void SelectMappingOutput::clear() {
   map.clear();
   relocate.clear();
   deferral = 0;
 }
 
-void MustEpochAnswer::clear() {
+void MapMustEpochOutput::clear() {
   processors.clear();
   constraints.clear();
 }

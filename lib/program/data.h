@@ -131,7 +131,7 @@ struct Parameter {
 // A part of its task that a function reads, directly or through functions that it calls.
 struct TaskRead {
   bool reads = false;
-  Member member = Member::kIpoint;  // the first such member; kParent also stands for `processor`
+  Member member = Member::kIpoint;  // the first part that is read; kParent for `processor`, too
   bool is_processor = false;
   Range range;
 };

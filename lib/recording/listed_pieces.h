@@ -11,9 +11,9 @@
 namespace groma::app {
 
 // Returns a partition whose piece at a colour is what the point of the launch at that place
-// (counted from 0) has for the requirement `from`. `table` says where the launch has the recorded
-// colours. The partition has a new name. Returns nullopt if the pieces of some points were not
-// seen, or if an application may not have so many boxes.
+// (counted from 0) has for the requirement `from`. `table` gives
+// the place of each recorded colour in the launch. The partition has a new name. Returns nullopt if
+// the pieces of some points were not seen, or if an application may not have so many boxes.
 std::optional<AppPartition> listed_pieces(const Events& events, const Application& app,
                                           const Events::Launch& launch,
                                           const Events::Requirement& from, const ColorTable& table);

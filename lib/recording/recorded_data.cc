@@ -220,8 +220,8 @@ void RecordedData::add_region(const Events::Region& from) {
 
 // Returns the number of pieces for which `made` is right, or nullopt if it is not valid. The pieces
 // are computed by an application that has only this partition.
-std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
-                                                      std::size_t number) const {
+std::optional<std::size_t> RecordedData::count_matching_pieces(const AppPartition& made,
+                                                               std::size_t number) const {
   const Events::Partition& from = events_.partitions[number];
   Application alone;
   alone.name = "a";
@@ -389,7 +389,7 @@ void RecordedData::add_partition(std::size_t number) {
   std::optional<AppPartition> best;
   std::size_t most = 0;  // number of pieces that the best description reproduces
   const auto try_way = [&](AppPartition way) {
-    const auto right = right_pieces(way, number);
+    const auto right = count_matching_pieces(way, number);
     if (!right || (best && *right <= most)) return;
     most = *right;
     best = std::move(way);

@@ -41,7 +41,8 @@ class RecordedData {
   void add_partition(std::size_t number);
   // Returns the number of recorded pieces that `made` reproduces, or nullopt if it is not a valid
   // partition.
-  std::optional<std::size_t> right_pieces(const AppPartition& made, std::size_t number) const;
+  std::optional<std::size_t> count_matching_pieces(const AppPartition& made,
+                                                   std::size_t number) const;
   Rect color_box(const AppPartition& partition) const;
   std::optional<AppPartition> with_listed_boxes(const AppPartition& plain, std::size_t number,
                                                 bool flat) const;

@@ -60,7 +60,7 @@ bool Launcher::place_top(TaskRun& run) {
   if (!mappers_.accepts(validate(start_.options, view, *input_.machine), view)) return false;
   run.processor = start_.options.initial;
   if (start_.options.replicate) {
-    ReplicateAnswer answer;
+    ReplicateTaskOutput answer;
     view = views_.view_of(run, requirements_);
     mappers_.of(run.processor).replicate_task(runtime_, view, answer);
     if (!mappers_.accepts(validate(answer, view, *input_.machine), view)) return false;

@@ -13,8 +13,8 @@ namespace groma::sim {
 // A refused answer.
 struct Refused {
   const TaskView& task;
-  std::string_view mapper;         // name of the mapper
-  const TaskWish* wish = nullptr;  // set for map_task
+  std::string_view mapper;              // name of the mapper
+  const MapTaskOutput* wish = nullptr;  // set for map_task
 };
 
 // Return Legion's numbers of a memory and of a processor.

@@ -185,7 +185,8 @@ void MapperInstances::tell_collected() {
 }
 
 // Also checks the layouts of the named instances against the demands of the variant.
-bool MapperInstances::check_named(const TaskRun& run, const TaskView& view, const TaskWish& wish) {
+bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
+                                  const MapTaskOutput& wish) {
   bool any = false;
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
     if (wish.requirements[r].instance == 0 || run.pieces[r] == nullptr) continue;
@@ -209,8 +210,8 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view, cons
 
 // Checks the instance that `answer` names for one requirement, and holds it. The checks have
 // Legion's order, so that an instance with several faults gets Legion's message.
-bool MapperInstances::check_named(const TaskRun& run, const TaskView& view, const TaskWish& answer,
-                                  std::uint32_t position) {
+bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
+                                  const MapTaskOutput& answer, std::uint32_t position) {
   const RequirementWish& wish = answer.requirements[position];
   const auto refuse = [&](std::string_view why, std::string raw) {
     Diagnostic diagnostic =

@@ -61,7 +61,7 @@ class MapperInstances {
   void let_go();
   // Checks every instance that `wish` names and holds those instances. Returns false, with a
   // refusal, if one of them cannot be used for its requirement.
-  bool check_named(const TaskRun& run, const TaskView& view, const TaskWish& wish);
+  bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& wish);
   // Calls handle_instance_collection of each mapper that was given an instance that is gone now.
   // Must not be called within a hook.
   void tell_collected();
@@ -84,7 +84,7 @@ class MapperInstances {
   std::optional<FoundInstance> hand_out(std::optional<InstanceNumber> number, bool created);
   bool is_alive(InstanceId instance);
   void hold(InstanceNumber number);
-  bool check_named(const TaskRun& run, const TaskView& view, const TaskWish& wish,
+  bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& wish,
                    std::uint32_t position);
 
   const RunInput& input_;
@@ -106,7 +106,7 @@ class MapperInstances {
   std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;
   // Fields by region and groups.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;
-  TaskWish named_;  // a wish with named instances as if they were requested
+  MapTaskOutput named_;  // a wish with named instances as if they were requested
 };
 
 }  // namespace groma::sim

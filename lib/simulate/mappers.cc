@@ -37,7 +37,8 @@ Mapper& Mappers::scheduler(std::int32_t processor) {
 }
 
 // The run's output has Legion's words, or our message if Legion has none.
-bool Mappers::accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish) {
+bool Mappers::accepts(std::vector<Refusal> refusals, const TaskView& task,
+                      const MapTaskOutput* wish) {
   if (refusals.empty()) return true;
   std::string raw =
       legion_words(refusals.front(), {task, of(speaking_).name(), wish}, input_.memories);

@@ -30,7 +30,8 @@ class Mappers {
   bool asked_for_operation() const { return for_operation_; }
   // Ends the run if the answer of the mapper that was asked last was refused. The answer is about
   // `task`; `wish` is set for map_task. Returns true if there are no refusals.
-  bool accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish = nullptr);
+  bool accepts(std::vector<Refusal> refusals, const TaskView& task,
+               const MapTaskOutput* wish = nullptr);
 
  private:
   const RunInput& input_;

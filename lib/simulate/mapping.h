@@ -82,7 +82,7 @@ class Mapping : public MapperRuntime {
   Mappers mappers_;
   MapperInstances instances_;
   Launcher launcher_;
-  TaskWish wish_;               // the last answer of map_task
+  MapTaskOutput wish_;          // the last answer of map_task
   std::vector<Fetch> fetches_;  // the copies that the task which is being mapped needs
 
  private:

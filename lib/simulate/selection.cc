@@ -29,7 +29,7 @@ void Selection::select(std::int32_t processor) {
   waiting.swap(unmapped);
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
-  ScheduleAnswer answer;
+  SelectMappingOutput answer;
   run_.mappers.scheduler(processor).select_tasks_to_map(run_.runtime, views, answer);
   if (!run_.mappers.accepts(validate(answer, views, *run_.input.machine), views.front())) return;
   std::vector<bool> taken(waiting.size());
@@ -44,7 +44,7 @@ void Selection::select(std::int32_t processor) {
 
 // Lets the mapper of a processor be asked again about the tasks that still wait there: at once if
 // it took some tasks, else after the event that it names. Fails if it names no event.
-bool Selection::ask_again(std::int32_t processor, const ScheduleAnswer& answer,
+bool Selection::ask_again(std::int32_t processor, const SelectMappingOutput& answer,
                           const TaskView& first) {
   if (answer.map.empty() && answer.relocate.empty()) {
     switch (run_.events.defer(answer.deferral, processor)) {
@@ -61,7 +61,7 @@ bool Selection::ask_again(std::int32_t processor, const ScheduleAnswer& answer,
 }
 
 // Maps and relocates the tasks that the answer names by their place in `waiting`.
-void Selection::carry_out(const std::vector<TaskRun*>& waiting, const ScheduleAnswer& answer) {
+void Selection::carry_out(const std::vector<TaskRun*>& waiting, const SelectMappingOutput& answer) {
   const RunTime now = run_.agenda.now();
   for (std::uint32_t i : answer.map) {
     stealable_ -= waiting[i]->stealable ? 1 : 0;

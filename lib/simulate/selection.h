@@ -58,8 +58,8 @@ class Selection {
   bool has_room_for_views(const std::vector<TaskRun*>& runs);
   std::vector<TaskView> views_of(std::span<TaskRun* const> runs,
                                  std::vector<std::vector<RequirementView>>& requirements);
-  bool ask_again(std::int32_t processor, const ScheduleAnswer& answer, const TaskView& first);
-  void carry_out(const std::vector<TaskRun*>& waiting, const ScheduleAnswer& answer);
+  bool ask_again(std::int32_t processor, const SelectMappingOutput& answer, const TaskView& first);
+  void carry_out(const std::vector<TaskRun*>& waiting, const SelectMappingOutput& answer);
   bool may_steal(ProcKind kind, const TaskRun& waits) const;
   std::optional<std::vector<Processor>> processors_without(ProcKind kind);
   void steal_one(std::int32_t thief);

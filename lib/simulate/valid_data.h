@@ -79,7 +79,7 @@ class ValidData {
   struct Holder {
     InstanceNumber instance = 0;
     Op ready = kBeginning;  // the op after which its data is there
-    Users users;            // ops that read the data, or the instance since then
+    Users users;            // ops that have read the instance since its data became valid
     bool valid = false;
   };
   struct PendingReduction {

@@ -45,7 +45,7 @@ std::uint64_t key_of_named(InstanceNumber number) { return hash_on(2, number); }
 // Returns the query of the only candidate of the requirement that the processor of the task can
 // address. Returns nullopt if there are several, or if the requirement may go without.
 std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& run,
-                                        const TaskView& view, const TaskWish& answer,
+                                        const TaskView& view, const MapTaskOutput& answer,
                                         std::uint32_t position) {
   const RequirementWish& wish = answer.requirements[position];
   const RequirementView& requirement = view.requirements[position];
@@ -290,7 +290,7 @@ std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links)
 
 // Counts the least bytes: those of the groups and points that the task itself needs.
 bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
-                   const TaskWish& wish, std::span<const Processor> places,
+                   const MapTaskOutput& wish, std::span<const Processor> places,
                    std::uint32_t position) {
   const auto mine = only_query(input, run, view, wish, position);
   if (!mine || wish.processors.size() > 1) return false;

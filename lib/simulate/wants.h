@@ -99,6 +99,7 @@ class Wants {
 // needs, wherever it runs. Only requirements with a single possible memory count. Each kind of
 // instance counts once.
 bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
-                   const TaskWish& wish, std::span<const Processor> places, std::uint32_t position);
+                   const MapTaskOutput& wish, std::span<const Processor> places,
+                   std::uint32_t position);
 
 }  // namespace groma::sim

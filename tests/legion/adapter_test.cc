@@ -265,11 +265,11 @@ class Watched final : public Mapper {
     return inner_->select_sharding_functor(runtime, operation, shards);
   }
   void replicate_task(MapperRuntime& runtime, const TaskView& task,
-                      ReplicateAnswer& answer) override {
+                      ReplicateTaskOutput& answer) override {
     inner_->replicate_task(runtime, task, answer);
   }
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override {
+                  SliceTaskOutput& answer) override {
     if (task.name == "square") {
       ++slices_of_square;
       if (task.parent == nullptr || task.parent->shards != expected_shards) ++wrong_shards;
@@ -277,7 +277,8 @@ class Watched final : public Mapper {
     inner_->slice_task(runtime, task, part, answer);
   }
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     inner_->map_task(runtime, task, valid, answer);
     if (task.name != "held") return;
     const std::lock_guard lock(in_flight.mutex);
@@ -285,11 +286,11 @@ class Watched final : public Mapper {
     in_flight.most = std::max(in_flight.most, now);
   }
   void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
-                      MustEpochAnswer& answer) override {
+                      MapMustEpochOutput& answer) override {
     inner_->map_must_epoch(runtime, tasks, answer);
   }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                           ScheduleAnswer& answer) override {
+                           SelectMappingOutput& answer) override {
     inner_->select_tasks_to_map(runtime, ready, answer);
   }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,

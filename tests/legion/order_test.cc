@@ -92,7 +92,8 @@ class Talker final : public Mapper {
  public:
   using Mapper::Mapper;
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     ++heard.maps;
     const std::byte text[] = {std::byte{1}, std::byte{2}};
     if (task.name == "parent") {
@@ -108,7 +109,7 @@ class Talker final : public Mapper {
     if (site().local.index == 1 && kind == 7 && message.size() == 2) ++heard.messages;
   }
   void configure_context(MapperRuntime& runtime, const TaskView& task,
-                         ContextAnswer& answer) override {
+                         ContextConfigOutput& answer) override {
     heard.window = answer.max_window;
     Mapper::configure_context(runtime, task, answer);
   }

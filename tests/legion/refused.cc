@@ -120,7 +120,7 @@ class Astray final : public groma::Mapper {
     answer.replicate = task.depth == 0;
   }
   void replicate_task(groma::MapperRuntime&, const groma::TaskView& task,
-                      groma::ReplicateAnswer& answer) override {
+                      groma::ReplicateTaskOutput& answer) override {
     answer.variant = task.variants.front().id;
     answer.processors = {{groma::ProcKind::kCpu, 0, 0}, {groma::ProcKind::kCpu, 0, 1}};
   }
@@ -136,7 +136,7 @@ class Namer final : public groma::Mapper {
   using Mapper::Mapper;
   void map_task(groma::MapperRuntime& runtime, const groma::TaskView& task,
                 std::span<const std::span<const groma::InstanceView>> valid,
-                groma::TaskWish& answer) override {
+                groma::MapTaskOutput& answer) override {
     Mapper::map_task(runtime, task, valid, answer);
     if (task.name != "look") return;
     const groma::RequirementView& of = task.requirements[0];

@@ -201,12 +201,13 @@ class Curious final : public Mapper {
   using Mapper::Mapper;
 
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override {
+                  SliceTaskOutput& answer) override {
     note("slice", task);
     Mapper::slice_task(runtime, task, part, answer);
   }
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     note("map", task);
     Mapper::map_task(runtime, task, valid, answer);
     answer.task_profiling.timeline = answer.copy_profiling.timeline = true;
@@ -215,7 +216,7 @@ class Curious final : public Mapper {
   }
   void map_operation(MapperRuntime& runtime, const TaskView& operation,
                      std::span<const std::span<const InstanceView>> valid,
-                     OperationWish& answer) override {
+                     MapOperationOutput& answer) override {
     note(std::string(name_of(operation.operation)), operation);
     Mapper::map_operation(runtime, operation, valid, answer);
     for (RequirementWish& wish : answer.requirements) {
@@ -259,12 +260,13 @@ class Keeper final : public Mapper {
   using Mapper::Mapper;
 
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                           ScheduleAnswer& answer) override {
+                           SelectMappingOutput& answer) override {
     Mapper::select_tasks_to_map(runtime, ready, answer);
     EXPECT_FALSE(asked_ && runtime.create_instance(request_));  // for no operation
   }
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     Mapper::map_task(runtime, task, valid, answer);
     // Of a task before, which lets go of it some time after it was mapped.
     if (spare_ != 0 && runtime.collect_instance(spare_)) {
@@ -331,13 +333,14 @@ class Ranker final : public Mapper {
   using Mapper::Mapper;
 
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     Mapper::map_task(runtime, task, valid, answer);
     for (RequirementWish& wish : answer.requirements) wish = where(task);
   }
   void map_operation(MapperRuntime& runtime, const TaskView& operation,
                      std::span<const std::span<const InstanceView>> valid,
-                     OperationWish& answer) override {
+                     MapOperationOutput& answer) override {
     Mapper::map_operation(runtime, operation, valid, answer);
     answer.requirements.back() = where(operation);
     if (operation.operation == OperationKind::kCopy) {  // the other one: from wherever it is
@@ -393,7 +396,8 @@ class Finder final : public Mapper {
   using Mapper::Mapper;
 
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     Mapper::map_task(runtime, task, valid, answer);
     constexpr std::array kBoth = {kField, kOther};
     const RegionId region = task.requirements[0].region;

@@ -38,7 +38,7 @@ void Runtime::launch_top() {
   check(validate(options, view, *machine_));
   task.processor = options.initial;
   if (options.replicate) {
-    ReplicateAnswer answer;
+    ReplicateTaskOutput answer;
     view = view_of(task, requirements);
     mapper(task.processor).replicate_task(*this, view, answer);
     check(validate(answer, view, *machine_));
@@ -248,7 +248,7 @@ void Runtime::launch(Task& parent, const Step& step) {
 // Blocks that nobody decided on are of the box around all of the part.
 void Runtime::cut_part(const Processor& by, const TaskView& view, const std::vector<Rect>& boxes,
                        std::vector<TaskSlice>& slices) {
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   if (boxes.size() > 1) mapper(by).slice_task(*this, view, boxes.front(), answer);
   if (!answer.by_default) {
     for (const Rect& box : boxes) cut(by, view, box, slices);
@@ -297,7 +297,7 @@ void Runtime::cut_part(const Processor& by, const TaskView& view, const std::vec
 
 void Runtime::cut(const Processor& by, const TaskView& view, const Rect& part,
                   std::vector<TaskSlice>& slices) {
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   mapper(by).slice_task(*this, view, part, answer);
   check(validate(answer, view, part, *machine_));
   for (const TaskSlice& slice : answer.slices) {

@@ -12,7 +12,7 @@ void Runtime::select(const Processor& processor) {
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     views.push_back(view_of(*waiting[i], requirements[i]));
   }
-  ScheduleAnswer answer;
+  SelectMappingOutput answer;
   mapper(processor).select_tasks_to_map(*this, views, answer);
   check(validate(answer, views, *machine_));
   std::set<std::size_t> taken(answer.map.begin(), answer.map.end());
@@ -147,7 +147,7 @@ void Runtime::map(Task& task) {
     }
   }
   const std::vector<std::span<const InstanceView>> valid(holding.begin(), holding.end());
-  TaskWish wish;
+  MapTaskOutput wish;
   mapping_now_ = true;
   mapper(task.processor).map_task(*this, view, valid, wish);
   check(validate(wish, view, *machine_));
@@ -413,7 +413,7 @@ void Runtime::set_collect_priority(InstanceId id, CollectPriority priority) {
   if (priority == kCollectEager) collect_instance(id);
 }
 
-Instance& Runtime::named(const Task& task, const TaskWish& wish, std::size_t position) {
+Instance& Runtime::named(const Task& task, const MapTaskOutput& wish, std::size_t position) {
   Instance* const instance = of(wish.requirements[position].instance);
   const Requirement& requirement = task.requirements[position];
   const bool reduces = requirement.where->privilege == Privilege::kReduce;

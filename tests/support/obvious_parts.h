@@ -453,7 +453,7 @@ class Runtime final : public MapperRuntime {
   std::optional<FoundInstance> hand_out(Instance* instance, bool created);
   Instance* of(InstanceId id);
   void hold(Instance& instance);
-  Instance& named(const Task& task, const TaskWish& wish, std::size_t position);
+  Instance& named(const Task& task, const MapTaskOutput& wish, std::size_t position);
   Memory nearest(const Processor& p, MemKind kind) const;
   bool make_room(const Memory& memory, std::int64_t bytes);
   bool needed(Instance& instance);

@@ -463,7 +463,7 @@ class RandomMapper final : public Mapper {
     }
   }
 
-  void replicate_task(MapperRuntime&, const TaskView& task, ReplicateAnswer& answer) override {
+  void replicate_task(MapperRuntime&, const TaskView& task, ReplicateTaskOutput& answer) override {
     Draw draw = draws(6, task);
     for (const VariantView& variant : task.variants) {
       if (variant.kind == task.current.kind && variant.replicable) answer.variant = variant.id;
@@ -483,7 +483,7 @@ class RandomMapper final : public Mapper {
   }
 
   void slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override {
+                  SliceTaskOutput& answer) override {
     Draw draw = draws(2, task);
     const bool whole = draw.percent(25);
     Point point = part.lower;
@@ -537,7 +537,8 @@ class RandomMapper final : public Mapper {
   }
 
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     Draw draw = draws(3, task);
     Processor where = task.current;
     if (task.shard_variant == 0 && draw.percent(15)) where = somewhere(draw, task);
@@ -568,7 +569,7 @@ class RandomMapper final : public Mapper {
   // Makes instances, or takes what it sees; mostly such as can be had.
   void name_instances(MapperRuntime& runtime, Draw& draw, const TaskView& task,
                       std::span<const std::span<const InstanceView>> valid, const Processor& where,
-                      TaskWish& answer) const {
+                      MapTaskOutput& answer) const {
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
       const RequirementView& requirement = task.requirements[r];
       RequirementWish& wish = answer.requirements[r];
@@ -633,7 +634,7 @@ class RandomMapper final : public Mapper {
 
   bool selects() const override { return mix(seed_ + 5) % 3 == 0; }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                           ScheduleAnswer& answer) override {
+                           SelectMappingOutput& answer) override {
     Draw draw(seed_ + 77 + asked_++);
     int running = shared_->running;
     for (std::uint32_t i = 0; i < ready.size(); ++i) {

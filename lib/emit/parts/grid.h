@@ -103,7 +103,7 @@ class Grid {
 
   Grid merge(Int first, Int second) const {
     const int a = checked("merge", first), b = checked("merge", second);
-    if (a == b) fail("`merge` of a dimension with itself [same-dimension]");
+    if (a == b) fail("`merge` needs two different dimensions [same-dimension]");
     extent(a) * extent(b);  // fails on overflow
     return with(view_.merge(a, b));
   }
@@ -112,7 +112,7 @@ class Grid {
 
   Grid swap(Int first, Int second) const {
     const int a = checked("swap", first), b = checked("swap", second);
-    if (a == b) fail("`swap` of a dimension with itself [same-dimension]");
+    if (a == b) fail("`swap` needs two different dimensions [same-dimension]");
     return with(view_.swap(a, b));
   }
   // @end

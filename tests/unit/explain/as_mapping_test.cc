@@ -35,7 +35,7 @@ using Placing = std::map<std::vector<std::int64_t>, Processor>;
 // Where slice_task sends every point.
 Placing points(Mapper& mapper, const TaskView& task) {
   MapperRuntime runtime;
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   mapper.slice_task(runtime, task, task.domain, answer);
   EXPECT_FALSE(answer.failure.has_value()) << answer.failure->message;
   Placing placing;
@@ -49,7 +49,7 @@ Placing points(Mapper& mapper, const TaskView& task) {
   return placing;
 }
 
-void expect_same_data(const TaskWish& a, const TaskWish& b) {
+void expect_same_data(const MapTaskOutput& a, const MapTaskOutput& b) {
   ASSERT_EQ(a.requirements.size(), b.requirements.size());
   EXPECT_EQ(a.variant, b.variant);
   for (std::size_t i = 0; i < a.requirements.size(); ++i) {
@@ -85,7 +85,7 @@ class Pair {
     EXPECT_EQ(a.replicate, b.replicate);
     TaskView view = views.view(launch, b.initial);
     if (b.replicate) {
-      ReplicateAnswer x, y;
+      ReplicateTaskOutput x, y;
       ours_.replicate_task(runtime_, view, x);
       theirs_.replicate_task(runtime_, view, y);
       EXPECT_EQ(x.variant, y.variant);
@@ -103,7 +103,7 @@ class Pair {
 
  private:
   void compare_task(const TaskView& view) {
-    TaskWish a, b;
+    MapTaskOutput a, b;
     ours_.map_task(runtime_, view, {}, a);
     theirs_.map_task(runtime_, view, {}, b);
     expect_same_data(a, b);

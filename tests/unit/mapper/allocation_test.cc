@@ -69,7 +69,7 @@ void expect_no_allocation(Mapper& mapper, bool keyed = true) {
   TaskView view = task.at(gpu(0, 1));
   const std::vector<TaskView> ready(8, view);
 
-  TaskWish wish;
+  MapTaskOutput wish;
   EXPECT_EQ(allocations_of([&] {
               wish.clear();
               mapper.map_task(runtime, view, {}, wish);
@@ -77,7 +77,7 @@ void expect_no_allocation(Mapper& mapper, bool keyed = true) {
             }),
             0);
   EXPECT_EQ(wish.requirements.size(), 4U);
-  ScheduleAnswer schedule;
+  SelectMappingOutput schedule;
   EXPECT_EQ(allocations_of([&] {
               schedule.clear();
               runtime.triggered.clear();
@@ -127,7 +127,7 @@ TEST(Allocation, PointsThatAFunctionPlaces) {
   TaskView view = task.at(gpu(0, 1));
   view.is_index = true;
   view.domain = view.sharding_domain = rect({64});
-  TaskWish wish;
+  MapTaskOutput wish;
   std::int64_t x = 0;
   EXPECT_EQ(allocations_of([&] {
               view.point = Point{x = (x + 4) % 64};
@@ -152,7 +152,7 @@ void expect_set_without_allocation(const std::string& index, const std::string& 
   FakeTask task("t", {ProcKind::kGpu});
   TaskView view = task.at(gpu(0, 1));
   view.parent = &above;
-  TaskWish wish;
+  MapTaskOutput wish;
   TaskOptions options;
   const auto map = [&] {
     wish.clear();
@@ -203,7 +203,7 @@ TEST(Allocation, Sharding) {
 
 // Sanitizers and the C library know more ways to allocate; ours count all that C++ has.
 TEST(Allocation, AnswersKeepTheirBuffers) {
-  TaskWish wish;
+  MapTaskOutput wish;
   wish.processors.resize(20);
   wish.requirements.resize(20);
   wish.future_memories.resize(20);
@@ -216,7 +216,7 @@ TEST(Allocation, AnswersKeepTheirBuffers) {
   options.collective.resize(20);
   options.clear();
   EXPECT_GE(options.collective.capacity(), 20U);
-  OperationWish operation;
+  MapOperationOutput operation;
   operation.requirements.resize(20);
   operation.clear();
   EXPECT_GE(operation.requirements.capacity(), 20U);

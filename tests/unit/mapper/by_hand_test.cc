@@ -42,7 +42,7 @@ bool same(const RequirementWish& a, const RequirementWish& b) {
   return true;
 }
 
-std::map<std::vector<std::int64_t>, Processor> owners(const SliceAnswer& answer) {
+std::map<std::vector<std::int64_t>, Processor> owners(const SliceTaskOutput& answer) {
   std::map<std::vector<std::int64_t>, Processor> owners;
   for (const TaskSlice& slice : answer.slices) {
     Point at = slice.box.lower;
@@ -95,8 +95,8 @@ class Both {
 
  private:
   void compare_slices(const TaskView& task, const Rect& part) {
-    const SliceAnswer a = slices_of(*program_, task, part);
-    const SliceAnswer b = slices_of(*hand_, task, part);
+    const SliceTaskOutput a = slices_of(*program_, task, part);
+    const SliceTaskOutput b = slices_of(*hand_, task, part);
     ASSERT_EQ(a.failure.has_value(), b.failure.has_value());
     if (a.failure) return;
     EXPECT_THAT(text_of(validate(a, task, part, mapping_->machine())), IsEmpty());
@@ -113,7 +113,7 @@ class Both {
   }
 
   void compare_wishes(const TaskView& task) {
-    const TaskWish a = wish_of(*program_, task), b = wish_of(*hand_, task);
+    const MapTaskOutput a = wish_of(*program_, task), b = wish_of(*hand_, task);
     ASSERT_FALSE(a.failure || b.failure);
     ++answered;
     EXPECT_EQ(a.processors, b.processors);
@@ -126,14 +126,14 @@ class Both {
     }
     EXPECT_EQ(text_of(validate(a, task, mapping_->machine())),
               text_of(validate(b, task, mapping_->machine())));
-    ScheduleAnswer x, y;
+    SelectMappingOutput x, y;
     program_->select_tasks_to_map(runtime_, {&task, 1}, x);
     hand_->select_tasks_to_map(runtime_, {&task, 1}, y);
     EXPECT_EQ(x.map, y.map);
   }
 
   void compare_replication(const TaskView& task) {
-    ReplicateAnswer a, b;
+    ReplicateTaskOutput a, b;
     program_->replicate_task(runtime_, task, a);
     hand_->replicate_task(runtime_, task, b);
     EXPECT_EQ(a.variant, b.variant);

@@ -106,7 +106,7 @@ TEST(DefaultMapper, UnequalNodes) {
   task.base.depth = 2;
   EXPECT_THAT(starts(*mapper, task.view(), 3), ElementsAre(gpu(2, 0), gpu(2, 1), gpu(1, 0)));
   task.launch(rect({6}));
-  const SliceAnswer answer = slices_of(*mapper, task.at(gpu(1, 0)), rect({6}));
+  const SliceTaskOutput answer = slices_of(*mapper, task.at(gpu(1, 0)), rect({6}));
   ASSERT_EQ(answer.slices.size(), 3U);
   EXPECT_EQ(list_of(answer.slices)[0].processor, gpu(1, 0));
   EXPECT_EQ(list_of(answer.slices)[2].processor, gpu(2, 1));
@@ -146,7 +146,7 @@ TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
   EXPECT_THAT(text_of(validate(options, main.view(), grid_with_gpus())), IsEmpty());
 
   FakeRuntime runtime;
-  ReplicateAnswer answer;
+  ReplicateTaskOutput answer;
   mapper->replicate_task(runtime, main.at(cpu(1, 2)), answer);
   EXPECT_EQ(answer.variant, 1U);
   EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), cpu(1, 2)));
@@ -154,7 +154,7 @@ TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
 
   TaskView shard = main.at(cpu(1, 2));
   shard.shard_variant = 1;
-  const TaskWish wish = wish_of(*mapper, shard);
+  const MapTaskOutput wish = wish_of(*mapper, shard);
   EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 2)));
   EXPECT_THAT(text_of(validate(wish, shard, grid_with_gpus())), IsEmpty());
 
@@ -178,7 +178,7 @@ TEST(DefaultMapper, ShardsOnNodesThatHaveTheKind) {
   FakeTask main("main", {ProcKind::kGpu, ProcKind::kGpu});
   main.variants[0].replicable = true;
   FakeRuntime runtime;
-  ReplicateAnswer answer;
+  ReplicateTaskOutput answer;
   default_on(cpu(0, 0), machine)->replicate_task(runtime, main.at(gpu(2, 1)), answer);
   EXPECT_EQ(answer.variant, 1U);
   EXPECT_THAT(answer.processors, ElementsAre(gpu(1, 0), gpu(2, 1)));
@@ -193,7 +193,7 @@ TEST(DefaultMapper, SlicesAreBlocksOverAllProcessors) {
                            rect({1, 1000}), Rect{{-1}, {0}}}) {
     task.launch(part);
     const TaskView view = task.at(gpu(0, 0));
-    const SliceAnswer answer = slices_of(*mapper, view, part);
+    const SliceTaskOutput answer = slices_of(*mapper, view, part);
     EXPECT_THAT(text_of(validate(answer, view, part, grid_with_gpus())), IsEmpty());
     EXPECT_LE(answer.slices.size(), 4U);
     if (part.volume() >= 16) {
@@ -209,7 +209,7 @@ TEST(DefaultMapper, SlicesAreBlocksOverAllProcessors) {
 TEST(DefaultMapper, SlicesThatStayInTheNode) {
   FakeTask task("t", {ProcKind::kGpu});
   task.launch(rect({4})).base.tag = kTagSameAddressSpace;
-  const SliceAnswer answer =
+  const SliceTaskOutput answer =
       slices_of(*default_on(cpu(1, 0), grid_with_gpus()), task.at(gpu(1, 0)), rect({4}));
   ASSERT_EQ(answer.slices.size(), 2U);
   EXPECT_EQ(list_of(answer.slices)[0].processor, gpu(1, 0));
@@ -227,7 +227,7 @@ TEST(DefaultMapper, SlicesOfAReplicatedParentStayInTheNode) {
     parent.shards = shards;
     std::vector<Processor> found;
     const TaskView view = task.at(gpu(1, 0));
-    const SliceAnswer answer = slices_of(*mapper, view, view.domain);
+    const SliceTaskOutput answer = slices_of(*mapper, view, view.domain);
     EXPECT_THAT(text_of(validate(answer, view, view.domain, grid_with_gpus())), IsEmpty());
     for (const TaskSlice& slice : answer.slices) found.push_back(slice.processor);
     return found;
@@ -236,7 +236,7 @@ TEST(DefaultMapper, SlicesOfAReplicatedParentStayInTheNode) {
   EXPECT_THAT(processors(2), ElementsAre(gpu(1, 0), gpu(1, 1)));
   DefaultSettings near;
   near.same_address_space = true;
-  const SliceAnswer answer =
+  const SliceTaskOutput answer =
       slices_of(*default_on(cpu(0, 0), grid_with_gpus(), near), task.at(gpu(0, 0)), rect({8}));
   ASSERT_EQ(answer.slices.size(), 2U);
   EXPECT_EQ(list_of(answer.slices)[1].processor, gpu(0, 1));
@@ -262,7 +262,7 @@ TEST(DefaultMapper, TargetsWithAndWithoutSockets) {
     FakeTask task("t", {kind});
     TaskView view = task.at({kind, 1, 1});
     if (only != nullptr) (*only == 'm' ? view.must_epoch : view.concurrent) = true;
-    const TaskWish wish = wish_of(*mapper, view);
+    const MapTaskOutput wish = wish_of(*mapper, view);
     EXPECT_THAT(text_of(validate(wish, view, machine)), IsEmpty());
     return wish.processors;
   };
@@ -284,7 +284,7 @@ TEST(DefaultMapper, TargetsWithAndWithoutSockets) {
 TEST(DefaultMapper, VariantAndProcessors) {
   FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu, ProcKind::kCpu});
   const auto mapper = default_on(cpu(1, 0), with_sockets(grid_with_gpus(), 1));
-  TaskWish wish = wish_of(*mapper, task.at(cpu(1, 2)));
+  MapTaskOutput wish = wish_of(*mapper, task.at(cpu(1, 2)));
   EXPECT_EQ(wish.variant, 3U);  // the highest
   EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 0), cpu(1, 1), cpu(1, 2), cpu(1, 3)));
   wish = wish_of(*mapper, task.at(gpu(1, 1)));
@@ -294,7 +294,7 @@ TEST(DefaultMapper, VariantAndProcessors) {
   remote.local = false;
   EXPECT_THAT(wish_of(*mapper, remote).processors, ElementsAre(cpu(0, 2)));
   const Processor omp{ProcKind::kOmp, 0, 0};
-  const TaskWish none = wish_of(*mapper, task.at(omp));
+  const MapTaskOutput none = wish_of(*mapper, task.at(omp));
   ASSERT_TRUE(none.failure.has_value());
   EXPECT_EQ(none.failure->id, DiagId::kNoVariant);
   FakeRuntime runtime;
@@ -306,7 +306,7 @@ TEST(DefaultMapper, VariantAndProcessors) {
 RequirementWish requirement_on(const FakeTask& task, const Processor& processor,
                                const Machine& machine = grid_with_gpus(),
                                DefaultSettings settings = {}) {
-  const TaskWish wish = wish_of(*default_on(cpu(0, 0), machine, settings), task.at(processor));
+  const MapTaskOutput wish = wish_of(*default_on(cpu(0, 0), machine, settings), task.at(processor));
   EXPECT_THAT(text_of(validate(wish, task.at(processor), machine)), IsEmpty());
   return wish.requirements.at(0);
 }
@@ -358,7 +358,7 @@ TEST(DefaultMapper, RegionsOfAProgramByMemory) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
   task.region({"s"});
-  const TaskWish wish = wish_of(mapping.on(gpu(0, 0)), task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(gpu(0, 0)), task.at(gpu(0, 0)));
   const auto shares = [&](std::size_t requirement) {
     std::vector<bool> answers;
     const RequirementWish& one = wish.requirements.at(requirement);
@@ -457,11 +457,11 @@ TEST(DefaultMapper, OutputRegionsAreNotVirtual) {
   region.tag = kTagVirtualMap;
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "SYSMEM");
   Mapping mapping("Region t r * RDMEM", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
-  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
   EXPECT_THAT(text_of(validate(wish, task.at(cpu(0, 0)), mapping.machine())), IsEmpty());
   EXPECT_EQ(memories_of(wish.requirements.at(0)), "RDMEM");
   Mapping nowhere("Region t r * VIRTUAL", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
-  const TaskWish none = wish_of(nowhere.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  const MapTaskOutput none = wish_of(nowhere.on(cpu(0, 0)), task.at(cpu(0, 0)));
   EXPECT_THAT(text_of(validate(none, task.at(cpu(0, 0)), nowhere.machine())),
               ElementsAre("region 0 of `t` cannot be virtual: the task makes it, so it has to lie "
                           "somewhere [bad-virtual]"));
@@ -484,7 +484,7 @@ TEST(DefaultMapper, WhatTheVariantDemands) {
   EXPECT_EQ(layout.dimensions, DimensionOrder::kC);
   EXPECT_EQ(layout.fields, FieldOrder::kAos);
   EXPECT_EQ(layout.align_bytes, 32);
-  const TaskWish all = wish_of(*default_on(cpu(0, 0), grid_with_gpus()), task.at(gpu(0, 0)));
+  const MapTaskOutput all = wish_of(*default_on(cpu(0, 0), grid_with_gpus()), task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(all.requirements[1]), "FBMEM");
 }
 
@@ -500,7 +500,7 @@ TEST(DefaultMapper, OtherOperations) {
   view.operation = OperationKind::kInline;
   view.parent = &parent;
   FakeRuntime runtime;
-  OperationWish wish;
+  MapOperationOutput wish;
   mapper->map_operation(runtime, view, {}, wish);
   ASSERT_EQ(wish.requirements.size(), 1U);
   EXPECT_EQ(memories_of(wish.requirements[0]), "FBMEM");  // never virtual
@@ -518,7 +518,7 @@ TEST(DefaultMapper, MustEpochs) {
   FakeTask one("a", {ProcKind::kGpu}), two("b", {ProcKind::kCpu}), three("c", {ProcKind::kGpu});
   const std::vector<TaskView> tasks = {one.view(), two.view(), three.view()};
   FakeRuntime runtime;
-  MustEpochAnswer answer;
+  MapMustEpochOutput answer;
   default_on(cpu(1, 0), grid_with_gpus())->map_must_epoch(runtime, tasks, answer);
   EXPECT_THAT(answer.processors, ElementsAre(gpu(0, 0), cpu(0, 0), gpu(0, 1)));
   EXPECT_THAT(text_of(validate(answer, tasks, grid_with_gpus())), IsEmpty());
@@ -550,7 +550,7 @@ TEST(DefaultMapper, AllThatAreReadyOrAsManyAsSaid) {
   FakeTask task("t", {ProcKind::kCpu});
   const std::vector<TaskView> ready(20, task.view());
   FakeRuntime runtime;
-  ScheduleAnswer answer;
+  SelectMappingOutput answer;
   default_on(cpu(0, 0), grid_with_gpus())->select_tasks_to_map(runtime, ready, answer);
   EXPECT_EQ(answer.map.size(), 20U);
   EXPECT_THAT(text_of(validate(answer, ready, grid_with_gpus())), IsEmpty());

@@ -172,12 +172,12 @@ def slow(Task t) {
 IndexTaskMap * slow;
 )";
 
-inline TaskWish wish_of(Mapper& mapper, const TaskView& task, MapperRuntime& runtime) {
-  TaskWish wish;
+inline MapTaskOutput wish_of(Mapper& mapper, const TaskView& task, MapperRuntime& runtime) {
+  MapTaskOutput wish;
   mapper.map_task(runtime, task, {}, wish);
   return wish;
 }
-inline TaskWish wish_of(Mapper& mapper, const TaskView& task) {
+inline MapTaskOutput wish_of(Mapper& mapper, const TaskView& task) {
   FakeRuntime runtime;
   return wish_of(mapper, task, runtime);
 }
@@ -187,9 +187,9 @@ inline TaskOptions options_of(Mapper& mapper, const TaskView& task) {
   mapper.select_task_options(runtime, task, options);
   return options;
 }
-inline SliceAnswer slices_of(Mapper& mapper, const TaskView& task, const Rect& part) {
+inline SliceTaskOutput slices_of(Mapper& mapper, const TaskView& task, const Rect& part) {
   FakeRuntime runtime;
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   mapper.slice_task(runtime, task, part, answer);
   return answer;
 }

@@ -46,7 +46,7 @@ TEST(ProgramMapper, NoVariantNamesStatementVariantsAndMachine) {
   EXPECT_THAT(text, HasSubstr("test.mapper:1:1: error:"));
   EXPECT_THAT(text, HasSubstr("it has variants for `GPU`"));
   EXPECT_THAT(text, HasSubstr("has `CPU` and `GPU`"));
-  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
   ASSERT_TRUE(wish.failure.has_value());
   EXPECT_EQ(wish.failure->id, DiagId::kNoVariant);
 }
@@ -68,15 +68,15 @@ TEST(ProgramMapper, WithoutStatementsItIsTheDefaultMapper) {
       EXPECT_EQ(a.replicate, b.replicate);
     }
     task.launch(rect({9, 4}));
-    const SliceAnswer a = slices_of(mapper, task.at(gpu(0, 0)), rect({9, 4}));
-    const SliceAnswer b = slices_of(plain, task.at(gpu(0, 0)), rect({9, 4}));
+    const SliceTaskOutput a = slices_of(mapper, task.at(gpu(0, 0)), rect({9, 4}));
+    const SliceTaskOutput b = slices_of(plain, task.at(gpu(0, 0)), rect({9, 4}));
     ASSERT_EQ(a.slices.size(), b.slices.size());
     for (std::size_t i = 0; i < a.slices.size(); ++i) {
       EXPECT_EQ(list_of(a.slices)[i].box.lower, list_of(b.slices)[i].box.lower);
       EXPECT_EQ(list_of(a.slices)[i].processor, list_of(b.slices)[i].processor);
     }
     for (const Processor& p : {cpu(0, 1), gpu(1, 3)}) {
-      const TaskWish x = wish_of(mapper, task.at(p)), y = wish_of(plain, task.at(p));
+      const MapTaskOutput x = wish_of(mapper, task.at(p)), y = wish_of(plain, task.at(p));
       EXPECT_EQ(x.variant, y.variant);
       EXPECT_EQ(x.processors, y.processors);
       for (std::size_t i = 0; i < 2; ++i) {
@@ -103,14 +103,14 @@ TEST(ProgramMapper, RegionCandidatesInOrder) {
   task.region({"q"});
   task.region({"x", "r"});  // by its partition's name
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  const TaskWish wish = wish_of(mapper, task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(wish.requirements[0]), "FBMEM SYSMEM ZCMEM");
   EXPECT_EQ(memories_of(wish.requirements[1]), "RDMEM ZCMEM");
   EXPECT_EQ(memories_of(wish.requirements[2]), "FBMEM SYSMEM ZCMEM");
   EXPECT_EQ(mapper.describe(wish.requirements[0].candidates()[1].memory_origin),
             "test.mapper:3:1: `Region * r * SYSMEM,FBMEM`");
   EXPECT_THAT(text_of(validate(wish, task.at(gpu(0, 0)), mapping.machine())), IsEmpty());
-  const TaskWish host = wish_of(mapper, task.at(cpu(0, 0)));
+  const MapTaskOutput host = wish_of(mapper, task.at(cpu(0, 0)));
   EXPECT_EQ(memories_of(host.requirements[0]), "SYSMEM FBMEM");
   EXPECT_EQ(memories_of(host.requirements[1]), "SYSMEM");  // the default's
   EXPECT_FALSE(host.requirements[1].candidates()[0].memory_origin);
@@ -121,7 +121,7 @@ TEST(ProgramMapper, RegionThatNothingAddresses) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  const TaskWish wish = wish_of(mapper, task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
   const auto refusals = validate(wish, task.at(gpu(0, 0)), mapping.machine());
   EXPECT_THAT(
       text_of(refusals),
@@ -146,7 +146,7 @@ TEST(ProgramMapper, RegionVirtual) {
   task.region({"last"});
   task.region({"far"});
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  TaskWish wish = wish_of(mapper, task.at(gpu(0, 0)));
+  MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(wish.requirements[0]), "virtual");
   EXPECT_EQ(wish.requirements[0].virtual_origin, Origin{1});
   EXPECT_EQ(memories_of(wish.requirements[1]), "FBMEM VIRTUAL");
@@ -171,7 +171,7 @@ TEST(ProgramMapper, AnInnerVariantsRegionsAreVirtual) {
   task.region({"r"});
   task.region({"s"}, Privilege::kReduce);
   task.region({"q"}).coherence = Coherence::kSimultaneous;
-  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(wish.requirements[0]), "virtual");
   EXPECT_FALSE(wish.requirements[0].virtual_origin);
   EXPECT_EQ(memories_of(wish.requirements[1]), "ZCMEM");
@@ -183,7 +183,7 @@ TEST(ProgramMapper, TagsActWhereNoStatementSpeaks) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"said"}).tag = kTagVirtualMap | kTagExactRegion;
   task.region({"other"}).tag = kTagVirtualMap;
-  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(wish.requirements[0]), "ZCMEM");
   EXPECT_EQ(wish.requirements[0].region, RequirementWish::Region::kRequired);
   EXPECT_EQ(memories_of(wish.requirements[1]), "virtual");
@@ -203,7 +203,7 @@ TEST(ProgramMapper, LayoutByMemoryThenKind) {
   task.region({"r"});
   task.region({"s"});
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  const TaskWish wish = wish_of(mapper, task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
   const auto& in_fb = wish.requirements[0].candidates()[0];
   EXPECT_EQ(in_fb.layout, (LayoutSpec{.fields = FieldOrder::kAos}));  // the one statement
   EXPECT_EQ(in_fb.layout_origin, Origin{3});
@@ -215,7 +215,7 @@ TEST(ProgramMapper, LayoutByMemoryThenKind) {
     EXPECT_TRUE(candidate.layout.exact);
     EXPECT_EQ(candidate.layout_origin, Origin{5});
   }
-  const TaskWish host = wish_of(mapper, task.at(cpu(0, 0)));
+  const MapTaskOutput host = wish_of(mapper, task.at(cpu(0, 0)));
   EXPECT_EQ(host.requirements[0].candidates()[0].layout,
             (LayoutSpec{.dimensions = DimensionOrder::kC}));
 }
@@ -227,7 +227,7 @@ TEST(ProgramMapper, LayoutThatTheVariantRefuses) {
   demand.dimensions = DimensionOrder::kFortran;
   task.variants[0].demands = {&demand, 1};
   task.region({"r"});
-  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
   const auto refusals = validate(wish, task.at(gpu(0, 0)), mapping.machine());
   ASSERT_EQ(refusals.size(), 1U);
   EXPECT_EQ(refusals[0].diagnostic.id, DiagId::kLayoutRefused);
@@ -247,7 +247,7 @@ TEST(ProgramMapper, LayoutLeavesWhatTheVariantDemands) {
   task.variants[0].demands = demands;
   task.region({"r"});
   task.region({"s"});
-  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
   EXPECT_EQ(wish.requirements[0].candidates()[0].layout,
             (LayoutSpec{.dimensions = DimensionOrder::kC,
                         .exact = true,
@@ -267,7 +267,7 @@ TEST(ProgramMapper, MustEpochs) {
   FakeTask a("a", {ProcKind::kGpu, ProcKind::kCpu}), b("b", {ProcKind::kGpu});
   const std::vector<TaskView> tasks = {a.view(), b.view(), b.view(), a.view()};
   FakeRuntime runtime;
-  MustEpochAnswer answer;
+  MapMustEpochOutput answer;
   mapping.on(cpu(0, 0)).map_must_epoch(runtime, tasks, answer);
   EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), gpu(1, 1), gpu(0, 0), cpu(0, 1)));
   EXPECT_THAT(validate(answer, tasks, mapping.machine()), IsEmpty());
@@ -281,7 +281,7 @@ TEST(ProgramMapper, CollectMemoryOfReadOnlyRegions) {
   task.region({"r"}, Privilege::kReadOnly);
   task.region({"s"}, Privilege::kReadOnly);
   task.region({"q"}, Privilege::kReadWrite);
-  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
   EXPECT_TRUE(wish.requirements[0].untracked);
   EXPECT_EQ(wish.requirements[0].collect_priority, kCollectFirst);
   EXPECT_EQ(wish.requirements[0].collect_origin, Origin{1});
@@ -321,7 +321,7 @@ TEST(ProgramMapper, IndexTaskMapCutsAndPlaces) {
   const Rect domain{{3, -1}, {9, 2}};
   task.launch(domain);
   for (const Rect& part : {domain, Rect{{5, 0}, {4, 1}}, Rect{{5, 0}, {0, 1}}}) {
-    const SliceAnswer answer = slices_of(mapper, task.at(gpu(0, 0)), part);
+    const SliceTaskOutput answer = slices_of(mapper, task.at(gpu(0, 0)), part);
     EXPECT_THAT(text_of(validate(answer, task.at(gpu(0, 0)), part, mapping.machine())), IsEmpty());
     for (const TaskSlice& slice : answer.slices) {
       EXPECT_EQ(mapper.describe(answer.origin), "test.mapper:13:1: `IndexTaskMap c cyclic`");
@@ -343,12 +343,12 @@ TEST(ProgramMapper, ASetOfProcessors) {
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
   FakeTask task("s", {ProcKind::kGpu});
   task.launch(rect({2}));
-  const SliceAnswer answer = slices_of(mapper, task.at(gpu(0, 0)), rect({2}));
+  const SliceTaskOutput answer = slices_of(mapper, task.at(gpu(0, 0)), rect({2}));
   ASSERT_EQ(answer.slices.size(), 2U);
   EXPECT_EQ(list_of(answer.slices)[1].processor, gpu(1, 0));
   TaskView point = task.at(gpu(1, 0));
   point.point = {1};
-  const TaskWish wish = wish_of(mapper, point);
+  const MapTaskOutput wish = wish_of(mapper, point);
   EXPECT_THAT(wish.processors, ElementsAre(gpu(1, 0), gpu(1, 1)));
   EXPECT_EQ(wish.processor_origin, answer.origin);
 }
@@ -358,7 +358,7 @@ TEST(ProgramMapper, AFunctionThatFails) {
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
   FakeTask task("b", {ProcKind::kGpu});
   task.launch(rect({3}));
-  const SliceAnswer answer = slices_of(mapper, task.at(gpu(0, 0)), rect({3}));
+  const SliceTaskOutput answer = slices_of(mapper, task.at(gpu(0, 0)), rect({3}));
   ASSERT_TRUE(answer.failure.has_value());
   EXPECT_EQ(answer.failure->id, DiagId::kSliceIndexOutOfBound);
   EXPECT_TRUE(answer.slices.empty());
@@ -382,7 +382,7 @@ TEST(ProgramMapper, AFunctionThatTakesTooLongForALaunch) {
   const auto cut = [&](std::int64_t points) {
     return slices_of(mapper, task.at(gpu(0, 0)), rect({points}));
   };
-  const SliceAnswer answer = cut(1'000'000'000);
+  const SliceTaskOutput answer = cut(1'000'000'000);
   ASSERT_TRUE(answer.failure.has_value());
   EXPECT_EQ(answer.failure->id, DiagId::kStepLimit);
   EXPECT_EQ(answer.failure->message, "evaluation takes more than 200000000 steps");
@@ -454,7 +454,7 @@ TEST(ProgramMapper, MemoriesAreThoseOfTheNodeWhereItRuns) {
   TaskView point = task.at(gpu(0, 0));  // a runtime that does not slice
   for (const std::int64_t i : {0, 1, 0}) {
     point.point = {i};
-    const TaskWish wish = wish_of(mapper, point);
+    const MapTaskOutput wish = wish_of(mapper, point);
     EXPECT_THAT(wish.processors, ElementsAre(gpu(i, 0)));
     EXPECT_EQ(memories_of(wish.requirements[0]), i == 0 ? "FBMEM" : "ZCMEM");
     EXPECT_THAT(text_of(validate(wish, point, *machine)), IsEmpty());
@@ -468,7 +468,7 @@ TEST(ProgramMapper, UnequalNodes) {
       unequal({"nodes=1,cpu=2,gpu=3", "nodes=1,cpu=1,gpu=2"}));
   FakeTask task("t", {ProcKind::kGpu});
   task.launch(rect({8}));
-  const SliceAnswer answer = slices_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)), rect({8}));
+  const SliceTaskOutput answer = slices_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)), rect({8}));
   EXPECT_THAT(text_of(validate(answer, task.view(), rect({8}), mapping.machine())), IsEmpty());
   for (const TaskSlice& slice : answer.slices) EXPECT_LT(slice.processor.index, 2);
 }
@@ -480,7 +480,7 @@ class Limits : public ::testing::Test {
   Limits() : mapper_(mapping_.on(gpu(0, 0))), limited_("l", {ProcKind::kGpu}, 1) {}
 
   std::vector<std::uint32_t> ask(const std::vector<TaskView>& ready) {
-    ScheduleAnswer answer;
+    SelectMappingOutput answer;
     mapper_.select_tasks_to_map(runtime_, ready, answer);
     EXPECT_THAT(text_of(validate(answer, ready, mapping_.machine())), IsEmpty());
     deferral_ = answer.deferral;
@@ -517,7 +517,7 @@ TEST_F(Limits, HoldBackUntilOneEnds) {
 }
 
 TEST_F(Limits, AskForReportsAndKeepToTheProcessor) {
-  const TaskWish wish = wish_of(mapper_, limited_.at(gpu(0, 0)), runtime_);
+  const MapTaskOutput wish = wish_of(mapper_, limited_.at(gpu(0, 0)), runtime_);
   EXPECT_TRUE(wish.task_profiling.any());
   EXPECT_FALSE(wish_of(mapper_, free_.at(gpu(0, 0)), runtime_).task_profiling.any());
   Mapping on_cpu("InstanceLimit l 1;\n", grid());
@@ -527,7 +527,7 @@ TEST_F(Limits, AskForReportsAndKeepToTheProcessor) {
 
 TEST_F(Limits, CutLaunchesIntoPoints) {
   limited_.launch(rect({4, 3}));
-  const SliceAnswer answer = slices_of(mapper_, limited_.at(gpu(0, 0)), rect({4, 3}));
+  const SliceTaskOutput answer = slices_of(mapper_, limited_.at(gpu(0, 0)), rect({4, 3}));
   EXPECT_EQ(answer.slices.size(), 12U);
   EXPECT_THAT(text_of(validate(answer, limited_.view(), rect({4, 3}), mapping_.machine())),
               IsEmpty());
@@ -556,7 +556,7 @@ TEST_F(Limits, WithoutEventsThereAreNone) {
 TEST_F(Limits, NothingHangsWhenNoEventIsToBeHad) {
   MapperRuntime nothing;
   const std::vector<TaskView> ready(3, limited_.view());
-  ScheduleAnswer answer;
+  SelectMappingOutput answer;
   mapper_.select_tasks_to_map(nothing, ready, answer);
   answer.clear();
   mapper_.select_tasks_to_map(nothing, ready, answer);
@@ -567,7 +567,7 @@ TEST(ProgramMapper, LimitsOfOneKindOnlyAndZero) {
   Mapping mapping("Task l CPU;\nInstanceLimit l GPU 1;\nInstanceLimit z 0;\n", grid());
   FakeTask task("l", {ProcKind::kGpu, ProcKind::kCpu}), zero("z", {ProcKind::kCpu}, 2);
   FakeRuntime runtime;
-  ScheduleAnswer answer;
+  SelectMappingOutput answer;
   const std::vector<TaskView> ready = {task.view(), task.view(), zero.view(), zero.view()};
   mapping.on(cpu(0, 0)).select_tasks_to_map(runtime, ready, answer);
   EXPECT_EQ(answer.map.size(), 4U);
@@ -621,7 +621,7 @@ class SharedLimits : public ::testing::Test {
   }
   // How many of so many ready tasks are mapped now.
   std::size_t map(const Processor& p, std::size_t ready) {
-    ScheduleAnswer answer;
+    SelectMappingOutput answer;
     const std::vector<TaskView> tasks(ready, task_.at(p));
     on(p).mapper.select_tasks_to_map(on(p).runtime, tasks, answer);
     EXPECT_EQ(answer.map.empty(), answer.deferral != 0);
@@ -725,7 +725,7 @@ TEST(ProgramMapper, ControlReplicate) {
   EXPECT_FALSE(options_of(mapper, main.view()).replicate);  // no others
 
   FakeRuntime runtime;
-  ReplicateAnswer answer;
+  ReplicateTaskOutput answer;
   mapper.replicate_task(runtime, work.at(cpu(1, 2)), answer);
   EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), cpu(1, 2)));
   EXPECT_EQ(answer.variant, 2U);
@@ -734,7 +734,7 @@ TEST(ProgramMapper, ControlReplicate) {
 
   TaskView shard = work.at(cpu(1, 2));
   shard.shard_variant = 2;
-  const TaskWish wish = wish_of(mapper, shard);
+  const MapTaskOutput wish = wish_of(mapper, shard);
   EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 2)));
   EXPECT_THAT(text_of(validate(wish, shard, mapping.machine())), IsEmpty());
 
@@ -756,7 +756,7 @@ TEST(ProgramMapper, ControlReplicateOnOneNode) {
   EXPECT_TRUE(options.replicate);
   EXPECT_THAT(text_of(validate(options, main.view(), mapping.machine())), IsEmpty());
   FakeRuntime runtime;
-  ReplicateAnswer answer;
+  ReplicateTaskOutput answer;
   mapper.replicate_task(runtime, main.at(cpu(0, 1)), answer);
   EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), cpu(0, 1), cpu(0, 2)));
   EXPECT_THAT(text_of(validate(answer, main.at(cpu(0, 1)), mapping.machine())), IsEmpty());
@@ -776,12 +776,12 @@ TEST(ProgramMapper, StealableTasks) {
   EXPECT_EQ(options.steal_origin, Origin{2});
   EXPECT_FALSE(options_of(mapper, other.view()).stealable);
   near.launch(rect({6}));
-  const SliceAnswer answer = slices_of(mapper, near.at(gpu(0, 0)), rect({6}));
+  const SliceTaskOutput answer = slices_of(mapper, near.at(gpu(0, 0)), rect({6}));
   EXPECT_EQ(answer.slices.size(), 6U);  // points move one by one
   for (const TaskSlice& slice : answer.slices) EXPECT_TRUE(slice.stealable);
   FakeRuntime runtime;
   runtime.can.stealing = false;
-  SliceAnswer whole;
+  SliceTaskOutput whole;
   mapper.slice_task(runtime, near.at(gpu(0, 0)), rect({6}), whole);
   EXPECT_EQ(whole.slices.size(), 4U);
   EXPECT_FALSE(whole.slices.begin()->stealable);
@@ -871,7 +871,7 @@ TEST(ProgramMapper, OneTaskWithDifferentRegionsAndPrivileges) {
     for (const Case& one : cases) {
       FakeTask task("t", {ProcKind::kGpu});
       task.region({one.name}, one.privilege, one.key);
-      const TaskWish wish = wish_of(mapper, task.at(gpu(round % 2, 0)));
+      const MapTaskOutput wish = wish_of(mapper, task.at(gpu(round % 2, 0)));
       ASSERT_EQ(wish.requirements.size(), 1U);
       EXPECT_EQ(memories_of(wish.requirements[0]), one.memories) << one.name;
       EXPECT_EQ(wish.requirements[0].untracked, one.untracked) << one.name;
@@ -938,7 +938,7 @@ TEST(ProgramMapper, KindsMissingOnSomeNodes) {
   for (int i = 0; i < 4; ++i) starts.push_back(options_of(mapper, task.view()).initial);
   EXPECT_THAT(starts, ElementsAre(gpu(1, 0), gpu(1, 1), gpu(2, 0), gpu(1, 0)));
   for (const Processor& p : starts) {
-    const TaskWish wish = wish_of(mapper, task.at(p));
+    const MapTaskOutput wish = wish_of(mapper, task.at(p));
     EXPECT_THAT(text_of(validate(wish, task.at(p), mapping.machine())), IsEmpty());
   }
 }
@@ -971,7 +971,7 @@ TEST(ProgramMapper, WhatIsNotHonouredIsSaidOnce) {
         for (int i = 0; i < 50; ++i) {
           TaskOptions options;
           mapper->select_task_options(runtime, task.view(), options);
-          TaskWish wish;
+          MapTaskOutput wish;
           mapper->map_task(runtime, task.at(options.initial), {}, wish);
           EXPECT_EQ(wish.requirements.size(), 1U);
         }

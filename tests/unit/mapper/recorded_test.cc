@@ -188,7 +188,7 @@ TEST_F(Recorded, StartsAndSlicesOfLaunches) {
     EXPECT_EQ(flags_of(options), line["flags"].get<std::vector<std::string>>());
     EXPECT_EQ(options.collective, line["collective"].get<std::vector<std::uint32_t>>());
     const TaskView& task = launch.on(options.initial);
-    SliceAnswer cut;
+    SliceTaskOutput cut;
     if (task.is_index) mapper.slice_task(runtime_, task, task.domain, cut);
     const Json slices = line.value("slices", Json::array());
     ASSERT_EQ(cut.slices.size(), slices.size());
@@ -210,7 +210,7 @@ TEST_F(Recorded, StartsAndSlicesOfLaunches) {
     if (task.is_index) {
       EXPECT_THAT(validate(cut, task, task.domain, mapper.machine()), ::testing::IsEmpty());
     }
-    TaskWish wish;
+    MapTaskOutput wish;
     mapper.map_task(runtime_, launch.on(options.initial), {}, wish);
     std::vector<std::int64_t> targets;
     for (const Processor& p : wish.processors) targets.push_back(p.index);
@@ -228,7 +228,7 @@ TEST_F(Recorded, WishesOfPoints) {
     ++seen;
     Launch& launch = *launches_[line["launch"]];
     const TaskView& task = launch.on({ProcKind::kCpu, 0, 0});
-    TaskWish wish;
+    MapTaskOutput wish;
     mapper(2).map_task(runtime_, task, {}, wish);
     EXPECT_THAT(validate(wish, task, mapper(2).machine()), ::testing::IsEmpty());
     std::vector<bool> compared(task.requirements.size());  // by more than an empty part

@@ -178,7 +178,7 @@ TEST(Sharding, APointBelongsToTheShardOfItsProcessor) {
       ASSERT_GT(id, 0U);
       ASSERT_LE(id, mapper.sharding_functors().size());
       const ShardingFunctor& functor = *mapper.sharding_functors()[id - 1];
-      const SliceAnswer slices = slices_of(mapper, task.view(), domain);
+      const SliceTaskOutput slices = slices_of(mapper, task.view(), domain);
       ASSERT_FALSE(slices.failure);
       for (const TaskSlice& slice : slices.slices) {
         const ShardId shard = functor.shard(slice.box.lower, domain, shards);

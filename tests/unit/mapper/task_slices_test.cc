@@ -137,7 +137,7 @@ TEST(TaskSlices, OfCyclicLaunchesTakeFewBytesAndNameEveryPointOnce) {
           Rect{{9, -4, 1'000}, {17, 18, 19}}, rect({1, 1, 4'001})}) {
       task.launch(domain);
       const TaskView view = task.at(gpu(0, 0));
-      const SliceAnswer answer = slices_of(mapper, view, domain);
+      const SliceTaskOutput answer = slices_of(mapper, view, domain);
       ASSERT_FALSE(answer.failure) << name;
       EXPECT_THAT(text_of(validate(answer, view, domain, mapping.machine())), IsEmpty()) << name;
       EXPECT_EQ(covers_once(answer.slices, domain), "") << name;

@@ -22,8 +22,8 @@ const Machine& two_nodes() {
 }
 
 // A wish that is fine for a task on GPU (0, 0) with variant 1.
-TaskWish good_wish(const FakeTask& task) {
-  TaskWish wish;
+MapTaskOutput good_wish(const FakeTask& task) {
+  MapTaskOutput wish;
   wish.processors = {gpu(0, 0)};
   wish.variant = 1;
   wish.requirements.resize(task.requirements.size());
@@ -42,7 +42,7 @@ TEST(Validate, AGoodWishIsFine) {
 TEST(Validate, ProcessorsThatAreNot) {
   FakeTask task("t", {ProcKind::kGpu});
   const auto refusals = [&](std::vector<Processor> processors) {
-    TaskWish wish = good_wish(task);
+    MapTaskOutput wish = good_wish(task);
     wish.processors = std::move(processors);
     return validate(wish, task.view(), two_nodes());
   };
@@ -65,7 +65,7 @@ TEST(Validate, ProcessorsThatAreNot) {
 
 TEST(Validate, VariantsThatDoNotFit) {
   FakeTask task("t", {ProcKind::kGpu, ProcKind::kCpu});
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   wish.variant = 3;
   EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
               ElementsAre("map_task of `t` chose variant 3, which the task does not have "
@@ -80,16 +80,16 @@ TEST(Validate, TheAnswersOwnFailureComesFirst) {
   FakeTask task("t", {ProcKind::kGpu});
   Diagnostic failure;
   failure.message = "because";
-  TaskWish wish;
+  MapTaskOutput wish;
   wish.failure = failure;
   EXPECT_EQ(validate(wish, task.view(), two_nodes())[0].diagnostic.message, "because");
-  SliceAnswer slices;
+  SliceTaskOutput slices;
   slices.failure = failure;
   EXPECT_EQ(validate(slices, task.view(), rect({4}), two_nodes()).size(), 1U);
   TaskOptions options;
   options.failure = failure;
   EXPECT_EQ(validate(options, task.view(), two_nodes()).size(), 1U);
-  TaskWish aborted;
+  MapTaskOutput aborted;
   aborted.abort_mapping = true;
   EXPECT_THAT(validate(aborted, task.view(), two_nodes()), IsEmpty());
 }
@@ -98,7 +98,7 @@ TEST(Validate, RequirementsWithoutAPlace) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
   task.region({"s"}, Privilege::kNoAccess);  // needs none
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   wish.requirements[1] = {};
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
   wish.requirements[0] = {};
@@ -126,7 +126,7 @@ TEST(Validate, VirtualWhereItCannotBe) {
   FakeTask task("t", {ProcKind::kGpu});
   task.variants[0].leaf = true;
   RequirementView& region = task.region({"r"}, Privilege::kReduce);
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   wish.requirements[0].is_virtual = true;
   EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
               ElementsAre("region 0 of `t` cannot be virtual: a leaf reduces to it [bad-virtual]"));
@@ -152,7 +152,7 @@ TEST(Validate, VirtualWhereItCannotBe) {
 TEST(Validate, NamedInstances) {
   FakeTask task("t", {ProcKind::kGpu});
   RequirementView& region = task.region({"r"}, Privilege::kReadOnly);
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   RequirementWish& named = wish.requirements[0];
   named.instance = 3;
   named.instance_origin = Origin{5};
@@ -174,7 +174,7 @@ TEST(Validate, VirtualAsTheLastResort) {
   FakeTask task("t", {ProcKind::kGpu});
   task.variants[0].leaf = true;
   task.region({"r"}, Privilege::kReduce);
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   wish.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());  // FBMEM comes first
   wish.requirements[0] = {};
@@ -196,7 +196,7 @@ std::vector<std::string> layout_refusals(const LayoutDemand& demand, const Layou
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"}).region_dimensions = dimensions;
   task.variants[0].demands = {&demand, 1};
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   wish.requirements[0].candidates_in_order[0].layout = layout;
   return text_of(validate(wish, task.view(), two_nodes()));
 }
@@ -232,7 +232,7 @@ TEST(Validate, LayoutsThatTheProgramsMapperAsksFor) {
     demands[1].align_op = AlignOp::kEq;
     demands[1].align_bytes = 64;
     task.variants[0].demands = demands;
-    TaskWish wish = good_wish(task);
+    MapTaskOutput wish = good_wish(task);
     InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
     candidate.layout = layout;
     candidate.layout_origin = Origin{1};
@@ -267,7 +267,7 @@ TEST(Validate, GapsBetweenTheFieldsOfAMapperThatAsksForNone) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"}).region_dimensions = 2;
   task.variants[0].demands = {&demand, 1};
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
   candidate.layout = {.align_op = AlignOp::kEq, .align_bytes = 64};
   candidate.layout_origin = Origin{1};
@@ -291,7 +291,7 @@ std::vector<std::string> refused_by_two(DimensionOrder says, bool first_chosen, 
   task.variants[0].chosen_by_mapper = first_chosen;
   task.variants[1].chosen_by_mapper = second_chosen;
   task.variants[2].chosen_by_mapper = other_kind_chosen;
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   wish.variant = mapper::best_variant(task.view(), ProcKind::kGpu)->id;
   InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
   candidate.layout.dimensions = says;
@@ -410,7 +410,7 @@ TEST(Validate, CollectiveRequirementsThatAreNot) {
 class FakeOperation {
  public:
   FakeTask regions{"", {}};
-  OperationWish wish;
+  MapOperationOutput wish;
 
   explicit FakeOperation(OperationKind kind) : kind_(kind) { parent_.current = gpu(0, 0); }
   std::vector<std::string> refusals() const {
@@ -510,7 +510,7 @@ TEST(Validate, Replication) {
   FakeTask task("t", {ProcKind::kGpu});
   task.variants[0].replicable = true;
   const auto refusals = [&](VariantId variant, std::vector<Processor> processors) {
-    ReplicateAnswer answer;
+    ReplicateTaskOutput answer;
     answer.variant = variant;
     answer.processors = std::move(processors);
     return text_of(validate(answer, task.at(gpu(0, 0)), two_nodes()));
@@ -538,7 +538,7 @@ TEST(Validate, AShardStaysWhereItWasPut) {
   FakeTask task("t", {ProcKind::kGpu, ProcKind::kGpu});
   TaskView view = task.at(gpu(0, 0));
   view.shard_variant = 1;
-  TaskWish wish = good_wish(task);
+  MapTaskOutput wish = good_wish(task);
   EXPECT_THAT(validate(wish, view, two_nodes()), IsEmpty());
   wish.variant = 2;
   EXPECT_EQ(validate(wish, view, two_nodes()).size(), 1U);
@@ -552,7 +552,7 @@ TEST(Validate, AShardStaysWhereItWasPut) {
 TEST(Validate, Schedules) {
   FakeTask one("a", {ProcKind::kCpu}), two("b", {ProcKind::kCpu});
   const std::vector<TaskView> ready = {one.view(), two.view()};
-  const auto refusals = [&](const ScheduleAnswer& answer) {
+  const auto refusals = [&](const SelectMappingOutput& answer) {
     return text_of(validate(answer, ready, two_nodes()));
   };
   EXPECT_THAT(refusals({{0, 1}, {}, 0}), IsEmpty());
@@ -571,17 +571,19 @@ TEST(Validate, Schedules) {
   EXPECT_THAT(refusals({{0}, {{1, cpu(1, 4)}}, 0}),
               ElementsAre("select_tasks_to_map of `b` names CPU (1, 4), which the machine does not "
                           "have [bad-processor]"));
-  EXPECT_THAT(validate(ScheduleAnswer{}, {}, two_nodes()), IsEmpty());  // nothing was ready
+  EXPECT_THAT(validate(SelectMappingOutput{}, {}, two_nodes()), IsEmpty());  // nothing was ready
 }
 
 TEST(Validate, MustEpochs) {
   FakeTask one("a", {ProcKind::kCpu}), two("b", {ProcKind::kCpu});
   const std::vector<TaskView> tasks = {one.view(), two.view()};
-  EXPECT_THAT(validate(MustEpochAnswer{{cpu(0, 0), cpu(1, 0)}, {}}, tasks, two_nodes()), IsEmpty());
-  EXPECT_THAT(text_of(validate(MustEpochAnswer{{cpu(0, 1), cpu(0, 1)}, {}}, tasks, two_nodes())),
+  EXPECT_THAT(validate(MapMustEpochOutput{{cpu(0, 0), cpu(1, 0)}, {}}, tasks, two_nodes()),
+              IsEmpty());
+  EXPECT_THAT(text_of(validate(MapMustEpochOutput{{cpu(0, 1), cpu(0, 1)}, {}}, tasks, two_nodes())),
               ElementsAre("map_must_epoch of `a` names CPU (0, 1) twice [repeated-processor]"));
-  EXPECT_EQ(validate(MustEpochAnswer{{cpu(0, 0)}, {}}, tasks, two_nodes()).size(), 1U);
-  EXPECT_EQ(validate(MustEpochAnswer{{cpu(0, 0), cpu(3, 0)}, {}}, tasks, two_nodes()).size(), 1U);
+  EXPECT_EQ(validate(MapMustEpochOutput{{cpu(0, 0)}, {}}, tasks, two_nodes()).size(), 1U);
+  EXPECT_EQ(validate(MapMustEpochOutput{{cpu(0, 0), cpu(3, 0)}, {}}, tasks, two_nodes()).size(),
+            1U);
 }
 
 TEST(Validate, Shards) {
@@ -605,7 +607,7 @@ TEST(Validate, ShardingFunctors) {
 
 std::vector<std::string> slice_refusals(const Rect& part, const std::vector<Rect>& boxes) {
   FakeTask task("t", {ProcKind::kGpu});
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   for (const Rect& box : boxes) answer.slices.push_back({box, gpu(0, 0), false, false});
   return text_of(validate(answer, task.view(), part, two_nodes()));
 }
@@ -638,7 +640,7 @@ TEST(Validate, PointsOfAConcurrentLaunch) {
   FakeTask task("t", {ProcKind::kGpu});
   TaskView view = task.view();
   view.concurrent = true;
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   answer.slices = {{{{0}, {1}}, gpu(0, 0), false, false}, {{{1}, {1}}, gpu(1, 0), false, false}};
   EXPECT_THAT(validate(answer, view, rect({2}), two_nodes()), IsEmpty());
   const auto shared = ElementsAre(
@@ -654,7 +656,7 @@ TEST(Validate, PointsOfAConcurrentLaunch) {
 
 TEST(Validate, ASlicesProcessor) {
   FakeTask task("t", {ProcKind::kGpu});
-  SliceAnswer answer;
+  SliceTaskOutput answer;
   answer.slices = {{rect({4}), gpu(5, 0), false, false}};
   answer.origin = {3};
   const auto refusals = validate(answer, task.view(), rect({4}), two_nodes());

@@ -52,7 +52,8 @@ class ByPoint : public Mapper {
     answer.initial = {ProcKind::kCpu, 0, 0};
     answer.valid_instances = false;
   }
-  void slice_task(MapperRuntime&, const TaskView&, const Rect& part, SliceAnswer& answer) override {
+  void slice_task(MapperRuntime&, const TaskView&, const Rect& part,
+                  SliceTaskOutput& answer) override {
     Point point = part.lower;
     do {
       Rect one{point, part.extents};
@@ -63,7 +64,7 @@ class ByPoint : public Mapper {
     } while (next_point(part, &point));
   }
   void map_task(MapperRuntime&, const TaskView& task,
-                std::span<const std::span<const InstanceView>>, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>>, MapTaskOutput& answer) override {
     answer.processors = {task.current};
     answer.variant = 1;
     answer.requirements.resize(task.requirements.size());

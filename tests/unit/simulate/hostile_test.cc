@@ -116,7 +116,7 @@ class HostileMapper final : public Mapper {
     return garbage_.one_in(3) ? garbage_.index() : static_cast<ShardingId>(garbage_.next() % 4);
   }
   void replicate_task(MapperRuntime& runtime, const TaskView& task,
-                      ReplicateAnswer& answer) override {
+                      ReplicateTaskOutput& answer) override {
     want(runtime, task);
     inside_->replicate_task(runtime, task, answer);
     if (now()) answer.variant = garbage_.index();
@@ -124,7 +124,7 @@ class HostileMapper final : public Mapper {
     if (now()) answer.processors.clear();
   }
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override {
+                  SliceTaskOutput& answer) override {
     want(runtime, task);
     inside_->slice_task(runtime, task, part, answer);
     for (TaskSlice slice : std::exchange(answer.slices, {})) {
@@ -138,7 +138,8 @@ class HostileMapper final : public Mapper {
     if (now()) answer.slices.push_back({part, task.current});
   }
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     speak(runtime);
     want(runtime, task);
     for (const auto& each : valid) {
@@ -186,7 +187,7 @@ class HostileMapper final : public Mapper {
     for (std::uint64_t n = garbage_.next() % 6; n > 0; --n) answer.push_back(garbage_.index());
   }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                           ScheduleAnswer& answer) override {
+                           SelectMappingOutput& answer) override {
     want(runtime, ready.front());
     if (calm_ % 4 == 0) {  // never maps anything
       for (std::uint32_t i = 0; i < ready.size() && calm_ % 8 == 0; ++i) {

@@ -61,7 +61,7 @@ Application app_of(std::vector<AppStatement> body) {
 }
 
 struct Scripts {
-  using Map = std::function<void(MapperRuntime&, const TaskView&, TaskWish&)>;
+  using Map = std::function<void(MapperRuntime&, const TaskView&, MapTaskOutput&)>;
   std::map<std::string, Map, std::less<>> map;  // by task
   std::function<void(MapperRuntime&, const TaskView&)> options = {};
   std::function<void(MapperRuntime&)> select = {};
@@ -84,12 +84,13 @@ class Scripted final : public Mapper {
     if (scripts_.options) scripts_.options(runtime, task);
   }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                           ScheduleAnswer& answer) override {
+                           SelectMappingOutput& answer) override {
     scripts_.select(runtime);
     Mapper::select_tasks_to_map(runtime, ready, answer);
   }
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     answer.processors = {task.current};
     answer.variant = task.current.kind == ProcKind::kGpu ? 2 : 1;
     answer.requirements.resize(task.requirements.size());
@@ -164,7 +165,7 @@ struct Request {
   CollectPriority priority = kCollectDefault;
 };
 
-void name(TaskWish& answer, InstanceId instance) {
+void name(MapTaskOutput& answer, InstanceId instance) {
   for (RequirementWish& wish : answer.requirements) {
     wish.instance = instance;
     wish.instance_origin.statement = kStatement;
@@ -177,7 +178,7 @@ TEST(Instances, OneOverTwoPiecesServesBothAndIsFoundAgain) {
   const Application app = app_of({launch("both"), launch("both"), launch("look")});
   Scripts scripts;
   std::vector<InstanceId> found;
-  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish& answer) {
+  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput& answer) {
     EXPECT_TRUE(runtime.capabilities().instances);
     const auto got = runtime.find_or_create_instance(Request(task));
     ASSERT_TRUE(got);
@@ -186,7 +187,7 @@ TEST(Instances, OneOverTwoPiecesServesBothAndIsFoundAgain) {
     found.push_back(got->id);
     name(answer, got->id);
   };
-  scripts.map["look"] = [&](MapperRuntime&, const TaskView& task, TaskWish& answer) {
+  scripts.map["look"] = [&](MapperRuntime&, const TaskView& task, MapTaskOutput& answer) {
     ASSERT_EQ(scripts.valid.size(), 1U);
     ASSERT_EQ(scripts.valid[0].size(), 1U);
     const InstanceView& seen = scripts.valid[0][0];
@@ -209,7 +210,7 @@ TEST(Instances, OneOverTwoPiecesServesBothAndIsFoundAgain) {
 TEST(Instances, AreFilledAsOthersAreAndHaveTheStatementThatNamedThem) {
   const Application app = app_of({launch("one"), launch("look"), launch("both")});
   Scripts scripts;
-  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish& answer) {
+  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput& answer) {
     const auto made = runtime.create_instance(Request(task));
     ASSERT_TRUE(made && made->created);
     name(answer, made->id);
@@ -229,13 +230,13 @@ TEST(Instances, AreFoundByLayoutFieldsAndCover) {
   const Application app = app_of({launch("both"), launch("one")});
   Scripts scripts;
   InstanceId made = 0;
-  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish&) {
+  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput&) {
     made = runtime.create_instance(Request(task, {0, 1}))->id;
   };
   const auto id = [](const std::optional<FoundInstance>& found) {
     return found ? found->id : InstanceId{0};
   };
-  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish&) {
+  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput&) {
     Request request(task, {1, 0});
     EXPECT_EQ(id(runtime.find_instance(request)), made);
     Request other = request;
@@ -273,7 +274,7 @@ TEST(Instances, ThatMakeNoSenseAreNeitherFoundNorMade) {
   const Application app = app_of({launch("one")});
   Scripts scripts;
   bool asked = false;
-  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish&) {
+  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput&) {
     asked = true;
     const std::int64_t before = runtime.free_bytes(sysmem(0));
     const Request good(task);
@@ -314,7 +315,7 @@ TEST(Instances, WithoutRoomThereAreNone) {
   const Application app = app_of({launch("other"), wait(), launch("both")});
   Scripts scripts;
   int made = 0;
-  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish& answer) {
+  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput& answer) {
     EXPECT_EQ(runtime.free_bytes(sysmem(0)), 2 * kPiece - 1);
     EXPECT_FALSE(runtime.create_instance(Request(task)));  // the data of s is nowhere else
     Request of_one(task);
@@ -340,7 +341,7 @@ TEST(Instances, StayUntilTheTaskIsMapped) {
   const auto machine = machine_of(2 * kPiece);
   for (const bool released : {false, true}) {
     Scripts scripts;
-    scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish&) {
+    scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput&) {
       Request request(task);
       request.regions = {2};
       const auto unused = runtime.create_instance(request);
@@ -371,7 +372,7 @@ TEST(Instances, AreAcquiredCollectedAndKept) {
   Scripts scripts;
   InstanceId unused = 0, used = 0, kept = 0;
   int looks = 0;
-  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish& answer) {
+  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput& answer) {
     const Request request(task);
     unused = runtime.create_instance(request)->id;
     used = runtime.create_instance(request)->id;
@@ -381,7 +382,7 @@ TEST(Instances, AreAcquiredCollectedAndKept) {
     EXPECT_FALSE(runtime.collect_instance(unused));  // acquired
     name(answer, used);
   };
-  scripts.map["look"] = [&](MapperRuntime& runtime, const TaskView&, TaskWish&) {
+  scripts.map["look"] = [&](MapperRuntime& runtime, const TaskView&, MapTaskOutput&) {
     if (looks++ == 0) {
       const std::int64_t before = runtime.free_bytes(sysmem(0));
       EXPECT_FALSE(runtime.collect_instance(0));
@@ -449,12 +450,12 @@ TEST(Instances, MayBeMadeWhileSourcesAreChosen) {
   const Application app = app_of({launch("both"), launch("look"), launch("both")});
   Scripts scripts;
   int asked = 0;
-  scripts.map["look"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish& answer) {
+  scripts.map["look"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput& answer) {
     Request request(task);
     request.layout.dimensions = DimensionOrder::kC;
     name(answer, runtime.create_instance(request)->id);
   };
-  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish& answer) {
+  scripts.map["both"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput& answer) {
     if (asked++ > 0) name(answer, runtime.create_instance(Request(task))->id);
   };
   std::vector<std::size_t> fields;
@@ -480,21 +481,21 @@ struct Refused {
 // What becomes of the last launch when its answer names an instance that "one" made for itself.
 Refused refused(
     const std::string& task, const std::function<void(Request&)>& change,
-    const std::function<void(MapperRuntime&, InstanceId, TaskWish&)>& answer_with =
-        [](MapperRuntime&, InstanceId made, TaskWish& answer) { name(answer, made); }) {
+    const std::function<void(MapperRuntime&, InstanceId, MapTaskOutput&)>& answer_with =
+        [](MapperRuntime&, InstanceId made, MapTaskOutput& answer) { name(answer, made); }) {
   const Application app = app_of({launch("one"), wait(), launch(task)});
   const auto machine = machine_of();
   Scripts scripts;
   InstanceId made = 0;
-  scripts.map["main"] = [&](MapperRuntime&, const TaskView&, TaskWish&) { made = 0; };
-  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& view, TaskWish& answer) {
+  scripts.map["main"] = [&](MapperRuntime&, const TaskView&, MapTaskOutput&) { made = 0; };
+  scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& view, MapTaskOutput& answer) {
     if (made != 0) return answer_with(runtime, made, answer);
     Request request(view);
     change(request);
     made = runtime.create_instance(request)->id;
   };
   if (task != "one") {
-    scripts.map[task] = [&](MapperRuntime& runtime, const TaskView&, TaskWish& answer) {
+    scripts.map[task] = [&](MapperRuntime& runtime, const TaskView&, MapTaskOutput& answer) {
       answer_with(runtime, made, answer);
     };
   }
@@ -548,7 +549,7 @@ TEST(NamedInstances, ThatAreNotThereAreRefused) {
   // So that "one" itself does not use it.
   const auto otherwise = [](Request& request) { request.layout.dimensions = DimensionOrder::kC; };
   Refused found =
-      refused("one", otherwise, [](MapperRuntime& runtime, InstanceId made, TaskWish& answer) {
+      refused("one", otherwise, [](MapperRuntime& runtime, InstanceId made, MapTaskOutput& answer) {
         EXPECT_TRUE(runtime.collect_instance(made));
         name(answer, made);
       });
@@ -558,10 +559,10 @@ TEST(NamedInstances, ThatAreNotThereAreRefused) {
   EXPECT_THAT(found.raw, HasSubstr("which has already been collected"));
   for (const InstanceId id : {InstanceId{1000}, InstanceId{1} << 32 | 1, ~InstanceId{0}}) {
     found = refused("one", otherwise,
-                    [&](MapperRuntime&, InstanceId, TaskWish& answer) { name(answer, id); });
+                    [&](MapperRuntime&, InstanceId, MapTaskOutput& answer) { name(answer, id); });
     EXPECT_THAT(found.message, HasSubstr("there was never one of that number [bad-instance]"));
   }
-  found = refused("one", otherwise, [](MapperRuntime&, InstanceId made, TaskWish& answer) {
+  found = refused("one", otherwise, [](MapperRuntime&, InstanceId made, MapTaskOutput& answer) {
     name(answer, made);
     answer.requirements[0].is_virtual = true;
   });
@@ -574,7 +575,7 @@ TEST(NamedInstances, OfOneGpuAreNotForAnother) {
   for (const bool both : {false, true}) {
     Scripts scripts;
     scripts.where = {ProcKind::kGpu, 0, 1};
-    scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, TaskWish& answer) {
+    scripts.map["one"] = [&](MapperRuntime& runtime, const TaskView& task, MapTaskOutput& answer) {
       Request request(task);
       request.memory = {MemKind::kFbmem, 0, 1};
       name(answer, runtime.create_instance(request)->id);

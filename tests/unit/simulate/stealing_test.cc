@@ -163,20 +163,22 @@ TEST(Stealing, MoreTasksThanAnyoneWaitsFor) {
 class OneByOne : public Mapper {
  public:
   using Mapper::Mapper;
-  void slice_task(MapperRuntime&, const TaskView&, const Rect& part, SliceAnswer& answer) override {
+  void slice_task(MapperRuntime&, const TaskView&, const Rect& part,
+                  SliceTaskOutput& answer) override {
     for (std::int64_t i = 0; i < part.extents[0]; ++i) {
       answer.slices.push_back(
           {{Point{part.lower[0] + i}, Point{1}}, {ProcKind::kGpu, 0, i / 2 % 2}, false, true});
     }
   }
   void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
     Mapper::map_task(runtime, task, valid, answer);
     answer.task_profiling.status = true;
     ++running_;
   }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView>,
-                           ScheduleAnswer& answer) override {
+                           SelectMappingOutput& answer) override {
     if (running_ == 0) return answer.map.push_back(0);
     if (event_ == 0) event_ = runtime.create_event();
     answer.deferral = event_;
