@@ -131,10 +131,11 @@ TEST(Dimensions, PositionsOfTuples) {
 }
 
 TEST(Dimensions, SameDimensionOfAnyMachine) {
-  EXPECT_THAT(problems("def f(Task task, x) { return x.swap(1, 1)[0, 0]; }\n"
-                       "def g(Task task) { return f(task, Machine(GPU)); }\n"
-                       "IndexTaskMap work g\n"),
-              ElementsAre("error: `swap` needs two different dimensions, not 1 twice [same-dimension]"));
+  EXPECT_THAT(
+      problems("def f(Task task, x) { return x.swap(1, 1)[0, 0]; }\n"
+               "def g(Task task) { return f(task, Machine(GPU)); }\n"
+               "IndexTaskMap work g\n"),
+      ElementsAre("error: `swap` needs two different dimensions, not 1 twice [same-dimension]"));
 }
 
 // Code that may never be evaluated is no reason to refuse a program.
