@@ -255,6 +255,7 @@ class Overlay final : public Above {
   }
 
   // ---- Hooks that only the program's mapper decides. It may trigger an event in any hook.
+  // NOLINTBEGIN(bugprone-macro-parentheses): Output is a type
 #define GROMA_FORWARD(hook, Operation, Input, Output)                                      \
   void hook(MapperContext context, const Legion::Operation& operation, const Input& input, \
             Output& output) override {                                                     \
