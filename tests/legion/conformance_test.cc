@@ -28,7 +28,6 @@ namespace groma::legion_test {
 namespace {
 
 using Legion::Context;
-using Legion::DomainPoint;
 using Legion::LogicalRegion;
 using Legion::PhysicalRegion;
 
@@ -401,8 +400,9 @@ TEST_P(Conformance, WhatIsSaidIsWhatIsDone) {
     const auto& [name, point] = key;
     ++points[name];
     SCOPED_TRACE(name + " " + testing::PrintToString(point));
-    const auto task = std::find_if(kTasks.begin(), kTasks.end(),
-                                   [&](const TaskCase& one) { return one.name == name; });
+    const auto task =
+        std::find_if(kTasks.begin(), kTasks.end(),
+                     [&name = name](const TaskCase& one) { return one.name == name; });
     const ExplainedTask& explained =
         said.explanation.tasks[static_cast<std::size_t>(task - kTasks.begin())];
     check_processor(saw, explained, *task, point, said, diags);
