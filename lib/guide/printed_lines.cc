@@ -1,6 +1,7 @@
 // Recognises numbers, times and locations in the lines that programs print.
 #include "guide/printed_lines.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using NumberRole = PrintedNumber::Role;
 
-constexpr std::size_t kRoleBytes = 64;  // text beside a number that decides its role
+// The length of the text beside a number that decides the number's role.
+constexpr std::size_t kRoleBytes = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -72,38 +74,41 @@ const RE2& measure_unit() {
   return pattern;
 }
 
-// Matches words before the number of a processor, a thread or a process. They always mean a
-// location.
+// Words that always mean a location: a processor, a thread or a process. A number follows them.
+constexpr std::string_view kPlaces = "(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*";
+// Words that mean something else in many programs (`matrix rank 3`, a node of a graph).
+constexpr std::string_view kPossiblePlaces = "(?:core|node|rank|shard|memory|device|host)[ :=#]*";
+
+// Matches a location before its number.
 const RE2& place_words() {
-  static const RE2 pattern(R"((?i)\b(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*$)");
+  static const RE2 pattern(fmt::format(R"((?i)\b{}$)", kPlaces));
   return pattern;
 }
 
-// Matches words that mean something else in many programs (`matrix rank 3`, a node of a graph), in
-// forms in which they mean a location: `on node 3`, `[rank 0]` and `SYSMEM of node 1`.
+// Matches possible locations in forms in which they are locations: `on node 3`, `[rank 0]` and
+// `SYSMEM of node 1`.
 const RE2& placed_words() {
-  static const RE2 pattern(R"((?i)(?:\b(?:on|in|at|from|to|[a-z_]*mem(?:ory)? of)|[\[(<]) ?)"
-                           R"((?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
+  static const RE2 pattern(fmt::format(
+      R"((?i)(?:\b(?:on|in|at|from|to|[a-z_]*mem(?:ory)? of)|[\[(<]) ?{}$)", kPossiblePlaces));
   return pattern;
 }
 
-// Matches the words of placed_words() in any other form. They mean a location if another location
-// follows the number (next_place()).
+// Matches possible locations in any form. They are locations if another location follows the number
+// (next_place()).
 const RE2& possible_place() {
-  static const RE2 pattern(R"((?i)\b(?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
+  static const RE2 pattern(fmt::format(R"((?i)\b{}$)", kPossiblePlaces));
   return pattern;
 }
 
 // Matches a location directly after a number: `node 1 CPU 0`.
 const RE2& next_place() {
-  static const RE2 pattern(
-      R"((?i)^[ ,;:/.]*(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*[0-9])");
+  static const RE2 pattern(fmt::format(R"((?i)^[ ,;:/.]*{}[0-9])", kPlaces));
   return pattern;
 }
 
-// Matches the words of placed_words() after another location: `CPU 1, node 0`.
+// Matches a possible location after another location: `CPU 1, node 0`.
 const RE2& further_place() {
-  static const RE2 pattern(R"((?i)^[ ,;:/.]*(?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
+  static const RE2 pattern(fmt::format(R"((?i)^[ ,;:/.]*{}$)", kPossiblePlaces));
   return pattern;
 }
 

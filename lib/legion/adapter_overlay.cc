@@ -5,17 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 #include <utility>
 
 #include "base/one_diagnostic.h"
-#include "groma/program_mapper.h"
 #include "legion/adapter.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
-#include "mapper/demands.h"
-#include "mapper/variant_layouts.h"
 
 namespace groma::legion {
 

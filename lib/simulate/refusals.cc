@@ -16,9 +16,6 @@
 namespace groma::sim {
 namespace {
 
-// How many regions a message about a full memory lists.
-constexpr std::size_t kShownHeldRegions = 4;
-
 // Returns " from (1, 1)" for a launch that does not begin at 0, else nothing.
 std::string corner_text(const Point& lower) {
   const bool at_zero = lower == Point::zeros(lower.dimensions());
@@ -35,7 +32,7 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
   const std::int64_t in_all = saturating_add(capacity - store.free_bytes(full.memory), wanted);
   diagnostic.note(fmt::format("{} needs {} in all, with what lies there, and has {}",
                               mapper::text_of(memory), bytes_words(in_all), bytes_words(capacity)));
-  for (const Store::Held& held : store.contents(full.memory, kShownHeldRegions)) {
+  for (const Store::Held& held : store.contents(full.memory, kShownRegions)) {
     const std::string used = held.used == held.count ? ", in use"
                              : held.used > 0         ? fmt::format(", {} of them in use", held.used)
                                                      : "";

@@ -2,6 +2,7 @@
 // in validate.h and legion_words.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@
 #include "simulate/task_run.h"
 
 namespace groma::sim {
+
+// The number of regions that a message about a full or small memory lists.
+inline constexpr std::size_t kShownRegions = 4;
 
 // An error, and the output of a real run that has it.
 struct RefusedTask {

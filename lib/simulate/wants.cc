@@ -21,9 +21,6 @@
 namespace groma::sim {
 namespace {
 
-// The number of regions that a warning about a small memory lists.
-constexpr std::size_t kShownRegions = 4;
-
 // Returns a hash of the instance that a query would make. Queries with equal keys may share an
 // instance.
 std::uint64_t key_of(const InstanceQuery& query) {
