@@ -20,6 +20,7 @@ struct EmitArguments {
   bool decisions_only = false;
 };
 
+// Compiles the mapping and writes the C++ file. Returns the exit code.
 int run(const EmitArguments& options) {
   check_written({{"--out", options.out}}, {options.file});
   std::optional<groma::Diagnostics> diags;

@@ -20,6 +20,7 @@ struct FormatArguments {
   bool in_place = false;
 };
 
+// Formats one file: prints the text, the difference or the name, or rewrites the file.
 int format_one(const std::string& path, const FormatArguments& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<std::string> text;

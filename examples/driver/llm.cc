@@ -25,6 +25,7 @@ int refuse_check(const E& error, bool json) {
   return kWrongInput;
 }
 
+// Asks the endpoint and prints what it can do. Returns the exit code.
 int run_check(const ChatCheckArguments& arguments) {
   catch_interrupts();
   groma::ChatOptions options;

@@ -18,6 +18,7 @@ struct MappingDiffArguments {
   bool json = false;
 };
 
+// Reads both mappings, compares them and prints the differences. Returns the exit code.
 int run(MappingDiffArguments options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.machine, options.app});

@@ -13,8 +13,9 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxNestedRules = 200;                     // limit for nested rules of the grammar
-constexpr std::size_t kShownRest = 12, kShownName = 40;  // bytes of a formula in messages
+constexpr int kMaxNestedRules = 200;  // limit for nested rules of the grammar
+// limits on the bytes of a formula that messages show
+constexpr std::size_t kShownRest = 12, kShownName = 40;
 // Limit for values on the stack; an open rule keeps at most one value.
 constexpr std::size_t kMaxStack = 256;
 

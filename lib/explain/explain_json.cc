@@ -15,6 +15,7 @@ std::string_view name_of(Reason reason) {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
+// Converts the parts of an explanation to JSON.
 class JsonWriter {
  public:
   explicit JsonWriter(const Program& program) : program_(program) {}

@@ -30,6 +30,8 @@ std::string_view words_of(Reason reason) {
   return "";
 }
 
+// Writes the tasks of an explanation, indented by level: a decision, then the statement that made
+// it (`by`), then the statements that lost (`over`).
 class TextWriter {
  public:
   TextWriter(const Explanation& explanation, const Program& program, bool color)

@@ -148,7 +148,8 @@ struct Results::State {
     return groups;
   }
 
-  // Reads a line. Parts of it that a carriage return overwrites become lines of their own.
+  // Reads a line. If the line has carriage returns, the parts between them count as separate lines,
+  // because each part overwrites the part before it on a terminal.
   void read_line(std::string_view line, bool is_error, std::int64_t position,
                  Groups& groups) const {
     if (is_error && line.starts_with(kOwnLine)) return;

@@ -17,7 +17,8 @@
 namespace groma {
 namespace {
 
-// A body in a body is two levels; what a statement holds, and what holds the first, the rest.
+// Limit on the nesting of the JSON. Each body within a body takes two levels. The constant part is
+// for the values in a statement and for the values around the first body.
 constexpr std::size_t kMaxAppJsonDepth = 16 + 2 * static_cast<std::size_t>(kMaxAppDepth);
 
 std::string one_of(std::span<const std::string_view> names) {

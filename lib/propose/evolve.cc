@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kEvolveTemperature = 0.7;
 constexpr std::size_t kIslands = 5, kPopulation = 1000, kArchive = 100, kBins = 10;
-constexpr std::size_t kReferences = 20;  // members to which distances are measured
+constexpr std::size_t kReferences = 20;  // number of members to which distances are measured
 constexpr double kExplore = 0.2, kExploit = 0.7, kEliteShare = 0.1, kMigrants = 0.1;
 constexpr std::size_t kWorkers = 2;     // concurrent proposals, each on the next island
 constexpr int kMigrationInterval = 50;  // an island migrates after so many new programs
@@ -30,6 +30,7 @@ constexpr int kNear = 2;         // cells at most this many bins apart are near 
 constexpr int kFailedEdits = 2;  // failed edits in a row before whole texts are requested
 constexpr std::size_t kMaxPending = 64;
 
+// A program of the population of an island.
 struct IslandMember {
   std::int64_t id = 0;
   std::int64_t parent = 0;  // 0: no parent

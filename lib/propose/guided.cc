@@ -22,7 +22,7 @@ constexpr double kWorthIt = 0.999;    // a new score must be at most this share 
 constexpr std::size_t kSampled = 96;  // number of moves that are estimated after a jump
 constexpr int kBreadth = 3;  // changes tried of one mapping before moving to the best of them
 constexpr std::size_t kEliteDrafts = 32;  // number of drafts kept
-constexpr int kMostShort = 64;            // limit of shortages of memory solved in a row
+constexpr int kMostShort = 64;            // limit on the memory shortages that are solved in a row
 
 class Guided : public Proposer {
  public:

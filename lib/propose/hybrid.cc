@@ -13,7 +13,7 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kHybridTemperature = 0.7;
-constexpr std::size_t kSamples = 3;  // samples if estimates are available
+constexpr std::size_t kSamples = 3;  // replies for each question, if estimates can choose one
 constexpr std::size_t kBestShown = 4, kRecentShown = 2;
 constexpr int kMostFailed = 2;   // rounds without a usable reply before `guided` continues alone
 constexpr int kPauseTurns = 16;  // turns until the model is asked again

@@ -22,6 +22,7 @@ constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
 constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 4'000, kMaxWords = 400;
 constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
 
+// A program of the population, with its result.
 struct PopulationMember {
   std::int64_t id = 0;  // the step's number
   std::int64_t base = 0, reference = 0;
@@ -209,6 +210,7 @@ class Scientist : public Proposer {
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
   }
 
+  // Returns the members that ran, the best first.
   std::vector<const PopulationMember*> valid() const {
     std::vector<const PopulationMember*> members;
     for (const PopulationMember& member : population_) {

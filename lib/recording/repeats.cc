@@ -9,7 +9,8 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostPeriod = 1024;
-constexpr std::size_t kMostComparisons = std::size_t{1} << 27;  // in one pass
+constexpr std::size_t kMostComparisons = std::size_t{1}
+                                         << 27;  // limit on the comparisons in one pass
 
 // Folds repetitions into loops. Each loop becomes a new symbol, so that the next pass finds the
 // loops around it.

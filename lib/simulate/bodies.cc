@@ -45,7 +45,7 @@ void Bodies::begin(TaskRun& run) {
   agenda_.add_step(agenda_.now(), context);
 }
 
-// The body goes on with the statement at which it stopped.
+// Lets the body of a waiting task go on at `time`, with the statement at which it stopped.
 void Bodies::wake(Context& context, RunTime time) {
   context.wait.what = Context::Wait::For::kNothing;
   agenda_.add_step(time, context);

@@ -18,7 +18,7 @@
 namespace groma::sim {
 namespace {
 
-// What a rehearsal counts while it goes through the program.
+// The numbers that a rehearsal counts while it goes through the program.
 struct RehearsalCounts {
   std::int64_t tasks = 0, statements = 0;
   std::int64_t live = 1;   // unfinished tasks, at most

@@ -187,8 +187,8 @@ std::string Drafts::text_of(const Draft& draft) const {
   }
   if (text.starts_with('\n')) text.erase(0, 1);
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
-  // Of two statements with the same key the first one decides. So the new statements stand before
-  // the base's statements, after the comment lines at its beginning.
+  // If two statements have the same key, the first one decides. So the new statements are put in
+  // front of the base's statements, behind the comment lines at its beginning.
   const std::string_view base = draft.base->text;
   const std::size_t header = header_bytes(base);
   std::string made(base.substr(0, header));
