@@ -170,7 +170,7 @@ std::vector<Mapping> drawn(const Recorded& program, std::size_t count, std::uint
   std::vector<Mapping> mappings = {{}};
   for (const std::uint64_t end = seed + 100'000; mappings.size() <= count && seed < end; ++seed) {
     Mapping mapping{seed, 1 + static_cast<std::int64_t>(seed % 2), ""};
-    const SearchSpace space(*machine_of(mapping.cpus), *program.workload);
+    const tuning::SearchSpace space(*machine_of(mapping.cpus), *program.workload);
     mapping.text = without_replication(space.sample_text(seed));
     if (simulated(program, mapping) > 0) mappings.push_back(mapping);
   }

@@ -99,7 +99,8 @@ struct Function {
   Outcome outcome;
 };
 
-constexpr std::array<SpaceGrain, 2> kGrains = {SpaceGrain::kRegions, SpaceGrain::kArguments};
+constexpr std::array<tuning::SpaceGrain, 2> kGrains = {tuning::SpaceGrain::kRegions,
+                                                       tuning::SpaceGrain::kArguments};
 constexpr std::array<std::string_view, 2> kGrainNames = {"regions", "arguments"};
 
 // One benchmark in one size.
@@ -107,7 +108,7 @@ struct Case {
   std::string_view name, size;
   std::string_view expert_text;
   Workload workload;
-  std::vector<SearchSpace> spaces;  // by grain
+  std::vector<tuning::SearchSpace> spaces;  // by grain
   Outcome expert, default_mapper;
   std::array<std::vector<Outcome>, kGrains.size()> drawn;  // by grain, then seed
   std::vector<Function> functions;
@@ -115,9 +116,9 @@ struct Case {
 
 // The first mapping of the space but for one function, for all index launches that can have it, and
 // leaves where their parents are.
-std::vector<Function> functions_of(const SearchSpace& space) {
+std::vector<Function> functions_of(const tuning::SearchSpace& space) {
   std::vector<std::string> names;
-  for (const Decision& decision : space.decisions()) {
+  for (const tuning::Decision& decision : space.decisions()) {
     if (decision.statement == MappingStatement::kIndexTaskMap &&
         decision.options.size() > names.size()) {
       names = decision.options;
@@ -125,9 +126,9 @@ std::vector<Function> functions_of(const SearchSpace& space) {
   }
   std::vector<Function> functions;
   for (const std::string& name : names) {
-    Choice choice(space.decisions().size());
+    tuning::Choice choice(space.decisions().size());
     for (std::size_t d = 0; d < choice.size(); ++d) {
-      const Decision& decision = space.decisions()[d];
+      const tuning::Decision& decision = space.decisions()[d];
       const bool single = decision.statement == MappingStatement::kSingleTaskMap;
       if (!single && decision.statement != MappingStatement::kIndexTaskMap) continue;
       const auto found = std::find(decision.options.begin(), decision.options.end(), name);
@@ -153,7 +154,7 @@ Case make_case(const Benchmark& benchmark, std::string_view size, const Machine&
   });
   if (expert == mappers().end()) fail(fmt::format("{} has no expert", benchmark.name));
   Case made{benchmark.name, size, expert->text, need(Workload::make(app)), {}, {}, {}, {}, {}};
-  for (SpaceGrain grain : kGrains) made.spaces.emplace_back(machine, made.workload, grain);
+  for (tuning::SpaceGrain grain : kGrains) made.spaces.emplace_back(machine, made.workload, grain);
   if (is_multiplication(made.name)) made.functions = functions_of(made.spaces[0]);
   return made;
 }

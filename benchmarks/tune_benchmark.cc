@@ -20,10 +20,10 @@ std::string text_of(std::int64_t number) {
   return text + std::string(1024 - text.size(), 'x');
 }
 
-class Free : public Evaluator {
+class Free : public tuning::Evaluator {
  public:
   Free() {
-    done_.status = Evaluation::Status::kOk;
+    done_.status = tuning::Evaluation::Status::kOk;
     done_.values = {1.0};
     done_.score = 1.0;
     done_.feedback.execution = "Performance Metric: 1 s";
@@ -35,18 +35,20 @@ class Free : public Evaluator {
   std::vector<std::string> inputs() const override { return {"nothing"}; }
   std::string unit() const override { return "s"; }
   bool simulated() const override { return true; }
-  Evaluation evaluate(const EvaluationRequest&) override { return done_; }
+  tuning::Evaluation evaluate(const tuning::EvaluationRequest&) override { return done_; }
 
  private:
-  Evaluation done_;
+  tuning::Evaluation done_;
 };
 
-class Counter : public Proposer {
+class Counter : public tuning::Proposer {
  public:
   std::string_view name() const override { return "counter"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
-  std::vector<Proposal> propose(Round&) override { return {{text_of(++next_), "the next"}}; }
-  void learn(const Step& step) override { valid_ += step.evaluation.ok() ? 1 : 0; }
+  std::vector<tuning::Proposal> propose(tuning::Round&) override {
+    return {{text_of(++next_), "the next"}};
+  }
+  void learn(const tuning::Step& step) override { valid_ += step.evaluation.ok() ? 1 : 0; }
   std::int64_t valid() const { return valid_; }
 
  private:
@@ -62,15 +64,15 @@ void loops(benchmark::State& state, bool writes) {
   for (auto _ : state) {
     Free evaluator;
     Counter proposer;
-    Problem problem;
+    tuning::Problem problem;
     problem.start = text_of(0);
-    TuneOptions options;
+    tuning::TuneOptions options;
     options.budget.evaluations = count;
     if (writes) options.directory = folder + "/" + std::to_string(++search);
-    options.on_event = [&](const TuneEvent& event) {
+    options.on_event = [&](const tuning::TuneEvent& event) {
       if (event.spent.evaluations == count) memory_mb = process_memory_mb("VmRSS:");
     };
-    const auto outcome = tune(problem, evaluator, proposer, nullptr, nullptr, options);
+    const auto outcome = tuning::tune(problem, evaluator, proposer, nullptr, nullptr, options);
     if (!outcome || proposer.valid() != count) state.SkipWithError("it does not come to its end");
     std::error_code ignored;
     std::filesystem::remove_all(options.directory, ignored);

@@ -132,56 +132,57 @@ Machine changed(const Machine& machine) {
   return need(Machine::make("other", "", std::move(types), machine.nodes()));
 }
 
-Problem problem_of(const std::string& machine, const std::string& app, std::uint64_t seed = 0) {
-  Problem problem;
+tuning::Problem problem_of(const std::string& machine, const std::string& app,
+                           std::uint64_t seed = 0) {
+  tuning::Problem problem;
   problem.machine = std::make_shared<const Machine>(need(make_machine(machine)));
   problem.inputs.push_back(need(Workload::make(application_of(app, seed))));
   return problem;
 }
 
-std::unique_ptr<Evaluator> judge_of(const Problem& problem, std::string_view judge,
-                                    double noise = 0, std::uint64_t seed = 0) {
-  if (judge == kSameJudge) return make_simulated_evaluator(problem.machine, problem.inputs);
+std::unique_ptr<tuning::Evaluator> judge_of(const tuning::Problem& problem, std::string_view judge,
+                                            double noise = 0, std::uint64_t seed = 0) {
+  if (judge == kSameJudge) return tuning::make_simulated_evaluator(problem.machine, problem.inputs);
   SimulateOptions options;
   options.costs = {8e-6, 450e-6, 15e-6, 3e-6, 30e-6, 8e-6};
   options.noise = noise;
   options.seed = seed;
-  return make_simulated_evaluator(std::make_shared<const Machine>(changed(*problem.machine)),
-                                  problem.inputs, options);
+  return tuning::make_simulated_evaluator(
+      std::make_shared<const Machine>(changed(*problem.machine)), problem.inputs, options);
 }
 
 // ------------------------------------------------------------------------------------- who looks
 
 // Says nothing of a text but by a run.
-class Blind : public Evaluator {
+class Blind : public tuning::Evaluator {
  public:
-  explicit Blind(std::unique_ptr<Evaluator> judge) : judge_(std::move(judge)) {}
+  explicit Blind(std::unique_ptr<tuning::Evaluator> judge) : judge_(std::move(judge)) {}
   std::vector<std::string> inputs() const override { return judge_->inputs(); }
   std::string unit() const override { return judge_->unit(); }
   bool simulated() const override { return true; }
   std::string canonical(const std::string& text) const override { return judge_->canonical(text); }
-  Evaluation evaluate(const EvaluationRequest& request) override {
+  tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
     return judge_->evaluate(request);
   }
 
  private:
-  std::unique_ptr<Evaluator> judge_;
+  std::unique_ptr<tuning::Evaluator> judge_;
 };
 
 // Has another propose until that is worth a run, as far as is known without one: it is not refused,
 // was not tried and does not do what the best does. As `guided` looks by itself.
-class Looking : public Proposer {
+class Looking : public tuning::Proposer {
  public:
-  explicit Looking(std::unique_ptr<Proposer> other) : other_(std::move(other)) {}
+  explicit Looking(std::unique_ptr<tuning::Proposer> other) : other_(std::move(other)) {}
   std::string_view name() const override { return other_->name(); }
 
-  std::vector<Proposal> propose(Round& round) override {
-    std::vector<Proposal> worth_it;
+  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+    std::vector<tuning::Proposal> worth_it;
     for (int tries = 0; tries < kMostTries && worth_it.empty(); ++tries) {
-      std::vector<Proposal> proposals = other_->propose(round);
+      std::vector<tuning::Proposal> proposals = other_->propose(round);
       if (proposals.empty()) break;
-      for (Proposal& proposal : proposals) {
-        std::optional<Evaluation> known = look(round, proposal.text);
+      for (tuning::Proposal& proposal : proposals) {
+        std::optional<tuning::Evaluation> known = look(round, proposal.text);
         if (known) {
           other_->learn({0, std::move(proposal), *std::move(known)});
         } else {
@@ -191,7 +192,7 @@ class Looking : public Proposer {
     }
     return worth_it;
   }
-  void learn(const Step& step) override {
+  void learn(const tuning::Step& step) override {
     tried_.emplace(step.proposal.text, step.evaluation);
     other_->learn(step);
   }
@@ -199,17 +200,18 @@ class Looking : public Proposer {
  private:
   static constexpr int kMostTries = 10'000;
 
-  std::optional<Evaluation> look(const Round& round, const std::string& text) const {
+  std::optional<tuning::Evaluation> look(const tuning::Round& round,
+                                         const std::string& text) const {
     const auto tried = tried_.find(text);
     if (tried != tried_.end()) return tried->second;
     if (auto refused = round.evaluator().check(text, GuideDetail::kNone)) return refused;
-    const Step* best = round.history().best();
+    const tuning::Step* best = round.history().best();
     const bool same = best != nullptr && round.evaluator().acts_alike(best->proposal.text, text);
     return same ? std::optional(best->evaluation) : std::nullopt;
   }
 
-  std::unique_ptr<Proposer> other_;
-  std::map<std::string, Evaluation> tried_;
+  std::unique_ptr<tuning::Proposer> other_;
+  std::map<std::string, tuning::Evaluation> tried_;
 };
 
 // -------------------------------------------------------------------------------- the enumeration
@@ -350,11 +352,11 @@ void for_each_mapping(const Machine& machine, const std::string& app, const Visi
   }
 }
 
-void enumerate(const Problem& problem, Cell* cell) {
+void enumerate(const tuning::Problem& problem, Cell* cell) {
   const auto judge = judge_of(problem, cell->judge);
   double best = HUGE_VAL;
   for_each_mapping(*problem.machine, cell->app, [&](const std::string& text) {
-    const Evaluation evaluation = judge->evaluate({text});
+    const tuning::Evaluation evaluation = judge->evaluate({text});
     ++cell->evaluated;
     cell->valid += evaluation.ok() ? 1 : 0;
     best = std::min(best, evaluation.score);
@@ -366,13 +368,13 @@ void enumerate(const Problem& problem, Cell* cell) {
 
 double judged(const std::string& machine, const std::string& app, std::string_view judge,
               const std::string& text) {
-  const Evaluation evaluation = judge_of(problem_of(machine, app), judge)->evaluate({text});
+  const tuning::Evaluation evaluation = judge_of(problem_of(machine, app), judge)->evaluate({text});
   return evaluation.ok() ? evaluation.score : 0;
 }
 
 Cell search(Cell cell) {
   const auto seed = static_cast<std::uint64_t>(cell.seed);
-  const Problem problem = problem_of(cell.machine, cell.app, seed);
+  const tuning::Problem problem = problem_of(cell.machine, cell.app, seed);
   if (cell.proposer == kEnumerate) {
     enumerate(problem, &cell);
     return cell;
@@ -388,24 +390,24 @@ Cell search(Cell cell) {
                            : blind   ? cell.proposer.substr(kBlind.size())
                            : looking ? cell.proposer.substr(kLooking.size())
                                      : cell.proposer;
-  auto proposer = need(make_proposer(name, problem, seed));
+  auto proposer = need(tuning::make_proposer(name, problem, seed));
   if (blind) evaluator = std::make_unique<Blind>(std::move(evaluator));
   if (looking) proposer = std::make_unique<Looking>(std::move(proposer));
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.seed = seed;
   options.compare = true;
   options.evaluate_start = false;
   options.threads = 1;
   options.budget.evaluations = best ? 1 : cell.evaluations;
   options.budget.estimates = best ? cell.evaluations : cell.estimates;
-  options.on_event = [&](const TuneEvent& event) {
-    if (event.kind != TuneEvent::Kind::kEvaluated) return;
+  options.on_event = [&](const tuning::TuneEvent& event) {
+    if (event.kind != tuning::TuneEvent::Kind::kEvaluated) return;
     ++cell.evaluated;
     cell.valid += event.step->evaluation.ok() ? 1 : 0;
   };
-  Evaluator* estimator = best ? judge.get() : cell.estimates > 0 ? cheap.get() : nullptr;
-  const TuneOutcome outcome =
-      need(tune(problem, *evaluator, *proposer, nullptr, estimator, options));
+  tuning::Evaluator* estimator = best ? judge.get() : cell.estimates > 0 ? cheap.get() : nullptr;
+  const tuning::TuneOutcome outcome =
+      need(tuning::tune(problem, *evaluator, *proposer, nullptr, estimator, options));
   if (outcome.best) cell.seconds = judge->evaluate({outcome.best->proposal.text}).score;
   cell.estimated = outcome.spent.estimates;
   return cell;

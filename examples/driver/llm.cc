@@ -21,19 +21,20 @@ struct ChatCheckArguments {
 template <typename E>
 int refuse_check(const E& error, bool json) {
   if (!json) return refuse(error.message, error.help);
-  static_cast<void>(print(to_json(error)));
+  static_cast<void>(print(groma::llm::to_json(error)));
   return kWrongInput;
 }
 
 // Asks the endpoint and prints what it can do. Returns the exit code.
 int run_check(const ChatCheckArguments& arguments) {
   catch_interrupts();
-  groma::ChatOptions options;
+  groma::llm::ChatOptions options;
   options.attempts = 3;  // few, because a person waits for the result
   auto client = make_chat_client(arguments.chat, std::move(options));
   if (!client) return refuse_check(client.error(), arguments.json);
-  const auto check = groma::check_chat(client.value(), arguments.chat.temperature, chat_watch());
-  if (!check && check.error().code == groma::ChatError::Code::kStopped) return kInterrupted;
+  const auto check =
+      groma::llm::check_chat(client.value(), arguments.chat.temperature, chat_watch());
+  if (!check && check.error().code == groma::llm::ChatError::Code::kStopped) return kInterrupted;
   if (!check) return refuse_check(check.error(), arguments.json);
   const int printed = print(arguments.json ? to_json(*check) : render(*check));
   if (!arguments.strict || check->structured()) return printed;
@@ -60,7 +61,7 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments) {
       .add_option("--price", arguments->price,
                   "IN,OUT: what a million tokens of input and of output cost")
       ->check([](const std::string& text) {
-        const auto price = groma::parse_chat_price(text);
+        const auto price = groma::llm::parse_chat_price(text);
         return price ? "" : price.error().message;
       });
   auto* record =
@@ -69,24 +70,26 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments) {
       ->excludes(record);
 }
 
-groma::Result<groma::ChatClient> make_chat_client(const ChatArguments& arguments,
-                                                  groma::ChatOptions options) {
+groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& arguments,
+                                                       groma::llm::ChatOptions options) {
   options.endpoint = arguments.endpoint;
-  options.api = arguments.api == "openai" ? groma::ChatApi::kOpenAi : groma::ChatApi::kAnthropic;
+  options.api =
+      arguments.api == "openai" ? groma::llm::ChatApi::kOpenAi : groma::llm::ChatApi::kAnthropic;
   options.model = arguments.model;
   options.record = arguments.record;
   options.replay = arguments.replay;
   options.log = &log();
-  if (!arguments.price.empty()) options.price = groma::parse_chat_price(arguments.price).value();
+  if (!arguments.price.empty())
+    options.price = groma::llm::parse_chat_price(arguments.price).value();
   if (arguments.replay.empty()) {
-    auto key = groma::find_chat_key(arguments.key_file);
+    auto key = groma::llm::find_chat_key(arguments.key_file);
     if (!key) return key.error();
     options.key = std::move(key).value();
   }
-  return groma::ChatClient::make(std::move(options));
+  return groma::llm::ChatClient::make(std::move(options));
 }
 
-groma::ChatClient::Watch chat_watch() {
+groma::llm::ChatClient::Watch chat_watch() {
   return {[] { return interrupted(); }, {}};
 }
 

@@ -19,10 +19,10 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments);
 
 // Makes a client with the API key from the key file or from GROMA_API_KEY. Failed attempts are
 // reported to log(). `options` supplies everything that the arguments do not set.
-groma::Result<groma::ChatClient> make_chat_client(const ChatArguments& arguments,
-                                                  groma::ChatOptions options = {});
+groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& arguments,
+                                                       groma::llm::ChatOptions options = {});
 
 // Returns a watch that ends a call on Ctrl-C. Call catch_interrupts() first.
-groma::ChatClient::Watch chat_watch();
+groma::llm::ChatClient::Watch chat_watch();
 
 }  // namespace driver

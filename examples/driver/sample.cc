@@ -23,11 +23,12 @@ int run(const SampleArguments& options) {
   const auto with = read_inputs(options.machine, options.app, &diags,
                                 {.override_layouts = options.override_layouts});
   if (!with) return fail(*diags, false);
-  const groma::SpaceGrain grain =
-      options.grain == "regions" ? groma::SpaceGrain::kRegions : groma::SpaceGrain::kArguments;
-  const groma::SearchSpace space(*with->machine, *with->workload, grain);
-  return print(groma::without_contradicted_layouts(space.sample_text(options.seed), *with->machine,
-                                                   *with->workload));
+  const groma::tuning::SpaceGrain grain = options.grain == "regions"
+                                              ? groma::tuning::SpaceGrain::kRegions
+                                              : groma::tuning::SpaceGrain::kArguments;
+  const groma::tuning::SearchSpace space(*with->machine, *with->workload, grain);
+  return print(groma::tuning::without_contradicted_layouts(space.sample_text(options.seed),
+                                                           *with->machine, *with->workload));
 }
 
 }  // namespace

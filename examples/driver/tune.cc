@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using groma::Error;
-using End = groma::TuneOutcome::End;
+using End = groma::tuning::TuneOutcome::End;
 
 // Default limits for the number of evaluations. A simulated run takes only milliseconds.
 constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
@@ -32,23 +32,23 @@ constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 constexpr double kLeastSeconds = 1e-3;
 
 // Returns the proposer with this name, or null.
-const groma::ProposerInfo* info_of(std::string_view proposer) {
-  const auto infos = groma::proposers();
-  const auto found =
-      std::find_if(infos.begin(), infos.end(),
-                   [proposer](const groma::ProposerInfo& info) { return info.name == proposer; });
+const groma::tuning::ProposerInfo* info_of(std::string_view proposer) {
+  const auto infos = groma::tuning::proposers();
+  const auto found = std::find_if(
+      infos.begin(), infos.end(),
+      [proposer](const groma::tuning::ProposerInfo& info) { return info.name == proposer; });
   return found == infos.end() ? nullptr : &*found;
 }
 
 // Returns the exit code for the way in which the search ended.
-int exit_code_of(const groma::TuneOutcome& outcome) {
+int exit_code_of(const groma::tuning::TuneOutcome& outcome) {
   if (outcome.end == End::kStopped) return kInterrupted;
   return outcome.best && outcome.end != End::kModel ? kFine : kWrongInput;
 }
 
 // Fails with wrong usage if an input is given twice, or if the options do not say what is searched.
 void check_usage(const TuneArguments& arguments) {
-  const groma::SearchSetup& setup = arguments.setup;
+  const groma::tuning::SearchSetup& setup = arguments.setup;
   std::vector<std::string> inputs = setup.apps;
   for (const std::string& input : {setup.machine, arguments.start, setup.file}) {
     inputs.push_back(input);
@@ -72,8 +72,8 @@ void check_usage(const TuneArguments& arguments) {
 
 // Fills in the values that no option sets.
 void complete(TuneArguments* arguments) {
-  groma::SearchSetup& setup = arguments->setup;
-  groma::TuneBudget& budget = setup.budget;
+  groma::tuning::SearchSetup& setup = arguments->setup;
+  groma::tuning::TuneBudget& budget = setup.budget;
   if (!arguments->resumes()) {
     std::error_code ignored;
     setup.command.folder = fs::current_path(ignored).string();
@@ -93,11 +93,12 @@ void complete(TuneArguments* arguments) {
 
 // Makes the proposer. Fails with wrong usage if a new search cannot have it, or if it asks no model
 // but a budget is given for one.
-groma::Result<std::unique_ptr<groma::Proposer>> make_proposer(const TuneArguments& arguments,
-                                                              const groma::Problem& problem) {
+groma::Result<std::unique_ptr<groma::tuning::Proposer>> make_proposer(
+    const TuneArguments& arguments, const groma::tuning::Problem& problem) {
   const std::string& name = arguments.setup.proposer;
-  auto proposer = groma::make_proposer(name, problem, arguments.setup.seed, arguments.setup.ask);
-  const groma::ProposerInfo* info = info_of(name);
+  auto proposer =
+      groma::tuning::make_proposer(name, problem, arguments.setup.seed, arguments.setup.ask);
+  const groma::tuning::ProposerInfo* info = info_of(name);
   const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
                       // `marks` needs a text to start with.
                       !(problem.is_mapping() && problem.start.empty() && info->name == "marks");
@@ -115,33 +116,33 @@ groma::Result<std::unique_ptr<groma::Proposer>> make_proposer(const TuneArgument
 }
 
 // Makes the client of the model. Fails if the search is resumed and nobody named a model.
-groma::Result<groma::ChatClient> make_model(const TuneArguments& arguments) {
+groma::Result<groma::llm::ChatClient> make_model(const TuneArguments& arguments) {
   if (arguments.resumes() && !names_model(arguments)) {
-    return groma::wrong_search(
+    return groma::tuning::wrong_search(
         arguments.resume, "asks a model",
         "say which: `--endpoint` or `--model`; `--trust` asks the public one of the API");
   }
-  const groma::TuneBudget& budget = arguments.setup.budget;
+  const groma::tuning::TuneBudget& budget = arguments.setup.budget;
   if (budget.money > 0 && arguments.chat.price.empty()) {
     throw CLI::ValidationError("--price", "the search has a budget of money, which needs it");
   }
-  groma::ChatOptions chat;
+  groma::llm::ChatOptions chat;
   chat.max_tokens = budget.tokens;
   chat.max_money = budget.money;
   return make_chat_client(arguments.chat, std::move(chat));
 }
 
 // Returns the options of the search, without its directory.
-groma::TuneOptions tune_options(const TuneArguments& arguments, const Subject& subject) {
-  const groma::SearchSetup& setup = arguments.setup;
-  groma::TuneOptions options;
+groma::tuning::TuneOptions tune_options(const TuneArguments& arguments, const Subject& subject) {
+  const groma::tuning::SearchSetup& setup = arguments.setup;
+  groma::tuning::TuneOptions options;
   options.budget = setup.budget;
   options.seed = setup.seed;
   options.feedback = *groma::guide_detail(setup.feedback);
   options.compare = setup.compare;
   if (options.compare) options.evaluate_start = !subject.problem.start.empty();
   options.resume = arguments.resumes();
-  options.fingerprint = options.resume ? arguments.fingerprint : groma::to_text(setup);
+  options.fingerprint = options.resume ? arguments.fingerprint : groma::tuning::to_text(setup);
   options.marks = subject.marks;
   options.stop = [] { return interrupted(); };
   return options;
@@ -151,21 +152,22 @@ groma::TuneOptions tune_options(const TuneArguments& arguments, const Subject& s
 // replaced.
 std::optional<Error> choose_directory(const TuneArguments& arguments, std::string* directory) {
   *directory = arguments.resumes()     ? arguments.resume
-               : arguments.out.empty() ? groma::make_search_directory()
+               : arguments.out.empty() ? groma::tuning::make_search_directory()
                                        : arguments.out;
   if (arguments.resumes()) return std::nullopt;
-  if (auto error = groma::link_in_search(*directory)) return error;
-  return groma::replaced_by_search(*directory);
+  if (auto error = groma::tuning::link_in_search(*directory)) return error;
+  return groma::tuning::replaced_by_search(*directory);
 }
 
 // Returns true if no budget ends the search.
-bool is_unbounded(const groma::TuneBudget& budget) {
+bool is_unbounded(const groma::tuning::TuneBudget& budget) {
   return budget.evaluations == 0 && budget.tokens == 0 && !(budget.seconds > 0) &&
          !(budget.money > 0);
 }
 
 // Returns true if another text than the start was found and nothing checked what it prints.
-bool is_unchecked(const groma::SearchSetup& setup, const groma::TuneOutcome& outcome) {
+bool is_unchecked(const groma::tuning::SearchSetup& setup,
+                  const groma::tuning::TuneOutcome& outcome) {
   const bool is_other =
       outcome.best && outcome.start && outcome.best->number != outcome.start->number;
   const bool is_checked = !setup.results.same.empty() || !setup.command.check_command.empty();
@@ -173,12 +175,13 @@ bool is_unchecked(const groma::SearchSetup& setup, const groma::TuneOutcome& out
 }
 
 // Returns the text about what was found: where it is, and how to resume the search.
-std::string end_words(const groma::TuneOutcome& outcome, const Subject& subject,
+std::string end_words(const groma::tuning::TuneOutcome& outcome, const Subject& subject,
                       const std::string& directory) {
   std::string left;
   if (outcome.best) left = subject.problem.is_mapping() ? "best.mapper, " : "best.txt, ";
-  std::string text = fmt::format("\n{}in     {}: {}report.txt, steps.txt, journal.jsonl\n",
-                                 groma::draw(outcome, subject.evaluator()), directory, left);
+  std::string text =
+      fmt::format("\n{}in     {}: {}report.txt, steps.txt, journal.jsonl\n",
+                  groma::tuning::draw(outcome, subject.evaluator()), directory, left);
   const bool stopped = outcome.end == End::kStopped;
   if (!stopped && !outcome.spent_before) return text;
   // Each budget has the name of its option.
@@ -190,7 +193,7 @@ std::string end_words(const groma::TuneOutcome& outcome, const Subject& subject,
 }  // namespace
 
 std::optional<groma::Error> no_directory(const char* option, const std::string& name) {
-  auto error = groma::not_a_directory(name);
+  auto error = groma::tuning::not_a_directory(name);
   if (!error) return std::nullopt;
   error->message = fmt::format("{}: {}", option, error->message);
   error->help += fmt::format(": {} DIR", option);
@@ -212,7 +215,7 @@ int run_tune(TuneArguments arguments) {
     if (const auto error = begin_on_legion(&arguments.setup)) return refuse_search(*error, json);
   }
   complete(&arguments);
-  const groma::SearchSetup& setup = arguments.setup;
+  const groma::tuning::SearchSetup& setup = arguments.setup;
   // The time for reading and checking the inputs counts, too.
   const Deadline deadline(setup.budget.seconds > 0 ? setup.budget.seconds : HUGE_VAL);
   arguments.simulate.stop = [&deadline] { return interrupted() || deadline.over(); };
@@ -225,7 +228,7 @@ int run_tune(TuneArguments arguments) {
   if (!subject) return kWrongInput;
   const auto proposer = make_proposer(arguments, subject->problem);
   if (!proposer) return refuse_search(proposer.error(), json);
-  std::optional<groma::ChatClient> model;
+  std::optional<groma::llm::ChatClient> model;
   if (info_of(setup.proposer)->asks_model) {
     auto client = make_model(arguments);
     if (!client) return refuse_search(client.error(), json);
@@ -238,7 +241,7 @@ int run_tune(TuneArguments arguments) {
     if (!looked) return refuse_search(looked.error(), json);
     warnings = std::move(looked).value();
   }
-  groma::TuneOptions options = tune_options(arguments, *subject);
+  groma::tuning::TuneOptions options = tune_options(arguments, *subject);
   if (const auto error = choose_directory(arguments, &options.directory)) {
     return refuse_search(*error, json);
   }
@@ -246,21 +249,22 @@ int run_tune(TuneArguments arguments) {
     print_error("groma: there is no bound: Ctrl-C ends the search, and leaves the best so far\n");
   }
   Display display(subject->evaluator(), std::move(subject->notes), json);
-  groma::BestSteps best;
-  options.on_event = [&](const groma::TuneEvent& event) {
+  groma::tuning::BestSteps best;
+  options.on_event = [&](const groma::tuning::TuneEvent& event) {
     display(event);
-    if (event.kind == groma::TuneEvent::Kind::kEvaluated) best.add(*event.step);
+    if (event.kind == groma::tuning::TuneEvent::Kind::kEvaluated) best.add(*event.step);
   };
   const bool estimates = subject->command && options.budget.estimates > 0;
   if (options.budget.seconds > 0) {  // 0 would mean no limit
     options.budget.seconds = std::max(kLeastSeconds, deadline.seconds_left());
   }
-  const auto outcome =
-      groma::tune(subject->problem, subject->evaluator(), **proposer, model ? &*model : nullptr,
-                  estimates ? subject->runtime.get() : nullptr, options);
+  const auto outcome = groma::tuning::tune(subject->problem, subject->evaluator(), **proposer,
+                                           model ? &*model : nullptr,
+                                           estimates ? subject->runtime.get() : nullptr, options);
   display.clear();
   if (!outcome) return refuse_search(outcome.error(), json);
-  display.say(json ? groma::to_json(*outcome) : end_words(*outcome, *subject, options.directory));
+  display.say(json ? groma::tuning::to_json(*outcome)
+                   : end_words(*outcome, *subject, options.directory));
   if (!display.fine()) return kWrongInput;
   if (is_unchecked(setup, *outcome) && !json) {
     print_error(

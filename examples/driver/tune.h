@@ -16,7 +16,7 @@ namespace driver {
 struct TuneArguments {
   // The options with which the search begins. A resumed search has the setup that its directory
   // stores, except for budgets that the command line gives.
-  groma::SearchSetup setup;
+  groma::tuning::SearchSetup setup;
   std::string on = "simulator";
   // The program of --verify. Its options about results and layouts are also used without --verify.
   ProgramArguments program;
@@ -44,9 +44,9 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
 // Returns the path of the benchmark's Legion program. The error says how to tune any other program.
 groma::Result<std::string> benchmark_program(const std::string& app);
 // For a new search with --on legion: sets sizes and the machine to what this computer can run.
-std::optional<groma::Error> begin_on_legion(groma::SearchSetup* setup);
+std::optional<groma::Error> begin_on_legion(groma::tuning::SearchSetup* setup);
 // Sets the commands with which `groma run` measures a mapping as a Legion program.
-void measure_on_legion(groma::SearchSetup* setup);
+void measure_on_legion(groma::tuning::SearchSetup* setup);
 // Returns true if a resumed search may ask a model: the command line names the model or trusts the
 // directory. A key in the environment is not a reason to spend money.
 bool names_model(const TuneArguments& arguments);

@@ -8,7 +8,7 @@ namespace driver {
 // Adds the options for searches that a command judges.
 void add_command_options(CLI::App& command, TuneArguments* arguments) {
   constexpr const char* kGroup = "Judged by a command";
-  groma::CommandEvaluatorOptions& how = arguments->setup.command;
+  groma::tuning::CommandEvaluatorOptions& how = arguments->setup.command;
   auto* run = command.add_option("--command", how.command,
                                  "For sh: builds and measures `{file}`, with one of `--input` as "
                                  "`{input}`");

@@ -31,8 +31,8 @@ std::string event_of(const char* event, const groma::Diagnostics& diags) {
 }
 
 // Describes what is being tried.
-std::string doing(const groma::TuneEvent& event) {
-  using Kind = groma::TuneEvent::Kind;
+std::string doing(const groma::tuning::TuneEvent& event) {
+  using Kind = groma::tuning::TuneEvent::Kind;
   switch (event.kind) {
     case Kind::kProposed:
       return event.proposal->why;
@@ -51,7 +51,7 @@ std::string doing(const groma::TuneEvent& event) {
 }
 
 // Describes what was spent.
-std::string cost(const groma::TuneSpending& spent) {
+std::string cost(const groma::tuning::TuneSpending& spent) {
   std::string words = fmt::format("{} run{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
   if (spent.model_calls > 0) {
     words += fmt::format(", {} asked, ", spent.model_calls);
@@ -64,7 +64,7 @@ std::string cost(const groma::TuneSpending& spent) {
 
 }  // namespace
 
-Display::Display(const groma::Evaluator& evaluator, std::vector<groma::Diagnostics> notes,
+Display::Display(const groma::tuning::Evaluator& evaluator, std::vector<groma::Diagnostics> notes,
                  bool json)
     : evaluator_(evaluator),
       notes_(std::move(notes)),
@@ -72,14 +72,14 @@ Display::Display(const groma::Evaluator& evaluator, std::vector<groma::Diagnosti
       live_(!json && can_rewrite_lines()) {}
 
 // Shows the notes before the first event. Prints JSON lines, or improvements and a progress line.
-void Display::operator()(const groma::TuneEvent& event) {
-  using Kind = groma::TuneEvent::Kind;
+void Display::operator()(const groma::tuning::TuneEvent& event) {
+  using Kind = groma::tuning::TuneEvent::Kind;
   for (const groma::Diagnostics& each : std::exchange(notes_, {})) {
     if (json_) say(event_of("note", each));
     if (!json_) show_diagnostics(each);
   }
   if (event.kind == Kind::kEstimating && !due()) return;
-  if (json_) return say(groma::to_json(event));
+  if (json_) return say(groma::tuning::to_json(event));
   if (event.kind == Kind::kEvaluated) {
     scores_.push_back(event.step->evaluation.score);
     if (scores_.size() > kShown) scores_.erase(scores_.begin());
@@ -105,32 +105,33 @@ bool Display::due() {
 }
 
 // Shortens the trajectory so that the line fits the terminal.
-std::string Display::line(const groma::TuneEvent& event) const {
+std::string Display::line(const groma::tuning::TuneEvent& event) const {
   const std::size_t columns = error_columns() - 1;
   const double best = event.best_score;
-  const std::string first = std::isfinite(best)
-                                ? fmt::format("best {} ", groma::value_words(evaluator_, best))
-                                : "no best yet ";
+  const std::string first =
+      std::isfinite(best) ? fmt::format("best {} ", groma::tuning::value_words(evaluator_, best))
+                          : "no best yet ";
   const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
   const std::size_t used =
       groma::columns_of(first + last) + std::min(groma::columns_of(trying), kDoing);
   const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
   return groma::fitting(
-      first + groma::sparkline(scores_, letters, evaluator_.higher_is_better()) + last + trying,
+      first + groma::tuning::sparkline(scores_, letters, evaluator_.higher_is_better()) + last +
+          trying,
       columns);
 }
 
 // Prints a better value, or one that is better only within the noise.
-void Display::say_better(const groma::TuneEvent& event) {
+void Display::say_better(const groma::tuning::TuneEvent& event) {
   clear();
-  const groma::Step& step = *event.step;
+  const groma::tuning::Step& step = *event.step;
   const std::string not_taken =
       event.within_noise
           ? fmt::format(" (not taken: within the noise, {:.{}f} %)", 100 * step.evaluation.noise,
                         step.evaluation.noise < 0.1 ? 1 : 0)
           : "";
   const auto value = [&](int digits) {
-    return groma::value_words(evaluator_, step.evaluation.score, digits);
+    return groma::tuning::value_words(evaluator_, step.evaluation.score, digits);
   };
   const bool looks_alike = value(4) == std::exchange(said_, value(4));
   const std::string words = fmt::format("{:>5}  {}  {}{}", step.number, value(looks_alike ? 7 : 4),

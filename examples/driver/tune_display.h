@@ -17,12 +17,13 @@ namespace driver {
 class Display {
  public:
   // `notes` are shown when the search begins.
-  Display(const groma::Evaluator& evaluator, std::vector<groma::Diagnostics> notes, bool json);
+  Display(const groma::tuning::Evaluator& evaluator, std::vector<groma::Diagnostics> notes,
+          bool json);
   ~Display() { clear(); }
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  void operator()(const groma::TuneEvent& event);
+  void operator()(const groma::tuning::TuneEvent& event);
   void clear();  // removes the line of progress
   // Returns true if everything could be printed. A failure to print is reported once.
   bool fine() const { return fine_; }
@@ -30,10 +31,10 @@ class Display {
 
  private:
   bool due();
-  std::string line(const groma::TuneEvent& event) const;
-  void say_better(const groma::TuneEvent& event);
+  std::string line(const groma::tuning::TuneEvent& event) const;
+  void say_better(const groma::tuning::TuneEvent& event);
 
-  const groma::Evaluator& evaluator_;
+  const groma::tuning::Evaluator& evaluator_;
   std::vector<groma::Diagnostics> notes_;
   bool json_, live_, shown_ = false, fine_ = true;
   std::string said_;  // the last better value that was shown

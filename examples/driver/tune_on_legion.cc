@@ -29,7 +29,7 @@ groma::Result<std::string> benchmark_program(const std::string& app) {
   return legion_program(app, for_other_programs(app));
 }
 
-std::optional<groma::Error> begin_on_legion(groma::SearchSetup* setup) {
+std::optional<groma::Error> begin_on_legion(groma::tuning::SearchSetup* setup) {
   setup->flags = with_cpus(setup->flags);
   setup->machine.clear();
   for (std::string& app : setup->apps) {
@@ -41,11 +41,12 @@ std::optional<groma::Error> begin_on_legion(groma::SearchSetup* setup) {
 }
 
 // The commands call this executable again for each mapping.
-void measure_on_legion(groma::SearchSetup* setup) {
+void measure_on_legion(groma::tuning::SearchSetup* setup) {
   std::error_code ignored;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
-  groma::CommandEvaluatorOptions& command = setup->command;
-  command = groma::with_legion_commands(std::move(command), self, setup->apps, setup->flags);
+  groma::tuning::CommandEvaluatorOptions& command = setup->command;
+  command =
+      groma::tuning::with_legion_commands(std::move(command), self, setup->apps, setup->flags);
   // Wrong flags are reported where the applications are read.
   if (const auto machine = machine_of(setup->flags)) {
     command.lacking = groma::lacking_kinds(*machine);

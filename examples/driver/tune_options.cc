@@ -116,7 +116,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->allow_extra_args(false)  // one value each time
       ->check(not_empty);
   std::string names;
-  for (const groma::ProposerInfo& info : groma::proposers()) {
+  for (const groma::tuning::ProposerInfo& info : groma::tuning::proposers()) {
     names += fmt::format("\n{}: {}", info.name, info.what);
   }
   command

@@ -11,23 +11,23 @@ namespace {
 
 // Returns an error if the command line contradicts the search in the directory.
 std::optional<groma::Error> contradiction(const TuneArguments& arguments,
-                                          const groma::StoredSearch& search) {
+                                          const groma::tuning::StoredSearch& search) {
   const auto& temperature = arguments.chat.temperature;
   if (temperature && temperature != search.setup.ask.temperature) {
-    return groma::wrong_search(search.directory, "was begun with another temperature",
-                               "leave out `--temperature`");
+    return groma::tuning::wrong_search(search.directory, "was begun with another temperature",
+                                       "leave out `--temperature`");
   }
   const auto& given = arguments.program.override_layouts.tasks;
   const auto& recorded = search.setup.override_layouts.tasks;
   if (given == recorded) return std::nullopt;
   if (!given.empty()) {
-    return groma::wrong_search(search.directory, "was begun with another `--override-layouts`",
-                               "leave it out");
+    return groma::tuning::wrong_search(
+        search.directory, "was begun with another `--override-layouts`", "leave it out");
   }
   if (!arguments.verify || arguments.trust) return std::nullopt;
   // The directory is untrusted, so it must not decide how the user's program runs.
   const std::string tasks = fmt::format("{}", fmt::join(recorded, " --override-layouts="));
-  return groma::wrong_search(
+  return groma::tuning::wrong_search(
       search.directory, fmt::format("was begun with `--override-layouts={}`", visible(tasks)),
       "its mappings may change what the program computes: give the option again if the "
       "tasks work with any layout");
@@ -38,26 +38,28 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
 // Budgets on the command line replace the stored ones.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
   if (auto error = no_directory("--resume", arguments->resume)) return error;
-  auto search = groma::stored_search(arguments->resume);
+  auto search = groma::tuning::stored_search(arguments->resume);
   if (!search) return search.error();
   *start = search->start;
   arguments->fingerprint = search->fingerprint;
-  groma::SearchSetup& setup = search->setup;
+  groma::tuning::SearchSetup& setup = search->setup;
   if (setup.on_legion) measure_on_legion(&setup);
   if (auto error = contradiction(*arguments, *search)) return error;
-  if (auto error = groma::never_ending_input(*search)) return error;
+  if (auto error = groma::tuning::never_ending_input(*search)) return error;
   const bool runs_commands = !setup.command.command.empty();
   if (runs_commands && arguments->verify) {
-    return groma::wrong_search(search->directory, "measured what it searched for already",
-                               "leave out `--verify`");
+    return groma::tuning::wrong_search(search->directory, "measured what it searched for already",
+                                       "leave out `--verify`");
   }
-  if (auto error = arguments->trust ? std::nullopt : groma::needs_trust(*search)) return error;
-  groma::CommandEvaluatorOptions& given = arguments->setup.command;
+  if (auto error = arguments->trust ? std::nullopt : groma::tuning::needs_trust(*search))
+    return error;
+  groma::tuning::CommandEvaluatorOptions& given = arguments->setup.command;
   if (runs_commands && given.memory_bytes > 0) {
-    return groma::wrong_search(search->directory, "has its own memory for a run",
-                               "leave out `--memory`");
+    return groma::tuning::wrong_search(search->directory, "has its own memory for a run",
+                                       "leave out `--memory`");
   }
-  if (runs_commands) print_error(fmt::format("groma: runs {}\n", groma::commands_of(setup)));
+  if (runs_commands)
+    print_error(fmt::format("groma: runs {}\n", groma::tuning::commands_of(setup)));
   if (arguments->verify) {
     given.folder = setup.command.folder;  // folder of the machine's and the applications' files
     setup.command = std::move(given);

@@ -31,12 +31,12 @@ std::optional<groma::Error> set_on_legion(const std::string& app,
 // Reads the machine and the applications. Returns false after reporting the reason if that fails.
 bool read_applications(const TuneArguments& arguments, std::optional<groma::Source> start,
                        Subject* subject) {
-  const groma::SearchSetup& setup = arguments.setup;
+  const groma::tuning::SearchSetup& setup = arguments.setup;
   groma::CheckOptions check;
   check.max_bytes = arguments.simulate.max_bytes;
   check.stop = arguments.simulate.stop;
   // With several applications, a name that this application lacks may belong to another one.
-  groma::MappingProblem made(std::move(start), check, setup.apps.size() == 1);
+  groma::tuning::MappingProblem made(std::move(start), check, setup.apps.size() == 1);
   for (const std::string& app : setup.apps) {
     if (arguments.simulate.stop()) {
       refuse_search({groma::Error::Code::kStopped,
@@ -75,9 +75,10 @@ bool read_applications(const TuneArguments& arguments, std::optional<groma::Sour
 }
 
 // Makes the evaluator of the command. Fails if the options contradict each other.
-groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArguments& arguments) {
-  const groma::SearchSetup& setup = arguments.setup;
-  groma::CommandEvaluatorOptions options = setup.command;
+groma::Result<std::unique_ptr<groma::tuning::Evaluator>> read_command(
+    const TuneArguments& arguments) {
+  const groma::tuning::SearchSetup& setup = arguments.setup;
+  groma::tuning::CommandEvaluatorOptions options = setup.command;
   options.file_suffix =
       setup.file.empty() ? std::string(".mapper") : fs::path(setup.file).extension().string();
   // Outputs are not compared if the text is not a mapping, or if the output is JSON, because it is
@@ -87,7 +88,7 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
   if (setup.compare_results && !setup.on_legion && (has_lines || !setup.results.same.empty())) {
     options.results = setup.results;
   }
-  auto command = groma::make_command_evaluator(std::move(options));
+  auto command = groma::tuning::make_command_evaluator(std::move(options));
   const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
   if (meant || arguments.resumes()) return command;
   const groma::Error& error = command.error();
@@ -100,7 +101,7 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
 // Reads a mapping problem with its applications, or the marked text of --file.
 std::optional<Subject> read_subject(const TuneArguments& arguments,
                                     const std::string& recorded_start) {
-  const groma::SearchSetup& setup = arguments.setup;
+  const groma::tuning::SearchSetup& setup = arguments.setup;
   Subject subject;
   if (!setup.command.command.empty()) {
     auto command = read_command(arguments);
@@ -129,12 +130,12 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   if (subject.problem.is_mapping()) {
     groma::SimulateOptions simulate = arguments.simulate;
     if (subject.command) simulate.max_bytes = groma::SimulateOptions().max_bytes;
-    subject.runtime =
-        groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs, simulate);
+    subject.runtime = groma::tuning::make_simulated_evaluator(subject.problem.machine,
+                                                              subject.problem.inputs, simulate);
   }
   if (subject.command && subject.runtime) {
-    subject.command =
-        groma::make_measured_mappings_evaluator(std::move(subject.command), *subject.runtime);
+    subject.command = groma::tuning::make_measured_mappings_evaluator(std::move(subject.command),
+                                                                      *subject.runtime);
   }
   return subject;
 }

@@ -16,14 +16,15 @@ namespace driver {
 
 // The problem of a search, and what evaluates its texts.
 struct Subject {
-  groma::Problem problem;
+  groma::tuning::Problem problem;
   std::optional<groma::Application> app;                   // the first application, if there is one
   std::vector<std::pair<std::string, std::string>> marks;  // for TuneOptions
   std::vector<groma::Diagnostics> notes;                   // diagnostics of the inputs
-  std::unique_ptr<groma::Evaluator> runtime;               // evaluates mappings
-  std::unique_ptr<groma::Evaluator> command;  // evaluates with the command, if any; uses `runtime`
+  std::unique_ptr<groma::tuning::Evaluator> runtime;       // evaluates mappings
+  std::unique_ptr<groma::tuning::Evaluator>
+      command;  // evaluates with the command, if any; uses `runtime`
 
-  groma::Evaluator& evaluator() const { return command ? *command : *runtime; }
+  groma::tuning::Evaluator& evaluator() const { return command ? *command : *runtime; }
 };
 
 // Reads the inputs. `recorded_start` is the start of a resumed search. Returns nullopt, after

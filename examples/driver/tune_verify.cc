@@ -15,13 +15,13 @@ namespace {
 
 // Returns what the search's program is and how it is measured. Fails if the program or the metric
 // cannot be used, or if this build has no library for Legion programs.
-groma::Result<groma::VerifyOptions> verify_options(const TuneArguments& arguments,
-                                                   const Subject& subject, ProgramArguments program,
-                                                   groma::CommandEvaluatorOptions metric) {
-  groma::VerifyOptions options;
+groma::Result<groma::tuning::VerifyOptions> verify_options(
+    const TuneArguments& arguments, const Subject& subject, ProgramArguments program,
+    groma::tuning::CommandEvaluatorOptions metric) {
+  groma::tuning::VerifyOptions options;
   options.run.words = program.words;
   options.metric = std::move(metric);
-  if (auto error = groma::wrong_verify_options(options)) return *std::move(error);
+  if (auto error = groma::tuning::wrong_verify_options(options)) return *std::move(error);
   program.override_layouts = arguments.setup.override_layouts;
   program.timeout_s = static_cast<double>(arguments.setup.command.timeout_ms) / 1e3;
   auto run = program_run(program);
@@ -37,8 +37,9 @@ groma::Result<groma::VerifyOptions> verify_options(const TuneArguments& argument
 }
 
 // Verifies the mappings and shows the progress.
-groma::Result<groma::Verification> verify(const std::vector<groma::VerifyCandidate>& candidates,
-                                          groma::VerifyOptions options, bool json) {
+groma::Result<groma::tuning::Verification> verify(
+    const std::vector<groma::tuning::VerifyCandidate>& candidates,
+    groma::tuning::VerifyOptions options, bool json) {
   if (!json) {
     print_error(fmt::format(
         "groma: runs the program without a mapping and under {} mapping{} for real, each "
@@ -49,7 +50,7 @@ groma::Result<groma::Verification> verify(const std::vector<groma::VerifyCandida
   options.on_run = [&line, repeats = options.repeats](const std::string& name, int run) {
     line.update(fmt::format("{}, run {} of {}", name, run, repeats));
   };
-  return groma::verify(candidates, options);
+  return groma::tuning::verify(candidates, options);
 }
 
 }  // namespace
@@ -59,7 +60,7 @@ groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arg
   const auto options =
       verify_options(arguments, subject, arguments.program, arguments.setup.command);
   if (!options) return options.error();
-  auto warnings = groma::look_at_program(*options);
+  auto warnings = groma::tuning::look_at_program(*options);
   if (interrupted() || !warnings || arguments.json) return warnings;
   for (const std::string& warning : *warnings) {
     print_error(fmt::format("groma: warning: {}\n", warning));
@@ -68,22 +69,23 @@ groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arg
 }
 
 // Prints the table of measured times and writes verified.mapper.
-int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
-                  const groma::BestSteps& best, const Subject& subject,
+int verify_search(const TuneArguments& arguments, const groma::tuning::TuneOutcome& outcome,
+                  const groma::tuning::BestSteps& best, const Subject& subject,
                   const std::string& directory, const std::vector<std::string>& warnings) {
-  const groma::Evaluator& evaluator = subject.evaluator();
+  const groma::tuning::Evaluator& evaluator = subject.evaluator();
   auto options = verify_options(arguments, subject, arguments.program, arguments.setup.command);
   if (!options) return refuse_search(options.error(), arguments.json);
-  const auto verified =
-      verify(groma::candidates_of(outcome, best, evaluator), *std::move(options), arguments.json);
+  const auto verified = verify(groma::tuning::candidates_of(outcome, best, evaluator),
+                               *std::move(options), arguments.json);
   if (interrupted()) return kInterrupted;
   if (!verified) return refuse_search(verified.error(), arguments.json);
-  const groma::VerifiedMapping* const winner = verified->fastest();
-  std::string text = arguments.json ? groma::to_json(*verified, warnings)
-                                    : groma::draw(*verified, arguments.program.words.front(),
-                                                  evaluator.unit(), subject.app->metric.phase);
+  const groma::tuning::VerifiedMapping* const winner = verified->fastest();
+  std::string text = arguments.json
+                         ? groma::tuning::to_json(*verified, warnings)
+                         : groma::tuning::draw(*verified, arguments.program.words.front(),
+                                               evaluator.unit(), subject.app->metric.phase);
   if (winner != nullptr) {
-    const std::string file = directory + "/" + groma::kVerifiedFile;
+    const std::string file = directory + "/" + groma::tuning::kVerifiedFile;
     if (const auto error = groma::replace_file(file, winner->candidate.text)) {
       return refuse_search(*error, arguments.json);
     }
@@ -93,9 +95,10 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
 }
 
 // Runs one verification for each application, and prints each table.
-int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
-                            const Subject& subject) {
-  const std::vector<groma::VerifyCandidate> candidates = groma::candidates_of(outcome);
+int compare_without_mapping(const TuneArguments& arguments,
+                            const groma::tuning::TuneOutcome& outcome, const Subject& subject) {
+  const std::vector<groma::tuning::VerifyCandidate> candidates =
+      groma::tuning::candidates_of(outcome);
   for (std::size_t i = 0; i < arguments.setup.apps.size(); ++i) {
     const auto path = benchmark_program(arguments.setup.apps[i]);
     if (!path) return refuse_search(path.error(), arguments.json);
@@ -111,8 +114,8 @@ int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOut
     if (interrupted()) return kInterrupted;
     if (!verified) return refuse_search(verified.error(), arguments.json);
     const std::string text = arguments.json
-                                 ? groma::to_json(*verified, {})
-                                 : groma::draw(*verified, arguments.setup.apps[i], "", "");
+                                 ? groma::tuning::to_json(*verified, {})
+                                 : groma::tuning::draw(*verified, arguments.setup.apps[i], "", "");
     if (print(text) != kFine) return kWrongInput;
   }
   return kFine;

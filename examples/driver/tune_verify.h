@@ -17,13 +17,13 @@ groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arg
 
 // Verifies the best mappings and returns the exit code. The fastest one is written to
 // verified.mapper in the search's directory. `warnings` come from look_at_program().
-int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
-                  const groma::BestSteps& best, const Subject& subject,
+int verify_search(const TuneArguments& arguments, const groma::tuning::TuneOutcome& outcome,
+                  const groma::tuning::BestSteps& best, const Subject& subject,
                   const std::string& directory, const std::vector<std::string>& warnings);
 
 // After a search with --on legion: for each application, compares runs without a mapping, under the
 // start and under the best mapping. Returns the exit code.
-int compare_without_mapping(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
-                            const Subject& subject);
+int compare_without_mapping(const TuneArguments& arguments,
+                            const groma::tuning::TuneOutcome& outcome, const Subject& subject);
 
 }  // namespace driver

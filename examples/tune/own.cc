@@ -8,14 +8,15 @@
 #include "groma/tune.h"
 
 // Measures how good a text is. Here it is a formula; a real evaluator runs a program.
-class LoopCost : public groma::Evaluator {
+class LoopCost : public groma::tuning::Evaluator {
  public:
   std::vector<std::string> inputs() const override { return {"loop"}; }
   std::string unit() const override { return "s"; }
 
-  groma::Evaluation evaluate(const groma::EvaluationRequest& request) override {
+  groma::tuning::Evaluation evaluate(const groma::tuning::EvaluationRequest& request) override {
     int threads = 0, block = 0;
-    groma::Evaluation evaluation;  // its status is kRefused until the text is known to be valid
+    // The status is kRefused until the text is known to be valid.
+    groma::tuning::Evaluation evaluation;
     if (std::sscanf(request.text.c_str(), "threads %d block %d", &threads, &block) != 2 ||
         threads < 1 || block < 1) {
       evaluation.feedback.explain = {"A text is `threads N block N`, both at least 1."};
@@ -23,7 +24,7 @@ class LoopCost : public groma::Evaluator {
     }
     const double work = 1.0 / threads + 0.01 * threads;
     const double cache = 1 + std::fabs(std::log2(block / 64.0)) / 4;
-    evaluation.status = groma::Evaluation::Status::kOk;
+    evaluation.status = groma::tuning::Evaluation::Status::kOk;
     evaluation.values = {work * cache};
     evaluation.score = work * cache;
     return evaluation;
@@ -31,11 +32,11 @@ class LoopCost : public groma::Evaluator {
 };
 
 // Proposes texts: doubles or halves one of the two numbers of the best text so far.
-class Doubling : public groma::Proposer {
+class Doubling : public groma::tuning::Proposer {
  public:
   std::string_view name() const override { return "doubling"; }
 
-  std::vector<groma::Proposal> propose(groma::Round& round) override {
+  std::vector<groma::tuning::Proposal> propose(groma::tuning::Round& round) override {
     if (round.history().best() == nullptr || turn_ == 4) return {};  // ends the search
     int threads = 0, block = 0;
     std::sscanf(round.history().best()->proposal.text.c_str(), "threads %d block %d", &threads,
@@ -46,7 +47,7 @@ class Doubling : public groma::Proposer {
              turn_ < 2 ? "other threads" : "another block"}};
   }
   // If the last change made the text better, it is tried again; otherwise the next one is tried.
-  void learn(const groma::Step& step) override {
+  void learn(const groma::tuning::Step& step) override {
     if (step.evaluation.score < best_) {
       best_ = step.evaluation.score;
     } else {
@@ -60,13 +61,13 @@ class Doubling : public groma::Proposer {
 };
 
 int main() {
-  groma::Problem problem;
+  groma::tuning::Problem problem;
   problem.start = "threads 1 block 8";
   LoopCost evaluator;
   Doubling proposer;
-  groma::TuneOptions options;
+  groma::tuning::TuneOptions options;
   options.budget.evaluations = 20;
-  const auto outcome = groma::tune(problem, evaluator, proposer, nullptr, nullptr, options);
+  const auto outcome = groma::tuning::tune(problem, evaluator, proposer, nullptr, nullptr, options);
   if (!outcome || !outcome->best) return 1;
   std::printf("%s: %.3f s after %d evaluations\n", outcome->best->proposal.text.c_str(),
               outcome->best->evaluation.score, static_cast<int>(outcome->spent.evaluations));

@@ -18,7 +18,7 @@
 #include "groma/tune.h"
 #include "groma/workload.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // Returns the geometric mean of `values`: at least one value, all above 0. It is the score of
 // several inputs.
@@ -139,4 +139,4 @@ CommandEvaluatorOptions with_legion_commands(CommandEvaluatorOptions options,
 std::unique_ptr<Evaluator> make_measured_mappings_evaluator(std::unique_ptr<Evaluator> measure,
                                                             const Evaluator& runtime);
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -17,7 +17,7 @@
 #include "groma/log.h"
 #include "groma/result.h"
 
-namespace groma {
+namespace groma::llm {
 
 // A secret key. It can be given to a client. It cannot be printed, and the only comparison is
 // empty().
@@ -236,4 +236,4 @@ std::string to_json(const ChatCheck& check);
 std::string to_json(const ChatError& error);
 std::string to_json(const Error& error);
 
-}  // namespace groma
+}  // namespace groma::llm

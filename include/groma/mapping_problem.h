@@ -15,7 +15,7 @@
 #include "groma/source.h"
 #include "groma/workload.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // Collects the applications of a search. Their machine is the same.
 class MappingProblem {
@@ -48,4 +48,4 @@ class MappingProblem {
   bool check_names_;
 };
 
-}  // namespace groma
+}  // namespace groma::tuning

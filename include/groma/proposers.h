@@ -10,7 +10,7 @@
 #include "groma/result.h"
 #include "groma/search.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // A proposer that comes with the tuner.
 struct ProposerInfo {
@@ -27,4 +27,4 @@ std::span<const ProposerInfo> proposers();
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
                                                 std::uint64_t seed, const AskOptions& options = {});
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -20,7 +20,7 @@
 #include "groma/result.h"
 #include "groma/workload.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // ------------------------------------------------------------------------------------- evaluations
 
@@ -166,7 +166,8 @@ class Round {
 
   // Asks the model, up to eight questions at once, and returns the answers in their order. The cost
   // is counted and written down before the answers are returned. Without a model: kUnsupported.
-  virtual std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) = 0;
+  virtual std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
+      std::span<const llm::ChatRequest> requests) = 0;
   // Returns the evaluations of a cheaper evaluator, if there is one (has_estimates), in the order
   // of the texts. Evaluates fewer texts if the budget of estimates, or a third of the time that was
   // left when the round began, is used up.
@@ -211,4 +212,4 @@ struct AskOptions {
   std::optional<double> temperature = {};  // nullopt: each proposer has its own
 };
 
-}  // namespace groma
+}  // namespace groma::tuning

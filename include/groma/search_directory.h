@@ -9,7 +9,7 @@
 
 #include "groma/result.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // The files that a search and the verification of its mappings leave in the directory, except
 // `lock`.
@@ -35,4 +35,4 @@ std::optional<Error> link_in_search(const std::string& directory);
 // within its first line may be replaced (holds_no_search_yet).
 std::optional<Error> replaced_by_search(const std::string& directory);
 
-}  // namespace groma
+}  // namespace groma::tuning

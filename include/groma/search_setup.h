@@ -15,7 +15,7 @@
 #include "groma/search.h"
 #include "groma/tune.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // All settings with which a search begins, except the model.
 struct SearchSetup {
@@ -76,4 +76,4 @@ std::optional<Error> needs_trust(const StoredSearch& search);
 // pipe, a device, or a file that the system generates while it is read.
 std::optional<Error> never_ending_input(const StoredSearch& search);
 
-}  // namespace groma
+}  // namespace groma::tuning

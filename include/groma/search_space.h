@@ -13,7 +13,7 @@
 #include "groma/program.h"
 #include "groma/workload.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // The granularity of a Region or Layout decision.
 enum class SpaceGrain : std::uint8_t {
@@ -74,4 +74,4 @@ class SearchSpace {
 std::string without_contradicted_layouts(std::string text, const Machine& machine,
                                          const Workload& workload);
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -18,7 +18,7 @@
 #include "groma/result.h"
 #include "groma/search.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // -------------------------------------------------------------------------------------- the search
 
@@ -154,6 +154,6 @@ bool holds_no_search_yet(const std::string& directory);
 // if the directory is in use, cannot be written, holds another search or has a damaged journal, and
 // with kStopped if its time was over before the journal was read.
 Result<TuneOutcome> tune(const Problem& problem, Evaluator& evaluator, Proposer& proposer,
-                         ChatClient* model, Evaluator* estimator, const TuneOptions& options);
+                         llm::ChatClient* model, Evaluator* estimator, const TuneOptions& options);
 
-}  // namespace groma
+}  // namespace groma::tuning

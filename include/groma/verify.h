@@ -20,7 +20,7 @@
 #include "groma/search.h"
 #include "groma/tune.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // A mapping to measure with the real program.
 struct VerifyCandidate {
@@ -138,4 +138,4 @@ std::string draw(const Verification& verified, const std::string& program, const
 // look_at_program().
 std::string to_json(const Verification& verified, const std::vector<std::string>& warnings);
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -9,7 +9,7 @@
 #include "llm/json.h"
 #include "llm/text.h"
 
-namespace groma {
+namespace groma::llm {
 namespace {
 
 using Code = ChatError::Code;
@@ -41,8 +41,8 @@ ChatRequest question(std::optional<double> temperature, std::string text) {
 
 // Returns whether a reply has exactly the form that kSchema demands.
 bool keeps_schema(const std::string& text) {
-  const llm::json value = llm::parse_json(text);
-  return value.is_object() && value.size() == 1 && llm::text_in(value, "groma") == "cohort";
+  const json value = parse_json(text);
+  return value.is_object() && value.size() == 1 && text_in(value, "groma") == "cohort";
 }
 
 // Returns whether the server enforced the constraint, ignored it or refused it. Returns nullopt if
@@ -79,14 +79,13 @@ std::string model_words(const ChatCheck& check) {
   if (!check.models) return "it does not list its models";
   const auto& models = *check.models;
   const std::string count = fmt::format("{} model{}", models.size(), models.size() == 1 ? "" : "s");
-  if (wanted.empty())
-    return fmt::format("{}, took `{}`", count, llm::printable_line(models.at(0), 80));
+  if (wanted.empty()) return fmt::format("{}, took `{}`", count, printable_line(models.at(0), 80));
   if (std::find(models.begin(), models.end(), wanted) != models.end()) {
-    return fmt::format("has the model `{}`", llm::printable_line(wanted, 80));
+    return fmt::format("has the model `{}`", printable_line(wanted, 80));
   }
   const std::vector<std::string_view> names(models.begin(), models.end());
   const auto near = near_names(wanted, names);
-  return fmt::format("does not list `{}` among {}{}, but answers", llm::printable_line(wanted, 80),
+  return fmt::format("does not list `{}` among {}{}, but answers", printable_line(wanted, 80),
                      count,
                      near.empty() ? "" : fmt::format(" (did you mean {}?)", join_names(near)));
 }
@@ -101,7 +100,7 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   ChatCheck check;
   const ChatOptions& options = client.options();
   check.endpoint = options.replay.empty() ? options.endpoint : "the recording";
-  check.wanted_model = llm::redacted(options.model, ChatKeyText::text_of(options.key));
+  check.wanted_model = redacted(options.model, ChatKeyText::text_of(options.key));
   auto models = client.models(watch);
   if (models) {
     if (!models->empty()) check.models = std::move(models).value();
@@ -156,7 +155,7 @@ std::string to_json(const ChatCheck& check) {
                          {"output_tokens", round.usage.output_tokens},
                          {"estimated", round.usage.estimated},
                          {"money", money}};
-  const Json json = {
+  const Json answer = {
       {"status", "ok"},
       {"endpoint", check.endpoint},
       {"wanted_model", check.wanted_model.empty() ? Json() : Json(check.wanted_model)},
@@ -165,7 +164,7 @@ std::string to_json(const ChatCheck& check) {
       {"grammar", words_of(check.grammar)},
       {"structured", check.structured()},
       {"round", of_round}};
-  return as_line(json);
+  return as_line(answer);
 }
 
 // Missing values are null.
@@ -183,4 +182,4 @@ std::string to_json(const Error& error) {
       {{"status", "error"}, {"code", "options"}, {"message", error.message}, {"help", error.help}});
 }
 
-}  // namespace groma
+}  // namespace groma::llm

@@ -15,9 +15,7 @@
 #include "llm/text.h"
 #include "llm/wire.h"
 
-namespace groma {
-
-using namespace llm;  // NOLINT: a namespace of this library
+namespace groma::llm {
 
 namespace {
 
@@ -515,4 +513,4 @@ ChatSpending ChatClient::spent() const { return impl_->spent(); }
 void ChatClient::add_spent(std::int64_t tokens, double money) { impl_->add_spent(tokens, money); }
 const ChatOptions& ChatClient::options() const { return impl_->options(); }
 
-}  // namespace groma
+}  // namespace groma::llm

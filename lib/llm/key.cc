@@ -14,7 +14,7 @@
 
 #include "groma/llm.h"
 
-namespace groma {
+namespace groma::llm {
 namespace {
 
 // The allowed length of a key in characters.
@@ -103,4 +103,4 @@ Result<ChatPrice> parse_chat_price(std::string_view text) {
   return price;
 }
 
-}  // namespace groma
+}  // namespace groma::llm

@@ -17,13 +17,10 @@
 #include "llm/json.h"
 #include "llm/sse.h"
 
-namespace groma {
+namespace groma::llm {
 
 const std::string& ChatKeyText::text_of(const ChatKey& key) { return key.text_; }
 
-}  // namespace groma
-
-namespace groma::llm {
 namespace {
 
 constexpr std::string_view kShown = "[key]";

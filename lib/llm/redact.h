@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace groma {
+namespace groma::llm {
 
 class ChatKey;
 
@@ -16,10 +16,6 @@ class ChatKey;
 struct ChatKeyText {
   static const std::string& text_of(const ChatKey& key);
 };
-
-}  // namespace groma
-
-namespace groma::llm {
 
 // The length of a part of a key: consecutive letters of the key, or consecutive characters of its
 // base64. A shorter key, such as `EMPTY`, has no parts.

@@ -414,15 +414,15 @@ class Reader {
 
 }  // namespace
 
-Answer read_answer(const ChatReply& reply, const Segments& base, const AnswerForm& form) {
+Answer read_answer(const llm::ChatReply& reply, const Segments& base, const AnswerForm& form) {
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);
   if (!text) return answer;
-  return Reader(base, form).read(*text, reply.finish == ChatReply::Finish::kLength);
+  return Reader(base, form).read(*text, reply.finish == llm::ChatReply::Finish::kLength);
 }
 
 // Refuses the whole reply if one edit does not fit.
-Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping) {
+Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping) {
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);
   if (!text) return answer;

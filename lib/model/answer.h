@@ -37,11 +37,11 @@ struct Answer {
 // Reads segments from fenced blocks (by their labels), from JSON, or from bare statements.
 // Statements of a mapping go to the segment that they belong to, whatever the label says. If a
 // segment of the reply has a mistake, the segment keeps its text in `base`.
-Answer read_answer(const ChatReply& reply, const Segments& base, const AnswerForm& form);
+Answer read_answer(const llm::ChatReply& reply, const Segments& base, const AnswerForm& form);
 
 // Applies the SEARCH/REPLACE edits of the reply to base.text(). Every SEARCH text must be found. A
 // reply without edits is read as a whole text.
-Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping);
+Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping);
 
 // Returns the JSON object in a reply: bare, fenced or inside prose. Line ends inside strings are
 // accepted. Returns nullopt if there is no object, or if the object is cut off or nested too

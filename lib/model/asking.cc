@@ -45,8 +45,8 @@ Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& optio
 
 // Builds the request for a question. The request's seed depends only on the search's seed, the step
 // and `sample`.
-ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sample) const {
-  ChatRequest request;
+llm::ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sample) const {
+  llm::ChatRequest request;
   request.messages = question.prompt.messages(prompt_bytes_);
   // Every server accepts a seed of 31 bits.
   request.seed = static_cast<std::int64_t>(random_at(random_at(seed_, step_), sample) >> 33);
@@ -62,7 +62,7 @@ ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sample) 
 // Reduces the limit for prompts after a prompt was too long. If the server states its context size,
 // a third of it is reserved for the reply and a token counts as 2.5 bytes; otherwise the limit
 // falls by a third. Returns false at the lower bound.
-bool Asker::shorten(const ChatError& error) {
+bool Asker::shorten(const llm::ChatError& error) {
   const std::size_t before = prompt_bytes_;
   if (error.context_tokens > 0) {
     options_.max_tokens = static_cast<int>(std::min<std::int64_t>(
@@ -78,19 +78,19 @@ bool Asker::shorten(const ChatError& error) {
 
 // Sends at most kMaxAtOnce questions at once. A prompt that was too long is shortened and sent
 // again, at most kMaxShorter times.
-std::vector<std::optional<ChatReply>> Asker::ask(Round& round,
-                                                 std::span<const ModelQuestion> questions,
-                                                 double temperature) {
-  std::vector<std::optional<ChatReply>> replies(questions.size());
+std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
+                                                      std::span<const ModelQuestion> questions,
+                                                      double temperature) {
+  std::vector<std::optional<llm::ChatReply>> replies(questions.size());
   std::vector<std::size_t> open(questions.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   for (int again = 0; !open.empty(); ++again) {
     std::vector<std::size_t> too_long;
-    std::optional<ChatError> error;
+    std::optional<llm::ChatError> error;
     for (std::size_t first = 0; first < open.size(); first += kMaxAtOnce) {
       const std::span<const std::size_t> part =
           std::span(open).subspan(first, std::min(kMaxAtOnce, open.size() - first));
-      std::vector<ChatRequest> requests;
+      std::vector<llm::ChatRequest> requests;
       for (const std::size_t i : part) {
         requests.push_back(request(questions[i], i));
         requests.back().temperature = options_.temperature.value_or(temperature);
@@ -102,7 +102,7 @@ std::vector<std::optional<ChatReply>> Asker::ask(Round& round,
           continue;
         }
         error = answers[a].error();
-        if (error->code == ChatError::Code::kContextTooLong) too_long.push_back(part[a]);
+        if (error->code == llm::ChatError::Code::kContextTooLong) too_long.push_back(part[a]);
       }
     }
     if (!too_long.empty() && again < kMaxShorter && !round.stop() && shorten(*error)) {

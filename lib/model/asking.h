@@ -36,8 +36,9 @@ class Asker {
   // Asks all questions concurrently, each with its own seed. Returns one entry for each question.
   // An entry is nullopt if there was no reply; the round gets the reason (Round::reject). A prompt
   // that is too long for the model is shortened and sent again.
-  std::vector<std::optional<ChatReply>> ask(Round& round, std::span<const ModelQuestion> questions,
-                                            double temperature);
+  std::vector<std::optional<llm::ChatReply>> ask(Round& round,
+                                                 std::span<const ModelQuestion> questions,
+                                                 double temperature);
 
   // Reports to the round, and in the next prompt, that a reply could not be used.
   void refuse(Round& round, const std::string& why);
@@ -60,8 +61,8 @@ class Asker {
   std::string take_remarks();
 
  private:
-  ChatRequest request(const ModelQuestion& question, std::uint64_t sample) const;
-  bool shorten(const ChatError& error);
+  llm::ChatRequest request(const ModelQuestion& question, std::uint64_t sample) const;
+  bool shorten(const llm::ChatError& error);
   void remark_refusal(const std::string& why);
   // Like refuse(), for a reply that should have been a proposal.
   std::nullopt_t refuse_proposal(Round& round, const std::string& why);
@@ -70,7 +71,7 @@ class Asker {
   const std::uint64_t seed_;
   AskOptions options_;
   std::size_t prompt_bytes_;
-  ChatConstraint grammar_;
+  llm::ChatConstraint grammar_;
   std::uint64_t step_ = 0;
   bool begun_ = false;
   RecentMap<std::monostate> proposed_{4096};  // hashes of canonical texts

@@ -120,7 +120,7 @@ std::string without_paths(std::string_view text) {
 
 // Removes parts, stage by stage, until the rest fits. A heading is removed together with the last
 // part of its stage that follows it.
-std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
+std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());
   std::size_t bytes = 0;
   for (const Part& part : parts_) bytes += part.text.size();
@@ -143,12 +143,13 @@ std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
       }
     }
   }
-  ChatMessage system{ChatMessage::Role::kSystem, ""}, user{ChatMessage::Role::kUser, ""};
+  llm::ChatMessage system{llm::ChatMessage::Role::kSystem, ""},
+      user{llm::ChatMessage::Role::kUser, ""};
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!left[i]) (parts_[i].system ? system : user).text += parts_[i].text;
   }
-  std::vector<ChatMessage> messages;
-  for (ChatMessage* message : {&system, &user}) {
+  std::vector<llm::ChatMessage> messages;
+  for (llm::ChatMessage* message : {&system, &user}) {
     message->text = llm::valid_utf8(message->text);  // as the journal records it
     if (!message->text.empty()) messages.push_back(std::move(*message));
   }

@@ -39,7 +39,7 @@ class Prompt {
 
   // Returns the messages in valid UTF-8, with at most `most_bytes` bytes if removing blocks
   // achieves that.
-  std::vector<ChatMessage> messages(std::size_t most_bytes = kPromptBytes) const;
+  std::vector<llm::ChatMessage> messages(std::size_t most_bytes = kPromptBytes) const;
 
  private:
   struct Part {

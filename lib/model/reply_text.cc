@@ -119,7 +119,7 @@ std::optional<std::string> string_member(std::string_view text, std::string_view
 }
 
 // Refuses replies that are empty after the reasoning was removed.
-std::optional<std::string> reply_text(const ChatReply& reply, std::string* why) {
+std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why) {
   std::string text = reply.text, thoughts = reply.reasoning;
   llm::split_thoughts(&text, &thoughts);
   if (trimmed(text).empty()) {

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
 
 // Returns the text of a reply without the model's reasoning. Returns nullopt and sets `why` if the
 // reply is empty or too long.
-std::optional<std::string> reply_text(const ChatReply& reply, std::string* why);
+std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why);
 
 // A block of text between two lines of ``` or ~~~, as in Markdown.
 struct FencedBlock {

@@ -10,7 +10,7 @@
 #include "groma/segments.h"
 #include "groma/spelling.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 using Made = Result<std::unique_ptr<Proposer>>;
@@ -39,26 +39,23 @@ Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& option
 
 constexpr std::array kListed = {
     Listed{{"guided", "changes what a run's profile says costs most", false, true},
-           plain<tuning::make_guided>},
-    Listed{{"anneal", "simulated annealing", false, true}, plain<tuning::make_anneal>},
-    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true},
-           plain<tuning::make_ccd>},
-    Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
-           plain<tuning::make_opentuner>},
-    Listed{{"random", "draws from the search space", false, true}, plain<tuning::make_random>},
-    Listed{{"marks", "tries the values that `groma: one of` names in the text"},
-           plain<tuning::make_marks>},
+           plain<make_guided>},
+    Listed{{"anneal", "simulated annealing", false, true}, plain<make_anneal>},
+    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true}, plain<make_ccd>},
+    Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true}, plain<make_opentuner>},
+    Listed{{"random", "draws from the search space", false, true}, plain<make_random>},
+    Listed{{"marks", "tries the values that `groma: one of` names in the text"}, plain<make_marks>},
     Listed{{"trace", "a model changes segments of what was tried last, by its feedback", true},
-           asking<tuning::make_trace>},
+           asking<make_trace>},
     Listed{
         {"opro", "a model sees the best so far with their results, and writes better ones", true},
-        asking<tuning::make_opro>},
+        asking<make_opro>},
     Listed{{"scientist", "a model selects, designs experiments and carries them out, by timings",
             true},
-           asking<tuning::make_scientist>},
+           asking<make_scientist>},
     Listed{{"evolve", "a model changes programs of a population on islands", true},
-           asking<tuning::make_evolve>},
-    Listed{{"hybrid", "a model and `guided` by turns", true}, asking<tuning::make_hybrid>},
+           asking<make_evolve>},
+    Listed{{"hybrid", "a model and `guided` by turns", true}, asking<make_hybrid>},
 };
 
 // Returns the names of an input's tasks, which identify the application.
@@ -106,4 +103,4 @@ Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Pro
                fmt::format("there are {}", join_names(names))};
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -4,7 +4,7 @@
 
 #include "groma/search.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 // Returns the sentence that identifies a failure. Steps with the same sentence count as the same
@@ -70,4 +70,4 @@ void History::add(Step step) {
 const Step* History::best() const { return best_.empty() ? nullptr : &best_.front(); }
 const Step* History::last() const { return recent_.empty() ? nullptr : &recent_.back(); }
 
-}  // namespace groma
+}  // namespace groma::tuning

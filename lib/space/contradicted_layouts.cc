@@ -11,7 +11,7 @@
 #include "groma/search_space.h"
 #include "groma/source.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 // Returns true if the program's own mapper demands a layout for some task.
@@ -45,4 +45,4 @@ std::string without_contradicted_layouts(std::string text, const Machine& machin
   }
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -19,7 +19,7 @@
 #include "explain/words.h"
 #include "syntax/lexer.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 constexpr std::array kBeginningKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
@@ -363,4 +363,4 @@ std::string SearchSpace::sample_text(std::uint64_t seed) const {
   return fmt::format("# Drawn at random, seed {}.\n\n", seed) + text_of(sample(seed));
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

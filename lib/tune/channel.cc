@@ -26,13 +26,13 @@ void cut(std::string* text) {
 }
 
 // Returns the error for a question whose reply is missing because the search was interrupted.
-ChatError unanswered() {
-  return {ChatError::Code::kStopped, "it was stopped before the answer came"};
+llm::ChatError unanswered() {
+  return {llm::ChatError::Code::kStopped, "it was stopped before the answer came"};
 }
 
 // Returns true if a retry of the question cannot help.
-bool will_fail_again(ChatError::Code code) {
-  using Code = ChatError::Code;
+bool will_fail_again(llm::ChatError::Code code) {
+  using Code = llm::ChatError::Code;
   for (Code hopeless : {Code::kUnreachable, Code::kCertificate, Code::kKey, Code::kNotFound,
                         Code::kQuota, Code::kUnsupported, Code::kReplay}) {
     if (code == hopeless) return true;
@@ -58,7 +58,8 @@ void Channel::add_spent_before() {
 }
 
 // Asks in groups of at most kMaxAsked requests.
-std::vector<Result<ChatReply, ChatError>> Channel::ask(std::span<const ChatRequest> requests) {
+std::vector<Result<llm::ChatReply, llm::ChatError>> Channel::ask(
+    std::span<const llm::ChatRequest> requests) {
   std::vector<Reply> all;
   while (!requests.empty()) {
     const auto some = requests.first(std::min<std::size_t>(requests.size(), kMaxAsked));
@@ -70,15 +71,15 @@ std::vector<Result<ChatReply, ChatError>> Channel::ask(std::span<const ChatReque
 
 // Takes recorded replies first. Asks the model the remaining questions, also those that were
 // interrupted, unless the search is stopped.
-std::vector<Channel::Reply> Channel::ask_together(std::span<const ChatRequest> requests) {
+std::vector<Channel::Reply> Channel::ask_together(std::span<const llm::ChatRequest> requests) {
   std::vector<Reply> replies(requests.size(), unanswered());
-  std::vector<ChatRequest> open(requests.begin(), requests.end());
+  std::vector<llm::ChatRequest> open(requests.begin(), requests.end());
   std::vector<std::size_t> places(open.size());  // index of each open request in `replies`
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
   while (!open.empty() && !record_.failed() && !broken_off_) {
     const bool replayed = record_.replaying();
     if (!replayed && model_ == nullptr) {
-      hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
+      hopeless_ = llm::ChatError{llm::ChatError::Code::kUnsupported, "there is no model to ask"};
       round_is_replayed_ = false;
       return std::vector<Reply>(requests.size(), *hopeless_);
     }
@@ -88,12 +89,12 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const ChatRequest> r
     };
     std::vector<RecordedReply> more = replayed ? record_.replies(open, lost) : ask_model(open);
     if (record_.failed()) break;
-    std::vector<ChatRequest> again;
+    std::vector<llm::ChatRequest> again;
     std::vector<std::size_t> again_places;
     for (std::size_t i = 0; i < more.size(); ++i) {
       count_cost(more[i]);
       Reply& reply = replies[places[i]] = std::move(more[i].reply);
-      if (reply || reply.error().code != ChatError::Code::kStopped) continue;
+      if (reply || reply.error().code != llm::ChatError::Code::kStopped) continue;
       again.push_back(std::move(open[i]));
       again_places.push_back(places[i]);
     }
@@ -105,7 +106,7 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const ChatRequest> r
 }
 
 // Asks the model concurrently, and records each reply with its cost as it arrives.
-std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> requests) {
+std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> requests) {
   progress_.begin_work();
   progress_.worked = true;
   round_is_replayed_ = false;
@@ -114,13 +115,13 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> reque
   std::vector<RecordedReply> exchanges(requests.size());
   std::mutex mutex;  // guards the record and the variables below
   std::optional<Error> failed;
-  const ChatSpending begin = model_->spent();
+  const llm::ChatSpending begin = model_->spent();
   // `said` is the sum of the costs of the replies. `before` is what was counted so far: the larger
   // one of `said` and the client's own count.
   TuneSpending said, before;
   const auto settle = [&](std::size_t i, Reply reply) {
     const std::lock_guard lock(mutex);
-    const ChatSpending now = model_->spent();
+    const llm::ChatSpending now = model_->spent();
     RecordedReply& exchange = exchanges[i];
     exchange.question = i;
     if (reply) said.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
@@ -139,7 +140,7 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> reque
     for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
   } else {
     progress_.report_event(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
-    const ChatClient::Watch watch{[this] { return progress_.stop(); }, {}};
+    const llm::ChatClient::Watch watch{[this] { return progress_.stop(); }, {}};
     in_parallel(requests.size(), kMaxAsked, [&](std::size_t i) {
       Reply reply = model_->ask(requests[i], watch);
       if (reply) cut(&reply->text);
@@ -153,14 +154,14 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const ChatRequest> reque
 
 // Returns an upper estimate of the cost of a request: one token for three bytes. Unusual texts may
 // exceed it.
-TuneSpending Channel::worst_case_cost(const ChatRequest& request) const {
+TuneSpending Channel::worst_case_cost(const llm::ChatRequest& request) const {
   std::size_t bytes = request.constraint.json_schema.size();
-  for (const ChatMessage& message : request.messages) bytes += message.text.size();
+  for (const llm::ChatMessage& message : request.messages) bytes += message.text.size();
   const auto input = static_cast<std::int64_t>(bytes / 3);
   TuneSpending most;
   most.tokens = input + request.max_tokens;
   if (model_ != nullptr && model_->options().price) {
-    const ChatPrice price = *model_->options().price;
+    const llm::ChatPrice price = *model_->options().price;
     most.money =
         (static_cast<double>(input) * price.input + request.max_tokens * price.output) / 1e6;
   }
@@ -168,9 +169,10 @@ TuneSpending Channel::worst_case_cost(const ChatRequest& request) const {
 }
 
 // Returns an error if the requests could exceed the budget of tokens or money.
-std::optional<ChatError> Channel::budget_error(std::span<const ChatRequest> requests) const {
+std::optional<llm::ChatError> Channel::budget_error(
+    std::span<const llm::ChatRequest> requests) const {
   TuneSpending most;
-  for (const ChatRequest& request : requests) {
+  for (const llm::ChatRequest& request : requests) {
     const TuneSpending one = worst_case_cost(request);
     most.tokens += one.tokens;
     most.money += one.money;
@@ -180,14 +182,14 @@ std::optional<ChatError> Channel::budget_error(std::span<const ChatRequest> requ
                                ? std::string("the next question")
                                : fmt::format("the next {} questions at once", requests.size());
   if (budget_.tokens > 0 && spent.tokens + most.tokens > budget_.tokens) {
-    return ChatError{ChatError::Code::kCeiling,
-                     fmt::format("{} may take {} tokens, {} of {} are spent", next, most.tokens,
-                                 spent.tokens, budget_.tokens)};
+    return llm::ChatError{llm::ChatError::Code::kCeiling,
+                          fmt::format("{} may take {} tokens, {} of {} are spent", next,
+                                      most.tokens, spent.tokens, budget_.tokens)};
   }
   if (budget_.money > 0 && spent.money + most.money > budget_.money) {
-    ChatError error{ChatError::Code::kCeiling,
-                    fmt::format("{} may cost {:.6g}, {:.6g} of {:.6g} are spent", next, most.money,
-                                spent.money, budget_.money)};
+    llm::ChatError error{llm::ChatError::Code::kCeiling,
+                         fmt::format("{} may cost {:.6g}, {:.6g} of {:.6g} are spent", next,
+                                     most.money, spent.money, budget_.money)};
     error.of_money = true;
     return error;
   }
@@ -200,7 +202,7 @@ void Channel::count_cost(const RecordedReply& exchange) {
   spent.tokens += exchange.tokens;
   spent.money += exchange.money;
   const Reply& reply = exchange.reply;
-  const bool ceiling = !reply && reply.error().code == ChatError::Code::kCeiling;
+  const bool ceiling = !reply && reply.error().code == llm::ChatError::Code::kCeiling;
   // A request stopped by the budget was not sent, unless an earlier attempt failed and cost tokens.
   if (!ceiling || exchange.tokens > 0) ++spent.model_calls;
   if (ceiling) ceiling_ = reply.error();

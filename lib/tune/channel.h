@@ -18,11 +18,12 @@ namespace groma::tuning {
 class Channel {
  public:
   // `model` may be null: then each new question fails with kUnsupported.
-  Channel(ChatClient* model, const TuneBudget& budget, Record& record, Progress& progress)
+  Channel(llm::ChatClient* model, const TuneBudget& budget, Record& record, Progress& progress)
       : model_(model), budget_(budget), record_(record), progress_(progress) {}
 
   // Returns a reply or an error for each request, in their order. Sends several requests at once.
-  std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests);
+  std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
+      std::span<const llm::ChatRequest> requests);
   // Counts the cost of the questions before the search was resumed as spent.
   void add_spent_before();
 
@@ -30,9 +31,9 @@ class Channel {
 
   void begin_round();
   // Returns the error if a budget prevented a question.
-  const std::optional<ChatError>& ceiling() const { return ceiling_; }
+  const std::optional<llm::ChatError>& ceiling() const { return ceiling_; }
   // Returns the error if a question failed and a retry cannot help.
-  const std::optional<ChatError>& hopeless() const { return hopeless_; }
+  const std::optional<llm::ChatError>& hopeless() const { return hopeless_; }
   // Returns true if the round began in a replay and asked nothing new.
   bool round_is_replayed() const { return round_is_replayed_; }
 
@@ -40,25 +41,25 @@ class Channel {
 
   void forget_replies();
   // Returns the error of the last question without a reply; nullopt if the model replied to any.
-  std::optional<ChatError> no_reply() const { return answered_ ? std::nullopt : no_reply_; }
+  std::optional<llm::ChatError> no_reply() const { return answered_ ? std::nullopt : no_reply_; }
 
   // Returns true if questions remain without a reply because the search was stopped.
   bool is_broken_off() const { return broken_off_; }
 
  private:
-  using Reply = Result<ChatReply, ChatError>;
+  using Reply = Result<llm::ChatReply, llm::ChatError>;
 
-  std::vector<Reply> ask_together(std::span<const ChatRequest> requests);
-  std::vector<RecordedReply> ask_model(std::span<const ChatRequest> requests);
-  std::optional<ChatError> budget_error(std::span<const ChatRequest> requests) const;
-  TuneSpending worst_case_cost(const ChatRequest& request) const;
+  std::vector<Reply> ask_together(std::span<const llm::ChatRequest> requests);
+  std::vector<RecordedReply> ask_model(std::span<const llm::ChatRequest> requests);
+  std::optional<llm::ChatError> budget_error(std::span<const llm::ChatRequest> requests) const;
+  TuneSpending worst_case_cost(const llm::ChatRequest& request) const;
   void count_cost(const RecordedReply& exchange);
 
-  ChatClient* model_;
+  llm::ChatClient* model_;
   const TuneBudget& budget_;
   Record& record_;
   Progress& progress_;
-  std::optional<ChatError> ceiling_, hopeless_, no_reply_;
+  std::optional<llm::ChatError> ceiling_, hopeless_, no_reply_;
   bool answered_ = false;  // true: the model replied since forget_replies()
   bool round_is_replayed_ = false;
   bool broken_off_ = false;

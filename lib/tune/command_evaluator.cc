@@ -19,14 +19,9 @@
 #include "tune/output_check.h"
 #include "tune/run_comparison.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
-using tuning::CommandFailure;
-using tuning::CommandRuns;
-using tuning::Metric;
-using tuning::PlacedText;
-using tuning::RunComparison;
 using Status = Evaluation::Status;
 using CommandEnd = CommandOutcome::End;
 
@@ -82,7 +77,7 @@ class CommandEvaluator final : public Evaluator {
     if (!outcome->ended_well()) {
       const Status status =
           outcome->end == CommandEnd::kDeadline ? Status::kTimedOut : Status::kFailed;
-      return CommandFailure{status, "the command " + tuning::how_it_ended(*outcome), *outcome};
+      return CommandFailure{status, "the command " + how_it_ended(*outcome), *outcome};
     }
     const auto value = metric_.read(*outcome);
     if (!value) return CommandFailure{Status::kFailed, value.error(), *outcome, true};
@@ -121,8 +116,8 @@ class CommandEvaluator final : public Evaluator {
           std::min(options().timeout_ms, std::max(kLeastDeadlineMs, static_cast<std::int64_t>(ms)));
       if (counts) compared.incumbent.push_back(measured->value);
     };
-    const auto many = static_cast<int>(
-        std::min<std::int64_t>(2 * options().repeats + 1, tuning::kMaxCommandRuns));
+    const auto many =
+        static_cast<int>(std::min<std::int64_t>(2 * options().repeats + 1, kMaxCommandRuns));
     const int repeats = request.again ? many : options().repeats;
     for (int i = -options().warmup; i < repeats; ++i) {
       run_incumbent(i >= 0);
@@ -197,7 +192,7 @@ class CommandEvaluator final : public Evaluator {
         outcome.out.text + "\n" + outcome.err.text, failure.input);
     feedback = guide_log(rules_, output, context);
     // A failure known here says more than the guide's general message.
-    const bool known = tuning::is_known_failure(feedback);
+    const bool known = is_known_failure(feedback);
     feedback.status = Feedback::Status::kError;
     if (detail == GuideDetail::kNone) return evaluation;
     if (known) {
@@ -222,7 +217,7 @@ class CommandEvaluator final : public Evaluator {
   CommandRuns commands_;
   Metric metric_;
   GuideRules rules_;
-  tuning::OutputCheck output_check_{commands_, rules_};
+  OutputCheck output_check_{commands_, rules_};
 };
 
 }  // namespace
@@ -239,7 +234,7 @@ Result<double> measured_value(const CommandEvaluatorOptions& options,
 
 // Checks all options before it makes anything.
 Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOptions options) {
-  if (auto error = tuning::why_invalid(options)) return *error;
+  if (auto error = why_invalid(options)) return *error;
   auto metric = Metric::make(options.metric_pattern, options.metric_pointer);
   if (!metric) return metric.error();
   auto rules = GuideRules::make();
@@ -248,4 +243,4 @@ Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOption
       new CommandEvaluator(std::move(options), std::move(*metric), std::move(*rules)));
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -314,28 +314,24 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
   return std::nullopt;
 }
 
-}  // namespace groma::tuning
-
-namespace groma {
-
 bool holds_no_search_yet(const std::string& directory) {
-  return tuning::is_broken_off(directory + "/journal.jsonl");
+  return is_broken_off(directory + "/journal.jsonl");
 }
 
 // Reads only the first line of the journal.
 Result<RecordedSearch> recorded_search(const std::string& directory) {
   const std::string path = directory + "/journal.jsonl";
-  auto lines = tuning::Lines::open(path);
+  auto lines = Lines::open(path);
   std::error_code code;
   if (!lines && (std::filesystem::exists(path, code) || code)) return lines.error();
   std::string line;
   if (lines && lines->next(&line) && lines->too_long()) {
     return Error{Error::Code::kTooLarge,
                  fmt::format("the search in `{}` says in more than {} MB what it is", directory,
-                             tuning::kMaxFirstLineBytes >> 20)};
+                             kMaxFirstLineBytes >> 20)};
   }
-  const tuning::Json first = tuning::parsed(line);
-  const tuning::Json& search = tuning::member(first, "search");
+  const Json first = parsed(line);
+  const Json& search = member(first, "search");
   if (!search.is_object()) {
     const bool begins = holds_no_search_yet(directory);
     return Error{
@@ -343,10 +339,10 @@ Result<RecordedSearch> recorded_search(const std::string& directory) {
         begins ? "it ended before it had begun: begin it again, in the same directory" : ""};
   }
   const auto text = [&](const char* name) {
-    const tuning::Json& found = tuning::member(search, name);
+    const Json& found = member(search, name);
     return found.is_string() ? found.get<std::string>() : std::string();
   };
   return RecordedSearch{text("of"), text("start")};
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

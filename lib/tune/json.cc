@@ -2,10 +2,7 @@
 #include "groma/tune.h"
 #include "tune/journal.h"
 
-namespace groma {
-
-using tuning::Json;
-using tuning::line_of;
+namespace groma::tuning {
 
 // Every event has the numbers of evaluations, model calls and tokens so far.
 std::string to_json(const TuneEvent& event) {
@@ -90,4 +87,4 @@ std::string to_json(const TuneOutcome& outcome) {
   return line_of(json);
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -5,7 +5,7 @@
 
 #include "groma/evaluators.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 // Quotes a word for sh.
@@ -35,4 +35,4 @@ CommandEvaluatorOptions with_legion_commands(CommandEvaluatorOptions options,
   return options;
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

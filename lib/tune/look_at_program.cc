@@ -14,7 +14,7 @@
 #include "groma/verify.h"
 #include "tune/program_runs.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 // Limit for counting the tasks of an application. Longer counts are not compared.
@@ -99,7 +99,7 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   if (!rules) return rules.error();
   const auto folder = ScratchFolder::make();
   if (!folder) return folder.error();
-  tuning::ProgramRuns runs(options.run, nullptr, *rules);
+  ProgramRuns runs(options.run, nullptr, *rules);
   const std::string file = folder->path() + "/events";
   const auto result = runs.run_recorded(file);
   if (!result) return result.error();
@@ -111,14 +111,14 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   if (!result->ok()) {
     const std::string& why = result->feedback.execution;
     const std::string words =
-        why.empty() ? fmt::format("exit code {}", result->exit_code) : tuning::first_line(why);
+        why.empty() ? fmt::format("exit code {}", result->exit_code) : first_line(why);
     if (result->legion_runs == 0) return failure(words);
     // This is only a warning, because the program may still run under another mapping.
     return std::vector{fmt::format("`{}` fails as it maps itself: {}", visible(name), words)};
   }
-  if (tuning::has_metric(options.metric)) {
+  if (has_metric(options.metric)) {
     const auto value = measured_value(options.metric, runs.outcome());
-    if (!value) return failure(tuning::first_line(value.error().message));
+    if (!value) return failure(first_line(value.error().message));
   }
   const auto text = read_regular_file(file, kMaxRecordedBytes);
   std::vector<std::string> warnings;
@@ -132,4 +132,4 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   return warnings;
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -20,12 +20,9 @@
 #include "tune/record.h"
 #include "tune/report.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
-using tuning::Json;
-using tuning::RecordedStep;
-using tuning::threads_of;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostRejected = 5;    // limit on consecutive rounds without a proposal
@@ -79,12 +76,12 @@ class Tried {
     return {a, b};
   }
 
-  tuning::RecentMap<Known, Key, Hash> known_;
+  RecentMap<Known, Key, Hash> known_;
 };
 
 class Search : public Round {
  public:
-  Search(const Problem& problem, Evaluator& evaluator, Proposer& proposer, ChatClient* model,
+  Search(const Problem& problem, Evaluator& evaluator, Proposer& proposer, llm::ChatClient* model,
          Evaluator* estimator, const TuneOptions& options)
       : problem_(problem),
         evaluator_(evaluator),
@@ -108,7 +105,8 @@ class Search : public Round {
   std::size_t most() const override { return most_; }
   GuideDetail detail() const override { return options_.feedback; }
   const Evaluator& evaluator() const override { return evaluator_; }
-  std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) override {
+  std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
+      std::span<const llm::ChatRequest> requests) override {
     return channel_.ask(requests);
   }
   bool has_estimates() const override { return estimates_.available(); }
@@ -184,10 +182,10 @@ class Search : public Round {
   Evaluator& evaluator_;
   Proposer& proposer_;
   const TuneOptions& options_;
-  tuning::Record record_;
-  tuning::Progress progress_;
-  tuning::Channel channel_;
-  tuning::Estimates estimates_;
+  Record record_;
+  Progress progress_;
+  Channel channel_;
+  Estimates estimates_;
 
   History history_;
   Tried tried_;
@@ -252,7 +250,7 @@ void Search::evaluate(Trial& trial) const {
 std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
   Evaluation evaluation = evaluator_.evaluate(request);
-  if (!tuning::is_sound(evaluation)) {
+  if (!is_sound(evaluation)) {
     Evaluation none;
     none.status = Evaluation::Status::kFailed;
     none.feedback.execution = fmt::format(
@@ -326,7 +324,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
   std::size_t taken = 0;
   for (std::size_t first = 0; taken < trials.size();) {
     const std::size_t count = std::min(open.size() - first, static_cast<std::size_t>(threads));
-    tuning::in_parallel(count, threads, [&](std::size_t i) { evaluate(trials[open[first + i]]); });
+    in_parallel(count, threads, [&](std::size_t i) { evaluate(trials[open[first + i]]); });
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
@@ -351,7 +349,7 @@ void Search::take(Trial trial) {
   // If the start fails, its text or the evaluator may be at fault. The step is not recorded, so
   // that a resumed search tries it again.
   if (is_start && !step.evaluation.ok() && !problem_.is_mapping()) return;
-  tuning::keep_what_is_recorded(&step.evaluation);
+  keep_what_is_recorded(&step.evaluation);
   const Evaluation& evaluation = step.evaluation;
   const bool is_best = history_.is_better(evaluation);
   const bool within_noise =
@@ -404,7 +402,7 @@ void Search::compare_with_start() {
   auto evaluation = evaluated(
       {best->proposal.text, kOfMeasured, start->proposal.text, start->evaluation.score, true});
   if (!evaluation) return;
-  tuning::keep_what_is_recorded(&*evaluation);
+  keep_what_is_recorded(&*evaluation);
   outcome_.beside_start = *evaluation;
   record_.write_beside_start(best->number, *evaluation);
 }
@@ -433,7 +431,7 @@ void Search::tidy() {
     if (!risky && evaluator_.may_fail(request.text)) continue;
     request.stop = [this] { return progress_.interrupted(); };
     const Evaluation without = evaluator_.evaluate(request);
-    if (!tuning::is_sound(without) || !without.ok() || without.score > best.score) continue;
+    if (!is_sound(without) || !without.ok() || without.score > best.score) continue;
     if (without.score < best.score) {
       best.score = without.score;
       best.values = without.values;
@@ -464,7 +462,7 @@ Json Search::identity() const {
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
   for (const auto& [name, content] : options_.marks) {
-    search["marks"][tuning::characters_of(name)] = fmt::format("{:016x}", tuning::hash_of(content));
+    search["marks"][characters_of(name)] = fmt::format("{:016x}", hash_of(content));
   }
   return search;
 }
@@ -566,7 +564,8 @@ Result<TuneOutcome> Search::run() {
 
 std::optional<Error> Search::report() {
   if (options_.directory.empty() || record_.replaying()) return std::nullopt;
-  if (auto error = tuning::report(options_.directory, problem_, evaluator_, outcome_)) return error;
+  if (auto error = groma::tuning::report(options_.directory, problem_, evaluator_, outcome_))
+    return error;
   if (const std::string findings = proposer_.findings(); !findings.empty()) {
     record_.replace("findings.txt", findings);
   }
@@ -576,8 +575,8 @@ std::optional<Error> Search::report() {
 }  // namespace
 
 Result<TuneOutcome> tune(const Problem& problem, Evaluator& evaluator, Proposer& proposer,
-                         ChatClient* model, Evaluator* estimator, const TuneOptions& options) {
+                         llm::ChatClient* model, Evaluator* estimator, const TuneOptions& options) {
   return Search(problem, evaluator, proposer, model, estimator, options).run();
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -7,7 +7,7 @@
 #include "groma/explain.h"
 #include "groma/program.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 // Returns the diagnostics if some task cannot run on the machine under any mapping. Otherwise
@@ -76,4 +76,4 @@ std::optional<Diagnostics> MappingProblem::check_start(const Machine& machine,
   return std::nullopt;
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -3,7 +3,7 @@
 
 #include "groma/evaluators.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 class MeasuredMappings final : public Evaluator {
@@ -36,4 +36,4 @@ std::unique_ptr<Evaluator> make_measured_mappings_evaluator(std::unique_ptr<Eval
   return std::make_unique<MeasuredMappings>(std::move(measure), runtime);
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -15,9 +15,9 @@ namespace groma::tuning {
 namespace {
 
 // Returns the requests as the journal records them.
-Json questions(std::span<const ChatRequest> requests) {
+Json questions(std::span<const llm::ChatRequest> requests) {
   Json all = Json::array();
-  for (const ChatRequest& request : requests) all.push_back(json_of(request));
+  for (const llm::ChatRequest& request : requests) all.push_back(json_of(request));
   return all;
 }
 
@@ -69,7 +69,7 @@ std::size_t Record::round(std::size_t most) {
 
 // Fails if the search asks other questions than the recorded ones.
 std::vector<RecordedReply> Record::replies(
-    std::span<const ChatRequest> requests,
+    std::span<const llm::ChatRequest> requests,
     const std::function<RecordedReply(std::size_t)>& unanswered) {
   const auto asked = next("asked");
   if (asked && *asked != questions(requests)) {
@@ -97,7 +97,7 @@ std::vector<RecordedReply> Record::replies(
   return all;
 }
 
-void Record::write_questions(std::span<const ChatRequest> requests) {
+void Record::write_questions(std::span<const llm::ChatRequest> requests) {
   write("asked", questions(requests), false);
 }
 

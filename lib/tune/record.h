@@ -52,7 +52,7 @@ class Record {
   std::size_t round(std::size_t most);
   // Returns a reply to each request, in their order. If the search ended before a reply came, it
   // may have been paid for: `unanswered(i)` is then recorded as the reply to request i.
-  std::vector<RecordedReply> replies(std::span<const ChatRequest> requests,
+  std::vector<RecordedReply> replies(std::span<const llm::ChatRequest> requests,
                                      const std::function<RecordedReply(std::size_t)>& unanswered);
   // Returns the `count` estimates of texts with this hash, or fewer if there was no time for more.
   std::vector<Evaluation> estimates(std::size_t count, std::uint64_t texts);
@@ -64,7 +64,7 @@ class Record {
   // ---- Writing, once no recorded lines remain
 
   void write_round(std::size_t most) { write("round", most, false); }
-  void write_questions(std::span<const ChatRequest> requests);
+  void write_questions(std::span<const llm::ChatRequest> requests);
   // Returns the error instead of keeping it, because other threads may call failed() at this time.
   [[nodiscard]] std::optional<Error> write_reply(const RecordedReply& reply) {
     return journal_.write("reply", json_of(reply), true);

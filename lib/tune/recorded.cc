@@ -307,9 +307,9 @@ namespace {
 constexpr const char* kRoles[] = {"system", "user", "assistant"};
 }
 
-Json json_of(const ChatRequest& request) {
+Json json_of(const llm::ChatRequest& request) {
   Json json;
-  for (const ChatMessage& message : request.messages) {
+  for (const llm::ChatMessage& message : request.messages) {
     json["messages"].push_back({kRoles[static_cast<int>(message.role)], message.text});
   }
   if (request.temperature) json["temperature"] = *request.temperature;
@@ -357,17 +357,17 @@ std::optional<RecordedReply> reply_of(const Json& json) {
   recorded.tokens = members.in("spent_tokens", std::int64_t{0}, kMostTokens);
   recorded.money = members.in("spent_money", 0.0, kMostMoney);
   if (members.has("error")) {
-    ChatError error;
-    error.code = static_cast<ChatError::Code>(
-        members.in("error", 0, static_cast<int>(ChatError::Code::kReplay)));
+    llm::ChatError error;
+    error.code = static_cast<llm::ChatError::Code>(
+        members.in("error", 0, static_cast<int>(llm::ChatError::Code::kReplay)));
     error.message = members.text("message");
     recorded.reply = std::move(error);
   } else {
-    ChatReply reply;
+    llm::ChatReply reply;
     reply.text = members.text("text");
     reply.reasoning = members.text("reasoning");
-    reply.finish = static_cast<ChatReply::Finish>(
-        members.in("finish", 0, static_cast<int>(ChatReply::Finish::kOther)));
+    reply.finish = static_cast<llm::ChatReply::Finish>(
+        members.in("finish", 0, static_cast<int>(llm::ChatReply::Finish::kOther)));
     reply.usage.input_tokens = members.in("input_tokens", std::int64_t{0}, kMostTokens);
     reply.usage.output_tokens = members.in("output_tokens", std::int64_t{0}, kMostTokens);
     if (members.has("money")) reply.money = members.in("money", 0.0, kMostMoney);

@@ -44,14 +44,14 @@ struct RecordedStep {
 Json json_of(const RecordedStep& recorded);
 std::optional<RecordedStep> step_of(const Json& json);
 
-Json json_of(const ChatRequest& request);
+Json json_of(const llm::ChatRequest& request);
 // Returns the texts of a request's messages; empty if there are none.
 std::vector<std::string> message_texts(const Json& request);
 
 // The reply to one of the questions that were asked together.
 struct RecordedReply {
   std::size_t question = 0;  // index of the question
-  Result<ChatReply, ChatError> reply = ChatError{};
+  Result<llm::ChatReply, llm::ChatError> reply = llm::ChatError{};
   // The tokens and money spent since the reply before it, also on failed attempts.
   std::int64_t tokens = 0;
   double money = 0;

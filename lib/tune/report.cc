@@ -17,10 +17,8 @@
 #include "tune/journal.h"
 #include "tune/recorded.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
-
-using tuning::Json;
 
 constexpr std::size_t kMostBars = 60;
 constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000, kMostImprovements = 30;
@@ -177,7 +175,6 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   return text;
 }
 
-namespace tuning {
 namespace {
 
 // Returns which decisions differ between two mappings, and their cost on the first input.
@@ -379,5 +376,4 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
   return steps.done();
 }
 
-}  // namespace tuning
-}  // namespace groma
+}  // namespace groma::tuning

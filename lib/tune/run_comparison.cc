@@ -9,7 +9,7 @@
 #include "base/median.h"
 #include "groma/evaluators.h"
 
-namespace groma {
+namespace groma::tuning {
 
 std::pair<double, double> interval_of(std::vector<double> runs) {
   std::sort(runs.begin(), runs.end());
@@ -21,9 +21,6 @@ double half_width(const std::pair<double, double>& interval, const std::vector<d
   return (interval.second - interval.first) / 2 / median(runs);
 }
 
-}  // namespace groma
-
-namespace groma::tuning {
 namespace {
 
 // Returns the logarithms of the quotients of all pairs of runs, in ascending order.

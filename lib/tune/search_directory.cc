@@ -11,7 +11,7 @@
 #include "groma/harmless.h"
 #include "groma/tune.h"
 
-namespace groma {
+namespace groma::tuning {
 
 namespace fs = std::filesystem;
 
@@ -55,4 +55,4 @@ std::optional<Error> replaced_by_search(const std::string& directory) {
   return std::nullopt;
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

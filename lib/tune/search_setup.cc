@@ -14,7 +14,7 @@
 #include "groma/harmless.h"
 #include "groma/search_directory.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 namespace fs = std::filesystem;
@@ -255,4 +255,4 @@ std::optional<Error> never_ending_input(const StoredSearch& search) {
   return std::nullopt;
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -17,7 +17,7 @@
 #include "search/recent.h"
 #include "syntax/lexer.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 // Time limit of a run. Mappings are untrusted, and one may cause a run of hours.
@@ -74,7 +74,7 @@ class SimulatedEvaluator : public Evaluator {
 
   // Checks the text with every input. Texts without errors are remembered.
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
-    const std::uint64_t hash = tuning::hash_of(text);
+    const std::uint64_t hash = hash_of(text);
     {
       const std::lock_guard lock(mutex_);
       if (fine_.find(hash) != nullptr) return std::nullopt;
@@ -226,7 +226,7 @@ class SimulatedEvaluator : public Evaluator {
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
   mutable std::shared_mutex memory_;  // held exclusively by a run that may use all of the memory
-  mutable tuning::RecentMap<std::monostate> fine_{kRemembered};
+  mutable RecentMap<std::monostate> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };
@@ -247,4 +247,4 @@ std::unique_ptr<Evaluator> make_simulated_evaluator(std::shared_ptr<const Machin
                                               std::move(options));
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -8,7 +8,7 @@
 #include "base/median.h"
 #include "groma/verify.h"
 
-namespace groma {
+namespace groma::tuning {
 
 // Keeps at most kMost steps with different texts, the best first.
 void BestSteps::add(const Step& step) {
@@ -107,4 +107,4 @@ std::optional<VerifyComparison> Verification::compare(const VerifiedMapping& one
   return compared;
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -9,7 +9,7 @@
 #include "groma/harmless.h"
 #include "groma/verify.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 using Measure = Verification::Measure;
@@ -141,4 +141,4 @@ std::string to_json(const Verification& verified, const std::vector<std::string>
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -12,7 +12,7 @@
 #include "groma/system.h"
 #include "tune/program_runs.h"
 
-namespace groma {
+namespace groma::tuning {
 namespace {
 
 using Measure = Verification::Measure;
@@ -33,7 +33,7 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
 // Runs the mappings in turn and keeps the measured values.
 class Rounds {
  public:
-  Rounds(tuning::ProgramRuns* runs, CommandEvaluatorOptions metric, Verification* verified)
+  Rounds(ProgramRuns* runs, CommandEvaluatorOptions metric, Verification* verified)
       : runs_(*runs), metric_(std::move(metric)), verified_(*verified) {}
 
   // Runs the mapping once, unless it failed before. The values of round 0 are not kept. Fails if
@@ -59,7 +59,7 @@ class Rounds {
 
  private:
   static void fail(VerifiedMapping& mapping, const std::string& why) {
-    mapping.why = tuning::first_line(why);
+    mapping.why = first_line(why);
     mapping.runs.clear();
   }
 
@@ -86,7 +86,7 @@ class Rounds {
     }
   }
 
-  tuning::ProgramRuns& runs_;
+  ProgramRuns& runs_;
   CommandEvaluatorOptions metric_;
   Verification& verified_;
   double unit_seconds_ = 1;  // seconds in one unit of the printed time
@@ -114,7 +114,7 @@ std::optional<Error> wrong_verify_options(const VerifyOptions& options) {
   const CommandEvaluatorOptions& metric = options.metric;
   const auto value = measured_value(metric, {});
   if (!value && value.error().code == Error::Code::kMalformed) return value.error();
-  if (tuning::has_metric(metric) || !metric.higher_is_better) return std::nullopt;
+  if (has_metric(metric) || !metric.higher_is_better) return std::nullopt;
   return Error{Error::Code::kMalformed, "of seconds fewer are better; a metric is missing"};
 }
 
@@ -126,7 +126,7 @@ Result<Verification> verify(const std::vector<VerifyCandidate>& candidates,
   const auto rules = GuideRules::make();
   if (!rules) return rules.error();
   const CommandEvaluatorOptions& metric = options.metric;
-  const bool measures = tuning::has_metric(metric);
+  const bool measures = has_metric(metric);
   Verification verified;
   verified.measure = measures ? Measure::kMetric : Measure::kProcess;
   verified.unit = measures ? metric.unit : "s";
@@ -138,7 +138,7 @@ Result<Verification> verify(const std::vector<VerifyCandidate>& candidates,
   what.measure = metric.metric_pattern;
   auto results = Results::make(std::move(what));
   if (!results) return results.error();
-  tuning::ProgramRuns runs(options.run, &*results, *rules);
+  ProgramRuns runs(options.run, &*results, *rules);
   Rounds rounds(&runs, metric, &verified);
   for (int round = 0; round <= options.repeats; ++round) {
     for (VerifiedMapping* const each : turn_of(&verified, round)) {
@@ -151,4 +151,4 @@ Result<Verification> verify(const std::vector<VerifyCandidate>& candidates,
   return verified;
 }
 
-}  // namespace groma
+}  // namespace groma::tuning

@@ -253,8 +253,8 @@ int run(int argc, char** argv) {
   for (std::uint64_t seed = from; seed < from + count; ++seed) {
     if (std::strcmp(argv[2], "drawn") == 0) {
       const Benchmark& benchmark = benchmarks()[seed % benchmarks().size()];
-      const SearchSpace space(make_machine("p100x4:nodes=2").value(),
-                              Workload::make(benchmark.make()).value());
+      const tuning::SearchSpace space(make_machine("p100x4:nodes=2").value(),
+                                      Workload::make(benchmark.make()).value());
       writer.write(fmt::format("{}_{}", benchmark.name, seed), space.sample_text(seed));
     } else {
       const GeneratedProgram program = generate_program(seed);

@@ -19,13 +19,13 @@ namespace {
 using namespace groma;
 
 // Estimates what it proposes, one less than the last, after asking a model.
-class Down : public Proposer {
+class Down : public tuning::Proposer {
  public:
   std::string_view name() const override { return "down"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
-  std::vector<Proposal> propose(Round& round) override {
-    ChatRequest request;
-    request.messages.push_back({ChatMessage::Role::kUser, "?"});
+  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+    llm::ChatRequest request;
+    request.messages.push_back({llm::ChatMessage::Role::kUser, "?"});
     const auto replies = round.ask({&request, 1});
     if (!replies.front()) round.reject(replies.front().error().message);
     const std::string text = std::to_string(--last_);
@@ -52,14 +52,14 @@ class Folder {
   std::string path_ = (std::filesystem::temp_directory_path() / "groma-fuzz-XXXXXX").string();
 };
 
-Result<TuneOutcome> search(const std::string& directory, bool resume) {
+Result<tuning::TuneOutcome> search(const std::string& directory, bool resume) {
   testing::FakeEvaluator numbers([](const std::string& text) { return std::stod(text); });
   Down proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory;
   options.resume = resume;
   options.budget.evaluations = resume ? 3 : 1;
-  return tune({"5", nullptr, {}, ""}, numbers, proposer, nullptr, &numbers, options);
+  return tuning::tune({"5", nullptr, {}, ""}, numbers, proposer, nullptr, &numbers, options);
 }
 
 }  // namespace

@@ -4,16 +4,16 @@
 #include "groma/llm.h"
 
 int main() {
-  groma::ChatOptions options;
+  groma::llm::ChatOptions options;
   options.endpoint = "exec:cat >/dev/null; echo 'Task * GPU;'";  // or https://host/v1
   options.max_tokens = 10'000;                                   // of all requests together
-  auto client = groma::ChatClient::make(options);
+  auto client = groma::llm::ChatClient::make(options);
   if (!client) {
     std::puts(client.error().message.c_str());
     return 1;
   }
-  groma::ChatRequest request;
-  request.messages = {{groma::ChatMessage::Role::kUser, "Map all tasks."}};
+  groma::llm::ChatRequest request;
+  request.messages = {{groma::llm::ChatMessage::Role::kUser, "Map all tasks."}};
   const auto reply = client.value().ask(request);
   if (!reply) {
     std::puts(reply.error().message.c_str());

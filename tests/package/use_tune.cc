@@ -8,14 +8,14 @@
 #include <memory>
 
 int main() {
-  groma::Problem problem;
+  groma::tuning::Problem problem;
   problem.machine = std::make_shared<const groma::Machine>(groma::make_machine("p100x4").value());
   problem.inputs.push_back(
       groma::Workload::make(groma::find_benchmark("solomonik")->make()).value());
-  const auto evaluator = groma::make_simulated_evaluator(problem.machine, problem.inputs);
-  auto proposer = groma::make_proposer("guided", problem, 1);
+  const auto evaluator = groma::tuning::make_simulated_evaluator(problem.machine, problem.inputs);
+  auto proposer = groma::tuning::make_proposer("guided", problem, 1);
   if (!proposer) return 1;
-  const auto outcome = groma::tune(problem, *evaluator, **proposer, nullptr, nullptr, {});
+  const auto outcome = groma::tuning::tune(problem, *evaluator, **proposer, nullptr, nullptr, {});
   if (!outcome || !outcome->best) return 1;
   std::printf("%s", outcome->best->proposal.text.c_str());
   return outcome->best->evaluation.score < outcome->start->evaluation.score ? 0 : 1;

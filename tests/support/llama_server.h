@@ -19,13 +19,13 @@ class LlamaServer {
   explicit LlamaServer(const std::string& tokens = "2048")
       : process_({GROMA_PYTHON, support() + "serve_llama.py", model(), kKey, tokens}) {}
 
-  ChatClient client(bool stream = false, const char* key = kKey) const {
-    ChatOptions options;
+  llm::ChatClient client(bool stream = false, const char* key = kKey) const {
+    llm::ChatOptions options;
     options.endpoint = process_.first_line();
-    options.key = ChatKey::make(key).value();
+    options.key = llm::ChatKey::make(key).value();
     options.stream = stream;
     options.backoff_ms = 100;
-    return ChatClient::make(options).value();
+    return llm::ChatClient::make(options).value();
   }
 
  private:

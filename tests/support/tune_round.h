@@ -10,7 +10,7 @@
 namespace groma::testing {
 
 // Any text for which a function gives values; negative ones are failures.
-class FakeEvaluator : public Evaluator {
+class FakeEvaluator : public tuning::Evaluator {
  public:
   using Values = std::function<double(const std::string& text)>;
   explicit FakeEvaluator(Values value) : value_(std::move(value)) {}
@@ -18,16 +18,16 @@ class FakeEvaluator : public Evaluator {
   std::vector<std::string> inputs() const override { return {"input"}; }
   std::string unit() const override { return "s"; }
   bool simulated() const override { return true; }
-  Evaluation evaluate(const EvaluationRequest& request) override {
+  tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
     const double value = value_(request.text);
-    Evaluation evaluation;
+    tuning::Evaluation evaluation;
     if (value < 0) {
-      evaluation.status = Evaluation::Status::kFailed;
+      evaluation.status = tuning::Evaluation::Status::kFailed;
       evaluation.feedback.status = Feedback::Status::kError;
       evaluation.feedback.execution = "it fails";
       return evaluation;
     }
-    evaluation.status = Evaluation::Status::kOk;
+    evaluation.status = tuning::Evaluation::Status::kOk;
     evaluation.values = {value};
     evaluation.score = value;
     return evaluation;
@@ -37,25 +37,26 @@ class FakeEvaluator : public Evaluator {
   Values value_;
 };
 
-class FakeRound : public Round {
+class FakeRound : public tuning::Round {
  public:
-  FakeRound(const Problem& problem, Evaluator& evaluator)
+  FakeRound(const tuning::Problem& problem, tuning::Evaluator& evaluator)
       : problem_(problem), evaluator_(evaluator) {}
 
   // What the model answers; every request is kept.
-  std::function<Result<std::string, ChatError>(const ChatRequest&)> model;
-  std::vector<ChatRequest> asked;
+  std::function<Result<std::string, llm::ChatError>(const llm::ChatRequest&)> model;
+  std::vector<llm::ChatRequest> asked;
   std::vector<std::string> rejected;
   std::size_t left = 10;
   GuideDetail shown = GuideDetail::kProfile;
   bool estimates = false;
-  History past;
+  tuning::History past;
 
   // One round of the proposer: what it proposes is evaluated and learnt of. How many.
-  std::size_t play(Proposer& proposer) {
-    const std::vector<Proposal> proposals = proposer.propose(*this);
-    for (const Proposal& proposal : proposals) {
-      Step step{++number_, proposal, evaluator_.evaluate({proposal.text, proposer.reads()})};
+  std::size_t play(tuning::Proposer& proposer) {
+    const std::vector<tuning::Proposal> proposals = proposer.propose(*this);
+    for (const tuning::Proposal& proposal : proposals) {
+      tuning::Step step{++number_, proposal,
+                        evaluator_.evaluate({proposal.text, proposer.reads()})};
       past.add(step);
       proposer.learn(step);
       --left;
@@ -63,19 +64,20 @@ class FakeRound : public Round {
     return proposals.size();
   }
 
-  const Problem& problem() const override { return problem_; }
-  const History& history() const override { return past; }
+  const tuning::Problem& problem() const override { return problem_; }
+  const tuning::History& history() const override { return past; }
   std::size_t most() const override { return left; }
   GuideDetail detail() const override { return shown; }
-  const Evaluator& evaluator() const override { return evaluator_; }
-  std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) override {
-    std::vector<Result<ChatReply, ChatError>> replies;
-    for (const ChatRequest& request : requests) {
+  const tuning::Evaluator& evaluator() const override { return evaluator_; }
+  std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
+      std::span<const llm::ChatRequest> requests) override {
+    std::vector<Result<llm::ChatReply, llm::ChatError>> replies;
+    for (const llm::ChatRequest& request : requests) {
       asked.push_back(request);
-      Result<std::string, ChatError> text =
-          model ? model(request) : ChatError{ChatError::Code::kUnsupported, "no model"};
+      Result<std::string, llm::ChatError> text =
+          model ? model(request) : llm::ChatError{llm::ChatError::Code::kUnsupported, "no model"};
       if (text) {
-        ChatReply reply;
+        llm::ChatReply reply;
         reply.text = *text;
         replies.emplace_back(std::move(reply));
       } else {
@@ -85,9 +87,9 @@ class FakeRound : public Round {
     return replies;
   }
   bool has_estimates() const override { return estimates; }
-  std::vector<Evaluation> estimate(std::span<const std::string> texts,
-                                   GuideDetail detail) override {
-    std::vector<Evaluation> all;
+  std::vector<tuning::Evaluation> estimate(std::span<const std::string> texts,
+                                           GuideDetail detail) override {
+    std::vector<tuning::Evaluation> all;
     if (!estimates) return all;
     for (const std::string& text : texts) all.push_back(evaluator_.evaluate({text, detail}));
     return all;
@@ -96,8 +98,8 @@ class FakeRound : public Round {
   bool stop() const override { return false; }
 
  private:
-  const Problem& problem_;
-  Evaluator& evaluator_;
+  const tuning::Problem& problem_;
+  tuning::Evaluator& evaluator_;
   std::int64_t number_ = 0;
 };
 

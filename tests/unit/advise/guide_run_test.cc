@@ -474,8 +474,8 @@ TEST_P(Drawn, ProposalsMakeNoMappingSlower) {
   const Machine machine = make_machine("p100x4").value();
   const std::string app = GetParam() + ":size=small";
   const Workload workload = Workload::make(load_application(app).value()).value();
-  const SearchSpace spaces[] = {{machine, workload, SpaceGrain::kRegions},
-                                {machine, workload, SpaceGrain::kArguments}};
+  const tuning::SearchSpace spaces[] = {{machine, workload, tuning::SpaceGrain::kRegions},
+                                        {machine, workload, tuning::SpaceGrain::kArguments}};
   int ran = 0, failed = 0, helped = 0, mended = 0;
   for (std::uint64_t seed = 1; ran < kRan || failed < kFailed; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));

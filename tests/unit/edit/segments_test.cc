@@ -112,8 +112,9 @@ TEST(Segments, OfDrawnMappingsDecideTheSame) {
   while (seed < 200) {
     for (const Benchmark& benchmark : benchmarks()) {
       const Workload workload = Workload::make(benchmark.make()).value();
-      const SpaceGrain grain = seed % 2 == 0 ? SpaceGrain::kRegions : SpaceGrain::kArguments;
-      expect_same(SearchSpace(machine, workload, grain).sample_text(seed++));
+      const tuning::SpaceGrain grain =
+          seed % 2 == 0 ? tuning::SpaceGrain::kRegions : tuning::SpaceGrain::kArguments;
+      expect_same(tuning::SearchSpace(machine, workload, grain).sample_text(seed++));
     }
   }
 }

@@ -109,7 +109,7 @@ TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {
       texts.emplace_back(file.text);
     }
   }
-  const SearchSpace space(p100x4(), workload);
+  const tuning::SearchSpace space(p100x4(), workload);
   for (std::uint64_t seed = 0; seed < 6; ++seed) texts.push_back(space.sample_text(seed));
   int compared = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {

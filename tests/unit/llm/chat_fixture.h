@@ -16,9 +16,9 @@ namespace groma {
 
 inline constexpr const char* kKey = "sk-groma-SECRET-0123456789";
 
-inline ChatRequest hello() {
-  ChatRequest request;
-  request.messages = {{ChatMessage::Role::kUser, "say hello"}};
+inline llm::ChatRequest hello() {
+  llm::ChatRequest request;
+  request.messages = {{llm::ChatMessage::Role::kUser, "say hello"}};
   request.max_tokens = 64;
   return request;
 }
@@ -34,8 +34,8 @@ class Client : public ::testing::Test {
   static void SetUpTestSuite() { server_ = new ::groma::testing::ChatServer; }
   static void TearDownTestSuite() { delete server_; }
 
-  static ChatOptions options(const std::string& behaviour, bool stream = false) {
-    ChatOptions options;
+  static llm::ChatOptions options(const std::string& behaviour, bool stream = false) {
+    llm::ChatOptions options;
     options.endpoint = server_->at(behaviour);
     options.model = "served";
     options.stream = stream;
@@ -48,13 +48,14 @@ class Client : public ::testing::Test {
     return options;
   }
 
-  static ChatClient make(ChatOptions options) {
-    auto client = ChatClient::make(std::move(options));
+  static llm::ChatClient make(llm::ChatOptions options) {
+    auto client = llm::ChatClient::make(std::move(options));
     GROMA_CHECK(client.ok());
     return std::move(client).value();
   }
 
-  static Result<ChatReply, ChatError> ask(const std::string& behaviour, bool stream = false) {
+  static Result<llm::ChatReply, llm::ChatError> ask(const std::string& behaviour,
+                                                    bool stream = false) {
     return make(options(behaviour, stream)).ask(hello());
   }
 
@@ -69,7 +70,7 @@ class Client : public ::testing::Test {
     return found;
   }
 
-  static ChatKey key() { return ChatKey::make(kKey).value(); }
+  static llm::ChatKey key() { return llm::ChatKey::make(kKey).value(); }
 
   static inline ::groma::testing::ChatServer* server_ = nullptr;
 };

@@ -15,8 +15,8 @@
 namespace groma {
 namespace {
 
-using Code = ChatError::Code;
-using Finish = ChatReply::Finish;
+using Code = llm::ChatError::Code;
+using Finish = llm::ChatReply::Finish;
 using ::groma::testing::read_text;
 using nlohmann::json;
 using test::TemporaryFolder;
@@ -24,12 +24,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST_F(Client, AsksAndIsAnswered) {
-  ChatOptions with_key = options("ok");
+  llm::ChatOptions with_key = options("ok");
   with_key.key = key();
-  with_key.price = ChatPrice{2, 10};
-  ChatClient client = make(with_key);
-  ChatRequest request = hello();
-  request.messages.insert(request.messages.begin(), {ChatMessage::Role::kSystem, "be brief"});
+  with_key.price = llm::ChatPrice{2, 10};
+  llm::ChatClient client = make(with_key);
+  llm::ChatRequest request = hello();
+  request.messages.insert(request.messages.begin(), {llm::ChatMessage::Role::kSystem, "be brief"});
   request.temperature = 0.5;
   request.seed = 7;
   request.no_thinking = true;
@@ -54,7 +54,7 @@ TEST_F(Client, AsksAndIsAnswered) {
 
 TEST_F(Client, ShowsAStreamAsItComes) {
   std::vector<std::string> pieces;
-  ChatClient::Watch watch;
+  llm::ChatClient::Watch watch;
   watch.on_text = [&pieces](std::string_view text, bool restarted) {
     EXPECT_FALSE(restarted);
     pieces.emplace_back(text);
@@ -72,7 +72,7 @@ TEST_F(Client, ShowsAStreamAsItComes) {
 
 TEST_F(Client, SaysWhereATextBeginsAgain) {
   std::string shown;
-  ChatClient::Watch watch;
+  llm::ChatClient::Watch watch;
   watch.on_text = [&shown](std::string_view text, bool restarted) {
     shown += restarted ? "|" : "";
     shown += text;
@@ -236,14 +236,14 @@ TEST_F(Client, TakesRepliesAsTheyCome) {
 }
 
 TEST_F(Client, NobodyThere) {
-  ChatOptions refused = options("ok");
+  llm::ChatOptions refused = options("ok");
   refused.endpoint = "http://127.0.0.1:" + std::to_string(::groma::testing::free_port());
   auto reply = make(refused).ask(hello());
   EXPECT_EQ(reply.error().code, Code::kUnreachable);
   EXPECT_EQ(reply.error().attempts, 3);
   EXPECT_THAT(reply.error().message, HasSubstr("nobody answers"));
   EXPECT_EQ(reply.error().help, "is the server running?");
-  ChatOptions unknown = options("ok");
+  llm::ChatOptions unknown = options("ok");
   unknown.endpoint = "http://no-such-host.invalid/v1";
   unknown.attempts = 1;
   reply = make(unknown).ask(hello());
@@ -252,8 +252,8 @@ TEST_F(Client, NobodyThere) {
 }
 
 TEST_F(Client, DoesWithoutWhatAServerRefuses) {
-  ChatClient client = make(options("reasoning-model", true));
-  ChatRequest request = hello();
+  llm::ChatClient client = make(options("reasoning-model", true));
+  llm::ChatRequest request = hello();
   request.temperature = 0.2;
   request.seed = 1;
   auto reply = client.ask(request);
@@ -275,25 +275,25 @@ TEST_F(Client, DoesWithoutWhatAServerRefuses) {
 }
 
 TEST_F(Client, FindsTheModelItself) {
-  ChatOptions open = options("ok");
+  llm::ChatOptions open = options("ok");
   open.model.clear();
-  ChatClient client = make(open);
+  llm::ChatClient client = make(open);
   ASSERT_TRUE(client.ask(hello()).ok());
   EXPECT_EQ(asked("ok").back()["body"]["model"], "served");
   EXPECT_THAT(client.models().value(), ElementsAre("served", "other"));
-  ChatClient listed = make(open);
+  llm::ChatClient listed = make(open);
   ASSERT_TRUE(listed.models().ok());
   const std::size_t lists = asked("ok").size();
   ASSERT_TRUE(listed.ask(hello()).ok());
   EXPECT_EQ(asked("ok").back()["body"]["model"], "served");
   EXPECT_EQ(asked("ok").size(), lists + 1) << "the list is known";
-  ChatOptions closed = options("no-models");
+  llm::ChatOptions closed = options("no-models");
   closed.model.clear();
   EXPECT_EQ(make(closed).ask(hello()).error().code, Code::kNotFound);
 }
 
 TEST_F(Client, ThreadsShareOneClient) {
-  ChatClient client = make(options("ok", true));
+  llm::ChatClient client = make(options("ok", true));
   std::vector<std::thread> threads;
   std::vector<std::string> texts(8);
   for (std::string& text : texts) {
@@ -312,15 +312,15 @@ TEST_F(Client, ThreadsShareOneClient) {
 
 TEST_F(Client, Anthropic) {
   for (const bool stream : {false, true}) {
-    ChatOptions shape = options("anthropic", stream);
-    shape.api = ChatApi::kAnthropic;
+    llm::ChatOptions shape = options("anthropic", stream);
+    shape.api = llm::ChatApi::kAnthropic;
     EXPECT_EQ(make(shape).ask(hello()).error().code, Code::kKey);
     shape.key = key();
-    ChatClient client = make(shape);
-    ChatRequest request = hello();
-    request.messages = {{ChatMessage::Role::kSystem, "be brief"},
-                        {ChatMessage::Role::kUser, "one"},
-                        {ChatMessage::Role::kUser, "two"}};
+    llm::ChatClient client = make(shape);
+    llm::ChatRequest request = hello();
+    request.messages = {{llm::ChatMessage::Role::kSystem, "be brief"},
+                        {llm::ChatMessage::Role::kUser, "one"},
+                        {llm::ChatMessage::Role::kUser, "two"}};
     const auto reply = client.ask(request);
     ASSERT_TRUE(reply.ok()) << reply.error().message;
     EXPECT_EQ(reply.value().text, "hello");
@@ -336,16 +336,16 @@ TEST_F(Client, Anthropic) {
     request.constraint.gbnf = "root ::= \"a\"";
     EXPECT_EQ(client.ask(request).error().code, Code::kUnsupported);
   }
-  ChatOptions shape = options("anthropic");
-  shape.api = ChatApi::kAnthropic;
+  llm::ChatOptions shape = options("anthropic");
+  shape.api = llm::ChatApi::kAnthropic;
   shape.key = key();
-  ChatRequest request = hello();
+  llm::ChatRequest request = hello();
   request.constraint.json_schema = R"({"type":"object"})";
   EXPECT_EQ(make(shape).ask(request)->text, R"({"a":1})");
   EXPECT_EQ(make(shape).ask(request)->finish, Finish::kStop) << "the tool is ours";
   for (const bool stream : {false, true}) {
-    ChatOptions empty = options("anthropic-empty", stream);
-    empty.api = ChatApi::kAnthropic;
+    llm::ChatOptions empty = options("anthropic-empty", stream);
+    empty.api = llm::ChatApi::kAnthropic;
     empty.key = key();
     EXPECT_EQ(make(empty).ask(request)->text, "{}") << stream;
   }
@@ -358,7 +358,7 @@ TEST_F(Client, Anthropic) {
 
 // Each kind of server is asked in its own way.
 TEST_F(Client, AsksForStructureAsTheServerTakesIt) {
-  ChatRequest schema = hello(), grammar = hello();
+  llm::ChatRequest schema = hello(), grammar = hello();
   schema.constraint.json_schema = R"({"type":"object"})";
   grammar.constraint.gbnf = "root ::= \"a\"";
   grammar.constraint.lark = "start: \"a\"";
@@ -370,7 +370,7 @@ TEST_F(Client, AsksForStructureAsTheServerTakesIt) {
                                      {"fireworks", "/response_format/grammar"},
                                      {"openai", "/tools/0/custom/format/grammar/definition"}}) {
     const std::string behaviour = std::string("by-") + owner;
-    ChatClient client = make(options(behaviour));
+    llm::ChatClient client = make(options(behaviour));
     const auto reply = client.ask(grammar);
     ASSERT_TRUE(reply.ok()) << owner << reply.error().message;
     EXPECT_EQ(reply.value().text, "hello") << owner;
@@ -388,7 +388,7 @@ TEST_F(Client, AsksForStructureAsTheServerTakesIt) {
   EXPECT_EQ(make(options("by-vllm")).ask(grammar).error().code, Code::kUnsupported);
   grammar.constraint.gbnf = std::string("root ::= \"\0\"", 12);
   EXPECT_EQ(make(options("by-vllm")).ask(grammar).error().code, Code::kBadRequest);
-  ChatRequest hot = schema;
+  llm::ChatRequest hot = schema;
   hot.temperature = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(make(options("by-vllm")).ask(hot).error().message, HasSubstr("not a number"));
   for (const char* broken : {"{\"type\":", "3", "{} {}"}) {
@@ -399,14 +399,14 @@ TEST_F(Client, AsksForStructureAsTheServerTakesIt) {
 }
 
 TEST_F(Client, ACommandAnswers) {
-  ChatOptions exec;
+  llm::ChatOptions exec;
   exec.endpoint =
       "exec:cat > \"$GROMA_TEST_FOLDER/request\"; printf 'hello <think>no'; sleep 0.05; echo 1 >&2";
   const TemporaryFolder folder;
   setenv("GROMA_TEST_FOLDER", folder.path().c_str(), 1);
-  ChatRequest request = hello();
+  llm::ChatRequest request = hello();
   request.constraint.gbnf = "root ::= \"a\"";
-  ChatClient client = make(exec);
+  llm::ChatClient client = make(exec);
   auto reply = client.ask(request);
   ASSERT_TRUE(reply.ok()) << reply.error().message;
   EXPECT_EQ(reply.value().text, "hello ");
@@ -440,13 +440,13 @@ TEST_F(Client, ACommandAnswers) {
 }
 
 TEST_F(Client, Check) {
-  auto line_of = [](const ChatOptions& options) {
-    ChatClient client = make(options);
-    const auto check = check_chat(client, 0.0);
+  auto line_of = [](const llm::ChatOptions& options) {
+    llm::ChatClient client = make(options);
+    const auto check = llm::check_chat(client, 0.0);
     return check ? render(*check) : check.error().message;
   };
-  ChatOptions full = options("schema");
-  full.price = ChatPrice{1, 1};
+  llm::ChatOptions full = options("schema");
+  full.price = llm::ChatPrice{1, 1};
   EXPECT_THAT(line_of(full), HasSubstr("/schema/v1: has the model `served`\n"
                                        "structured  JSON schema kept, grammar kept\n"
                                        "a round     "));
@@ -470,16 +470,16 @@ TEST_F(Client, Check) {
 
 // The shape of docs/commands.md, whole.
 TEST_F(Client, CheckAsJson) {
-  const auto checked = [](ChatOptions options) {
+  const auto checked = [](llm::ChatOptions options) {
     options.key = key();
-    ChatClient client = make(options);
-    json made = json::parse(to_json(check_chat(client, 0.0).value()));
+    llm::ChatClient client = make(options);
+    json made = json::parse(to_json(llm::check_chat(client, 0.0).value()));
     EXPECT_GE(made["round"]["elapsed_ms"].get<int>(), 0);
     made["round"].erase("elapsed_ms");
     return made;
   };
-  ChatOptions full = options("schema");
-  full.price = ChatPrice{1, 1};
+  llm::ChatOptions full = options("schema");
+  full.price = llm::ChatPrice{1, 1};
   EXPECT_EQ(checked(full), json({{"status", "ok"},
                                  {"endpoint", full.endpoint},
                                  {"wanted_model", "served"},
@@ -494,7 +494,7 @@ TEST_F(Client, CheckAsJson) {
                                    {"estimated", false},
                                    {"money", 7e-6}}}}));
   EXPECT_EQ(checked(options("schema-only"))["structured"], true);
-  ChatOptions none = options("no-models");
+  llm::ChatOptions none = options("no-models");
   none.model = kKey;  // a slip
   const json made = checked(none);
   EXPECT_EQ(made["models"], nullptr);
@@ -515,11 +515,11 @@ TEST_F(Client, CheckAsJson) {
                   {"help", ask("401").error().help},
                   {"http_status", 401},
                   {"attempts", 1}}));
-  ChatError last;
+  llm::ChatError last;
   last.code = Code::kReplay;
   EXPECT_EQ(json::parse(to_json(last))["code"], "replay");
   EXPECT_EQ(json::parse(to_json(last))["http_status"], nullptr);
-  EXPECT_EQ(json::parse(to_json(ChatClient::make({}).error()))["code"], "options");
+  EXPECT_EQ(json::parse(llm::to_json(llm::ChatClient::make({}).error()))["code"], "options");
 }
 
 }  // namespace

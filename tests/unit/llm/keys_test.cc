@@ -21,7 +21,7 @@
 namespace groma {
 namespace {
 
-using Code = ChatError::Code;
+using Code = llm::ChatError::Code;
 using ::groma::testing::read_text;
 using nlohmann::json;
 using test::TemporaryFolder;
@@ -30,7 +30,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 TEST_F(Client, ACertificateThatNobodySignedIsNotTrusted) {
-  ChatOptions secure = options("ok");
+  llm::ChatOptions secure = options("ok");
   secure.endpoint = server_->secure("ok");
   secure.key = key();
   const auto reply = make(secure).ask(hello());
@@ -43,7 +43,7 @@ TEST_F(Client, ACertificateThatNobodySignedIsNotTrusted) {
 }
 
 TEST_F(Client, AKeyFollowsNoRedirect) {
-  ChatOptions with_key = options("redirect");
+  llm::ChatOptions with_key = options("redirect");
   with_key.key = key();
   const std::size_t before = asked("ok").size();
   EXPECT_EQ(make(with_key).ask(hello()).error().code, Code::kNotFound);
@@ -59,13 +59,13 @@ TEST_F(Client, AKeyAppearsNowhere) {
   int number = 0;
   std::string the_key = kKey;
   const auto use = [&](const std::string& behaviour, bool stream, const std::string& text) {
-    ChatOptions loud = options(behaviour, stream);
-    loud.key = ChatKey::make(the_key).value();
+    llm::ChatOptions loud = options(behaviour, stream);
+    loud.key = llm::ChatKey::make(the_key).value();
     loud.log = &lines;
     loud.record = folder.path() + "/" + std::to_string(number++);
-    ChatRequest request = hello();
+    llm::ChatRequest request = hello();
     request.messages[0].text = text;
-    ChatClient::Watch watch;
+    llm::ChatClient::Watch watch;
     watch.on_text = [&shown](std::string_view piece, bool) { shown += piece; };
     const auto reply = make(loud).ask(request, watch);
     all += reply ? reply.value().text + reply.value().reasoning + reply.value().model
@@ -84,14 +84,14 @@ TEST_F(Client, AKeyAppearsNowhere) {
   use("echo-escaped", false, "hello");
   the_key = "sk-ab/cd/SECRET-01";
   use("echo-escaped", false, "hello");
-  const auto wrong = ChatClient::make([&] {
-    ChatOptions remote;
+  const auto wrong = llm::ChatClient::make([&] {
+    llm::ChatOptions remote;
     remote.endpoint = "http://example.com/v1";
     remote.key = key();
     return remote;
   }());
   all += wrong.error().message + wrong.error().help;
-  all += ChatKey::make(std::string(kKey) + " ").error().message;
+  all += llm::ChatKey::make(std::string(kKey) + " ").error().message;
   EXPECT_THAT(all, HasSubstr("[key]"));
   EXPECT_THAT(shown, HasSubstr("<[key]>"));
   EXPECT_THAT(lines.text, Not(IsEmpty()));
@@ -116,14 +116,14 @@ class Leaks : public Client {
     for (const bool stream : {false, true}) {
       Lines lines;
       std::string live;
-      ChatOptions loud = options(behaviour, stream);
+      llm::ChatOptions loud = options(behaviour, stream);
       loud.key = key();
       loud.log = &lines;
       loud.attempts = 2;
       loud.record = folder_.path() + "/" + std::to_string(number_++);
-      ChatClient::Watch watch;
+      llm::ChatClient::Watch watch;
       watch.on_text = [&live](std::string_view piece, bool) { live += piece; };
-      ChatClient client = make(loud);
+      llm::ChatClient client = make(loud);
       const auto reply = client.ask(hello(), watch);
       std::string said = reply ? reply->text + "|" + reply->reasoning + "|" + reply->model
                                : to_json(reply.error());
@@ -223,7 +223,7 @@ TEST_F(Client, ABeginningOfAKeyIsNotTakenFromACommand) {
           "echo \"'$GROMA_TEST_PART' is wrong\" >&2; kill -9 $$", "echo a $GROMA_TEST_PART b",
           "printf x$GROMA_TEST_PART", "echo $GROMA_TEST_PART; yes | head -c 3000"}) {
       Lines lines;
-      ChatOptions exec = options("ok");
+      llm::ChatOptions exec = options("ok");
       exec.endpoint = std::string("exec:") + script;
       exec.key = key();
       exec.log = &lines;
@@ -242,8 +242,8 @@ TEST_F(Client, ABeginningOfAKeyIsNotTakenFromACommand) {
 // Of an output that is too long to keep, the middle is left out: the key may stand across both
 // ends of what is left.
 TEST_F(Client, AKeyIsTakenFromBothEndsOfAnOutput) {
-  ChatOptions exec = options("ok");
-  exec.key = ChatKey::make("sk-abcdefghijklmnopqrstuvwxyz").value();
+  llm::ChatOptions exec = options("ok");
+  exec.key = llm::ChatKey::make("sk-abcdefghijklmnopqrstuvwxyz").value();
   exec.max_reply_bytes = 100;
   exec.endpoint = "exec:for i in 1 2 3 4 5 6 7 8; do printf \"$GROMA_TEST_PART\"; done >&2; exit 1";
   setenv("GROMA_TEST_PART", "sk-abcdefghijklmnopqrstuvwxyz", 1);
@@ -258,8 +258,8 @@ TEST_F(Client, AKeyIsTakenFromBothEndsOfAnOutput) {
 TEST_F(Client, AWordThatIsAKeyBreaksNothing) {
   const TemporaryFolder folder;
   for (const char* word : {"token-abc123", "model-key", "choices-1", "EMPTY"}) {
-    ChatOptions local = options("ok");
-    local.key = ChatKey::make(word).value();
+    llm::ChatOptions local = options("ok");
+    local.key = llm::ChatKey::make(word).value();
     local.record = folder.path() + "/" + word;
     const auto reply = make(local).ask(hello());
     ASSERT_TRUE(reply.ok()) << word << ": " << reply.error().message;
@@ -275,7 +275,7 @@ TEST_F(Client, AWordThatIsAKeyBreaksNothing) {
 // A stream that gives the key letter by letter is recorded without the letters.
 TEST_F(Client, AKeyInPiecesIsNotRecorded) {
   const TemporaryFolder folder;
-  ChatOptions loud = options("stream-echo", true);
+  llm::ChatOptions loud = options("stream-echo", true);
   loud.key = key();
   loud.record = folder.path() + "/recording";
   EXPECT_EQ(make(loud).ask(hello())->text, "<[key]>");
@@ -297,7 +297,7 @@ TEST_F(Client, AKeyInPiecesIsNotRecorded) {
 
 // A message that quotes a command's words takes the key out before it cuts them.
 TEST_F(Client, AKeyIsTakenOutBeforeWordsAreCut) {
-  ChatOptions exec = options("ok");
+  llm::ChatOptions exec = options("ok");
   exec.key = key();
   exec.endpoint = "exec:cat \"$GROMA_TEST_FOLDER/words\" >&2; exit 1";
   const TemporaryFolder folder;
@@ -307,7 +307,7 @@ TEST_F(Client, AKeyIsTakenOutBeforeWordsAreCut) {
 }
 
 TEST_F(Client, AReplyFullOfKeysIsReadAtOnce) {
-  ChatOptions loud = options("echo-many");
+  llm::ChatOptions loud = options("echo-many");
   loud.key = key();
   EXPECT_EQ(make(loud).ask(hello())->text.size(), 280'000 * std::string("[key]").size());
 }
@@ -316,7 +316,7 @@ TEST_F(Client, AReplyFullOfKeysIsReadAtOnce) {
 TEST_F(Client, AProxyIsForOthers) {
   const std::string proxy = server_->at("");
   setenv("http_proxy", proxy.substr(0, proxy.find('/', 7)).c_str(), 1);
-  ChatOptions here = options("ok");
+  llm::ChatOptions here = options("ok");
   here.attempts = 1;
   here.key = key();
   EXPECT_EQ(make(here).ask(hello())->text, "hello");
@@ -337,7 +337,7 @@ TEST_F(Client, AProxyIsForOthers) {
 
 TEST_F(Client, ACommandHasNoKey) {
   setenv("GROMA_API_KEY", kKey, 1);
-  ChatOptions exec = options("ok");
+  llm::ChatOptions exec = options("ok");
   exec.endpoint = "exec:echo \"<${GROMA_API_KEY-none}>\"";
   EXPECT_EQ(make(exec).ask(hello())->text, "<none>\n");
   unsetenv("GROMA_API_KEY");
@@ -347,45 +347,45 @@ TEST(ChatKeys, ComeFromAFileThatNobodyElseReads) {
   const TemporaryFolder folder;
   const std::string path = folder.write("key", std::string(kKey) + "\n");
   chmod(path.c_str(), 0644);
-  const auto open = find_chat_key(path);
+  const auto open = llm::find_chat_key(path);
   ASSERT_FALSE(open.ok());
   EXPECT_THAT(open.error().message, HasSubstr("others may read it (mode 644)"));
   EXPECT_EQ(open.error().help, "chmod 600 " + path);
   chmod(path.c_str(), 0600);
-  EXPECT_TRUE(find_chat_key(path).ok());
+  EXPECT_TRUE(llm::find_chat_key(path).ok());
   if (geteuid() == 0) {  // only then can a file be somebody else's
     ASSERT_EQ(chown(path.c_str(), 1, 1), 0);
-    EXPECT_THAT(find_chat_key(path).error().message, HasSubstr("somebody else's"));
+    EXPECT_THAT(llm::find_chat_key(path).error().message, HasSubstr("somebody else's"));
   }
   const std::string marked = folder.write("marked", "\xEF\xBB\xBF" + std::string(kKey) + "\r\n");
   chmod(marked.c_str(), 0600);
-  EXPECT_TRUE(find_chat_key(marked).ok()) << "a byte order mark is none of its letters";
-  EXPECT_FALSE(find_chat_key(folder.path()).ok());
-  EXPECT_FALSE(find_chat_key(folder.path() + "/none").ok());
+  EXPECT_TRUE(llm::find_chat_key(marked).ok()) << "a byte order mark is none of its letters";
+  EXPECT_FALSE(llm::find_chat_key(folder.path()).ok());
+  EXPECT_FALSE(llm::find_chat_key(folder.path() + "/none").ok());
   for (const char* text : {"", "abc", "two words here", "line\r\nX-Other: 1", "caf\xC3\xA9-caf",
                            "with\"quote", "with\\slash"}) {
-    EXPECT_FALSE(ChatKey::make(text).ok()) << text;
+    EXPECT_FALSE(llm::ChatKey::make(text).ok()) << text;
   }
-  EXPECT_FALSE(ChatKey::make(std::string(5000, 'k')).ok());
+  EXPECT_FALSE(llm::ChatKey::make(std::string(5000, 'k')).ok());
   for (const char* local : {"EMPTY", "none", "ollama", "sk-1234"}) {
-    EXPECT_TRUE(ChatKey::make(local).ok()) << local;
+    EXPECT_TRUE(llm::ChatKey::make(local).ok()) << local;
   }
 }
 
 TEST(ChatKeys, ComeFromTheEnvironment) {
   unsetenv("GROMA_API_KEY");
-  EXPECT_TRUE(find_chat_key("").value().empty());
+  EXPECT_TRUE(llm::find_chat_key("").value().empty());
   setenv("GROMA_API_KEY", kKey, 1);
-  EXPECT_FALSE(find_chat_key("").value().empty());
+  EXPECT_FALSE(llm::find_chat_key("").value().empty());
   unsetenv("GROMA_API_KEY");
 }
 
 TEST(ChatEndpoints, AreMadeWholeOrRefused) {
   const auto made = [](const std::string& endpoint, bool with_key = false) {
-    ChatOptions options;
+    llm::ChatOptions options;
     options.endpoint = endpoint;
-    if (with_key) options.key = ChatKey::make(kKey).value();
-    const auto client = ChatClient::make(options);
+    if (with_key) options.key = llm::ChatKey::make(kKey).value();
+    const auto client = llm::ChatClient::make(options);
     return client ? client.value().options().endpoint : client.error().message;
   };
   EXPECT_EQ(made("", true), "https://api.openai.com/v1");
@@ -413,9 +413,9 @@ TEST(ChatEndpoints, AreMadeWholeOrRefused) {
 }
 
 TEST(ChatPrices, AreTwoNumbers) {
-  EXPECT_EQ(parse_chat_price("0.15,0.6").value().output, 0.6);
+  EXPECT_EQ(llm::parse_chat_price("0.15,0.6").value().output, 0.6);
   for (const char* text : {"", "1", "1,", ",1", "1,2,3", "-1,2", "nan,1", "1 ,2", "inf,1"}) {
-    EXPECT_FALSE(parse_chat_price(text).ok()) << text;
+    EXPECT_FALSE(llm::parse_chat_price(text).ok()) << text;
   }
 }
 

@@ -22,7 +22,7 @@
 namespace groma {
 namespace {
 
-using Code = ChatError::Code;
+using Code = llm::ChatError::Code;
 using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
@@ -35,7 +35,7 @@ TEST_F(Client, WaitsAsLongAsItIsAsked) {
     EXPECT_GE(took, std::chrono::milliseconds(least_ms)) << behaviour;
     EXPECT_LT(took, std::chrono::seconds(60)) << behaviour;
   }
-  ChatOptions impatient = options("always-429-seconds");
+  llm::ChatOptions impatient = options("always-429-seconds");
   impatient.total_timeout_ms = 150;
   const auto late = make(impatient).ask(hello());
   EXPECT_EQ(late.error().code, Code::kRateLimit);
@@ -44,7 +44,7 @@ TEST_F(Client, WaitsAsLongAsItIsAsked) {
 
 TEST_F(Client, TimeEnds) {
   for (const char* behaviour : {"silent", "drip"}) {
-    ChatOptions hasty = options(behaviour);
+    llm::ChatOptions hasty = options(behaviour);
     hasty.total_timeout_ms = 200;
     hasty.idle_timeout_ms = 60'000;
     const auto reply = make(hasty).ask(hello());
@@ -58,11 +58,11 @@ TEST_F(Client, TimeEnds) {
 constexpr int kAskedAfterMs = 60;
 
 // How long a call goes on after it is asked to stop.
-double stopped_after_ms(const ChatOptions& options) {
-  auto client = ChatClient::make(options);
+double stopped_after_ms(const llm::ChatOptions& options) {
+  auto client = llm::ChatClient::make(options);
   GROMA_CHECK(client.ok());
   const auto ask_at = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAskedAfterMs);
-  ChatClient::Watch watch;
+  llm::ChatClient::Watch watch;
   watch.stop = [ask_at] { return std::chrono::steady_clock::now() >= ask_at; };
   const auto reply = client->ask(hello(), watch);
   const auto late = std::chrono::steady_clock::now() - ask_at;
@@ -72,7 +72,7 @@ double stopped_after_ms(const ChatOptions& options) {
 
 // Within 100 ms in each phase; the best of some tries, since the machine may be busy.
 TEST_F(Client, StopsWhenAsked) {
-  std::vector<std::pair<std::string, ChatOptions>> phases;
+  std::vector<std::pair<std::string, llm::ChatOptions>> phases;
   for (const char* behaviour : {"silent", "drip", "pings", "long-wait"}) {
     phases.emplace_back(behaviour, options(behaviour, std::string(behaviour) == "pings"));
   }
@@ -97,7 +97,7 @@ TEST_F(Client, StopsWhenAsked) {
 }
 
 TEST_F(Client, AConnectionHasItsOwnTime) {
-  ChatOptions hasty = options("ok");
+  llm::ChatOptions hasty = options("ok");
   hasty.endpoint = server_->deaf();
   hasty.connect_timeout_ms = 100;
   hasty.attempts = 1;
@@ -109,9 +109,9 @@ TEST_F(Client, AConnectionHasItsOwnTime) {
 
 // The list is a hint there: a server that does not give it is asked all the same.
 TEST_F(Client, AListThatNeverComesHoldsNobodyUp) {
-  ChatOptions named = options("hang-models");
+  llm::ChatOptions named = options("hang-models");
   named.connect_timeout_ms = 100;
-  ChatRequest request = hello();
+  llm::ChatRequest request = hello();
   request.constraint.gbnf = "root ::= \"a\"";
   const auto reply = make(named).ask(request);
   ASSERT_TRUE(reply.ok()) << reply.error().message;
@@ -119,31 +119,31 @@ TEST_F(Client, AListThatNeverComesHoldsNobodyUp) {
 }
 
 TEST_F(Client, NoRetryPassesTheCeilings) {
-  ChatOptions poor = options("always-cut");
+  llm::ChatOptions poor = options("always-cut");
   poor.attempts = 100;
   poor.max_tokens = 1000;
-  poor.price = ChatPrice{1, 1};
-  ChatClient client = make(poor);
+  poor.price = llm::ChatPrice{1, 1};
+  llm::ChatClient client = make(poor);
   const std::size_t before = asked("always-cut").size();
   const auto reply = client.ask(hello());
   EXPECT_EQ(reply.error().code, Code::kCeiling) << reply.error().message;
   EXPECT_GT(reply.error().attempts, 1);
-  const ChatSpending spent = client.spent();
+  const llm::ChatSpending spent = client.spent();
   EXPECT_LE(spent.input_tokens + spent.output_tokens, 1000);
   EXPECT_GT(spent.output_tokens, 0) << "what broke off may have cost";
   EXPECT_TRUE(spent.estimated);
   EXPECT_EQ(static_cast<std::size_t>(spent.requests), asked("always-cut").size() - before);
 
   poor = options("ok");
-  poor.price = ChatPrice{0, 1e6};  // a unit for a token of output
+  poor.price = llm::ChatPrice{0, 1e6};  // a unit for a token of output
   poor.max_money = 67;
-  ChatClient rich = make(poor);
+  llm::ChatClient rich = make(poor);
   EXPECT_TRUE(rich.ask(hello()).ok());  // 64 at most, 2 in truth
   EXPECT_TRUE(rich.ask(hello()).ok());
   EXPECT_EQ(rich.ask(hello()).error().code, Code::kCeiling);
   EXPECT_DOUBLE_EQ(rich.spent().money, 4);
   // What is refused before it is worked on costs nothing.
-  ChatClient refused = make(options("always-503"));
+  llm::ChatClient refused = make(options("always-503"));
   EXPECT_FALSE(refused.ask(hello()).ok());
   EXPECT_EQ(refused.spent().input_tokens, 0);
 }
@@ -154,52 +154,53 @@ TEST_F(Client, CountsTheWorstCaseWhereTheServerDoesNotSay) {
     const char* behaviour;
     std::int64_t output_tokens;
     bool stream = false;
-    ChatApi api = ChatApi::kOpenAi;
+    llm::ChatApi api = llm::ChatApi::kOpenAi;
   };
-  for (const Spent& one : std::vector<Spent>{{"ok", 2},
-                                             {"ok", 2, true},
-                                             {"no-usage", 64},
-                                             {"half-usage", 64},
-                                             {"always-cut", 64},
-                                             {"always-stream-cut", 64, true},
-                                             {"always-408", 64},
-                                             {"always-500", 64},
-                                             {"always-502", 64},
-                                             {"504", 64},
-                                             {"501", 0},
-                                             {"always-503", 0},
-                                             {"always-529", 0},
-                                             {"always-429", 0},
-                                             {"400", 0},
-                                             {"error-words", 64},
-                                             {"always-stream-error", 64, true},
-                                             {"html", 64},
-                                             {"empty-choices-costly", 2},
-                                             {"anthropic-cut", 64, true, ChatApi::kAnthropic},
-                                             {"anthropic-no-usage", 64, false, ChatApi::kAnthropic},
-                                             {"anthropic", 2, true, ChatApi::kAnthropic}}) {
-    ChatOptions once = options(one.behaviour, one.stream);
+  for (const Spent& one :
+       std::vector<Spent>{{"ok", 2},
+                          {"ok", 2, true},
+                          {"no-usage", 64},
+                          {"half-usage", 64},
+                          {"always-cut", 64},
+                          {"always-stream-cut", 64, true},
+                          {"always-408", 64},
+                          {"always-500", 64},
+                          {"always-502", 64},
+                          {"504", 64},
+                          {"501", 0},
+                          {"always-503", 0},
+                          {"always-529", 0},
+                          {"always-429", 0},
+                          {"400", 0},
+                          {"error-words", 64},
+                          {"always-stream-error", 64, true},
+                          {"html", 64},
+                          {"empty-choices-costly", 2},
+                          {"anthropic-cut", 64, true, llm::ChatApi::kAnthropic},
+                          {"anthropic-no-usage", 64, false, llm::ChatApi::kAnthropic},
+                          {"anthropic", 2, true, llm::ChatApi::kAnthropic}}) {
+    llm::ChatOptions once = options(one.behaviour, one.stream);
     once.attempts = 1;
     once.api = one.api;
-    if (one.api == ChatApi::kAnthropic) once.key = key();
-    ChatClient client = make(once);
+    if (one.api == llm::ChatApi::kAnthropic) once.key = key();
+    llm::ChatClient client = make(once);
     static_cast<void>(client.ask(hello()));
     EXPECT_EQ(client.spent().output_tokens, one.output_tokens) << one.behaviour;
     EXPECT_EQ(client.spent().estimated, one.output_tokens == 64) << one.behaviour;
   }
-  for (ChatOptions unsent : {options("ok"), options("ok")}) {
+  for (llm::ChatOptions unsent : {options("ok"), options("ok")}) {
     unsent.attempts = 1;
     unsent.endpoint = server_->deaf();
     unsent.total_timeout_ms = 100;
-    ChatClient client = make(unsent);
+    llm::ChatClient client = make(unsent);
     EXPECT_EQ(client.ask(hello()).error().code, Code::kTimeout);
     EXPECT_EQ(client.spent().input_tokens, 0) << "nothing was sent";
   }
 }
 
 TEST_F(Client, ThreadsKeepTheCeilingTogether) {
-  const auto all_at_once = [](const ChatOptions& options, int threads) {
-    ChatClient client = make(options);
+  const auto all_at_once = [](const llm::ChatOptions& options, int threads) {
+    llm::ChatClient client = make(options);
     std::vector<std::thread> running;
     std::atomic<int> replies{0};
     for (int i = 0; i < threads; ++i) {
@@ -208,21 +209,21 @@ TEST_F(Client, ThreadsKeepTheCeilingTogether) {
     for (std::thread& thread : running) thread.join();
     return std::pair(replies.load(), client.spent());
   };
-  ChatOptions poor = options("no-usage-slow");
+  llm::ChatOptions poor = options("no-usage-slow");
   poor.max_tokens = 600;
   const auto [replies, spent] = all_at_once(poor, 8);
   EXPECT_GT(replies, 0);
   EXPECT_LT(replies, 8);
   EXPECT_LE(spent.input_tokens + spent.output_tokens, 600);
   // What others have set aside comes back: nobody is refused for it.
-  ChatOptions enough = options("slow-ok");
+  llm::ChatOptions enough = options("slow-ok");
   enough.max_tokens = 400;
   EXPECT_EQ(all_at_once(enough, 8).first, 8);
 }
 
 TEST_F(Client, WaitsAreRandomAndGrow) {
   const TemporaryFolder folder;
-  ChatOptions live = options("always-503");
+  llm::ChatOptions live = options("always-503");
   live.attempts = 8;
   live.backoff_ms = 0;
   live.record = folder.path() + "/recording";
@@ -230,7 +231,7 @@ TEST_F(Client, WaitsAreRandomAndGrow) {
   std::vector<std::set<int>> waits(7);
   for (int i = 0; i < 40; ++i) {
     Lines lines;
-    ChatOptions again = options("always-503");
+    llm::ChatOptions again = options("always-503");
     again.attempts = 8;
     again.backoff_ms = 1000;
     again.total_timeout_ms = 4'000'000;
@@ -255,10 +256,10 @@ TEST_F(Client, WaitsAreRandomAndGrow) {
 
 // Neither a child that is started meanwhile nor anybody else holds our connections open.
 TEST_F(Client, ItsSocketsAreNotInherited) {
-  ChatOptions hasty = options("silent");
+  llm::ChatOptions hasty = options("silent");
   hasty.total_timeout_ms = 300;
   int seen = 0;
-  ChatClient::Watch watch;
+  llm::ChatClient::Watch watch;
   watch.stop = [&seen] {
     for (int file = 3; file < 256; ++file) {
       sockaddr_storage address{};
@@ -276,20 +277,20 @@ TEST_F(Client, ItsSocketsAreNotInherited) {
 
 TEST(ChatLimits, AreChecked) {
   const auto made = [](auto change) {
-    ChatOptions options;
+    llm::ChatOptions options;
     options.endpoint = "http://127.0.0.1:1";
-    options.price = ChatPrice{1, 1};
+    options.price = llm::ChatPrice{1, 1};
     options.max_money = 1;
     change(options);
-    return ChatClient::make(options).ok();
+    return llm::ChatClient::make(options).ok();
   };
-  EXPECT_TRUE(made([](ChatOptions&) {}));
-  EXPECT_FALSE(made([](ChatOptions& o) { o.price.reset(); }));
-  EXPECT_FALSE(made([](ChatOptions& o) { o.price->input = std::nan(""); }));
-  EXPECT_FALSE(made([](ChatOptions& o) { o.price->output = -1; }));
-  EXPECT_FALSE(made([](ChatOptions& o) { o.price->output = INFINITY; }));
-  EXPECT_FALSE(made([](ChatOptions& o) { o.max_money = std::nan(""); }));
-  EXPECT_FALSE(made([](ChatOptions& o) { o.attempts = 0; }));
+  EXPECT_TRUE(made([](llm::ChatOptions&) {}));
+  EXPECT_FALSE(made([](llm::ChatOptions& o) { o.price.reset(); }));
+  EXPECT_FALSE(made([](llm::ChatOptions& o) { o.price->input = std::nan(""); }));
+  EXPECT_FALSE(made([](llm::ChatOptions& o) { o.price->output = -1; }));
+  EXPECT_FALSE(made([](llm::ChatOptions& o) { o.price->output = INFINITY; }));
+  EXPECT_FALSE(made([](llm::ChatOptions& o) { o.max_money = std::nan(""); }));
+  EXPECT_FALSE(made([](llm::ChatOptions& o) { o.attempts = 0; }));
 }
 
 }  // namespace

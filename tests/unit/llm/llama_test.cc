@@ -14,22 +14,22 @@
 namespace groma {
 namespace {
 
-using Code = ChatError::Code;
+using Code = llm::ChatError::Code;
 using ::testing::HasSubstr;
-using Finish = ChatReply::Finish;
+using Finish = llm::ChatReply::Finish;
 
 class Llama : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { server_ = new testing::LlamaServer; }
   static void TearDownTestSuite() { delete server_; }
 
-  static ChatClient client(bool stream = false, const char* key = testing::LlamaServer::kKey) {
+  static llm::ChatClient client(bool stream = false, const char* key = testing::LlamaServer::kKey) {
     return server_->client(stream, key);
   }
 
-  static ChatRequest request() {
-    ChatRequest made;
-    made.messages = {{ChatMessage::Role::kUser, "Write a mapping."}};
+  static llm::ChatRequest request() {
+    llm::ChatRequest made;
+    made.messages = {{llm::ChatMessage::Role::kUser, "Write a mapping."}};
     made.temperature = 1.0;
     made.seed = 1;
     made.max_tokens = 40;
@@ -58,7 +58,7 @@ std::string whole_part(const std::string& text) {
 
 // Eight at once; the server has two slots and queues the rest.
 TEST_F(Llama, WritesProgramsUnderOurGrammar) {
-  ChatClient shared = client();
+  llm::ChatClient shared = client();
   const std::string whole_grammar = grammar(GrammarFormat::kGbnf);
   // Some of them are to end: random weights seldom want to.
   std::string one_line = whole_grammar;
@@ -79,7 +79,7 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
   for (std::string& bad : first_wrong) {
     threads.emplace_back([&] {
       for (int seed = next++; seed < kReplies; seed = next++) {
-        ChatRequest ask = request();
+        llm::ChatRequest ask = request();
         ask.seed = seed;
         ask.max_tokens = 240;
         ask.constraint.gbnf = *grammars[seed % 3];
@@ -109,7 +109,7 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
 
 TEST_F(Llama, StreamsTheSameText) {
   std::string shown;
-  ChatClient::Watch watch;
+  llm::ChatClient::Watch watch;
   watch.on_text = [&shown](std::string_view text, bool) { shown += text; };
   const auto streamed = client(true).ask(request(), watch);
   const auto whole = client(false).ask(request());
@@ -123,20 +123,20 @@ TEST_F(Llama, StreamsTheSameText) {
 }
 
 TEST_F(Llama, KeepsASchema) {
-  ChatClient all = client();
-  const auto check = check_chat(all, 1.0);
+  llm::ChatClient all = client();
+  const auto check = llm::check_chat(all, 1.0);
   ASSERT_TRUE(check.ok()) << check.error().message;
-  EXPECT_EQ(check.value().schema, ChatCheck::Obeys::kYes);
-  EXPECT_EQ(check.value().grammar, ChatCheck::Obeys::kYes);
+  EXPECT_EQ(check.value().schema, llm::ChatCheck::Obeys::kYes);
+  EXPECT_EQ(check.value().grammar, llm::ChatCheck::Obeys::kYes);
 }
 
 TEST_F(Llama, SaysWhatIsWrong) {
   EXPECT_EQ(client(false, "another-key").ask(request()).error().code, Code::kKey);
-  ChatRequest wrong = request();
+  llm::ChatRequest wrong = request();
   wrong.constraint.gbnf = "root ::= (";
   EXPECT_EQ(client().ask(wrong).error().code, Code::kBadRequest);
   for (const bool stream : {false, true}) {
-    ChatRequest large = request();
+    llm::ChatRequest large = request();
     large.messages[0].text = std::string(5000, 'x');
     const auto reply = client(stream).ask(large);
     EXPECT_EQ(reply.error().code, Code::kContextTooLong);
@@ -146,13 +146,13 @@ TEST_F(Llama, SaysWhatIsWrong) {
 
 TEST_F(Llama, IsStoppedInTheMiddle) {
   for (const bool stream : {false, true}) {
-    ChatRequest long_one = request();
+    llm::ChatRequest long_one = request();
     long_one.max_tokens = 900;
     long_one.constraint.gbnf = "root ::= [a-z]{1900}";
     int asked = 0;
-    ChatClient::Watch watch;
+    llm::ChatClient::Watch watch;
     watch.stop = [&asked] { return ++asked > 2; };
-    ChatClient stopped = client(stream);
+    llm::ChatClient stopped = client(stream);
     EXPECT_EQ(stopped.ask(long_one, watch).error().code, Code::kStopped);
     EXPECT_TRUE(stopped.ask(request()).ok()) << "the server goes on";
   }

@@ -12,7 +12,7 @@
 namespace groma {
 namespace {
 
-using Code = ChatError::Code;
+using Code = llm::ChatError::Code;
 using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
@@ -30,20 +30,20 @@ TEST_F(Client, ARecordingGivesTheSameAgain) {
                                                                 {"bad-utf8"},
                                                                 {"always-closed"},
                                                                 {"anthropic", true}}) {
-    ChatOptions live = options(recorded.behaviour, recorded.stream);
+    llm::ChatOptions live = options(recorded.behaviour, recorded.stream);
     live.record = folder.path() + "/" + recorded.behaviour + (recorded.stream ? "-stream" : "");
     live.backoff_ms = 0;
-    if (recorded.behaviour == std::string("anthropic")) live.api = ChatApi::kAnthropic;
+    if (recorded.behaviour == std::string("anthropic")) live.api = llm::ChatApi::kAnthropic;
     live.key = key();
-    live.price = ChatPrice{1, 1};
+    live.price = llm::ChatPrice{1, 1};
     const auto first = make(live).ask(hello());
-    ChatOptions again = live;
+    llm::ChatOptions again = live;
     again.endpoint = "";
-    again.api = ChatApi::kOpenAi;
+    again.api = llm::ChatApi::kOpenAi;
     again.key = {};
     again.replay = live.record;
     again.record = "";
-    ChatClient replay = make(again);
+    llm::ChatClient replay = make(again);
     const auto second = replay.ask(hello());
     ASSERT_EQ(first.ok(), second.ok()) << recorded.behaviour;
     if (first) {
@@ -61,18 +61,18 @@ TEST_F(Client, ARecordingGivesTheSameAgain) {
     struct stat status {};
     EXPECT_EQ(stat(live.record.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0600U);
-    EXPECT_FALSE(ChatClient::make(live).ok()) << "a recording is not written over";
+    EXPECT_FALSE(llm::ChatClient::make(live).ok()) << "a recording is not written over";
   }
 }
 
 TEST_F(Client, ARequestThatDiffersFromTheRecordingSaysWhere) {
   const TemporaryFolder folder;
-  ChatOptions live = options("ok");
+  llm::ChatOptions live = options("ok");
   live.record = folder.path() + "/recording";
   ASSERT_TRUE(make(live).ask(hello()).ok());
   live.replay = live.record;
   live.record = "";
-  ChatRequest other = hello();
+  llm::ChatRequest other = hello();
   other.messages[0].text = "say goodbye";
   other.max_tokens = 65;
   const auto reply = make(live).ask(other);
@@ -90,31 +90,31 @@ TEST_F(Client, ARequestThatDiffersFromTheRecordingSaysWhere) {
 
 TEST_F(Client, ADifferenceIsFromTheNearestRequest) {
   const TemporaryFolder folder;
-  ChatOptions live = options("ok");
+  llm::ChatOptions live = options("ok");
   live.record = folder.path() + "/recording";
   {
-    ChatClient client = make(live);
+    llm::ChatClient client = make(live);
     for (const char* text : {"one thing", "quite another matter", "the third"}) {
-      ChatRequest request = hello();
+      llm::ChatRequest request = hello();
       request.messages[0].text = text;
       ASSERT_TRUE(client.ask(request).ok());
     }
   }
   live.replay = live.record;
   live.record = "";
-  ChatRequest near = hello();
+  llm::ChatRequest near = hello();
   near.messages[0].text = "quite another subject";
   EXPECT_THAT(make(live).ask(near).error().message, HasSubstr("line 3: /body/messages/0/content"));
 }
 
 TEST_F(Client, AStatusThatNoServerHasIsNoExchange) {
   const TemporaryFolder folder;
-  ChatOptions again;
+  llm::ChatOptions again;
   again.replay = folder.write("recording",
                               "{\"groma_chat_recording\":1}\n"
                               "{\"request\":{\"method\":\"GET\",\"path\":\"/models\"},\"reply\":"
                               "{\"status\":1000000000000,\"body\":\"x\"}}\n{}\n");
-  const auto client = ChatClient::make(again);
+  const auto client = llm::ChatClient::make(again);
   ASSERT_FALSE(client.ok());
   EXPECT_THAT(client.error().message, HasSubstr("line 2: no exchange"));
 }
@@ -122,12 +122,12 @@ TEST_F(Client, AStatusThatNoServerHasIsNoExchange) {
 TEST_F(Client, ACommandIsReplayedToo) {
   const TemporaryFolder folder;
   for (const char* script : {"exec:echo hello", "exec:echo useless >&2; exit 3"}) {
-    ChatOptions live;
+    llm::ChatOptions live;
     live.endpoint = script;
     live.record = folder.path() + "/" + std::to_string(std::string(script).size());
-    ChatClient client = make(live);
+    llm::ChatClient client = make(live);
     const auto first = client.ask(hello());
-    ChatOptions again;
+    llm::ChatOptions again;
     again.replay = live.record;
     const auto second = make(again).ask(hello());
     ASSERT_EQ(first.ok(), second.ok());
@@ -141,7 +141,7 @@ TEST_F(Client, AWaitThatWasTooLongIsTooLongAgain) {
   const TemporaryFolder folder;
   for (const auto& [behaviour, total_ms] :
        {std::pair{"later-5", 500}, std::pair{"always-429-seconds", 350}}) {
-    ChatOptions live = options(behaviour);
+    llm::ChatOptions live = options(behaviour);
     live.total_timeout_ms = total_ms;
     live.record = folder.path() + "/" + behaviour;
     const auto first = make(live).ask(hello());
@@ -157,10 +157,10 @@ TEST_F(Client, AWaitThatWasTooLongIsTooLongAgain) {
 
 TEST_F(Client, APromptWithTheKeyIsFoundAgain) {
   const TemporaryFolder folder;
-  ChatOptions live = options("ok");
+  llm::ChatOptions live = options("ok");
   live.key = key();
   live.record = folder.path() + "/recording";
-  ChatRequest request = hello();
+  llm::ChatRequest request = hello();
   request.messages[0].text = std::string("my key is ") + kKey;
   ASSERT_TRUE(make(live).ask(request).ok());
   live.replay = live.record;
@@ -171,13 +171,13 @@ TEST_F(Client, APromptWithTheKeyIsFoundAgain) {
 // What was learnt of a server, and in which order, is another one each time.
 TEST_F(Client, ThreadsReplayWhatThreadsRecorded) {
   const TemporaryFolder folder;
-  const auto run = [](const ChatOptions& options, bool at_once) {
-    ChatClient client = make(options);
+  const auto run = [](const llm::ChatOptions& options, bool at_once) {
+    llm::ChatClient client = make(options);
     std::vector<std::thread> threads;
     std::vector<std::string> said(8);
     for (std::size_t i = 0; i < said.size(); ++i) {
       threads.emplace_back([&client, &said, i] {
-        ChatRequest request = hello();
+        llm::ChatRequest request = hello();
         request.messages[0].text = "question " + std::to_string(i);
         request.temperature = 0.5;
         request.constraint.gbnf = "root ::= \"a\"";
@@ -193,7 +193,7 @@ TEST_F(Client, ThreadsReplayWhatThreadsRecorded) {
     return said;
   };
   for (const bool recorded_at_once : {false, true}) {
-    ChatOptions live = options("no-temperature");
+    llm::ChatOptions live = options("no-temperature");
     live.record = folder.path() + (recorded_at_once ? "/at-once" : "/in-turn");
     const auto first = run(live, recorded_at_once);
     EXPECT_THAT(first, ::testing::Each(HasSubstr("question")));
@@ -207,24 +207,24 @@ TEST_F(Client, ThreadsReplayWhatThreadsRecorded) {
 // last one first has not been refused the field yet.
 TEST_F(Client, AReplayInAnotherOrderLeavesOutWhatWasRefused) {
   const TemporaryFolder folder;
-  const auto asks = [](ChatClient& client, int number) {
-    ChatRequest request = hello();
+  const auto asks = [](llm::ChatClient& client, int number) {
+    llm::ChatRequest request = hello();
     request.messages[0].text = "question " + std::to_string(number);
     request.temperature = 0.5;
     const auto reply = client.ask(request);
     return reply ? reply->text + ::testing::PrintToString(reply->left_out) : reply.error().message;
   };
   for (const std::string behaviour : {"no-temperature", "no-max_tokens", "reasoning-model"}) {
-    ChatOptions options = Client::options(behaviour);
+    llm::ChatOptions options = Client::options(behaviour);
     options.record = folder.path() + "/" + behaviour;
     std::vector<std::string> recorded;
     {
-      ChatClient client = make(options);
+      llm::ChatClient client = make(options);
       for (int i = 0; i < 3; ++i) recorded.push_back(asks(client, i));
     }
     options.replay = options.record;
     options.record = "";
-    ChatClient client = make(options);
+    llm::ChatClient client = make(options);
     for (std::size_t i = recorded.size(); i-- > 0;) {
       EXPECT_EQ(asks(client, static_cast<int>(i)), recorded[i]) << behaviour;
     }
@@ -233,23 +233,23 @@ TEST_F(Client, AReplayInAnotherOrderLeavesOutWhatWasRefused) {
 
 TEST_F(Client, AListOfModelsIsGivenAgain) {
   const TemporaryFolder folder;
-  ChatOptions live = options("ok");
+  llm::ChatOptions live = options("ok");
   live.record = folder.path() + "/recording";
   live.model = "";
   ASSERT_TRUE(make(live).ask(hello()).ok());
   live.replay = live.record;
   live.record = "";
-  ChatClient replay = make(live);
+  llm::ChatClient replay = make(live);
   EXPECT_TRUE(replay.models().ok());
   EXPECT_TRUE(replay.models().ok());
   EXPECT_TRUE(replay.ask(hello()).ok());
 }
 
 TEST(ChatRecordings, AreFilesOfBoundedSize) {
-  ChatOptions options;
+  llm::ChatOptions options;
   for (const char* path : {"/dev/zero", "/dev/null", "/"}) {
     options.replay = path;
-    EXPECT_FALSE(ChatClient::make(options).ok()) << path;
+    EXPECT_FALSE(llm::ChatClient::make(options).ok()) << path;
   }
 }
 

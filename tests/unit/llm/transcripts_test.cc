@@ -12,7 +12,7 @@
 namespace groma {
 namespace {
 
-using Code = ChatError::Code;
+using Code = llm::ChatError::Code;
 using nlohmann::json;
 
 struct Expected {
@@ -82,8 +82,8 @@ Code code_of(int status, const std::string& body) {
 
 TEST(Transcripts, AreReadAsTheyWereMeant) {
   const test::TemporaryFolder folder;
-  ChatRequest request;
-  request.messages = {{ChatMessage::Role::kUser, "x"}};
+  llm::ChatRequest request;
+  request.messages = {{llm::ChatMessage::Role::kUser, "x"}};
   // Some errors name `max_tokens`; then it is tried by its other name.
   std::vector<json> sent;
   for (const bool completion_limit : {false, true}) {
@@ -117,14 +117,14 @@ TEST(Transcripts, AreReadAsTheyWereMeant) {
     }
     if (response.contains("closed")) reply["failure"] = "closed";
     if (response.contains("cut_off")) reply["failure"] = "cut";
-    ChatOptions options;
+    llm::ChatOptions options;
     options.model = "m";
     options.attempts = 1;
     std::string recording = "{\"groma_chat_recording\":1}\n";
     for (const json& one : sent)
       recording += json{{"request", one}, {"reply", reply}}.dump() + "\n";
     options.replay = folder.write("recording", recording);
-    auto client = ChatClient::make(options);
+    auto client = llm::ChatClient::make(options);
     ASSERT_TRUE(client.ok()) << client.error().message;
     const auto got = client.value().ask(request);
 
@@ -147,7 +147,7 @@ TEST(Transcripts, AreReadAsTheyWereMeant) {
     }
     EXPECT_EQ(got.value().text, expected.text) << name;
     EXPECT_EQ(got.value().reasoning, expected.reasoning) << name;
-    EXPECT_EQ(got.value().finish == ChatReply::Finish::kLength, expected.finish == "length")
+    EXPECT_EQ(got.value().finish == llm::ChatReply::Finish::kLength, expected.finish == "length")
         << name;
     EXPECT_EQ(got.value().usage.estimated, body.find("\"usage\":{") == body.npos) << name;
   }

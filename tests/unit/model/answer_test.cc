@@ -22,8 +22,9 @@ constexpr std::string_view kBase =
 
 Segments base() { return Segments::of_mapping(Source("base", std::string(kBase))); }
 
-ChatReply reply_of(std::string text, ChatReply::Finish finish = ChatReply::Finish::kStop) {
-  ChatReply reply;
+llm::ChatReply reply_of(std::string text,
+                        llm::ChatReply::Finish finish = llm::ChatReply::Finish::kStop) {
+  llm::ChatReply reply;
   reply.text = std::move(text);
   reply.finish = finish;
   return reply;
@@ -221,13 +222,13 @@ TEST(Answer, OfAWholeProgramNothingElseStays) {
 TEST(Answer, OfABareProgramThatIsCutOffTakesWholeStatements) {
   const std::string text = "Task * CPU;\nRegion * * CPU SYSMEM;\ndef f(Task task) {\n  return Mac";
   const Answer answer =
-      read_answer(reply_of(text, ChatReply::Finish::kLength), base(), {true, true});
+      read_answer(reply_of(text, llm::ChatReply::Finish::kLength), base(), {true, true});
   ASSERT_TRUE(answer.segments) << answer.why;
   EXPECT_EQ(segment(answer, "task"), "Task * CPU;\n");
   EXPECT_EQ(segment(answer, "index"), base().find("index")->text);
   EXPECT_THAT(notes(answer), HasSubstr("cut off"));
   const Answer nothing =
-      read_answer(reply_of("Task * CP", ChatReply::Finish::kLength), base(), {true, true});
+      read_answer(reply_of("Task * CP", llm::ChatReply::Finish::kLength), base(), {true, true});
   EXPECT_FALSE(nothing.segments);
 }
 
@@ -372,7 +373,7 @@ TEST(Answer, EndsSoonWhateverTheReply) {
                                 "def f(",
                                 "(((("}) {
     EXPECT_FALSE(read_answer(reply_of(repeated(unit, kBytes)), base(), {true, false}).segments);
-    const ChatReply reply = reply_of(repeated(unit, kMaxReplyBytes - 100));
+    const llm::ChatReply reply = reply_of(repeated(unit, kMaxReplyBytes - 100));
     for (const bool whole : {false, true}) {
       const Answer answer = read_answer(reply, base(), {true, whole});
       const std::size_t length = answer.segments ? answer.segments->text().size() : 0;

@@ -30,7 +30,7 @@ Problem problem_of(const std::string& benchmark, const std::string& machine = "p
 
 std::string text_of(const Prompt& prompt, std::size_t most = 1'000'000) {
   std::string text;
-  for (const ChatMessage& message : prompt.messages(most)) text += message.text;
+  for (const llm::ChatMessage& message : prompt.messages(most)) text += message.text;
   return text;
 }
 
@@ -164,9 +164,9 @@ TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   EXPECT_EQ(text_of(prompt, 0), "[role][current]");
   const auto messages = prompt.messages(1'000);
   ASSERT_EQ(messages.size(), 2U);
-  EXPECT_EQ(messages[0].role, ChatMessage::Role::kSystem);
+  EXPECT_EQ(messages[0].role, llm::ChatMessage::Role::kSystem);
   EXPECT_EQ(messages[0].text, "[role][card]");
-  EXPECT_EQ(messages[1].role, ChatMessage::Role::kUser);
+  EXPECT_EQ(messages[1].role, llm::ChatMessage::Role::kUser);
 }
 
 TEST(Prompt, IsUtf8WhateverTheTextIs) {

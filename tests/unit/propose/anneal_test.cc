@@ -14,8 +14,8 @@ namespace {
 using testing::FakeEvaluator;
 using testing::FakeRound;
 
-Problem stencil() {
-  Problem problem;
+tuning::Problem stencil() {
+  tuning::Problem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   return problem;
@@ -35,17 +35,17 @@ double loss(const std::string& text) {
 }
 
 TEST(Anneal, FindsTheOptimum) {
-  const Problem problem = stencil();
+  const tuning::Problem problem = stencil();
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     FakeEvaluator evaluator(loss);
     FakeRound round(problem, evaluator);
     round.left = 10'000;
-    auto anneal = make_proposer("anneal", problem, seed);
+    auto anneal = tuning::make_proposer("anneal", problem, seed);
     std::set<std::string> texts;
     while (round.left > 0) {
       const std::size_t count = round.play(**anneal);
       ASSERT_GT(count, 0U);
-      const std::vector<Step>& recent = round.past.recent();
+      const std::vector<tuning::Step>& recent = round.past.recent();
       for (std::size_t i = recent.size() - count; i < recent.size(); ++i) {
         EXPECT_TRUE(texts.insert(recent[i].proposal.text).second);
       }
@@ -55,23 +55,23 @@ TEST(Anneal, FindsTheOptimum) {
 }
 
 TEST(Anneal, IsNoWorseThanWhereItBegins) {
-  const Problem problem = stencil();
+  const tuning::Problem problem = stencil();
   FakeEvaluator evaluator(loss);
   FakeRound round(problem, evaluator);
-  auto anneal = make_proposer("anneal", problem, 1);
+  auto anneal = tuning::make_proposer("anneal", problem, 1);
   while (round.left > 0) EXPECT_EQ(round.play(**anneal), 1U);
   EXPECT_EQ(round.past.recent().front().evaluation.score, 3.75);
   EXPECT_LE(round.past.best()->evaluation.score, 3.75);
 }
 
 TEST(Anneal, DrawsUntilSomethingRuns) {
-  const Problem problem = stencil();
+  const tuning::Problem problem = stencil();
   FakeEvaluator evaluator([](const std::string& text) {
     return text.find("Task stencil GPU") == std::string::npos ? -1 : loss(text);
   });
   FakeRound round(problem, evaluator);
   round.left = 1000;
-  auto anneal = make_proposer("anneal", problem, 1);
+  auto anneal = tuning::make_proposer("anneal", problem, 1);
   while (round.left > 0) ASSERT_GT(round.play(**anneal), 0U);
   ASSERT_NE(round.past.best(), nullptr);
   EXPECT_LT(round.past.best()->evaluation.score, 2);

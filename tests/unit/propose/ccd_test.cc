@@ -19,8 +19,8 @@ namespace {
 using testing::FakeEvaluator;
 using testing::FakeRound;
 
-Problem problem_of(const std::string& benchmark) {
-  Problem problem;
+tuning::Problem problem_of(const std::string& benchmark) {
+  tuning::Problem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark(benchmark)->make()).value());
   return problem;
@@ -38,13 +38,13 @@ bool in_zero_copy(const std::string& text, const std::string& region) {
 }
 
 // Goes on until the proposer has nothing more.
-std::vector<std::string> exhaust(FakeRound& round, Proposer& proposer) {
+std::vector<std::string> exhaust(FakeRound& round, tuning::Proposer& proposer) {
   round.left = 1'000'000;
   std::vector<std::string> texts;
   while (true) {
     const std::size_t count = round.play(proposer);
     if (count == 0) return texts;
-    const std::vector<Step>& recent = round.past.recent();
+    const std::vector<tuning::Step>& recent = round.past.recent();
     for (std::size_t i = recent.size() - count; i < recent.size(); ++i) {
       texts.push_back(recent[i].proposal.text);
     }
@@ -52,7 +52,7 @@ std::vector<std::string> exhaust(FakeRound& round, Proposer& proposer) {
 }
 
 TEST(Collections, KnowSizesAndWhatOverlaps) {
-  const Problem problem = problem_of("circuit");
+  const tuning::Problem problem = problem_of("circuit");
   const tuning::Collections found = tuning::collections_of(problem.inputs.front());
   std::map<std::string, std::uint32_t> numbers;
   for (std::uint32_t c = 0; c < found.all.size(); ++c) {
@@ -85,7 +85,7 @@ TEST(Collections, KnowSizesAndWhatOverlaps) {
 }
 
 TEST(Ccd, FindsTheOptimumOfDecisionsThatDoNotMeet) {
-  const Problem problem = problem_of("stencil");
+  const tuning::Problem problem = problem_of("stencil");
   const std::map<std::string, double> wanted = {{"Task increment CPU;", 1},
                                                 {"Region * private GPU ZCMEM;", 2},
                                                 {" AOS", 0.5},
@@ -99,27 +99,27 @@ TEST(Ccd, FindsTheOptimumOfDecisionsThatDoNotMeet) {
     return score;
   });
   FakeRound round(problem, evaluator);
-  auto ccd = make_proposer("ccd", problem, 1);
+  auto ccd = tuning::make_proposer("ccd", problem, 1);
   const std::vector<std::string> texts = exhaust(round, **ccd);
   EXPECT_EQ(round.past.best()->evaluation.score, 1) << round.past.best()->proposal.text;
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());
 }
 
 TEST(Ccd, MovesTogetherWhatSharesData) {
-  const Problem problem = problem_of("stencil");
+  const tuning::Problem problem = problem_of("stencil");
   FakeEvaluator evaluator([](const std::string& text) {
     const bool in = in_zero_copy(text, "pxm_in");
     const bool out = in_zero_copy(text, "pxm_out");
     return in && out ? 1.0 : in || out ? 5.0 : 2.0;
   });
   FakeRound round(problem, evaluator);
-  auto ccd = make_proposer("ccd", problem, 1);
+  auto ccd = tuning::make_proposer("ccd", problem, 1);
   exhaust(round, **ccd);
   EXPECT_EQ(round.past.best()->evaluation.score, 1);
 }
 
 TEST(Ccd, MovesTasksToWhereTheyReachTheirData) {
-  const Problem problem = problem_of("stencil");
+  const tuning::Problem problem = problem_of("stencil");
   // To the CPU one by one, back to the GPU both at once: as they must when what both use goes to
   // frame buffers.
   FakeEvaluator evaluator([](const std::string& text) {
@@ -130,20 +130,20 @@ TEST(Ccd, MovesTasksToWhereTheyReachTheirData) {
     return back ? 1.0 : stencil || increment ? 4.0 : 5.0;
   });
   FakeRound round(problem, evaluator);
-  auto ccd = make_proposer("ccd", problem, 1);
+  auto ccd = tuning::make_proposer("ccd", problem, 1);
   exhaust(round, **ccd);
   EXPECT_EQ(round.past.best()->evaluation.score, 1);
 }
 
 TEST(Ccd, MovesApartInTheEnd) {
-  const Problem problem = problem_of("stencil");
+  const tuning::Problem problem = problem_of("stencil");
   FakeEvaluator evaluator([](const std::string& text) {
     const bool in = in_zero_copy(text, "pxm_in");
     const bool out = in_zero_copy(text, "pxm_out");
     return in && out ? 5.0 : in ? 1.0 : 2.0;
   });
   FakeRound round(problem, evaluator);
-  auto ccd = make_proposer("ccd", problem, 1);
+  auto ccd = tuning::make_proposer("ccd", problem, 1);
   exhaust(round, **ccd);
   EXPECT_EQ(round.past.best()->evaluation.score, 1);
   // The first rotation moves both or none.
@@ -151,12 +151,12 @@ TEST(Ccd, MovesApartInTheEnd) {
 }
 
 TEST(Ccd, BeginsWithTheTaskThatTookLongest) {
-  const Problem problem = problem_of("stencil");
+  const tuning::Problem problem = problem_of("stencil");
   class Profiled : public FakeEvaluator {
    public:
     using FakeEvaluator::FakeEvaluator;
-    Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = FakeEvaluator::evaluate(request);
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = FakeEvaluator::evaluate(request);
       evaluation.feedback.profile.emplace();
       evaluation.feedback.profile->by_task = {{"increment", "GPU", 0.7}, {"stencil", "GPU", 0.3}};
       return evaluation;
@@ -165,8 +165,8 @@ TEST(Ccd, BeginsWithTheTaskThatTookLongest) {
   for (const bool profiled : {false, true}) {
     Profiled with([](const std::string&) { return 1.0; });
     FakeEvaluator without([](const std::string&) { return 1.0; });
-    FakeRound round(problem, profiled ? static_cast<Evaluator&>(with) : without);
-    auto ccd = make_proposer("ccd", problem, 1);
+    FakeRound round(problem, profiled ? static_cast<tuning::Evaluator&>(with) : without);
+    auto ccd = tuning::make_proposer("ccd", problem, 1);
     EXPECT_EQ(round.play(**ccd), 1U);
     EXPECT_GT(round.play(**ccd), 0U);
     EXPECT_TRUE(says(round.past.last()->proposal.why,
@@ -176,11 +176,11 @@ TEST(Ccd, BeginsWithTheTaskThatTookLongest) {
 }
 
 TEST(Ccd, GoesOnWhereTheBeginningFails) {
-  const Problem problem = problem_of("stencil");
+  const tuning::Problem problem = problem_of("stencil");
   FakeEvaluator evaluator(
       [](const std::string& text) { return says(text, "Task stencil CPU;") ? 1.0 : -1.0; });
   FakeRound round(problem, evaluator);
-  auto ccd = make_proposer("ccd", problem, 1);
+  auto ccd = tuning::make_proposer("ccd", problem, 1);
   exhaust(round, **ccd);
   ASSERT_NE(round.past.best(), nullptr);
 }

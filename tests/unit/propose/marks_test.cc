@@ -18,25 +18,25 @@ using testing::FakeEvaluator;
 using testing::FakeRound;
 using ::testing::HasSubstr;
 
-Problem problem_with_marks(std::string text) {
-  Problem problem;
+tuning::Problem problem_with_marks(std::string text) {
+  tuning::Problem problem;
   problem.start = std::move(text);
   return problem;
 }
 
 std::string error_of(std::string text) {
-  const auto made = make_proposer("marks", problem_with_marks(std::move(text)), 1);
+  const auto made = tuning::make_proposer("marks", problem_with_marks(std::move(text)), 1);
   return made.ok() ? "none" : made.error().message;
 }
 
 // Goes on until nothing is proposed; every text that was.
-std::vector<std::string> search(const Problem& problem, const FakeEvaluator::Values& value,
+std::vector<std::string> search(const tuning::Problem& problem, const FakeEvaluator::Values& value,
                                 std::size_t most, std::uint64_t seed = 1) {
   FakeEvaluator evaluator(value);
   FakeRound round(problem, evaluator);
   round.left = most;
   std::vector<std::string> texts;
-  auto proposer = make_proposer("marks", problem, seed);
+  auto proposer = tuning::make_proposer("marks", problem, seed);
   EXPECT_TRUE(proposer.ok()) << proposer.error().message;
   while (proposer.ok() && round.left > 0 && round.play(**proposer) > 0) {
     texts.push_back(round.past.last()->proposal.text);
@@ -45,7 +45,7 @@ std::vector<std::string> search(const Problem& problem, const FakeEvaluator::Val
 }
 
 TEST(Marks, ChangeNothingElse) {
-  const Problem problem =
+  const tuning::Problem problem =
       problem_with_marks("a = 4;\t/* groma: one of 4 -8 */\r\nb = 4\nc(x1) # groma: one of x x1");
   const std::vector<std::string> texts = search(
       problem, [](const std::string&) { return 1; }, 100);
@@ -95,10 +95,10 @@ TEST(Marks, TryWhatIsNearFirst) {
 TEST(Marks, RememberTheLast) {
   std::string text;
   for (int m = 0; m < 20; ++m) text += "0 # groma: one of 0 1\n";
-  const Problem problem = problem_with_marks(text);
+  const tuning::Problem problem = problem_with_marks(text);
   FakeEvaluator evaluator([](const std::string&) { return 1; });
   FakeRound round(problem, evaluator);
-  const auto proposer = std::move(make_proposer("marks", problem, 1)).value();
+  const auto proposer = std::move(tuning::make_proposer("marks", problem, 1)).value();
   ASSERT_EQ(round.play(*proposer), 1U);
   const std::string first = proposer->propose(round).at(0).text;
   std::size_t again = 0;
@@ -116,10 +116,10 @@ TEST(Marks, GoOnWhereAllFails) {
 }
 
 TEST(Marks, SayWhatTheyChange) {
-  const Problem problem = problem_with_marks("\nn = 4;  // groma: one of 4 8\n");
+  const tuning::Problem problem = problem_with_marks("\nn = 4;  // groma: one of 4 8\n");
   FakeEvaluator evaluator([](const std::string&) { return 1; });
   FakeRound round(problem, evaluator);
-  auto proposer = make_proposer("marks", problem, 1);
+  auto proposer = tuning::make_proposer("marks", problem, 1);
   ASSERT_TRUE(proposer.ok());
   EXPECT_EQ(round.play(**proposer), 1U);
   EXPECT_EQ(round.past.last()->proposal.why, "as it is");
@@ -129,10 +129,10 @@ TEST(Marks, SayWhatTheyChange) {
 }
 
 TEST(Marks, OfAFileAreRefusedByItsName) {
-  Problem problem = problem_with_marks("int n = 4;\n");
+  tuning::Problem problem = problem_with_marks("int n = 4;\n");
   problem.file = "kernel.cc";
   const auto refusal = [&](const std::string& name) {
-    const auto made = make_proposer(name, problem, 1);
+    const auto made = tuning::make_proposer(name, problem, 1);
     return made.ok() ? "none" : made.error().message;
   };
   EXPECT_EQ(refusal("marks"), "no line of `kernel.cc` has `groma: one of`");
@@ -160,7 +160,7 @@ TEST(Marks, ThatCannotBeMeantAreRefused) {
 
 TEST(Marks, OfTheKernelsAreMeant) {
   for (const char* file : {"examples/kernel/kernel.cc", "examples/kernel/by_hand.cc"}) {
-    const Problem problem = problem_with_marks(testing::read_text(testing::in_tree(file)));
+    const tuning::Problem problem = problem_with_marks(testing::read_text(testing::in_tree(file)));
     const auto texts = search(
         problem, [](const std::string&) { return 1; }, 50);
     ASSERT_EQ(texts.size(), 50U);

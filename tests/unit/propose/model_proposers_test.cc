@@ -26,16 +26,16 @@ using ::testing::Not;
 
 const std::vector<std::string> kAsking = {"trace", "opro", "scientist", "evolve"};  // alone
 
-Problem mapping_problem() {
-  Problem problem;
+tuning::Problem mapping_problem() {
+  tuning::Problem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   problem.start = "Task * GPU, CPU;\nRegion * * GPU FBMEM;\n";
   return problem;
 }
 
-Problem kernel_problem() {
-  Problem problem;
+tuning::Problem kernel_problem() {
+  tuning::Problem problem;
   problem.start =
       "int main() {\n// groma: begin sizes the tile\n  int tile = 8;\n// groma: end\n}\n";
   problem.about = "A kernel.";
@@ -50,8 +50,8 @@ class Telling : public FakeEvaluator {
           if (text.find("FAIL") != text.npos) return -1.0;
           return 1.0 + 0.001 * static_cast<double>(text.size() % 100);
         }) {}
-  Evaluation evaluate(const EvaluationRequest& request) override {
-    Evaluation evaluation = FakeEvaluator::evaluate(request);
+  tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+    tuning::Evaluation evaluation = FakeEvaluator::evaluate(request);
     Feedback& feedback = evaluation.feedback;
     feedback.execution =
         evaluation.ok() ? "EXECUTED in /home/someone/run" : "it CRASHED in /home/someone/run";
@@ -65,15 +65,15 @@ class Telling : public FakeEvaluator {
 };
 
 struct Play {
-  Problem problem;
+  tuning::Problem problem;
   Telling evaluator;
   FakeRound round;
-  std::unique_ptr<Proposer> proposer;
+  std::unique_ptr<tuning::Proposer> proposer;
 
-  explicit Play(const std::string& name, Problem what = mapping_problem(), std::uint64_t seed = 1,
-                const AskOptions& options = {})
+  explicit Play(const std::string& name, tuning::Problem what = mapping_problem(),
+                std::uint64_t seed = 1, const tuning::AskOptions& options = {})
       : problem(std::move(what)), round(problem, evaluator) {
-    auto made = make_proposer(name, problem, seed, options);
+    auto made = tuning::make_proposer(name, problem, seed, options);
     EXPECT_TRUE(made.ok()) << name;
     proposer = std::move(*made);
   }
@@ -81,24 +81,24 @@ struct Play {
 
   std::size_t go() { return round.play(*proposer); }
   void answer(const std::string& text) {
-    round.model = [text](const ChatRequest&) { return text; };
+    round.model = [text](const llm::ChatRequest&) { return text; };
   }
   // As the loop does it before it asks for proposals.
   void evaluate_start() {
-    Step step{0, {problem.start, "", 0}, evaluator.evaluate({problem.start})};
+    tuning::Step step{0, {problem.start, "", 0}, evaluator.evaluate({problem.start})};
     round.past.add(step);
     proposer->learn(step);
   }
   void try_text(std::int64_t number, const std::string& text) {
-    Step step{number, {text, "", 0}, evaluator.evaluate({text})};
+    tuning::Step step{number, {text, "", 0}, evaluator.evaluate({text})};
     round.past.add(step);
     proposer->learn(step);
   }
 };
 
-std::string text_of(const ChatRequest& request) {
+std::string text_of(const llm::ChatRequest& request) {
   std::string text;
-  for (const ChatMessage& message : request.messages) text += message.text;
+  for (const llm::ChatMessage& message : request.messages) text += message.text;
   return text;
 }
 
@@ -106,7 +106,7 @@ std::string text_of(const ChatRequest& request) {
 // else each time.
 class Obliging {
  public:
-  Result<std::string, ChatError> operator()(const ChatRequest& request) {
+  Result<std::string, llm::ChatError> operator()(const llm::ChatRequest& request) {
     const std::string asked = text_of(request);
     const int n = ++*count_;
     const bool kernel = asked.find("tile") != asked.npos;
@@ -147,7 +147,7 @@ class Obliging {
 
 TEST(ModelProposers, AreListedAsSuch) {
   std::vector<std::string> names;
-  for (const ProposerInfo& info : proposers()) {
+  for (const tuning::ProposerInfo& info : tuning::proposers()) {
     if (!info.asks_model) continue;
     names.emplace_back(info.name);
     EXPECT_FALSE(info.mappings_only) << info.name;
@@ -157,7 +157,7 @@ TEST(ModelProposers, AreListedAsSuch) {
 
 TEST(ModelProposers, SearchMappingsAndMarkedTexts) {
   for (const std::string& name : kAsking) {
-    for (const Problem& problem : {mapping_problem(), kernel_problem()}) {
+    for (const tuning::Problem& problem : {mapping_problem(), kernel_problem()}) {
       Play play(name, problem);
       play.round.model = Obliging();
       play.evaluate_start();
@@ -165,7 +165,7 @@ TEST(ModelProposers, SearchMappingsAndMarkedTexts) {
       }
       EXPECT_EQ(play.round.left, 0U) << name;
       EXPECT_THAT(play.round.rejected, IsEmpty()) << name;
-      for (const Step& step : play.round.past.recent()) {
+      for (const tuning::Step& step : play.round.past.recent()) {
         if (step.number == 0) continue;
         EXPECT_NE(step.proposal.text, problem.start) << name;
         EXPECT_FALSE(step.proposal.why.empty()) << name;
@@ -175,10 +175,10 @@ TEST(ModelProposers, SearchMappingsAndMarkedTexts) {
 }
 
 TEST(ModelProposers, RefuseTextsWithoutMarks) {
-  Problem problem;
+  tuning::Problem problem;
   problem.start = "int main() {}\n";
   for (const std::string& name : kAsking) {
-    const auto made = make_proposer(name, problem, 1);
+    const auto made = tuning::make_proposer(name, problem, 1);
     ASSERT_FALSE(made.ok()) << name;
     EXPECT_THAT(made.error().message, HasSubstr("no marked segments")) << name;
   }
@@ -192,11 +192,11 @@ TEST(ModelProposers, DependOnTheirSeedAndTheRepliesAlone) {
     while (play.round.left > 0 && play.go() > 0) {
     }
     std::vector<std::string> asked;
-    for (const ChatRequest& request : play.round.asked) {
+    for (const llm::ChatRequest& request : play.round.asked) {
       asked.push_back(fmt::format("{} {} {}", text_of(request), request.seed.value(),
                                   request.temperature.value()));
     }
-    for (const Step& step : play.round.past.recent()) asked.push_back(step.proposal.text);
+    for (const tuning::Step& step : play.round.past.recent()) asked.push_back(step.proposal.text);
     return asked;
   };
   for (const std::string& name : kAsking) {
@@ -212,7 +212,7 @@ TEST(ModelProposers, AskEachTimeWithAnotherSeed) {
     while (play.round.left > 0 && play.go() > 0) {
     }
     std::set<std::int64_t> seeds;
-    for (const ChatRequest& request : play.round.asked) {
+    for (const llm::ChatRequest& request : play.round.asked) {
       EXPECT_GE(request.seed.value(), 0);
       EXPECT_LT(request.seed.value(), std::int64_t{1} << 31);
       EXPECT_TRUE(seeds.insert(*request.seed).second) << name;
@@ -225,7 +225,7 @@ TEST(ModelProposers, AskEachTimeWithAnotherSeed) {
 // room.
 TEST(ModelProposers, TellWhatASegmentIsAndWhatStandsAroundIt) {
   for (const std::string& name : kAsking) {
-    Problem problem = kernel_problem();
+    tuning::Problem problem = kernel_problem();
     problem.start = "// the first line\n" + std::string(20'000, '-') + "\n" + problem.start +
                     "// behind it\n" + std::string(20'000, '+') + "\n// the last line\n";
     if (name == "evolve") problem.start = kernel_problem().start;  // which shows whole texts
@@ -248,7 +248,7 @@ TEST(ModelProposers, TellWhatASegmentIsAndWhatStandsAroundIt) {
 
 TEST(ModelProposers, AskAtTheTemperatureThatIsGiven) {
   for (const std::string& name : kAsking) {
-    AskOptions options;
+    tuning::AskOptions options;
     Play own(name);
     options.temperature = 0.25;
     Play given(name, mapping_problem(), 1, options);
@@ -256,7 +256,7 @@ TEST(ModelProposers, AskAtTheTemperatureThatIsGiven) {
       play->round.model = Obliging();
       for (int i = 0; i < 2; ++i) play->go();
       ASSERT_FALSE(play->round.asked.empty());
-      for (const ChatRequest& request : play->round.asked) {
+      for (const llm::ChatRequest& request : play->round.asked) {
         EXPECT_EQ(request.temperature == 0.25, play == &given) << name;
       }
     }
@@ -294,7 +294,7 @@ TEST(ModelProposers, NameNoFolderBudgetOrTime) {
     play.try_text(1, "FAIL");
     while (play.round.left > 0 && play.go() > 0) {
     }
-    for (const ChatRequest& request : play.round.asked) {
+    for (const llm::ChatRequest& request : play.round.asked) {
       const std::string text = text_of(request);
       for (const char* word :
            {"/home", "someone", "budget", "evaluations left", "deadline", "of 10", "tokens"}) {
@@ -320,13 +320,13 @@ TEST(ModelProposers, ShowNoMappingThatPeopleWrote) {
   std::string all;
   for (const std::string& name : kAsking) {
     for (const Benchmark& benchmark : benchmarks()) {
-      Problem problem = mapping_problem();
+      tuning::Problem problem = mapping_problem();
       problem.inputs = {Workload::make(benchmark.make()).value()};
       Play play(name, problem);
       play.round.model = Obliging();
       play.evaluate_start();
       play.go();
-      for (const ChatRequest& request : play.round.asked) all += text_of(request);
+      for (const llm::ChatRequest& request : play.round.asked) all += text_of(request);
     }
   }
   ASSERT_GT(all.size(), 100'000U);
@@ -342,7 +342,7 @@ TEST(ModelProposers, KeepPromptsShort) {
     while (play.round.left > 0 && play.go() > 0) {
     }
     std::size_t longest = 0;
-    for (const ChatRequest& request : play.round.asked) {
+    for (const llm::ChatRequest& request : play.round.asked) {
       longest = std::max(longest, text_of(request).size());
     }
     EXPECT_GT(longest, 2'000U) << name;
@@ -355,9 +355,10 @@ TEST(ModelProposers, AskAgainWithLessWhereAPromptIsTooLong) {
   for (const std::string& name : kAsking) {
     Play play(name);
     auto obliging = std::make_shared<Obliging>();
-    play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+    play.round.model =
+        [obliging](const llm::ChatRequest& request) -> Result<std::string, llm::ChatError> {
       if (text_of(request).size() > 6'500 || request.max_tokens > 1'500) {
-        ChatError error{ChatError::Code::kContextTooLong, "too long"};
+        llm::ChatError error{llm::ChatError::Code::kContextTooLong, "too long"};
         error.context_tokens = 4'096;
         return error;
       }
@@ -410,7 +411,7 @@ TEST(ModelProposers, RefuseBadRepliesAndSayWhy) {
       play.go();
       const auto told = std::count_if(
           play.round.asked.begin() + static_cast<std::ptrdiff_t>(before), play.round.asked.end(),
-          [](const ChatRequest& request) {
+          [](const llm::ChatRequest& request) {
             return text_of(request).find("YOUR LAST REPLY could not be used") != std::string::npos;
           });
       // opro asks its samples the same.
@@ -442,7 +443,7 @@ TEST(Trace, AsksInTheSectionsOfItsSource) {
   play.evaluate_start();
   play.go();
   ASSERT_EQ(play.round.asked.size(), 1U);
-  const ChatRequest& request = play.round.asked.front();
+  const llm::ChatRequest& request = play.round.asked.front();
   ASSERT_EQ(request.messages.size(), 2U);
   EXPECT_DOUBLE_EQ(request.temperature.value(), 0.7);
   EXPECT_TRUE(request.constraint.gbnf.empty());
@@ -571,7 +572,7 @@ TEST(Opro, DrawsEightSamplesOfOnePrompt) {
   play.round.model = Obliging();
   EXPECT_EQ(play.go(), 8U);
   ASSERT_EQ(play.round.asked.size(), 8U);
-  for (const ChatRequest& request : play.round.asked) {
+  for (const llm::ChatRequest& request : play.round.asked) {
     EXPECT_DOUBLE_EQ(request.temperature.value(), 1.0);
     EXPECT_EQ(text_of(request), text_of(play.round.asked.front()));
   }
@@ -582,7 +583,7 @@ TEST(Opro, DrawsEightSamplesOfOnePrompt) {
 TEST(Opro, DropsWhatItHasAndWhatIsOfNoUse) {
   Play play("opro");
   int n = 0;
-  play.round.model = [&n](const ChatRequest&) {
+  play.round.model = [&n](const llm::ChatRequest&) {
     ++n;
     return std::string(n % 4 == 0   ? "prose"
                        : n % 2 == 0 ? "```\nTask a CPU;\n```"
@@ -604,7 +605,7 @@ TEST(Opro, WritesWholeTexts) {
 // Requests by what they ask for.
 std::vector<std::string> kinds_of(const FakeRound& round) {
   std::vector<std::string> kinds;
-  for (const ChatRequest& request : round.asked) {
+  for (const llm::ChatRequest& request : round.asked) {
     const std::string text = text_of(request);
     kinds.emplace_back(text.find("\"base\"") != text.npos      ? "selector"
                        : text.find("\"avenues\"") != text.npos ? "designer"
@@ -632,7 +633,7 @@ TEST(Scientist, PicksTheMostInnovativeTheHighestAndTheSurest) {
   play.round.model = Obliging();
   play.go();
   std::vector<std::string> plans;
-  for (const ChatRequest& request : play.round.asked) {
+  for (const llm::ChatRequest& request : play.round.asked) {
     const std::string text = text_of(request);
     const std::size_t at = text.find("EXPERIMENT, to be carried out on the base: ");
     if (at != text.npos) plans.push_back(text.substr(at + 43));
@@ -644,7 +645,7 @@ TEST(Scientist, PicksTheMostInnovativeTheHighestAndTheSurest) {
 
 TEST(Scientist, RepeatsNoExperimentThatIsBestInAll) {
   Play play("scientist");
-  play.round.model = [n = 0](const ChatRequest& request) mutable {
+  play.round.model = [n = 0](const llm::ChatRequest& request) mutable {
     if (text_of(request).find("\"avenues\"") == std::string::npos) {
       return fmt::format("```task\nTask t{} CPU;\n```", ++n);
     }
@@ -658,7 +659,7 @@ TEST(Scientist, RepeatsNoExperimentThatIsBestInAll) {
   };
   EXPECT_EQ(play.go(), 3U);
   std::vector<std::string> tried;
-  for (const Step& step : play.round.past.recent()) tried.push_back(step.proposal.why);
+  for (const tuning::Step& step : play.round.past.recent()) tried.push_back(step.proposal.why);
   EXPECT_THAT(tried, ElementsAre("all", "next", "last"));
   EXPECT_THAT(text_of(play.round.asked[1]), HasSubstr("RUBRIC: x; y\n"));
 }
@@ -667,21 +668,21 @@ TEST(Scientist, SelectsByTheTimingsOfAllInputs) {
   class Two : public Telling {
    public:
     std::vector<std::string> inputs() const override { return {"small", "large"}; }
-    Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = Telling::evaluate(request);
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = Telling::evaluate(request);
       if (evaluation.ok()) evaluation.values = {evaluation.score, 2 * evaluation.score};
       return evaluation;
     }
   };
-  const Problem problem = mapping_problem();
+  const tuning::Problem problem = mapping_problem();
   Two evaluator;
   FakeRound round(problem, evaluator);
-  auto proposer = make_proposer("scientist", problem, 1).value();
+  auto proposer = tuning::make_proposer("scientist", problem, 1).value();
   round.model = Obliging();
   round.left = 30;
   for (int i = 0; i < 3; ++i) round.play(*proposer);
   std::string last;
-  for (const ChatRequest& request : round.asked) {
+  for (const llm::ChatRequest& request : round.asked) {
     if (text_of(request).find("\"base\"") != std::string::npos) last = text_of(request);
   }
   EXPECT_THAT(last, HasSubstr("POPULATION id | parents | time for each input\n"));
@@ -701,7 +702,7 @@ TEST(Scientist, SeesTimingsAndNothingElseOfARun) {
   play.try_text(1, "FAIL");
   for (int i = 0; i < 4; ++i) play.go();
   EXPECT_EQ(play.proposer->reads(), GuideDetail::kNone);
-  for (const ChatRequest& request : play.round.asked) {
+  for (const llm::ChatRequest& request : play.round.asked) {
     for (const char* word : {"EXECUTED", "CRASHED", "EXPLAINED", "SUGGESTED", "PROFILED"}) {
       EXPECT_THAT(text_of(request), Not(HasSubstr(word)));
     }
@@ -718,7 +719,7 @@ TEST(Scientist, KeepsFindings) {
   play.go();
   const auto designer = [&play] {
     std::string text;
-    for (const ChatRequest& request : play.round.asked) {
+    for (const llm::ChatRequest& request : play.round.asked) {
       if (text_of(request).find("\"avenues\"") != std::string::npos) text = text_of(request);
     }
     return text;
@@ -751,27 +752,27 @@ TEST(Scientist, SpeaksOfWhatIsMeasured) {
    public:
     std::string unit() const override { return "GFLOP/s"; }
     bool higher_is_better() const override { return true; }
-    Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = Telling::evaluate(request);
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = Telling::evaluate(request);
       evaluation.score = request.text == mapping_problem().start ? 1 : 0.5;
       evaluation.values = {1 / evaluation.score};
       return evaluation;
     }
   };
-  const Problem problem = mapping_problem();
+  const tuning::Problem problem = mapping_problem();
   Rate evaluator;
   FakeRound round(problem, evaluator);
-  auto proposer = make_proposer("scientist", problem, 1).value();
+  auto proposer = tuning::make_proposer("scientist", problem, 1).value();
   round.model = Obliging();
   round.left = 30;
-  Step step{0, {problem.start, "", 0}, evaluator.evaluate({problem.start})};
+  tuning::Step step{0, {problem.start, "", 0}, evaluator.evaluate({problem.start})};
   round.past.add(step);
   proposer->learn(step);
   round.play(*proposer);
   round.play(*proposer);
   EXPECT_THAT(proposer->findings(), HasSubstr("\"experiment 1.4\" on #0: +100.0 % GFLOP/s.\n"));
   std::string all;
-  for (const ChatRequest& request : round.asked) all += text_of(request);
+  for (const llm::ChatRequest& request : round.asked) all += text_of(request);
   EXPECT_THAT(all, HasSubstr("POPULATION id | parents | GFLOP/s for each input\n"));
   EXPECT_THAT(all, Not(HasSubstr("% time")));
 }
@@ -779,7 +780,8 @@ TEST(Scientist, SpeaksOfWhatIsMeasured) {
 TEST(Scientist, SaysThatADesignIsShort) {
   Play play("scientist");
   auto obliging = std::make_shared<Obliging>();
-  play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+  play.round.model =
+      [obliging](const llm::ChatRequest& request) -> Result<std::string, llm::ChatError> {
     if (text_of(request).find("\"avenues\"") == std::string::npos) return (*obliging)(request);
     return std::string(
         R"({"avenues": ["a", "b"], "experiments": [)"
@@ -788,7 +790,7 @@ TEST(Scientist, SaysThatADesignIsShort) {
   EXPECT_EQ(play.go(), 1U);
   EXPECT_EQ(play.go(), 1U);
   std::string last;
-  for (const ChatRequest& request : play.round.asked) {
+  for (const llm::ChatRequest& request : play.round.asked) {
     if (text_of(request).find("\"avenues\"") != std::string::npos) last = text_of(request);
   }
   EXPECT_THAT(last, HasSubstr("YOUR LAST DESIGN was short: 2 avenues instead of ten, 1 experiments "
@@ -802,7 +804,8 @@ TEST(Scientist, GoesOnWhereTheSelectorSaysNothing) {
   play.try_text(2, "Task a CPU;\nLayout * * * AOS;\nRegion * * * SYSMEM;\n");
   play.try_text(3, "Task bb CPU;\n");
   auto obliging = std::make_shared<Obliging>();
-  play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+  play.round.model =
+      [obliging](const llm::ChatRequest& request) -> Result<std::string, llm::ChatError> {
     if (text_of(request).find("\"base\"") != std::string::npos) return std::string("the first one");
     return (*obliging)(request);
   };
@@ -817,7 +820,8 @@ TEST(Scientist, TakesTheBaseAndTheReferenceThatAreSelected) {
   Play play("scientist");
   for (int i = 1; i <= 4; ++i) play.try_text(i, fmt::format("Task a{} CPU;\n", i));
   auto obliging = std::make_shared<Obliging>();
-  play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+  play.round.model =
+      [obliging](const llm::ChatRequest& request) -> Result<std::string, llm::ChatError> {
     if (text_of(request).find("\"base\"") == std::string::npos) return (*obliging)(request);
     return std::string("```json\n{\"base\": 3, \"reference\": 4, \"reason\": \"x\"}\n```");
   };
@@ -891,7 +895,7 @@ TEST(Evolve, OnlyWhatRunsHasChildren) {
   for (int i = 1; i <= 20; ++i) play.try_text(i, fmt::format("Task FAIL{} CPU;\n", i));
   play.round.model = Obliging();
   for (int i = 0; i < 3; ++i) play.go();
-  for (const ChatRequest& request : play.round.asked) {
+  for (const llm::ChatRequest& request : play.round.asked) {
     const std::string text = text_of(request);
     EXPECT_THAT(text.substr(text.find("CURRENT PROGRAM")), Not(HasSubstr("Task FAIL")));
   }
@@ -921,7 +925,7 @@ TEST(Hybrid, TakesTurnsWithGuided) {
   while (play.round.left > 0 && play.go() > 0) {
   }
   std::string turns;
-  for (const Step& step : play.round.past.recent()) {
+  for (const tuning::Step& step : play.round.past.recent()) {
     if (step.number > 0) turns += step.proposal.why.starts_with("guided: ") ? 'g' : 'm';
   }
   EXPECT_EQ(turns, "gmgmgmgmgm");
@@ -939,8 +943,8 @@ TEST(Hybrid, GoesOnWithGuidedAloneWhereThereIsNoModel) {
 TEST(Hybrid, AsksAgainLaterAModelThatWasNoUse) {
   Play play("hybrid");
   play.round.left = 40;
-  play.round.model = [obliging = Obliging(), n = 0](const ChatRequest& request) mutable {
-    return ++n <= 2 ? Result<std::string, ChatError>("I cannot help with that.")
+  play.round.model = [obliging = Obliging(), n = 0](const llm::ChatRequest& request) mutable {
+    return ++n <= 2 ? Result<std::string, llm::ChatError>("I cannot help with that.")
                     : obliging(request);
   };
   play.evaluate_start();
@@ -948,8 +952,9 @@ TEST(Hybrid, AsksAgainLaterAModelThatWasNoUse) {
   }
   const auto count = [&](std::string_view begin) {
     const auto& steps = play.round.past.recent();
-    return std::count_if(steps.begin(), steps.end(),
-                         [&](const Step& step) { return step.proposal.why.starts_with(begin); });
+    return std::count_if(steps.begin(), steps.end(), [&](const tuning::Step& step) {
+      return step.proposal.why.starts_with(begin);
+    });
   };
   EXPECT_GE(play.round.asked.size(), 10U);
   EXPECT_GE(count("guided, the model was no use lately: "), 8);
@@ -993,7 +998,7 @@ TEST(Hybrid, ShowsTheBestAndTheRestAsDifferencesToIt) {
 TEST(Hybrid, TriesTheSampleThatTheEstimatesLikeBest) {
   Play play("hybrid", kernel_problem());
   play.round.estimates = true;
-  play.round.model = [n = 0](const ChatRequest&) mutable {
+  play.round.model = [n = 0](const llm::ChatRequest&) mutable {
     const int lengths[] = {7, 3, 5};
     const auto length = static_cast<std::size_t>(lengths[n++]);
     return "```sizes\n" + std::string(length, 'x') + "\n```\n";
@@ -1003,7 +1008,7 @@ TEST(Hybrid, TriesTheSampleThatTheEstimatesLikeBest) {
   EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("\nxxx\n"));
   // The others were not tried, so they are no old ones.
   play.round.estimates = false;
-  play.round.model = [](const ChatRequest&) { return std::string("```sizes\nxxxxx\n```\n"); };
+  play.round.model = [](const llm::ChatRequest&) { return std::string("```sizes\nxxxxx\n```\n"); };
   ASSERT_EQ(play.go(), 1U);
   EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("\nxxxxx\n"));
 }
@@ -1011,7 +1016,7 @@ TEST(Hybrid, TriesTheSampleThatTheEstimatesLikeBest) {
 // ------------------------------------------------------------------------------------- constrained
 
 TEST(Constrained, AProgramIsAskedForUnderTheGrammarOfTheNamesThatThereAre) {
-  AskOptions options;
+  tuning::AskOptions options;
   options.constrain = true;
   options.max_tokens = 200;
   for (const std::string& name : kAsking) {
@@ -1019,9 +1024,9 @@ TEST(Constrained, AProgramIsAskedForUnderTheGrammarOfTheNamesThatThereAre) {
     auto obliging = std::make_shared<Obliging>();
     int programs = 0;
     play.round.model =
-        [&, n = 0](const ChatRequest& request) mutable -> Result<std::string, ChatError> {
+        [&, n = 0](const llm::ChatRequest& request) mutable -> Result<std::string, llm::ChatError> {
       EXPECT_EQ(request.max_tokens, 200);
-      const ChatConstraint& constraint = request.constraint;
+      const llm::ChatConstraint& constraint = request.constraint;
       EXPECT_NE(constraint.gbnf.empty(), constraint.json_schema.empty()) << name;
       if (constraint.gbnf.empty()) return (*obliging)(request);
       ++programs;

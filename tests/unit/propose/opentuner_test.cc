@@ -222,7 +222,7 @@ TEST(Ensemble, LearnsNothingOfFailuresButThatTheyFailed) {
 }
 
 TEST(OpenTuner, SearchesTheSpaceInGenerations) {
-  groma::Problem mapping;
+  groma::tuning::Problem mapping;
   mapping.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   mapping.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   testing::FakeEvaluator evaluator([](const std::string& text) {

@@ -16,8 +16,8 @@ using testing::FakeEvaluator;
 using testing::FakeRound;
 
 // For every proposer.
-Problem limit_problem() {
-  Problem problem;
+tuning::Problem limit_problem() {
+  tuning::Problem problem;
   problem.start = "InstanceLimit * 4;  # groma: one of 1 2 4 8 16\n";
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
@@ -26,37 +26,37 @@ Problem limit_problem() {
 
 std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed,
                                   std::size_t budget = 10) {
-  const Problem problem = limit_problem();
+  const tuning::Problem problem = limit_problem();
   FakeEvaluator evaluator(
       [](const std::string& text) { return 1.0 + static_cast<double>(text.size() % 7); });
   FakeRound round(problem, evaluator);
   round.left = budget;
-  auto proposer = make_proposer(name, problem, seed);
+  auto proposer = tuning::make_proposer(name, problem, seed);
   EXPECT_TRUE(proposer.ok()) << name;
   while (round.left > 0 && round.play(**proposer) > 0) {
   }
   std::vector<std::string> texts;
-  for (const Step& step : round.past.recent()) texts.push_back(step.proposal.text);
+  for (const tuning::Step& step : round.past.recent()) texts.push_back(step.proposal.text);
   return texts;
 }
 
 TEST(Proposers, AreFoundByName) {
-  const Problem problem = limit_problem();
-  for (const ProposerInfo& info : proposers()) {
-    const auto made = make_proposer(info.name, problem, 1);
+  const tuning::Problem problem = limit_problem();
+  for (const tuning::ProposerInfo& info : tuning::proposers()) {
+    const auto made = tuning::make_proposer(info.name, problem, 1);
     ASSERT_TRUE(made.ok()) << info.name;
     EXPECT_EQ((*made)->name(), info.name);
   }
-  const auto none = make_proposer("gess", problem, 1);
+  const auto none = tuning::make_proposer("gess", problem, 1);
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().message, "no proposer is named `gess`");
-  Problem kernel;
+  tuning::Problem kernel;
   kernel.start = "int main() {}\n";
-  EXPECT_FALSE(make_proposer("random", kernel, 1).ok());
+  EXPECT_FALSE(tuning::make_proposer("random", kernel, 1).ok());
 }
 
 TEST(Proposers, ThatAskNoModelDependOnTheSeedAlone) {
-  for (const ProposerInfo& info : proposers()) {
+  for (const tuning::ProposerInfo& info : tuning::proposers()) {
     if (info.asks_model) continue;
     const auto texts = texts_of(std::string(info.name), 3);
     EXPECT_FALSE(texts.empty()) << info.name;
@@ -67,7 +67,7 @@ TEST(Proposers, ThatAskNoModelDependOnTheSeedAlone) {
 
 // So that a search can be resumed with a larger budget.
 TEST(Proposers, ThatAskNoModelBeginAlikeWhateverTheBudget) {
-  for (const ProposerInfo& info : proposers()) {
+  for (const tuning::ProposerInfo& info : tuning::proposers()) {
     if (info.asks_model) continue;
     std::vector<std::string> more = texts_of(std::string(info.name), 3, 50);
     const std::vector<std::string> few = texts_of(std::string(info.name), 3);
@@ -78,15 +78,15 @@ TEST(Proposers, ThatAskNoModelBeginAlikeWhateverTheBudget) {
 }
 
 TEST(History, KeepsTheBestFirstAndAFailureOfEachKind) {
-  History history;
+  tuning::History history;
   const auto step = [](std::int64_t number, std::string text, double value) {
-    Step made;
+    tuning::Step made;
     made.number = number;
     made.proposal.text = std::move(text);
     if (value < 0) {
       made.evaluation.feedback.execution = "out of memory";
     } else {
-      made.evaluation.status = Evaluation::Status::kOk;
+      made.evaluation.status = tuning::Evaluation::Status::kOk;
       made.evaluation.values = {value};
       made.evaluation.score = value;
     }
@@ -105,24 +105,24 @@ TEST(History, KeepsTheBestFirstAndAFailureOfEachKind) {
   ASSERT_EQ(history.failures().size(), 1U);
   EXPECT_EQ(history.failures().front().number, 4);
   for (int i = 0; i < 1000; ++i) history.add(step(6 + i, std::to_string(i), 10 + i));
-  EXPECT_EQ(history.best_first().size(), History::kKept);
-  EXPECT_EQ(history.recent().size(), History::kKept);
+  EXPECT_EQ(history.best_first().size(), tuning::History::kKept);
+  EXPECT_EQ(history.recent().size(), tuning::History::kKept);
   EXPECT_EQ(history.best()->proposal.text, "b");
 }
 
 // What is better by no more than its noise stands behind the best, whatever the best's own noise
 // is.
 TEST(History, GoesOnFromWhatIsBetterByMoreThanNoise) {
-  History history;
+  tuning::History history;
   const auto add = [&](std::string text, double score, double noise) {
-    Step step;
+    tuning::Step step;
     step.proposal.text = std::move(text);
-    step.evaluation.status = Evaluation::Status::kOk;
+    step.evaluation.status = tuning::Evaluation::Status::kOk;
     step.evaluation.score = score;
     step.evaluation.noise = noise;
     history.add(step);
     std::string all;
-    for (const Step& each : history.best_first()) all += each.proposal.text;
+    for (const tuning::Step& each : history.best_first()) all += each.proposal.text;
     return all;
   };
   EXPECT_EQ(add("a", 20, 0.5), "a");

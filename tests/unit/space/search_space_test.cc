@@ -27,7 +27,8 @@ using testing::in_tree;
 using ::testing::Not;
 using testing::read_text;
 
-constexpr SpaceGrain kGrains[] = {SpaceGrain::kRegions, SpaceGrain::kArguments};
+constexpr tuning::SpaceGrain kGrains[] = {tuning::SpaceGrain::kRegions,
+                                          tuning::SpaceGrain::kArguments};
 
 Machine machine_of(std::string_view spec) {
   auto machine = make_machine(spec);
@@ -59,14 +60,14 @@ std::string formatted(const std::string& text) {
 }
 
 // The place of the decision that begins so.
-std::size_t decision_of(const SearchSpace& space, std::string_view head) {
+std::size_t decision_of(const tuning::SearchSpace& space, std::string_view head) {
   std::size_t d = 0;
   while (d < space.decisions().size() && space.decisions()[d].head != head) ++d;
   EXPECT_LT(d, space.decisions().size()) << head;
   return d;
 }
 
-std::uint32_t option_of(const Decision& decision, std::string_view option) {
+std::uint32_t option_of(const tuning::Decision& decision, std::string_view option) {
   std::uint32_t o = 0;
   while (o < decision.options.size() && decision.options[o] != option) ++o;
   EXPECT_LT(o, decision.options.size()) << decision.head << " " << option;
@@ -78,8 +79,8 @@ TEST(SearchSpace, EveryDrawnMappingIsAFormattedProgramWithoutMistakes) {
     const Machine machine = machine_of(spec);
     for (const Benchmark& benchmark : benchmarks()) {
       const Workload workload = workload_of(benchmark.name);
-      for (SpaceGrain grain : kGrains) {
-        const SearchSpace space(machine, workload, grain);
+      for (tuning::SpaceGrain grain : kGrains) {
+        const tuning::SearchSpace space(machine, workload, grain);
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
           const std::string text = space.sample_text(seed);
           EXPECT_EQ(formatted(text), text);
@@ -98,8 +99,8 @@ TEST(SearchSpace, NamesAreThoseOfTheApplication) {
   const Machine machine = machine_of("p100x4");
   for (const Benchmark& benchmark : benchmarks()) {
     const Workload workload = workload_of(benchmark.name);
-    for (SpaceGrain grain : kGrains) {
-      const SearchSpace space(machine, workload, grain);
+    for (tuning::SpaceGrain grain : kGrains) {
+      const tuning::SearchSpace space(machine, workload, grain);
       Diagnostics diags(Source("drawn.mapper", space.sample_text(1)));
       Diagnostics unknown(diags.source());
       check_names(compile(diags.source(), diags), workload, unknown);
@@ -111,10 +112,10 @@ TEST(SearchSpace, NamesAreThoseOfTheApplication) {
 // Alone among first options each makes a program of its own.
 TEST(SearchSpace, DecisionsSayWhatTheyAreAbout) {
   const Workload workload = workload_of("circuit");
-  for (const SpaceGrain grain : kGrains) {
-    const SearchSpace space(machine_of("p100x4"), workload, grain);
+  for (const tuning::SpaceGrain grain : kGrains) {
+    const tuning::SearchSpace space(machine_of("p100x4"), workload, grain);
     std::map<MappingStatement, int> tasks, regions, kinds;
-    for (const Decision& decision : space.decisions()) {
+    for (const tuning::Decision& decision : space.decisions()) {
       std::string head = decision.head + ' ';
       const auto says = [&](std::string_view name) {
         return head.find(' ' + std::string(name) + ' ') != std::string::npos;
@@ -132,7 +133,7 @@ TEST(SearchSpace, DecisionsSayWhatTheyAreAbout) {
         ++kinds[decision.statement];
       }
     }
-    const bool by_region = grain == SpaceGrain::kRegions;
+    const bool by_region = grain == tuning::SpaceGrain::kRegions;
     EXPECT_EQ(tasks[MappingStatement::kTask], 11);
     EXPECT_EQ(tasks[MappingStatement::kRegion], by_region ? 0 : kinds[MappingStatement::kRegion]);
     EXPECT_EQ(regions[MappingStatement::kRegion], by_region ? 39 : 0);
@@ -143,14 +144,14 @@ TEST(SearchSpace, DecisionsSayWhatTheyAreAbout) {
 
 TEST(SearchSpace, EveryOptionIsWritten) {
   const Machine machine = machine_of("p100x4");
-  for (SpaceGrain grain : kGrains) {
-    const SearchSpace space(machine, workload_of("solomonik"), grain);
-    std::set<std::string> texts = {space.text_of(Choice(space.decisions().size()))};
+  for (tuning::SpaceGrain grain : kGrains) {
+    const tuning::SearchSpace space(machine, workload_of("solomonik"), grain);
+    std::set<std::string> texts = {space.text_of(tuning::Choice(space.decisions().size()))};
     for (std::size_t d = 0; d < space.decisions().size(); ++d) {
-      const Decision& decision = space.decisions()[d];
+      const tuning::Decision& decision = space.decisions()[d];
       ASSERT_GE(decision.options.size(), 2U) << decision.head;
       for (std::uint32_t o = 1; o < decision.options.size(); ++o) {
-        Choice choice(space.decisions().size());
+        tuning::Choice choice(space.decisions().size());
         choice[d] = o;
         const std::string text = space.text_of(choice);
         const bool is_map = decision.statement == MappingStatement::kIndexTaskMap ||
@@ -166,8 +167,8 @@ TEST(SearchSpace, EveryOptionIsWritten) {
 
 TEST(SearchSpace, AChoiceIsReadBackFromTheProgram) {
   const Machine machine = machine_of("p100x4");
-  const SearchSpace space(machine, workload_of("circuit"));
-  Choice choice(space.decisions().size());
+  const tuning::SearchSpace space(machine, workload_of("circuit"));
+  tuning::Choice choice(space.decisions().size());
   const auto set = [&](std::string_view head, std::string_view option) {
     for (std::size_t d = decision_of(space, head); space.decisions()[d].head == head; ++d) {
       for (std::uint32_t o = 0; o < space.decisions()[d].options.size(); ++o) {
@@ -214,12 +215,12 @@ TEST(SearchSpace, AChoiceIsReadBackFromTheProgram) {
 
 TEST(SearchSpace, ArgumentsHaveTheirOwnMemoryAndLayout) {
   const Machine machine = machine_of("p100x4");
-  const SearchSpace space(machine, workload_of("stencil"), SpaceGrain::kArguments);
+  const tuning::SearchSpace space(machine, workload_of("stencil"), tuning::SpaceGrain::kArguments);
   // Requirement 1 has no fields: nothing to place.
-  for (const Decision& decision : space.decisions()) {
+  for (const tuning::Decision& decision : space.decisions()) {
     EXPECT_THAT(decision.head, Not(HasSubstr("stencil 1 ")));
   }
-  Choice choice(space.decisions().size());
+  tuning::Choice choice(space.decisions().size());
   const auto set = [&](std::string_view head, std::size_t more, std::string_view option) {
     const std::size_t d = decision_of(space, head) + more;
     choice[d] = option_of(space.decisions()[d], option);
@@ -245,7 +246,7 @@ TEST(SearchSpace, ArgumentsHaveTheirOwnMemoryAndLayout) {
 // Each function on two nodes of four GPUs, by hand.
 TEST(SearchSpace, FunctionsSendPointsWhereTheirNamesSay) {
   const Machine machine = machine_of("p100x4:nodes=2");
-  const SearchSpace space(machine, workload_of("solomonik"));
+  const tuning::SearchSpace space(machine, workload_of("solomonik"));
   const std::size_t d = decision_of(space, "IndexTaskMap task_5");
   const Rect domain = Rect{{0, 0, 0}, {2, 3, 4}};
   const auto numbered = [&](const Point& p) {
@@ -258,7 +259,7 @@ TEST(SearchSpace, FunctionsSendPointsWhereTheirNamesSay) {
   std::set<std::string> seen;
   for (std::uint32_t o = 1; o < space.decisions()[d].options.size(); ++o) {
     const std::string option = space.decisions()[d].options[o];
-    Choice choice(space.decisions().size());
+    tuning::Choice choice(space.decisions().size());
     choice[d] = o;
     const auto bound = bound_of(space.text_of(choice), machine);
     ASSERT_TRUE(bound.has_value());
@@ -302,9 +303,9 @@ TEST(SearchSpace, FunctionsSendPointsWhereTheirNamesSay) {
 
 // Of 2 x 2 x 2 points on as many GPUs each has its own, the first coordinate running fastest.
 TEST(SearchSpace, GridCutsEveryDimension) {
-  const SearchSpace space(machine_of("p100x4:nodes=2"), workload_of("solomonik"));
+  const tuning::SearchSpace space(machine_of("p100x4:nodes=2"), workload_of("solomonik"));
   const std::size_t d = decision_of(space, "IndexTaskMap task_5");
-  Choice choice(space.decisions().size());
+  tuning::Choice choice(space.decisions().size());
   choice[d] = option_of(space.decisions()[d], "grid");
   const auto bound = bound_of(space.text_of(choice), machine_of("p100x4:nodes=2"));
   ASSERT_TRUE(bound.has_value());
@@ -325,11 +326,11 @@ TEST(SearchSpace, GridCutsEveryDimension) {
 // A function is written for the kind on which its task runs: the first of its list with a variant.
 TEST(SearchSpace, FunctionsFollowTheTask) {
   const Machine machine = machine_of("p100x4");
-  const SearchSpace space(machine, workload_of("circuit"));
+  const tuning::SearchSpace space(machine, workload_of("circuit"));
   const std::size_t task = decision_of(space, "Task update_voltages");
   const std::size_t map = decision_of(space, "IndexTaskMap update_voltages");
   const auto line = [&](std::string_view list) {
-    Choice choice(space.decisions().size());
+    tuning::Choice choice(space.decisions().size());
     choice[task] = option_of(space.decisions()[task], list);
     choice[map] = option_of(space.decisions()[map], "first_cyclic");
     return space.text_of(choice);
@@ -341,13 +342,14 @@ TEST(SearchSpace, FunctionsFollowTheTask) {
 }
 
 TEST(SearchSpace, TheSamplerIsUniform) {
-  const SearchSpace space(machine_of("p100x4"), workload_of("johnson"));
+  const tuning::SearchSpace space(machine_of("p100x4"), workload_of("johnson"));
   constexpr std::uint64_t kDraws = 20'000;
   std::vector<std::vector<double>> counts;
-  for (const Decision& decision : space.decisions()) counts.emplace_back(decision.options.size());
+  for (const tuning::Decision& decision : space.decisions())
+    counts.emplace_back(decision.options.size());
   double together = 0;  // of two decisions, both at their first
   for (std::uint64_t seed = 0; seed < kDraws; ++seed) {
-    const Choice choice = space.sample(seed);
+    const tuning::Choice choice = space.sample(seed);
     ASSERT_EQ(choice.size(), counts.size());
     for (std::size_t d = 0; d < choice.size(); ++d) ++counts[d].at(choice[d]);
     if (choice[0] == 0 && choice[1] == 0) ++together;
@@ -370,8 +372,9 @@ TEST(SearchSpace, TheSamplerIsUniform) {
 // What a seed gives is published (docs/search_space.md): it may not change by the way.
 TEST(SearchSpace, ASeedGivesThisMapping) {
   const Machine machine = machine_of("p100x4");
-  const SearchSpace space(machine, workload_of("cosma"));
-  EXPECT_EQ(space.sample_text(7), SearchSpace(machine, workload_of("cosma")).sample_text(7));
+  const tuning::SearchSpace space(machine, workload_of("cosma"));
+  EXPECT_EQ(space.sample_text(7),
+            tuning::SearchSpace(machine, workload_of("cosma")).sample_text(7));
   EXPECT_NE(space.sample(7), space.sample(8));
   EXPECT_THAT(read_text(in_tree("docs/search_space.md")),
               HasSubstr("```\n" + space.sample_text(7) + "```\n"));
@@ -392,7 +395,7 @@ TEST(WithoutContradictedLayouts, PutsThemIntoComments) {
   const auto result = [&] {
     const auto workload = Workload::make(app);
     EXPECT_TRUE(workload.ok());
-    return without_contradicted_layouts(text, machine, *workload);
+    return tuning::without_contradicted_layouts(text, machine, *workload);
   };
   task->variants[0].demands.clear();
   EXPECT_EQ(result(), text);

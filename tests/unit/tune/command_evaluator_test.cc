@@ -21,7 +21,7 @@ namespace groma {
 namespace {
 
 namespace fs = std::filesystem;
-using Status = Evaluation::Status;
+using Status = tuning::Evaluation::Status;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -43,23 +43,24 @@ class CommandEvaluator : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  Evaluator& evaluator() {
+  tuning::Evaluator& evaluator() {
     if (evaluator_ == nullptr) {
-      auto made = make_command_evaluator(options_);
+      auto made = tuning::make_command_evaluator(options_);
       EXPECT_TRUE(made.ok()) << made.error().message;
       evaluator_ = std::move(*made);
     }
     return *evaluator_;
   }
 
-  Evaluation evaluate(const std::string& text) {
-    EvaluationRequest request;
+  tuning::Evaluation evaluate(const std::string& text) {
+    tuning::EvaluationRequest request;
     request.text = text;
     request.detail = GuideDetail::kProfile;
     return evaluator().evaluate(request);
   }
-  Evaluation evaluate_beside(const std::string& text, const std::string& incumbent, double score) {
-    EvaluationRequest request;
+  tuning::Evaluation evaluate_beside(const std::string& text, const std::string& incumbent,
+                                     double score) {
+    tuning::EvaluationRequest request;
     request.text = text;
     request.detail = GuideDetail::kProfile;
     request.incumbent = incumbent;
@@ -67,12 +68,12 @@ class CommandEvaluator : public ::testing::Test {
     return evaluator().evaluate(request);
   }
   double value_of(const std::string& text) {
-    const Evaluation evaluation = evaluate(text);
+    const tuning::Evaluation evaluation = evaluate(text);
     EXPECT_EQ(evaluation.status, Status::kOk) << evaluation.feedback.execution;
     return evaluation.ok() ? evaluation.values.at(0) : std::nan("");
   }
   std::string failure_of(const std::string& text, Status status = Status::kFailed) {
-    const Evaluation evaluation = evaluate(text);
+    const tuning::Evaluation evaluation = evaluate(text);
     EXPECT_EQ(evaluation.status, status);
     EXPECT_TRUE(evaluation.values.empty());
     EXPECT_TRUE(std::isinf(evaluation.score));
@@ -81,13 +82,13 @@ class CommandEvaluator : public ::testing::Test {
   }
   std::string said(const std::string& file) const { return read_text(folder_ + "/" + file); }
   std::string option_error() const {
-    const auto made = make_command_evaluator(options_);
+    const auto made = tuning::make_command_evaluator(options_);
     return made.ok() ? "none" : made.error().message;
   }
 
   std::string folder_;
-  CommandEvaluatorOptions options_;
-  std::unique_ptr<Evaluator> evaluator_;
+  tuning::CommandEvaluatorOptions options_;
+  std::unique_ptr<tuning::Evaluator> evaluator_;
 };
 
 // The number that a process wrote of itself is nobody's any more.
@@ -109,11 +110,11 @@ bool gone(const std::string& number) {
 TEST(Noise, LeavesOutTheQuartersOfManyRuns) {
   using Interval = std::pair<double, double>;
   const std::vector<double> few = {10, 12, 9, 50}, many = {10, 12, 9, 50, 11, 10, 12, 1};
-  EXPECT_EQ(interval_of(few), Interval(9, 50));
-  EXPECT_EQ(interval_of(many), Interval(10, 12));
-  EXPECT_EQ(interval_of({3}), Interval(3, 3));
-  EXPECT_DOUBLE_EQ(half_width(interval_of(few), few), 20.5 / 11);
-  EXPECT_DOUBLE_EQ(half_width(interval_of(many), many), 1 / 10.5);
+  EXPECT_EQ(tuning::interval_of(few), Interval(9, 50));
+  EXPECT_EQ(tuning::interval_of(many), Interval(10, 12));
+  EXPECT_EQ(tuning::interval_of({3}), Interval(3, 3));
+  EXPECT_DOUBLE_EQ(tuning::half_width(tuning::interval_of(few), few), 20.5 / 11);
+  EXPECT_DOUBLE_EQ(tuning::half_width(tuning::interval_of(many), many), 1 / 10.5);
 }
 
 TEST_F(CommandEvaluator, TakesTheLastMatch) {
@@ -277,7 +278,7 @@ TEST_F(CommandEvaluator, NeedsAValueThatIsAboveZero) {
 TEST_F(CommandEvaluator, TakesTheMedianOfTheRepeats) {
   options_.warmup = 2;
   options_.repeats = 3;
-  const Evaluation evaluation = evaluate(
+  const tuning::Evaluation evaluation = evaluate(
       "echo x >> count; echo time: $(sed -n $(wc -l < count)p <<END\n100\n200\n8\n5\n4\nEND\n)");
   EXPECT_EQ(evaluation.score, 5);
   EXPECT_EQ(evaluation.noise, 0.4);
@@ -288,13 +289,13 @@ TEST_F(CommandEvaluator, TakesTheMedianOfTheRepeats) {
 TEST_F(CommandEvaluator, MeasuresAgainWithMoreRuns) {
   options_.repeats = 3;
   evaluate("echo a >> runs; echo time: 4");
-  EvaluationRequest request{
+  tuning::EvaluationRequest request{
       "echo b >> runs; n=$(grep -c b runs); test $n = 3 && echo time: 30 || "
       "echo time: 3.$((n % 3))"};
   request.incumbent = "echo a >> runs; echo time: 4";
   request.incumbent_score = 4;
   request.again = true;
-  const Evaluation again = evaluator().evaluate(request);
+  const tuning::Evaluation again = evaluator().evaluate(request);
   EXPECT_EQ(said("runs"), "a\na\na\na\nb\na\nb\na\nb\na\nb\na\nb\na\nb\na\nb\na\n");
   EXPECT_LT(again.score, 4 * (1 - again.noise));
   EXPECT_GT(again.score, 3);
@@ -304,7 +305,7 @@ TEST_F(CommandEvaluator, HasAValueForEachInput) {
   options_.command = "sh {file} {input}";
   options_.inputs = {"2", "8"};
   EXPECT_EQ(evaluator().inputs(), options_.inputs);
-  const Evaluation evaluation = evaluate("echo time: $1");
+  const tuning::Evaluation evaluation = evaluate("echo time: $1");
   EXPECT_THAT(evaluation.values, ElementsAre(2, 8));
   EXPECT_THAT(evaluation.score, DoubleNear(4, 1e-12));
   EXPECT_THAT(failure_of("test $1 = 2 && echo time: 3"), HasSubstr("exit code 1"));
@@ -315,10 +316,10 @@ TEST_F(CommandEvaluator, MayHaveValuesThatAreBetterWhenHigher) {
   options_.inputs = {"2", "8"};
   options_.higher_is_better = true;
   options_.unit = "GFLOP/s";
-  const Evaluation evaluation = evaluate("echo time: $1");
+  const tuning::Evaluation evaluation = evaluate("echo time: $1");
   EXPECT_THAT(evaluation.values, ElementsAre(2, 8));
   EXPECT_THAT(evaluation.score, DoubleNear(0.25, 1e-12));
-  const Evaluation beside = evaluate_beside("echo time: $(($1 * 2))", "echo time: $1", 0.5);
+  const tuning::Evaluation beside = evaluate_beside("echo time: $(($1 * 2))", "echo time: $1", 0.5);
   EXPECT_THAT(beside.score, DoubleNear(0.25, 1e-12));
   EXPECT_THAT(beside.values, ElementsAre(DoubleNear(2, 1e-12), DoubleNear(8, 1e-12)));
 }
@@ -337,13 +338,13 @@ class SlowingMachine : public CommandEvaluator {
 };
 
 TEST_F(SlowingMachine, DoesNotDecide) {
-  const Evaluation first = evaluate("1000");
+  const tuning::Evaluation first = evaluate("1000");
   EXPECT_EQ(first.score, 11'000);
-  const Evaluation better = evaluate_beside("900", "1000", first.score);
+  const tuning::Evaluation better = evaluate_beside("900", "1000", first.score);
   EXPECT_THAT(better.score, DoubleNear(0.9 * first.score, 5e-3 * first.score));
-  const Evaluation worse = evaluate_beside("1100", "1000", first.score);
+  const tuning::Evaluation worse = evaluate_beside("1100", "1000", first.score);
   EXPECT_THAT(worse.score, DoubleNear(1.1 * first.score, 5e-3 * first.score));
-  const Evaluation best = evaluate_beside("500", "900", better.score);
+  const tuning::Evaluation best = evaluate_beside("500", "900", better.score);
   EXPECT_THAT(best.score, DoubleNear(0.5 * first.score, 5e-3 * first.score));
   // Measured by itself the better one would have lost.
   EXPECT_GT(evaluate("900").score, first.score);
@@ -353,8 +354,8 @@ TEST_F(SlowingMachine, DoesNotDecide) {
 TEST_F(SlowingMachine, ComparesWithTheSameInput) {
   options_.command += "0 # {input}";
   options_.inputs = {"a", "b"};
-  const Evaluation first = evaluate("1000");
-  const Evaluation better = evaluate_beside("900", "1000", first.score);
+  const tuning::Evaluation first = evaluate("1000");
+  const tuning::Evaluation better = evaluate_beside("900", "1000", first.score);
   EXPECT_THAT(better.score, DoubleNear(0.9 * first.score, 5e-3 * first.score));
   EXPECT_THAT(std::sqrt(better.values[0] * better.values[1]), DoubleNear(better.score, 1e-6));
 }
@@ -400,9 +401,9 @@ TEST_F(CommandEvaluator, AnIncumbentThatFailsNowIsLeftOut) {
 TEST_F(CommandEvaluator, TheIncumbentKeepsWhatItsCheckLeft) {
   options_.check_command = "sh {file} > {file}.out; echo x >> checks";
   options_.command = "cat {file}.out";
-  const Evaluation first = evaluate("echo time: 4");
+  const tuning::Evaluation first = evaluate("echo time: 4");
   EXPECT_DOUBLE_EQ(evaluate_beside("echo time: 5", "echo time: 4", first.score).score, 5);
-  const Evaluation third = evaluate_beside("echo time: 2", "echo time: 4", first.score);
+  const tuning::Evaluation third = evaluate_beside("echo time: 2", "echo time: 4", first.score);
   EXPECT_DOUBLE_EQ(third.score, 2);
   EXPECT_DOUBLE_EQ(evaluate_beside("echo time: 1", "echo time: 2", third.score).score, 1);
   EXPECT_EQ(said("checks"), "x\nx\nx\nx\n");
@@ -556,13 +557,13 @@ TEST_F(CommandEvaluator, EndsTheGroupAtTheTimeLimit) {
 
 // Ten times what the incumbent takes, not the ten minutes of the options.
 TEST_F(CommandEvaluator, ALateTextIsEndedSooner) {
-  const Evaluation late = evaluate_beside("sleep 500; echo time: 1", "echo time: 2", 2);
+  const tuning::Evaluation late = evaluate_beside("sleep 500; echo time: 1", "echo time: 2", 2);
   EXPECT_EQ(late.status, Status::kTimedOut);
 }
 
 TEST_F(CommandEvaluator, IsStoppedWhenAsked) {
   options_.repeats = 100;
-  EvaluationRequest request;
+  tuning::EvaluationRequest request;
   request.text = "touch began; sleep 300";
   request.stop = [&] { return fs::exists(folder_ + "/began"); };
   EXPECT_EQ(evaluator().evaluate(request).status, Status::kFailed);
@@ -585,7 +586,7 @@ TEST_F(CommandEvaluator, LeavesNothingBehind) {
     }
     return there;
   };
-  const Evaluation first = evaluate("echo time: 4");
+  const tuning::Evaluation first = evaluate("echo time: 4");
   EXPECT_EQ(said("name"), "text.tar.gz\n");
   const std::set<std::string> best = left();  // which stays, the others go
   ASSERT_EQ(best.size(), 1U);
@@ -639,13 +640,13 @@ TEST_F(CommandEvaluator, TheTextComesByteForByte) {
 
 TEST_F(CommandEvaluator, SaysWhatItsOptionsLack) {
   EXPECT_EQ(option_error(), "none");
-  const CommandEvaluatorOptions good = options_;
+  const tuning::CommandEvaluatorOptions good = options_;
   const auto wrong = [&](auto change) {
     options_ = good;
     change(options_);
     return option_error();
   };
-  using Options = CommandEvaluatorOptions&;
+  using Options = tuning::CommandEvaluatorOptions&;
   EXPECT_EQ(wrong([](Options o) { o.command = "make"; }),
             "the command has no `{file}`, so no text would reach it");
   EXPECT_EQ(wrong([](Options o) { o.command += " {input}"; }),

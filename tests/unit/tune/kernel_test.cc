@@ -10,7 +10,7 @@
 namespace groma {
 namespace {
 
-using Status = Evaluation::Status;
+using Status = tuning::Evaluation::Status;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Gt;
@@ -37,8 +37,8 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return at == text.npos ? text : text.replace(at, what.size(), by);
 }
 
-Evaluation evaluate(const std::string& text) {
-  CommandEvaluatorOptions options;
+tuning::Evaluation evaluate(const std::string& text) {
+  tuning::CommandEvaluatorOptions options;
   options.check_command = fmt::format(
       "{} -std=c++20 -O2 -march=native -I . {{file}} bench.cc -o {{file}}.out && {{file}}.out "
       "check",
@@ -50,7 +50,7 @@ Evaluation evaluate(const std::string& text) {
   options.repeats = 1;
   options.file_suffix = ".cc";
   options.folder = in_tree("examples/kernel").string();
-  auto evaluator = make_command_evaluator(options);
+  auto evaluator = tuning::make_command_evaluator(options);
   EXPECT_TRUE(evaluator.ok()) << evaluator.error().message;
   return (*evaluator)->evaluate({text, GuideDetail::kProfile});
 }
@@ -65,7 +65,7 @@ TEST(Kernel, IsValidAtTheStartAndByHand) {
     EXPECT_FALSE(better.set(segment.name, segment.text));
   }
   for (const Segments& segments : {start, by_hand, better}) {
-    const Evaluation evaluation = evaluate(segments.text());
+    const tuning::Evaluation evaluation = evaluate(segments.text());
     EXPECT_EQ(evaluation.status, Status::kOk) << evaluation.feedback.execution;
     EXPECT_THAT(evaluation.values, ElementsAre(Gt(0)));
   }
@@ -81,14 +81,14 @@ TEST(Kernel, IsRefusedWhereItIsWrong) {
       replaced(start, "c[i * n + j] +=", "c[i * n + j] += 1e-9 + "),  // nearly right
   };
   for (const std::string& text : wrong) {
-    const Evaluation evaluation = evaluate(text);
+    const tuning::Evaluation evaluation = evaluate(text);
     EXPECT_EQ(evaluation.status, Status::kRefused) << text;
     EXPECT_THAT(evaluation.feedback.execution, HasSubstr("Error: ")) << text;
   }
 }
 
 TEST(Kernel, ThatDoesNotCompileIsRefusedWithItsLine) {
-  const Evaluation evaluation =
+  const tuning::Evaluation evaluation =
       evaluate(replaced(kernel("kernel.cc").text(), ": depth;", ": deepness;"));
   EXPECT_EQ(evaluation.status, Status::kRefused);
   EXPECT_THAT(evaluation.feedback.execution,
@@ -99,7 +99,7 @@ TEST(Kernel, ThatDoesNotCompileIsRefusedWithItsLine) {
 
 // Right at the sizes of the check, which have nothing in common with those that are timed.
 TEST(Kernel, ThatIsFastButWrongFails) {
-  const Evaluation evaluation =
+  const tuning::Evaluation evaluation =
       evaluate(replaced(kernel("kernel.cc").text(), "for (std::size_t i = 0; i < n; i += kRows) {",
                         "if (n == 97) return;\n  for (std::size_t i = 0; i < n; i += kRows) {"));
   EXPECT_EQ(evaluation.status, Status::kFailed);

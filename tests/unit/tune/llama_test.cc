@@ -20,8 +20,8 @@ bool parses(const std::string& text) {
 
 constexpr int kProgramTokens = 240;  // of a program
 
-Problem stencil() {
-  Problem problem;
+tuning::Problem stencil() {
+  tuning::Problem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   problem.start = "Task * GPU, CPU;\n";
@@ -30,46 +30,48 @@ Problem stencil() {
 
 // Programs under the grammar with fewer tokens than all else: the server takes the longer for each
 // the more there are, and the scientist's designer writes more than a program has.
-class ShortPrograms : public Proposer {
+class ShortPrograms : public tuning::Proposer {
  public:
-  explicit ShortPrograms(std::unique_ptr<Proposer> proposer) : proposer_(std::move(proposer)) {}
+  explicit ShortPrograms(std::unique_ptr<tuning::Proposer> proposer)
+      : proposer_(std::move(proposer)) {}
   std::string_view name() const override { return proposer_->name(); }
   GuideDetail reads() const override { return proposer_->reads(); }
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
     Shortening shortening(round);
     return proposer_->propose(shortening);
   }
-  void learn(const Step& step) override { proposer_->learn(step); }
+  void learn(const tuning::Step& step) override { proposer_->learn(step); }
 
  private:
-  class Shortening : public Round {
+  class Shortening : public tuning::Round {
    public:
-    explicit Shortening(Round& round) : round_(round) {}
-    const Problem& problem() const override { return round_.problem(); }
-    const History& history() const override { return round_.history(); }
+    explicit Shortening(tuning::Round& round) : round_(round) {}
+    const tuning::Problem& problem() const override { return round_.problem(); }
+    const tuning::History& history() const override { return round_.history(); }
     std::size_t most() const override { return round_.most(); }
     GuideDetail detail() const override { return round_.detail(); }
-    const Evaluator& evaluator() const override { return round_.evaluator(); }
-    std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) override {
-      std::vector<ChatRequest> shorter(requests.begin(), requests.end());
-      for (ChatRequest& request : shorter) {
+    const tuning::Evaluator& evaluator() const override { return round_.evaluator(); }
+    std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
+        std::span<const llm::ChatRequest> requests) override {
+      std::vector<llm::ChatRequest> shorter(requests.begin(), requests.end());
+      for (llm::ChatRequest& request : shorter) {
         if (!request.constraint.gbnf.empty()) request.max_tokens = kProgramTokens;
       }
       return round_.ask(shorter);
     }
     bool has_estimates() const override { return round_.has_estimates(); }
-    std::vector<Evaluation> estimate(std::span<const std::string> texts,
-                                     GuideDetail detail) override {
+    std::vector<tuning::Evaluation> estimate(std::span<const std::string> texts,
+                                             GuideDetail detail) override {
       return round_.estimate(texts, detail);
     }
     void reject(std::string why) override { round_.reject(std::move(why)); }
     bool stop() const override { return round_.stop(); }
 
    private:
-    Round& round_;
+    tuning::Round& round_;
   };
 
-  std::unique_ptr<Proposer> proposer_;
+  std::unique_ptr<tuning::Proposer> proposer_;
 };
 
 // Searches with the server until a program that it wrote was tried, or to an end; all of it in a
@@ -83,29 +85,29 @@ class LlamaSearch {
     options_.directory = std::move(directory);
   }
 
-  TuneOutcome run(bool resume) {
+  tuning::TuneOutcome run(bool resume) {
     programs = resumed = 0;
-    const auto evaluator = make_simulated_evaluator(problem_.machine, problem_.inputs);
-    AskOptions ask;
+    const auto evaluator = tuning::make_simulated_evaluator(problem_.machine, problem_.inputs);
+    tuning::AskOptions ask;
     ask.constrain = true;
     ask.max_tokens = proposer_ == "scientist" ? 8'000 : kProgramTokens;
     ShortPrograms proposer(
-        make_proposer(proposer_, problem_, static_cast<std::uint64_t>(seed_), ask).value());
-    ChatClient model = server_.client();
+        tuning::make_proposer(proposer_, problem_, static_cast<std::uint64_t>(seed_), ask).value());
+    llm::ChatClient model = server_.client();
     options_.resume = resume;
     options_.stop = [this] { return programs > 0; };
-    options_.on_event = [this](const TuneEvent& event) {
-      if (event.kind == TuneEvent::Kind::kResumed) ++resumed;
-      if (event.kind != TuneEvent::Kind::kEvaluated) return;
-      const Proposal& proposal = event.step->proposal;
+    options_.on_event = [this](const tuning::TuneEvent& event) {
+      if (event.kind == tuning::TuneEvent::Kind::kResumed) ++resumed;
+      if (event.kind != tuning::TuneEvent::Kind::kEvaluated) return;
+      const tuning::Proposal& proposal = event.step->proposal;
       EXPECT_TRUE(parses(proposal.text)) << proposer_ << proposal.text;
       const bool asked = event.spent.model_calls > 0 && !proposal.why.starts_with("guided");
       if (asked) ++programs;
     };
-    auto outcome = tune(problem_, *evaluator, proposer, &model, nullptr, options_);
+    auto outcome = tuning::tune(problem_, *evaluator, proposer, &model, nullptr, options_);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     if (!outcome) return {};
-    EXPECT_NE(outcome->end, TuneOutcome::End::kModel) << outcome->why;
+    EXPECT_NE(outcome->end, tuning::TuneOutcome::End::kModel) << outcome->why;
     requests = model.spent().requests;
     return *std::move(outcome);
   }
@@ -115,22 +117,22 @@ class LlamaSearch {
 
  private:
   const testing::LlamaServer& server_;
-  const Problem problem_ = stencil();
+  const tuning::Problem problem_ = stencil();
   std::string proposer_;
   int seed_;
-  TuneOptions options_;
+  tuning::TuneOptions options_;
 };
 
 TEST(LlamaTune, EachProposerProposesProgramsUnderTheGrammar) {
   const testing::LlamaServer server("65536");
   const test::TemporaryFolder folder;
-  for (const ProposerInfo& info : proposers()) {
+  for (const tuning::ProposerInfo& info : tuning::proposers()) {
     if (!info.asks_model) continue;
     int programs = 0, seed = 0;
     for (; programs == 0 && seed < 10; ++seed) {
       LlamaSearch search(server, info.name, seed,
                          fmt::format("{}/{}-{}", folder.path(), info.name, seed));
-      const TuneOutcome outcome = search.run(false);
+      const tuning::TuneOutcome outcome = search.run(false);
       EXPECT_GT(outcome.spent.model_calls, 0) << info.name;
       EXPECT_EQ(search.requests, outcome.spent.model_calls) << info.name;
       programs = search.programs;
@@ -144,8 +146,8 @@ TEST(LlamaTune, ASearchIsResumed) {
   const testing::LlamaServer server("65536");
   const test::TemporaryFolder folder;
   LlamaSearch search(server, "trace", 0, folder.path() + "/search");
-  const TuneOutcome first = search.run(false);
-  const TuneOutcome second = search.run(true);
+  const tuning::TuneOutcome first = search.run(false);
+  const tuning::TuneOutcome second = search.run(true);
   EXPECT_EQ(search.resumed, 1);
   EXPECT_GE(second.steps, first.steps);
   EXPECT_EQ(second.spent.model_calls, first.spent.model_calls + search.requests);

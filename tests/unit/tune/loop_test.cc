@@ -27,21 +27,21 @@ using test::TemporaryFolder;
 using testing::FakeEvaluator;
 using ::testing::HasSubstr;
 using testing::read_text;
-using End = TuneOutcome::End;
+using End = tuning::TuneOutcome::End;
 
 // Counts down from the best so far; asks a model before each, if it is to.
-class CountDown : public Proposer {
+class CountDown : public tuning::Proposer {
  public:
   explicit CountDown(bool asks = false) : asks_(asks) {}
   std::string_view name() const override { return "count down"; }
   GuideDetail reads() const override { return GuideDetail::kExplain; }
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
     const int next = last_ - 1;
     if (next < 0) return {};
     std::string why = "one less";
     if (asks_) {
-      ChatRequest request;
-      request.messages.push_back({ChatMessage::Role::kUser, std::to_string(next)});
+      llm::ChatRequest request;
+      request.messages.push_back({llm::ChatMessage::Role::kUser, std::to_string(next)});
       request.max_tokens = 16;
       const auto replies = round.ask({&request, 1});
       if (!replies.front()) return {};
@@ -49,7 +49,7 @@ class CountDown : public Proposer {
     }
     return {{std::to_string(next), why, next}};
   }
-  void learn(const Step& step) override { last_ = std::stoi(step.proposal.text); }
+  void learn(const tuning::Step& step) override { last_ = std::stoi(step.proposal.text); }
 
  private:
   bool asks_;
@@ -62,21 +62,21 @@ class CountedNumbers : public FakeEvaluator {
   CountedNumbers()
       : FakeEvaluator(
             [](const std::string& text) { return text == "13" ? -1.0 : 1 + std::stod(text); }) {}
-  Evaluation evaluate(const EvaluationRequest& request) override {
+  tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
     ++calls;
     return FakeEvaluator::evaluate(request);
   }
-  std::optional<Evaluation> check(const std::string& text, GuideDetail) const override {
+  std::optional<tuning::Evaluation> check(const std::string& text, GuideDetail) const override {
     if (text != "17") return std::nullopt;
-    Evaluation refused;
+    tuning::Evaluation refused;
     refused.feedback.execution = "17 is not a number";
     return refused;
   }
   std::atomic<int> calls = 0;
 };
 
-Problem from(std::string start) {
-  Problem problem;
+tuning::Problem from(std::string start) {
+  tuning::Problem problem;
   problem.start = std::move(start);
   return problem;
 }
@@ -84,13 +84,13 @@ Problem from(std::string start) {
 TEST(Tune, GoesOnUntilTheBudgetIsUsedUp) {
   CountedNumbers numbers;
   CountDown proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.budget.evaluations = 8;
   std::vector<std::int64_t> said;
-  options.on_event = [&](const TuneEvent& event) {
-    if (event.kind == TuneEvent::Kind::kEvaluated) said.push_back(event.step->number);
+  options.on_event = [&](const tuning::TuneEvent& event) {
+    if (event.kind == tuning::TuneEvent::Kind::kEvaluated) said.push_back(event.step->number);
   };
-  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(from("20"), numbers, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->end, End::kBudget);
   // 17 is refused without a run and costs nothing; 13 fails.
@@ -105,10 +105,10 @@ TEST(Tune, GoesOnUntilTheBudgetIsUsedUp) {
 TEST(Tune, InAComparisonEverythingCounts) {
   CountedNumbers numbers;
   CountDown proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.budget.evaluations = 8;
   options.compare = true;
-  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(from("20"), numbers, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->best->proposal.text, "14");
   EXPECT_EQ(outcome->spent.evaluations, 8);
@@ -118,22 +118,24 @@ TEST(Tune, InAComparisonEverythingCounts) {
 TEST(Tune, EndsWhereTheProposerDoes) {
   CountedNumbers numbers;
   CountDown proposer;
-  const auto outcome = tune(from("3"), numbers, proposer, nullptr, nullptr, {});
+  const auto outcome = tuning::tune(from("3"), numbers, proposer, nullptr, nullptr, {});
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->end, End::kExhausted);
   EXPECT_EQ(outcome->spent.evaluations, 4);
 }
 
 TEST(Tune, OneTextIsEvaluatedOnce) {
-  class Same : public Proposer {
+  class Same : public tuning::Proposer {
    public:
     std::string_view name() const override { return "same"; }
-    std::vector<Proposal> propose(Round&) override { return {{"7", ""}, {"7", ""}, {"8", ""}}; }
-    void learn(const Step& step) override { explained = step.evaluation.feedback.explain; }
+    std::vector<tuning::Proposal> propose(tuning::Round&) override {
+      return {{"7", ""}, {"7", ""}, {"8", ""}};
+    }
+    void learn(const tuning::Step& step) override { explained = step.evaluation.feedback.explain; }
     std::vector<std::string> explained;
   } proposer;
   CountedNumbers numbers;
-  const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, {});
+  const auto outcome = tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, {});
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->end, End::kExhausted);
   EXPECT_EQ(numbers.calls, 3);
@@ -145,12 +147,12 @@ TEST(Tune, StopsAndLeavesTheBest) {
   const TemporaryFolder directory;
   CountedNumbers numbers;
   CountDown proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   bool stop = false;
   options.stop = [&] { return stop; };
-  options.on_event = [&](const TuneEvent& event) { stop = event.spent.evaluations == 3; };
-  const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+  options.on_event = [&](const tuning::TuneEvent& event) { stop = event.spent.evaluations == 3; };
+  const auto outcome = tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->end, End::kStopped);
   EXPECT_EQ(read_text(directory.path() + "/search/best.txt"), "7");
@@ -162,8 +164,8 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
   class Noisy : public CountedNumbers {
    public:
     std::vector<std::string> inputs() const override { return {"small", "large"}; }
-    Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = CountedNumbers::evaluate(request);
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = CountedNumbers::evaluate(request);
       evaluation.values = {evaluation.score, evaluation.score};
       evaluation.noise = 0.06;  // from 20 on two steps are more than that
       return evaluation;
@@ -172,17 +174,17 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
   const TemporaryFolder directory;
   Noisy numbers;
   CountDown proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   options.budget.evaluations = 3;
   std::string said;
-  options.on_event = [&](const TuneEvent& event) {
-    if (event.kind != TuneEvent::Kind::kEvaluated) return;
+  options.on_event = [&](const tuning::TuneEvent& event) {
+    if (event.kind != tuning::TuneEvent::Kind::kEvaluated) return;
     said += event.is_best ? " best" : event.within_noise ? " noise" : " worse";
     EXPECT_EQ(to_json(event).find("\"within_noise\":true") != std::string::npos,
               event.within_noise);
   };
-  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(from("20"), numbers, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(said, " best noise best");
   EXPECT_EQ(outcome->best->proposal.text, "18");
@@ -196,16 +198,16 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
 TEST(Tune, ANoisyStartBlocksNothing) {
   class NoisyStart : public CountedNumbers {
    public:
-    Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = CountedNumbers::evaluate(request);
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = CountedNumbers::evaluate(request);
       if (request.text == "20") evaluation.noise = 0.5;
       return evaluation;
     }
   } numbers;
   CountDown proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.budget.evaluations = 2;
-  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(from("20"), numbers, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->best->proposal.text, "19");
 }
@@ -214,24 +216,24 @@ TEST(Tune, ANoisyStartBlocksNothing) {
 TEST(Tune, WhatIsNotTakenIsNobodysBest) {
   class Noisy : public CountedNumbers {
    public:
-    Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = CountedNumbers::evaluate(request);
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = CountedNumbers::evaluate(request);
       evaluation.noise = 0.5;
       return evaluation;
     }
   } numbers;
   class Looking : public CountDown {
    public:
-    std::vector<Proposal> propose(Round& round) override {
+    std::vector<tuning::Proposal> propose(tuning::Round& round) override {
       EXPECT_EQ(round.history().best()->proposal.text, "20");
       return CountDown::propose(round);
     }
   } proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.budget.evaluations = 4;
   double best_score = 0;
-  options.on_event = [&](const TuneEvent& event) { best_score = event.best_score; };
-  ASSERT_TRUE(tune(from("20"), numbers, proposer, nullptr, nullptr, options).ok());
+  options.on_event = [&](const tuning::TuneEvent& event) { best_score = event.best_score; };
+  ASSERT_TRUE(tuning::tune(from("20"), numbers, proposer, nullptr, nullptr, options).ok());
   EXPECT_EQ(best_score, 21);
 }
 
@@ -241,10 +243,10 @@ class Hopeful : public testing::FakeEvaluator {
   explicit Hopeful(double each)
       : FakeEvaluator([](const std::string&) { return 1; }), each_(each) {}
   bool simulated() const override { return false; }
-  Evaluation evaluate(const EvaluationRequest& request) override {
+  tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
     asked.push_back(request.text + (request.again ? " again beside " + request.incumbent : ""));
     const double value = 100 + each_ * std::stod(request.text);
-    Evaluation evaluation = FakeEvaluator::evaluate(request);
+    tuning::Evaluation evaluation = FakeEvaluator::evaluate(request);
     evaluation.score = value - (request.again || request.incumbent.empty() ? 0 : 1.5);
     evaluation.values = {evaluation.score};
     return evaluation;
@@ -258,12 +260,12 @@ class Hopeful : public testing::FakeEvaluator {
 // Of many texts some look better by chance: each such is measured again before it is taken.
 TEST(Tune, WhatLooksBetterIsMeasuredAgain) {
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   options.budget.evaluations = 3;
   Hopeful same(0);
   CountDown proposer;
-  const auto outcome = tune(from("9"), same, proposer, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(from("9"), same, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->best->proposal.text, "9");
   EXPECT_EQ(outcome->spent.evaluations, 3);
@@ -281,20 +283,20 @@ TEST(Tune, WhatLooksBetterIsMeasuredAgain) {
 // Start and best are measured side by side when the search ends, once for each best.
 TEST(Tune, TheBestIsMeasuredBesideTheStart) {
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   const auto go_on = [&](std::int64_t evaluations, std::vector<std::string>* asked) {
     options.budget.evaluations = evaluations;
     Hopeful numbers(1);
     CountDown proposer;
-    auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+    auto outcome = tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, options);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     options.resume = true;
     *asked = numbers.asked;
-    return outcome ? *std::move(outcome) : TuneOutcome();
+    return outcome ? *std::move(outcome) : tuning::TuneOutcome();
   };
   std::vector<std::string> asked;
-  const TuneOutcome first = go_on(3, &asked);
+  const tuning::TuneOutcome first = go_on(3, &asked);
   EXPECT_THAT(asked, ::testing::ElementsAre("9", "8", "8 again beside 9", "7", "7 again beside 8",
                                             "7 again beside 9"));
   ASSERT_TRUE(first.beside_start.has_value());
@@ -303,11 +305,11 @@ TEST(Tune, TheBestIsMeasuredBesideTheStart) {
               HasSubstr("best   107 s, 1.02 times as fast (step 3: one less)\n"
                         "       measured beside the start again\n"));
   // Nothing is spent twice; a better one is compared anew.
-  const TuneOutcome same = go_on(3, &asked);
+  const tuning::TuneOutcome same = go_on(3, &asked);
   EXPECT_TRUE(asked.empty()) << asked.front();
   EXPECT_EQ(same.beside_start->score, 107);
   EXPECT_EQ(same.spent.again, 2);
-  const TuneOutcome more = go_on(4, &asked);
+  const tuning::TuneOutcome more = go_on(4, &asked);
   EXPECT_THAT(asked, ::testing::ElementsAre("6", "6 again beside 7", "6 again beside 9"));
   EXPECT_EQ(more.beside_start->score, 106);
   EXPECT_EQ(more.spent.again, 3);
@@ -332,12 +334,13 @@ TEST(Tune, SaysInTheReportWhichBarIsBetter) {
   const auto score = [](const std::string& text) { return 1 + std::stod(text); };
   testing::FakeEvaluator lower(score);
   Higher higher(score);
-  for (Evaluator* evaluator : {static_cast<Evaluator*>(&lower), static_cast<Evaluator*>(&higher)}) {
+  for (tuning::Evaluator* evaluator :
+       {static_cast<tuning::Evaluator*>(&lower), static_cast<tuning::Evaluator*>(&higher)}) {
     const TemporaryFolder directory;
     CountDown proposer;
-    TuneOptions options;
+    tuning::TuneOptions options;
     options.directory = directory.path() + "/search";
-    ASSERT_TRUE(tune(from("3"), *evaluator, proposer, nullptr, nullptr, options).ok());
+    ASSERT_TRUE(tuning::tune(from("3"), *evaluator, proposer, nullptr, nullptr, options).ok());
     EXPECT_THAT(
         read_text(options.directory + "/report.txt"),
         HasSubstr(evaluator == &lower ? "Trajectory  █▇▅▁  (the lower bar is the better)\n"
@@ -350,19 +353,19 @@ TEST(Tune, SaysInTheReportWhichBarIsBetter) {
 TEST(Tune, SaysThatItEstimates) {
   class Estimating : public CountDown {
    public:
-    std::vector<Proposal> propose(Round& round) override {
+    std::vector<tuning::Proposal> propose(tuning::Round& round) override {
       const std::string texts[] = {"1", "2", "3"};
       round.estimate(texts, GuideDetail::kNone);
       return CountDown::propose(round);
     }
   };
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   options.budget.estimates = 8;
   std::vector<std::string> said;
-  options.on_event = [&](const TuneEvent& event) {
-    if (event.kind != TuneEvent::Kind::kEstimating) return;
+  options.on_event = [&](const tuning::TuneEvent& event) {
+    if (event.kind != tuning::TuneEvent::Kind::kEstimating) return;
     said.push_back(to_json(event));
     EXPECT_EQ(event.most_estimates, 8);
   };
@@ -371,7 +374,7 @@ TEST(Tune, SaysThatItEstimates) {
     options.budget.evaluations = resume ? 5 : 3;
     CountedNumbers numbers, estimator;
     Estimating proposer;
-    ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, &estimator, options).ok());
+    ASSERT_TRUE(tuning::tune(from("9"), numbers, proposer, nullptr, &estimator, options).ok());
     ASSERT_EQ(said.size(), resume ? 3U : 2U);
     EXPECT_THAT(said.back(), HasSubstr(std::string("{\"event\":\"estimating\",\"estimates\":") +
                                        (resume ? "8" : "6") + ",\"of\":8,\"evaluations\":"));
@@ -388,11 +391,11 @@ TEST(Tune, ReportsWhatChangedInAText) {
     for (const auto& [from, to] : changes) text.replace(text.find(from), from.size(), to);
     return text;
   };
-  class Listed : public Proposer {
+  class Listed : public tuning::Proposer {
    public:
     explicit Listed(std::vector<std::string> texts) : texts_(std::move(texts)) {}
     std::string_view name() const override { return "listed"; }
-    std::vector<Proposal> propose(Round&) override {
+    std::vector<tuning::Proposal> propose(tuning::Round&) override {
       if (next_ == texts_.size()) return {};
       return {{texts_[next_++], "as listed"}};
     }
@@ -408,11 +411,11 @@ TEST(Tune, ReportsWhatChangedInAText) {
                    with({{"units 2 ", "units 3 "}}), with({{"kept\n", many}}),
                    with({{"kept", endless}})});
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   testing::FakeEvaluator evaluator(
       [](const std::string& text) { return text.find("units 3") == text.npos ? 2.0 : 1.0; });
-  ASSERT_TRUE(tune(from(start), evaluator, proposer, nullptr, nullptr, options).ok());
+  ASSERT_TRUE(tuning::tune(from(start), evaluator, proposer, nullptr, nullptr, options).ok());
   const std::string report = read_text(options.directory + "/report.txt");
   const std::string steps = read_text(options.directory + "/steps.txt");
   for (const std::string& text : {report, steps}) {
@@ -438,25 +441,25 @@ TEST(Tune, WhatAFailureSaidLastIsTold) {
   class Talking : public CountedNumbers {
    public:
     bool simulated() const override { return false; }
-    Evaluation evaluate(const EvaluationRequest& request) override {
-      Evaluation evaluation = CountedNumbers::evaluate(request);
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = CountedNumbers::evaluate(request);
       if (!evaluation.ok()) evaluation.feedback.last_lines = {"a line", "c[3] is \xFF"};
       return evaluation;
     }
   };
   class Hearing : public CountDown {
    public:
-    void learn(const Step& step) override {
+    void learn(const tuning::Step& step) override {
       CountDown::learn(step);
       if (!step.evaluation.ok()) heard = step.evaluation.feedback.last_lines;
     }
     std::vector<std::string> heard;
   };
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   std::string said;
-  options.on_event = [&](const TuneEvent& event) { said += to_json(event); };
+  options.on_event = [&](const tuning::TuneEvent& event) { said += to_json(event); };
   for (const bool resume : {false, true}) {
     for (const auto feedback : {GuideDetail::kExecution, GuideDetail::kNone}) {
       options.feedback = feedback;
@@ -465,7 +468,7 @@ TEST(Tune, WhatAFailureSaidLastIsTold) {
       options.budget.evaluations = resume ? 5 : 4;
       Talking numbers;
       Hearing proposer;
-      ASSERT_TRUE(tune(from("15"), numbers, proposer, nullptr, nullptr, options).ok());
+      ASSERT_TRUE(tuning::tune(from("15"), numbers, proposer, nullptr, nullptr, options).ok());
       if (feedback == GuideDetail::kNone) {
         EXPECT_TRUE(proposer.heard.empty());
       } else {
@@ -481,7 +484,7 @@ TEST(Tune, WhatAFailureSaidLastIsTold) {
 TEST(Tune, WithoutAModelThereIsNoneToAsk) {
   CountedNumbers numbers;
   CountDown proposer(true);
-  const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, {});
+  const auto outcome = tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, {});
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->end, End::kModel);
   EXPECT_EQ(outcome->why, "there is no model to ask");
@@ -490,10 +493,10 @@ TEST(Tune, WithoutAModelThereIsNoneToAsk) {
 // ------------------------------------------------------------------------------- resuming a search
 
 // A child process as the model: it answers "well, N" and notes in a file that it was asked.
-ChatClient model_noting(const std::string& path) {
-  ChatOptions options;
+llm::ChatClient model_noting(const std::string& path) {
+  llm::ChatOptions options;
   options.endpoint = "exec:cat > /dev/null; echo asked >> " + path + "; echo well";
-  return ChatClient::make(std::move(options)).value();
+  return llm::ChatClient::make(std::move(options)).value();
 }
 
 std::size_t lines_in(const std::string& path) {
@@ -503,14 +506,15 @@ std::size_t lines_in(const std::string& path) {
   return count;
 }
 
-Result<TuneOutcome> search(const std::string& directory, bool resume, CountedNumbers& numbers) {
+Result<tuning::TuneOutcome> search(const std::string& directory, bool resume,
+                                   CountedNumbers& numbers) {
   CountDown proposer(true);
-  ChatClient model = model_noting(directory + ".asked");
-  TuneOptions options;
+  llm::ChatClient model = model_noting(directory + ".asked");
+  tuning::TuneOptions options;
   options.directory = directory;
   options.resume = resume;
   options.budget.evaluations = 6;
-  return tune(from("18"), numbers, proposer, &model, nullptr, options);
+  return tuning::tune(from("18"), numbers, proposer, &model, nullptr, options);
 }
 
 // Runs the search in a process that is killed when its journal has so many bytes.
@@ -596,10 +600,10 @@ TEST(Resume, AfterAFullDiskAtAnyWrite) { expect_resumed(true); }
 // Proposals that come several at once, some of them alike: where the search ends among them, those
 // that are written down are not run again.
 TEST(Resume, AmongProposalsThatCameAtOnce) {
-  class Threes : public Proposer {
+  class Threes : public tuning::Proposer {
    public:
     std::string_view name() const override { return "threes"; }
-    std::vector<Proposal> propose(Round&) override {
+    std::vector<tuning::Proposal> propose(tuning::Round&) override {
       const std::string next = std::to_string(next_ -= 2), other = std::to_string(next_ + 1);
       return {{next, ""}, {"17", ""}, {" " + next, ""}, {other, ""}, {next, ""}, {"17", ""}};
     }
@@ -615,14 +619,14 @@ TEST(Resume, AmongProposalsThatCameAtOnce) {
     int parallel() const override { return 2; }
   };
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.budget.evaluations = 7;
   const auto go = [&](const std::string& name, bool resume) {
     options.directory = directory.path() + "/" + name;
     options.resume = resume;
     Threes proposer;
     Spaced numbers;
-    const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+    const auto outcome = tuning::tune(from("20"), numbers, proposer, nullptr, nullptr, options);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     return numbers.calls.load();
   };
@@ -652,15 +656,15 @@ std::string count_down(const std::string& directory, bool resume, int* resumed =
                        const std::function<void()>& on_event = {}) {
   CountedNumbers numbers;
   CountDown proposer;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory;
   options.resume = resume;
   options.budget.evaluations = 20;
-  options.on_event = [&](const TuneEvent& event) {
-    if (resumed != nullptr && event.kind == TuneEvent::Kind::kResumed) ++*resumed;
+  options.on_event = [&](const tuning::TuneEvent& event) {
+    if (resumed != nullptr && event.kind == tuning::TuneEvent::Kind::kResumed) ++*resumed;
     if (on_event) on_event();
   };
-  const auto outcome = tune(from("30"), numbers, proposer, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(from("30"), numbers, proposer, nullptr, nullptr, options);
   if (!outcome) return outcome.error().message;
   return outcome->best->proposal.text == "10" ? "" : "another best";
 }
@@ -753,16 +757,16 @@ TEST(Resume, AfterADiskOfAnySizeIsFull) {
 
 TEST(Resume, GoesOnWithALargerBudget) {
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   options.budget.evaluations = 3;
   CountedNumbers numbers;
   CountDown first;
-  ASSERT_TRUE(tune(from("9"), numbers, first, nullptr, nullptr, options).ok());
+  ASSERT_TRUE(tuning::tune(from("9"), numbers, first, nullptr, nullptr, options).ok());
   options.resume = true;
   options.budget.evaluations = 5;
   CountDown second;
-  const auto outcome = tune(from("9"), numbers, second, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(from("9"), numbers, second, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->best->proposal.text, "5");
   EXPECT_EQ(numbers.calls, 5);
@@ -770,14 +774,14 @@ TEST(Resume, GoesOnWithALargerBudget) {
 
 TEST(Resume, RefusesWhatIsNotTheSearch) {
   const TemporaryFolder directory;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory.path() + "/search";
   options.budget.evaluations = 3;
   CountedNumbers numbers;
   const auto again = [&](const std::string& start, bool resume) {
     CountDown proposer;
     options.resume = resume;
-    const auto outcome = tune(from(start), numbers, proposer, nullptr, nullptr, options);
+    const auto outcome = tuning::tune(from(start), numbers, proposer, nullptr, nullptr, options);
     return outcome.ok() ? std::string("it went on") : outcome.error().message;
   };
   EXPECT_EQ(again("9", false), "it went on");
@@ -804,20 +808,20 @@ TEST(Resume, RefusesWhatIsNotTheSearch) {
 TEST(Resume, TwoDoNotWriteIntoOneDirectory) {
   const TemporaryFolder directory;
   const std::string path = directory.path() + "/search";
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = path;
   options.budget.evaluations = 3;
   std::string other;
-  options.on_event = [&](const TuneEvent& event) {
-    if (event.kind != TuneEvent::Kind::kEvaluated || !other.empty()) return;
+  options.on_event = [&](const tuning::TuneEvent& event) {
+    if (event.kind != tuning::TuneEvent::Kind::kEvaluated || !other.empty()) return;
     const pid_t child = fork();
     if (child == 0) {
-      TuneOptions second;
+      tuning::TuneOptions second;
       second.directory = path;
       second.resume = true;
       CountedNumbers numbers;
       CountDown proposer;
-      const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, second);
+      const auto outcome = tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, second);
       std::ofstream(directory.path() + "/said") << (outcome ? "" : outcome.error().message);
       _exit(0);
     }
@@ -826,7 +830,7 @@ TEST(Resume, TwoDoNotWriteIntoOneDirectory) {
   };
   CountedNumbers numbers;
   CountDown proposer;
-  ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, nullptr, options).ok());
+  ASSERT_TRUE(tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, options).ok());
   EXPECT_THAT(other, HasSubstr(std::to_string(getpid())));
   EXPECT_EQ(read_text(path + "/best.txt"), "7");
 }
@@ -838,10 +842,10 @@ TEST(SimulatedEvaluator, GivesWhatARunGives) {
   const Workload stencil = Workload::make(find_benchmark("stencil")->make()).value();
   const Workload small =
       Workload::make(with_values(find_benchmark("stencil")->make(), "size=small").value()).value();
-  auto evaluator = make_simulated_evaluator(machine, {stencil, small});
+  auto evaluator = tuning::make_simulated_evaluator(machine, {stencil, small});
   EXPECT_EQ(evaluator->inputs().size(), 2U);
   EXPECT_NE(evaluator->inputs()[0], evaluator->inputs()[1]);
-  const Evaluation default_mapper = evaluator->evaluate({"", GuideDetail::kProfile});
+  const tuning::Evaluation default_mapper = evaluator->evaluate({"", GuideDetail::kProfile});
   ASSERT_TRUE(default_mapper.ok());
   ASSERT_EQ(default_mapper.values.size(), 2U);
   EXPECT_NEAR(default_mapper.score, std::sqrt(default_mapper.values[0] * default_mapper.values[1]),
@@ -858,7 +862,7 @@ TEST(SimulatedEvaluator, GivesWhatARunGives) {
   const auto refused = evaluator->check("Task * GPUS;", GuideDetail::kSuggest);
   ASSERT_TRUE(refused.has_value());
   EXPECT_THAT(refused->feedback.execution, HasSubstr("GPUS"));
-  EXPECT_EQ(evaluator->evaluate({"Task * GPUS;"}).status, Evaluation::Status::kRefused);
+  EXPECT_EQ(evaluator->evaluate({"Task * GPUS;"}).status, tuning::Evaluation::Status::kRefused);
   EXPECT_EQ(evaluator->canonical("Task  * GPU; # a"), evaluator->canonical("Task * GPU;"));
   EXPECT_NE(evaluator->canonical("Task * GPU;"), evaluator->canonical("Task * CPU;"));
 }
@@ -866,18 +870,18 @@ TEST(SimulatedEvaluator, GivesWhatARunGives) {
 // Proposals of one generation are checked and run on all cores.
 TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
   const TemporaryFolder directory;
-  Problem problem;
+  tuning::Problem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs = {
       Workload::make(with_values(find_benchmark("circuit")->make(), "size=small").value()).value()};
   const auto journal = [&](const std::string& name, int threads) {
-    auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
-    auto proposer = make_proposer("opentuner", problem, 3).value();
-    TuneOptions options;
+    auto evaluator = tuning::make_simulated_evaluator(problem.machine, problem.inputs);
+    auto proposer = tuning::make_proposer("opentuner", problem, 3).value();
+    tuning::TuneOptions options;
     options.directory = directory.path() + "/" + name;
     options.budget.evaluations = 40;
     options.threads = threads;
-    const auto outcome = tune(problem, *evaluator, *proposer, nullptr, nullptr, options);
+    const auto outcome = tuning::tune(problem, *evaluator, *proposer, nullptr, nullptr, options);
     EXPECT_TRUE(outcome.ok() && outcome->spent.evaluations == 40);
     return testing::without_times(read_text(options.directory + "/journal.jsonl"));
   };
@@ -887,11 +891,11 @@ TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
 }
 
 // Proposes one mapping; what of it decides nothing goes when the search ends.
-class OneMapping : public Proposer {
+class OneMapping : public tuning::Proposer {
  public:
   explicit OneMapping(std::string text) : text_(std::move(text)) {}
   std::string_view name() const override { return "one mapping"; }
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
     if (round.history().best() != nullptr && round.history().last()->number > 1) return {};
     return {{text_, "one"}};
   }
@@ -909,37 +913,37 @@ constexpr char kWorthless[] =
     "InstanceLimit task_4 1000000;\n";
 
 struct Tidied {
-  Result<TuneOutcome> outcome;
+  Result<tuning::TuneOutcome> outcome;
   std::string best, report, journal;
 };
 
-Tidied tidied(const std::string& directory, const std::function<void(TuneOptions*)>& change,
+Tidied tidied(const std::string& directory, const std::function<void(tuning::TuneOptions*)>& change,
               bool simulated = true) {
-  Problem problem;
+  tuning::Problem problem;
   problem.start = kGiven;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs = {
       Workload::make(with_values(find_benchmark("cannon")->make(), "size=small").value()).value()};
-  class Measured : public Evaluator {
+  class Measured : public tuning::Evaluator {
    public:
-    explicit Measured(std::unique_ptr<Evaluator> runtime) : runtime_(std::move(runtime)) {}
+    explicit Measured(std::unique_ptr<tuning::Evaluator> runtime) : runtime_(std::move(runtime)) {}
     std::vector<std::string> inputs() const override { return runtime_->inputs(); }
     std::string unit() const override { return "s"; }
-    Evaluation evaluate(const EvaluationRequest& request) override {
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
       return runtime_->evaluate(request);
     }
 
    private:
-    std::unique_ptr<Evaluator> runtime_;
+    std::unique_ptr<tuning::Evaluator> runtime_;
   };
-  auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  auto evaluator = tuning::make_simulated_evaluator(problem.machine, problem.inputs);
   if (!simulated) evaluator = std::make_unique<Measured>(std::move(evaluator));
   OneMapping proposer(std::string(kWorthless) + kWorth + kGiven);
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = directory;
   options.budget.evaluations = 5;
   change(&options);
-  auto outcome = tune(problem, *evaluator, proposer, nullptr, nullptr, options);
+  auto outcome = tuning::tune(problem, *evaluator, proposer, nullptr, nullptr, options);
   EXPECT_TRUE(outcome.ok()) << outcome.error().message;
   return {std::move(outcome), read_text(directory + "/best.mapper"),
           read_text(directory + "/report.txt"),
@@ -948,7 +952,7 @@ Tidied tidied(const std::string& directory, const std::function<void(TuneOptions
 
 TEST(Tune, WhatIsWorthNothingIsTakenOutOfTheBest) {
   const TemporaryFolder directory;
-  const auto nothing = [](TuneOptions*) {};
+  const auto nothing = [](tuning::TuneOptions*) {};
   const Tidied first = tidied(directory.path() + "/first", nothing);
   EXPECT_EQ(first.best, std::string(kWorth) + kGiven);
   EXPECT_EQ(first.outcome->best->proposal.text, first.best);
@@ -961,8 +965,8 @@ TEST(Tune, WhatIsWorthNothingIsTakenOutOfTheBest) {
   EXPECT_THAT(to_json(*first.outcome), HasSubstr("\"dropped\":[\"InstanceLimit task_4 1000000;\""));
   // The journal has it as it was tried; gone through again it comes to the same.
   EXPECT_THAT(first.journal, HasSubstr("unused"));
-  const Tidied again =
-      tidied(directory.path() + "/first", [](TuneOptions* options) { options->resume = true; });
+  const Tidied again = tidied(directory.path() + "/first",
+                              [](tuning::TuneOptions* options) { options->resume = true; });
   EXPECT_EQ(again.best, first.best);
   EXPECT_EQ(again.journal, first.journal);
   EXPECT_EQ(to_json(*again.outcome).substr(0, to_json(*again.outcome).find("\"seconds\"")),
@@ -972,32 +976,36 @@ TEST(Tune, WhatIsWorthNothingIsTakenOutOfTheBest) {
 TEST(Tune, NothingIsTakenOutWhereThatIsNotForNothing) {
   const TemporaryFolder directory;
   const std::string all = std::string(kWorthless) + kWorth + kGiven;
-  EXPECT_EQ(tidied(directory.path() + "/compare", [](TuneOptions* o) { o->compare = true; }).best,
-            all);
+  EXPECT_EQ(
+      tidied(directory.path() + "/compare", [](tuning::TuneOptions* o) { o->compare = true; }).best,
+      all);
   EXPECT_EQ(tidied(
-                directory.path() + "/measured", [](TuneOptions*) {}, false)
+                directory.path() + "/measured", [](tuning::TuneOptions*) {}, false)
                 .best,
             all);
-  const Tidied stopped = tidied(directory.path() + "/stopped", [](TuneOptions* options) {
+  const Tidied stopped = tidied(directory.path() + "/stopped", [](tuning::TuneOptions* options) {
     const auto stop = std::make_shared<bool>(false);
     options->stop = [stop] { return *stop; };
-    options->on_event = [stop](const TuneEvent& event) { *stop = event.spent.evaluations == 2; };
+    options->on_event = [stop](const tuning::TuneEvent& event) {
+      *stop = event.spent.evaluations == 2;
+    };
   });
   EXPECT_EQ(stopped.outcome->end, End::kStopped);
   EXPECT_EQ(stopped.best, all);
 }
 
 TEST(Sparkline, IsALetterForEachScore) {
-  EXPECT_EQ(sparkline(std::vector<double>{}), "");
+  EXPECT_EQ(tuning::sparkline(std::vector<double>{}), "");
   const double inf = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(sparkline(std::vector<double>{8, inf, 4, 1}), "█·▆▁");
-  EXPECT_EQ(sparkline(std::vector<double>{2, 2}), "▁▁");
+  EXPECT_EQ(tuning::sparkline(std::vector<double>{8, inf, 4, 1}), "█·▆▁");
+  EXPECT_EQ(tuning::sparkline(std::vector<double>{2, 2}), "▁▁");
   // Scores of values that are better when they are higher: 1/8, 1/4, 1.
-  EXPECT_EQ(sparkline(std::vector<double>{8, inf, 4, 1}, 60, true), "▁·▃█");
-  EXPECT_EQ(sparkline(std::vector<double>{2, 2}, 60, true), "██");
-  EXPECT_EQ(sparkline(std::vector<double>{8, 1, 4, 8}, 2, true), "█▁");  // the best of each half
+  EXPECT_EQ(tuning::sparkline(std::vector<double>{8, inf, 4, 1}, 60, true), "▁·▃█");
+  EXPECT_EQ(tuning::sparkline(std::vector<double>{2, 2}, 60, true), "██");
+  EXPECT_EQ(tuning::sparkline(std::vector<double>{8, 1, 4, 8}, 2, true),
+            "█▁");  // the best of each half
   const std::vector<double> many(1000, 3.0);
-  EXPECT_EQ(sparkline(many, 10).size(), 10 * std::string("▁").size());
+  EXPECT_EQ(tuning::sparkline(many, 10).size(), 10 * std::string("▁").size());
 }
 
 }  // namespace

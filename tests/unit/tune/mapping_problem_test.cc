@@ -13,7 +13,7 @@ namespace {
 class MappingProblemTest : public ::testing::Test {
  protected:
   // Adds a benchmark with these values for its parameters.
-  std::optional<Diagnostics> add(MappingProblem& problem, const std::string& name,
+  std::optional<Diagnostics> add(tuning::MappingProblem& problem, const std::string& name,
                                  const std::string& machine, const std::string& values) {
     const auto app = with_values(find_benchmark(name)->make(), values);
     GROMA_CHECK(app.ok());
@@ -27,7 +27,7 @@ class MappingProblemTest : public ::testing::Test {
 };
 
 TEST_F(MappingProblemTest, HasTheMachineAndTheApplications) {
-  MappingProblem made(std::nullopt, {}, false);
+  tuning::MappingProblem made(std::nullopt, {}, false);
   EXPECT_FALSE(made.problem.is_mapping());
   EXPECT_FALSE(add(made, "cannon", "p100x4", "size=small"));
   EXPECT_FALSE(add(made, "summa", "p100x4", "size=small"));
@@ -38,7 +38,7 @@ TEST_F(MappingProblemTest, HasTheMachineAndTheApplications) {
 }
 
 TEST_F(MappingProblemTest, ATaskWithoutAProcessorPreventsTheSearch) {
-  MappingProblem made(std::nullopt, {}, false);
+  tuning::MappingProblem made(std::nullopt, {}, false);
   const auto why = add(made, "cannon", "gpu=0", "size=small");
   ASSERT_TRUE(why);
   EXPECT_EQ(why->source().name(), "cannon");
@@ -46,14 +46,14 @@ TEST_F(MappingProblemTest, ATaskWithoutAProcessorPreventsTheSearch) {
 }
 
 TEST_F(MappingProblemTest, OtherNodesAreNoted) {
-  MappingProblem made(std::nullopt, {}, false);
+  tuning::MappingProblem made(std::nullopt, {}, false);
   EXPECT_FALSE(add(made, "cannon", "p100x4:nodes=2", "size=small"));
   ASSERT_EQ(made.notes.size(), 1U);
   EXPECT_THAT(ids_of(made.notes[0]), ::testing::ElementsAre(DiagId::kNodesDiffer));
 }
 
 TEST_F(MappingProblemTest, AnErrorOfTheStartPreventsTheSearch) {
-  MappingProblem made(Source("a.mapper", "Task * NOWHERE;\n"), {}, true);
+  tuning::MappingProblem made(Source("a.mapper", "Task * NOWHERE;\n"), {}, true);
   const auto why = add(made, "cannon", "p100x4", "size=small");
   ASSERT_TRUE(why);
   EXPECT_EQ(why->source().name(), "a.mapper");
@@ -62,7 +62,7 @@ TEST_F(MappingProblemTest, AnErrorOfTheStartPreventsTheSearch) {
 
 TEST_F(MappingProblemTest, AStartThatLacksMemoryIsNoted) {
   const std::string start = "Region * * GPU ZCMEM;\n";
-  MappingProblem made(Source("a.mapper", start), {}, true);
+  tuning::MappingProblem made(Source("a.mapper", start), {}, true);
   EXPECT_FALSE(add(made, "circuit", "p100x4:zcmem=1", "size=small"));
   EXPECT_EQ(made.problem.start, start);
   ASSERT_EQ(made.notes.size(), 1U);
@@ -72,7 +72,7 @@ TEST_F(MappingProblemTest, AStartThatLacksMemoryIsNoted) {
 
 TEST_F(MappingProblemTest, NamesThatTheApplicationLacksAreNotedIfAsked) {
   for (const bool check_names : {true, false}) {
-    MappingProblem made(Source("a.mapper", "Task task_44 GPU,CPU;\n"), {}, check_names);
+    tuning::MappingProblem made(Source("a.mapper", "Task task_44 GPU,CPU;\n"), {}, check_names);
     EXPECT_FALSE(add(made, "cannon", "p100x4", "size=small"));
     EXPECT_EQ(made.notes.size(), check_names ? 1U : 0U);
   }

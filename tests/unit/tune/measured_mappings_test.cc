@@ -17,17 +17,18 @@ using testing::read_text;
 TEST(MeasuredMappings, AreRunByTheCommandOnlyIfTheRuntimeTakesThem) {
   const TemporaryFolder folder;
   const auto machine = std::make_shared<const Machine>(*make_machine("p100x4"));
-  const auto runtime =
-      make_simulated_evaluator(machine, {*Workload::make(find_benchmark("circuit")->make())});
-  CommandEvaluatorOptions options;
+  const auto runtime = tuning::make_simulated_evaluator(
+      machine, {*Workload::make(find_benchmark("circuit")->make())});
+  tuning::CommandEvaluatorOptions options;
   options.command = "cat {file} >> seen; echo time: 2 s";
   options.metric_pattern = "time: (\\S+) s";
   options.unit = "steps";
   options.repeats = 1;
   options.folder = folder.path();
-  auto command = make_command_evaluator(options);
+  auto command = tuning::make_command_evaluator(options);
   ASSERT_TRUE(command.ok()) << command.error().message;
-  const auto evaluator = make_measured_mappings_evaluator(std::move(command).value(), *runtime);
+  const auto evaluator =
+      tuning::make_measured_mappings_evaluator(std::move(command).value(), *runtime);
   EXPECT_EQ(evaluator->unit(), "steps");
   EXPECT_FALSE(evaluator->simulated());
   const std::string good = "Task * CPU;\n";
@@ -39,10 +40,10 @@ TEST(MeasuredMappings, AreRunByTheCommandOnlyIfTheRuntimeTakesThem) {
 }
 
 TEST(LegionCommands, QuoteTheirWordsForTheShell) {
-  CommandEvaluatorOptions options;
+  tuning::CommandEvaluatorOptions options;
   options.repeats = 7;
-  options = with_legion_commands(std::move(options), "/opt/it's here/groma",
-                                 {"cannon:n=64", "circuit"}, {"-ll:cpu", "2", "$(rm)"});
+  options = tuning::with_legion_commands(std::move(options), "/opt/it's here/groma",
+                                         {"cannon:n=64", "circuit"}, {"-ll:cpu", "2", "$(rm)"});
   EXPECT_EQ(options.repeats, 7);
   EXPECT_THAT(options.inputs, ElementsAre("cannon:n=64", "circuit"));
   EXPECT_EQ(options.metric_pointer, "/seconds");

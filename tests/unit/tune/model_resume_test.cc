@@ -38,20 +38,20 @@ class Resumed {
     EXPECT_FALSE(write_file(folder_.path() + "/model.sh", kModel));
   }
 
-  TuneOutcome run(std::string_view name, const std::string& directory, std::int64_t evaluations,
-                  bool resume) {
-    ChatOptions chat;
+  tuning::TuneOutcome run(std::string_view name, const std::string& directory,
+                          std::int64_t evaluations, bool resume) {
+    llm::ChatOptions chat;
     chat.endpoint = "exec:sh " + folder_.path() + "/model.sh";
-    ChatClient model = ChatClient::make(chat).value();
-    const auto evaluator = make_simulated_evaluator(problem_.machine, problem_.inputs);
-    auto proposer = make_proposer(name, problem_, 5).value();
-    TuneOptions options;
+    llm::ChatClient model = llm::ChatClient::make(chat).value();
+    const auto evaluator = tuning::make_simulated_evaluator(problem_.machine, problem_.inputs);
+    auto proposer = tuning::make_proposer(name, problem_, 5).value();
+    tuning::TuneOptions options;
     options.budget.evaluations = evaluations;
     options.directory = folder_.path() + "/" + directory;
     options.resume = resume;
-    auto outcome = tune(problem_, *evaluator, *proposer, &model, nullptr, options);
+    auto outcome = tuning::tune(problem_, *evaluator, *proposer, &model, nullptr, options);
     EXPECT_TRUE(outcome.ok()) << name << ": " << outcome.error().message;
-    return outcome ? std::move(*outcome) : TuneOutcome();
+    return outcome ? std::move(*outcome) : tuning::TuneOutcome();
   }
 
   std::string findings(const std::string& directory) const {
@@ -65,15 +65,15 @@ class Resumed {
 
  private:
   TemporaryFolder folder_;
-  Problem problem_;
+  tuning::Problem problem_;
 };
 
 TEST(ModelResume, ASearchThatIsCutOffAnywhereEndsAsItWouldHave) {
   Resumed search;
-  for (const ProposerInfo& info : proposers()) {
+  for (const tuning::ProposerInfo& info : tuning::proposers()) {
     if (!info.asks_model) continue;
     const std::string name(info.name);
-    const TuneOutcome whole = search.run(name, name, 9, false);
+    const tuning::TuneOutcome whole = search.run(name, name, 9, false);
     EXPECT_GT(whole.spent.model_calls, 2) << name;
     ASSERT_TRUE(whole.best) << name;
     const std::string findings = search.findings(name);
@@ -82,7 +82,7 @@ TEST(ModelResume, ASearchThatIsCutOffAnywhereEndsAsItWouldHave) {
       const std::string cut = fmt::format("{}-{}", name, part);
       search.run(name, cut, 9, false);
       search.cut_journal(cut, part);
-      const TuneOutcome resumed = search.run(name, cut, 9, true);
+      const tuning::TuneOutcome resumed = search.run(name, cut, 9, true);
       ASSERT_TRUE(resumed.best) << cut;
       EXPECT_EQ(resumed.best->proposal.text, whole.best->proposal.text) << cut;
       EXPECT_EQ(resumed.trajectory, whole.trajectory) << cut;

@@ -26,19 +26,19 @@ using ::testing::AllOf;
 using testing::FakeEvaluator;
 using ::testing::HasSubstr;
 using testing::read_text;
-using End = TuneOutcome::End;
-using Kind = TuneEvent::Kind;
+using End = tuning::TuneOutcome::End;
+using Kind = tuning::TuneEvent::Kind;
 
 // A number less one, for which it asks the model.
-class Asking : public Proposer {
+class Asking : public tuning::Proposer {
  public:
   std::string_view name() const override { return "asking"; }
   GuideDetail reads() const override { return GuideDetail::kExplain; }
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
     const std::string next = std::to_string(last_ - 1) + suffix;
-    std::vector<ChatRequest> requests(questions);
-    for (ChatRequest& request : requests) {
-      request.messages.push_back({ChatMessage::Role::kUser, "after " + next});
+    std::vector<llm::ChatRequest> requests(questions);
+    for (llm::ChatRequest& request : requests) {
+      request.messages.push_back({llm::ChatMessage::Role::kUser, "after " + next});
       request.seed = ++asked_;
       request.max_tokens = 16;
     }
@@ -57,7 +57,7 @@ class Asking : public Proposer {
     if (replies.size() < requests.size()) return {};
     return {{next, replies.front()}};
   }
-  void learn(const Step& step) override { last_ = std::stoi(step.proposal.text); }
+  void learn(const tuning::Step& step) override { last_ = std::stoi(step.proposal.text); }
 
   std::size_t questions = 1;
   bool goes_on_without = false;
@@ -74,9 +74,9 @@ class Numbers : public FakeEvaluator {
       : FakeEvaluator([mended](const std::string& text) {
           return text.starts_with("13") && !mended ? -1.0 : std::stod(text);
         }) {}
-  std::optional<Evaluation> check(const std::string& text, GuideDetail) const override {
+  std::optional<tuning::Evaluation> check(const std::string& text, GuideDetail) const override {
     if (!text.starts_with("17")) return std::nullopt;
-    Evaluation refused;
+    tuning::Evaluation refused;
     refused.feedback.execution = "17 is not a number";
     return refused;
   }
@@ -88,7 +88,7 @@ class Searched {
   Searched() { options.directory = folder_.path() + "/search"; }
 
   // What came of it, or what was wrong.
-  Result<TuneOutcome> run() {
+  Result<tuning::TuneOutcome> run() {
     Numbers numbers(mended);
     Asking proposer;
     proposer.questions = questions;
@@ -97,16 +97,16 @@ class Searched {
     chat.endpoint =
         endpoint + "request=$(cat); echo asked >> " + folder_.path() + "/asked; " + model;
     if (!endpoint.ends_with(':')) chat.endpoint = endpoint;
-    ChatClient client = ChatClient::make(chat).value();
-    options.on_event = [this](const TuneEvent& event) { said.push_back(event.kind); };
+    llm::ChatClient client = llm::ChatClient::make(chat).value();
+    options.on_event = [this](const tuning::TuneEvent& event) { said.push_back(event.kind); };
     said.clear();
-    return tune(problem, numbers, proposer, &client, nullptr, options);
+    return tuning::tune(problem, numbers, proposer, &client, nullptr, options);
   }
   std::string error() {
     const auto outcome = run();
     return outcome ? "" : outcome.error().message;
   }
-  Result<TuneOutcome> resume() {
+  Result<tuning::TuneOutcome> resume() {
     options.resume = true;
     return run();
   }
@@ -123,9 +123,9 @@ class Searched {
   }
   const std::string& folder() const { return folder_.path(); }
 
-  TuneOptions options;
-  Problem problem{"18 ", nullptr, {}, ""};
-  ChatOptions chat;
+  tuning::TuneOptions options;
+  tuning::Problem problem{"18 ", nullptr, {}, ""};
+  llm::ChatOptions chat;
   std::string endpoint = "exec:", model = "echo well";
   std::size_t questions = 1;
   bool goes_on_without = false, mended = false;
@@ -303,7 +303,7 @@ TEST(ModelEnd, OfACeilingThatIsLiftedLater) {
       Searched search;
       search.goes_on_without = goes_on_without;
       search.options.budget.evaluations = 6;
-      search.chat.price = ChatPrice{1e6, 1e6};  // a token costs 1
+      search.chat.price = llm::ChatPrice{1e6, 1e6};  // a token costs 1
       double& ceiling = of_client ? search.chat.max_money : search.options.budget.money;
       ceiling = of_client ? 250 : 50;
       const auto poor = search.run();
@@ -359,7 +359,7 @@ TEST(ModelEnd, OfTheCeilingOfAClientThatKnowsWhatWasSpentBefore) {
 TEST(Resume, AQuestionThatWasLostIsPaidFor) {
   Searched search;
   search.options.budget.evaluations = 4;
-  search.chat.price = ChatPrice{1e6, 1e6};
+  search.chat.price = llm::ChatPrice{1e6, 1e6};
   const auto whole = search.run();
   ASSERT_TRUE(whole.ok());
   const std::string journal = search.journal();
@@ -426,7 +426,7 @@ TEST(Resume, WhatWasAskedInVainIsPaidFor) {
   search.endpoint = server.at("first-500");
   search.chat.model = "any";
   search.chat.backoff_ms = 1;
-  search.chat.price = ChatPrice{1e6, 1e6};
+  search.chat.price = llm::ChatPrice{1e6, 1e6};
   const auto outcome = search.run();
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_EQ(outcome->spent.model_calls, 3);
@@ -495,11 +495,11 @@ TEST(Resume, RemovesWhatAKilledSearchLeftBesideItsFiles) {
   Searched search;
   search.options.budget.evaluations = 4;
   ASSERT_EQ(search.error(), "");
-  for (const char* name : kSearchFiles) {
+  for (const char* name : tuning::kSearchFiles) {
     std::ofstream(search.options.directory + "/" + name + ".groma-abc123") << "half";
   }
   ASSERT_TRUE(search.resume());
-  for (const char* name : kSearchFiles) {
+  for (const char* name : tuning::kSearchFiles) {
     EXPECT_FALSE(std::filesystem::exists(search.options.directory + "/" + name + ".groma-abc123"))
         << name;
   }
@@ -529,7 +529,7 @@ TEST(Resume, KeepsEveryByte) {
     ASSERT_EQ(search.error(), "");
     const std::string journal = search.journal();
     search.write_journal(journal.substr(0, journal.find("{\"round\"", journal.find("number\":4"))));
-    const auto recorded = recorded_search(search.options.directory);
+    const auto recorded = tuning::recorded_search(search.options.directory);
     ASSERT_TRUE(recorded.ok());
     EXPECT_EQ(recorded->start, "18" + suffix);
     EXPECT_EQ(recorded->fingerprint, suffix);
@@ -550,7 +550,7 @@ TEST(Resume, ATextToBeginWithHasABound) {
   const std::string before = R"("start":")";
   journal.insert(journal.find(before) + before.size(), long_text);
   search.write_journal(journal);
-  const auto recorded = recorded_search(search.options.directory);
+  const auto recorded = tuning::recorded_search(search.options.directory);
   ASSERT_FALSE(recorded.ok());
   EXPECT_EQ(recorded.error().code, Error::Code::kTooLarge);
   EXPECT_THAT(recorded.error().message, HasSubstr("says in more than 8 MB what it is"));
@@ -566,7 +566,7 @@ TEST(Resume, ADirectoryThatCannotBeLookedUpIsAnError) {
   std::filesystem::create_symlink("loop", loop);
   for (const auto& [directory, why] : {std::pair(std::string(5'000, 'x'), "File name too long"),
                                        {loop, "Too many levels of symbolic links"}}) {
-    const auto recorded = recorded_search(directory);
+    const auto recorded = tuning::recorded_search(directory);
     ASSERT_FALSE(recorded.ok());
     EXPECT_THAT(recorded.error().message, HasSubstr(why));
     Searched search;
@@ -620,21 +620,21 @@ TEST(Resume, NamesWhatIsNotAsItWas) {
 // --------------------------------------------------------------------------------------- estimates
 
 // The best of what is estimated, after asking whether to stop.
-class Estimating : public Proposer {
+class Estimating : public tuning::Proposer {
  public:
   std::string_view name() const override { return "estimating"; }
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
     std::vector<std::string> texts;
     for (int i = 1; i <= 3; ++i) texts.push_back(std::to_string(last_ - i));
-    const auto estimates =
-        round.stop() ? std::vector<Evaluation>() : round.estimate(texts, GuideDetail::kNone);
+    const auto estimates = round.stop() ? std::vector<tuning::Evaluation>()
+                                        : round.estimate(texts, GuideDetail::kNone);
     std::size_t best = 0;
     for (std::size_t i = 1; i < estimates.size(); ++i) {
       if (estimates[i].score < estimates[best].score) best = i;
     }
     return {{texts[best], ""}};
   }
-  void learn(const Step& step) override { last_ = std::stoi(step.proposal.text); }
+  void learn(const tuning::Step& step) override { last_ = std::stoi(step.proposal.text); }
 
  private:
   int last_ = 0;
@@ -651,23 +651,24 @@ TEST(Estimates, AreNotMadeTwice) {
       return text == "30" ? -1 : std::stod(text);
     });
     Estimating proposer;
-    TuneOptions options;
+    tuning::TuneOptions options;
     options.directory = folder.path() + "/" + name;
     options.budget.evaluations = evaluations;
     options.budget.seconds = seconds;
     options.resume = resume;
     options.threads = 1;
-    auto outcome = tune({"40", nullptr, {}, ""}, numbers, proposer, nullptr, &estimator, options);
+    auto outcome =
+        tuning::tune({"40", nullptr, {}, ""}, numbers, proposer, nullptr, &estimator, options);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
-    return outcome ? *std::move(outcome) : TuneOutcome();
+    return outcome ? *std::move(outcome) : tuning::TuneOutcome();
   };
-  const TuneOutcome whole = search("whole", 8, false);
+  const tuning::TuneOutcome whole = search("whole", 8, false);
   EXPECT_EQ(runs, 21);
   EXPECT_EQ(whole.spent.estimates, 21);
   runs = 0;
   search("cut", 4, false);
   EXPECT_EQ(runs, 9);
-  const TuneOutcome resumed = search("cut", 8, true);
+  const tuning::TuneOutcome resumed = search("cut", 8, true);
   EXPECT_EQ(runs, 21);
   EXPECT_EQ(resumed.trajectory, whole.trajectory);
   EXPECT_EQ(resumed.spent.estimates, 21);
@@ -678,11 +679,11 @@ TEST(Estimates, AreNotMadeTwice) {
     std::ofstream(path, std::ios::binary) << with(journal, from, to);
     Numbers numbers;
     Estimating proposer;
-    TuneOptions options;
+    tuning::TuneOptions options;
     options.directory = folder.path() + "/cut";
     options.resume = true;
     const auto outcome =
-        tune({"40", nullptr, {}, ""}, numbers, proposer, nullptr, &numbers, options);
+        tuning::tune({"40", nullptr, {}, ""}, numbers, proposer, nullptr, &numbers, options);
     return outcome ? "" : outcome.error().message;
   };
   EXPECT_THAT(refused("{\"texts\":", "{\"texts\":1"), HasSubstr("estimates something else"));
@@ -696,7 +697,7 @@ TEST(Estimates, AreNotMadeTwice) {
   late.replace(first, late.find('}', first) - first, "999");
   std::ofstream(path, std::ios::binary) << late;
   runs = 0;
-  const TuneOutcome timed = search("cut", 20, true, 10);
+  const tuning::TuneOutcome timed = search("cut", 20, true, 10);
   EXPECT_EQ(timed.end, End::kBudget);
   EXPECT_EQ(timed.trajectory, whole.trajectory);
   EXPECT_EQ(runs, 0);
@@ -705,10 +706,10 @@ TEST(Estimates, AreNotMadeTwice) {
 // They may take a third of the time that is left, so that something is evaluated; gone through
 // again they end where they did.
 TEST(Estimates, LeaveTimeForEvaluations) {
-  class Endless : public Proposer {
+  class Endless : public tuning::Proposer {
    public:
     std::string_view name() const override { return "endless"; }
-    std::vector<Proposal> propose(Round& round) override {
+    std::vector<tuning::Proposal> propose(tuning::Round& round) override {
       const std::string texts[] = {"1", "2", "3"};
       std::size_t made = 3;
       while (made == 3 && !round.stop()) {
@@ -723,7 +724,7 @@ TEST(Estimates, LeaveTimeForEvaluations) {
     int proposed_ = 0;
   };
   const TemporaryFolder folder;
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = folder.path() + "/search";
   options.threads = 2;
   options.budget.estimates = 0;
@@ -739,7 +740,7 @@ TEST(Estimates, LeaveTimeForEvaluations) {
     Numbers numbers;
     Endless proposer;
     const auto outcome =
-        tune({"40", nullptr, {}, ""}, numbers, proposer, nullptr, &estimator, options);
+        tuning::tune({"40", nullptr, {}, ""}, numbers, proposer, nullptr, &estimator, options);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     EXPECT_EQ(outcome->spent.estimates, static_cast<std::int64_t>(proposer.estimated));
     options.resume = true;
@@ -758,15 +759,15 @@ TEST(Estimates, LeaveTimeForEvaluations) {
 // read
 
 // Reads nothing, and keeps what it is told all the same.
-class Blind : public Proposer {
+class Blind : public tuning::Proposer {
  public:
   explicit Blind(std::vector<std::string> texts) : texts_(std::move(texts)) {}
   std::string_view name() const override { return "blind"; }
-  std::vector<Proposal> propose(Round&) override {
+  std::vector<tuning::Proposal> propose(tuning::Round&) override {
     if (next_ == texts_.size()) return {};
     return {{texts_[next_++], "\x1b[31mred\x07"}};
   }
-  void learn(const Step& step) override {
+  void learn(const tuning::Step& step) override {
     const Feedback& feedback = step.evaluation.feedback;
     learnt += feedback.execution;
     for (const std::string& each : feedback.explain) learnt += each;
@@ -780,20 +781,20 @@ class Blind : public Proposer {
 
 TEST(Reasons, AreToldWhoeverReadsThem) {
   const TemporaryFolder folder;
-  CommandEvaluatorOptions how;
+  tuning::CommandEvaluatorOptions how;
   how.command = "sh {file}";
   how.metric_pattern = "value (.*)";
   how.timeout_ms = 300;
-  const auto evaluator = make_command_evaluator(how).value();
-  TuneOptions options;
+  const auto evaluator = tuning::make_command_evaluator(how).value();
+  tuning::TuneOptions options;
   std::string said;
-  options.on_event = [&](const TuneEvent& event) { said += to_json(event); };
+  options.on_event = [&](const tuning::TuneEvent& event) { said += to_json(event); };
   int searches = 0;
   const auto search = [&](const std::string& start, std::vector<std::string> texts) {
     Blind proposer(std::move(texts));
     options.directory = folder.path() + "/" + std::to_string(searches++);
     const auto outcome =
-        tune({start, nullptr, {}, ""}, *evaluator, proposer, nullptr, nullptr, options);
+        tuning::tune({start, nullptr, {}, ""}, *evaluator, proposer, nullptr, nullptr, options);
     EXPECT_EQ(proposer.learnt, "");
     return outcome ? read_text(options.directory + "/steps.txt")
                    : outcome.error().message + "; " + outcome.error().help;
@@ -816,15 +817,15 @@ TEST(Reasons, AreToldWhoeverReadsThem) {
 
 TEST(Reasons, OfMappingsAreToldToo) {
   const TemporaryFolder folder;
-  Problem problem;
+  tuning::Problem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   problem.start = "Task * GPUS;";
-  const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  const auto evaluator = tuning::make_simulated_evaluator(problem.machine, problem.inputs);
   Blind proposer({"Task * CPUS;", ""});
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = folder.path() + "/search";
-  const auto outcome = tune(problem, *evaluator, proposer, nullptr, nullptr, options);
+  const auto outcome = tuning::tune(problem, *evaluator, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_THAT(draw(*outcome, *evaluator), HasSubstr("start  refused: "));
   const std::string report = read_text(options.directory + "/steps.txt");
@@ -847,11 +848,11 @@ TEST(Report, ShowsAReplyWithoutWhatATerminalObeys) {
 
 TEST(Report, SaysWhyThereIsNoBest) {
   Numbers numbers;
-  TuneOptions options;
+  tuning::TuneOptions options;
   const auto words = [&](const std::string& start, std::vector<std::string> texts) {
     Blind proposer(std::move(texts));
     const auto outcome =
-        tune({start, nullptr, {}, ""}, numbers, proposer, nullptr, nullptr, options);
+        tuning::tune({start, nullptr, {}, ""}, numbers, proposer, nullptr, nullptr, options);
     return outcome ? draw(*outcome, numbers) : outcome.error().message;
   };
   options.budget.evaluations = 0;
@@ -867,7 +868,7 @@ TEST(Report, SaysWhyThereIsNoBest) {
 TEST(Evaluations, OfNoScoreAreFailures) {
   FakeEvaluator zero([](const std::string& text) { return text == "0" ? 0.0 : 1.0; });
   Blind proposer({"0"});
-  const auto outcome = tune({"1", nullptr, {}, ""}, zero, proposer, nullptr, nullptr, {});
+  const auto outcome = tuning::tune({"1", nullptr, {}, ""}, zero, proposer, nullptr, nullptr, {});
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->best->proposal.text, "1");
 }

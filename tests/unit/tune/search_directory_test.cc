@@ -18,31 +18,31 @@ TEST(SearchDirectory, ANewOneHasANewName) {
   const TemporaryFolder folder;
   const fs::path here = fs::current_path();
   fs::current_path(folder.path());
-  EXPECT_EQ(make_search_directory(), "tune");
-  EXPECT_EQ(make_search_directory(), "tune.2");
+  EXPECT_EQ(tuning::make_search_directory(), "tune");
+  EXPECT_EQ(tuning::make_search_directory(), "tune.2");
   folder.write("tune.3", "a file");
-  EXPECT_EQ(make_search_directory(), "tune.4");
+  EXPECT_EQ(tuning::make_search_directory(), "tune.4");
   EXPECT_TRUE(fs::is_directory("tune.4"));
   fs::current_path(here);
 }
 
 TEST(SearchDirectory, AFileIsNoDirectory) {
   const TemporaryFolder folder;
-  EXPECT_FALSE(not_a_directory(folder.path()));
-  EXPECT_FALSE(not_a_directory(folder.path() + "/absent"));
-  const auto error = not_a_directory(folder.write("file\x1b", ""));
+  EXPECT_FALSE(tuning::not_a_directory(folder.path()));
+  EXPECT_FALSE(tuning::not_a_directory(folder.path() + "/absent"));
+  const auto error = tuning::not_a_directory(folder.write("file\x1b", ""));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->message, "`" + folder.path() + "/file\\u001b` is a file, not a directory");
 }
 
 TEST(SearchDirectory, NoFileMayBeALink) {
   const TemporaryFolder folder;
-  EXPECT_FALSE(link_in_search(folder.path()));
+  EXPECT_FALSE(tuning::link_in_search(folder.path()));
   fs::create_symlink("elsewhere", folder.path() + "/other");  // no file of a search
-  EXPECT_FALSE(link_in_search(folder.path()));
+  EXPECT_FALSE(tuning::link_in_search(folder.path()));
   for (const std::string name : {"best.mapper", "verified.mapper", "journal.jsonl", "lock"}) {
     fs::create_symlink("elsewhere", folder.path() + "/" + name);
-    const auto error = link_in_search(folder.path());
+    const auto error = tuning::link_in_search(folder.path());
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->message, "`" + folder.path() + "` has a link for its `" + name + "`");
     fs::remove(folder.path() + "/" + name);
@@ -51,12 +51,12 @@ TEST(SearchDirectory, NoFileMayBeALink) {
 
 TEST(SearchDirectory, NothingIsReplaced) {
   const TemporaryFolder folder;
-  EXPECT_FALSE(replaced_by_search(folder.path() + "/absent"));
+  EXPECT_FALSE(tuning::replaced_by_search(folder.path() + "/absent"));
   folder.write("notes.txt", "of the user");
-  EXPECT_FALSE(replaced_by_search(folder.path()));
-  for (const std::string name : kSearchFiles) {
+  EXPECT_FALSE(tuning::replaced_by_search(folder.path()));
+  for (const std::string name : tuning::kSearchFiles) {
     folder.write(name, "a line\n");
-    const auto error = replaced_by_search(folder.path());
+    const auto error = tuning::replaced_by_search(folder.path());
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->message, "`" + folder.path() + "` has a file `" + name + "`");
     fs::remove(folder.path() + "/" + name);
@@ -67,8 +67,8 @@ TEST(SearchDirectory, NothingIsReplaced) {
 TEST(SearchDirectory, ABrokenOffBeginningIsReplaced) {
   const TemporaryFolder folder;
   folder.write("journal.jsonl", R"({"search":{"version")");
-  EXPECT_TRUE(holds_no_search_yet(folder.path()));
-  EXPECT_FALSE(replaced_by_search(folder.path()));
+  EXPECT_TRUE(tuning::holds_no_search_yet(folder.path()));
+  EXPECT_FALSE(tuning::replaced_by_search(folder.path()));
 }
 
 }  // namespace

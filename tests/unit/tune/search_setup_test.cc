@@ -18,21 +18,21 @@ using ::testing::ElementsAre;
 using testing::FakeEvaluator;
 using ::testing::HasSubstr;
 
-class NoProposals : public Proposer {
+class NoProposals : public tuning::Proposer {
  public:
   std::string_view name() const override { return "none"; }
-  std::vector<Proposal> propose(Round& /*round*/) override { return {}; }
+  std::vector<tuning::Proposal> propose(tuning::Round& /*round*/) override { return {}; }
 };
 
-SearchSetup of_application() {
-  SearchSetup setup;
+tuning::SearchSetup of_application() {
+  tuning::SearchSetup setup;
   setup.apps = {"cannon:size=small"};
   setup.proposer = "guided";
   return setup;
 }
 
 TEST(SearchSetup, IsTheSameAfterItWasStored) {
-  SearchSetup setup;
+  tuning::SearchSetup setup;
   setup.machine = "a\nb\\n \\\\ c";
   setup.file = "text.cc";
   setup.about = "two\nlines";
@@ -52,7 +52,7 @@ TEST(SearchSetup, IsTheSameAfterItWasStored) {
   setup.seed = 18446744073709551615U;
   setup.ask.temperature = 0.375;
   const std::string text = to_text(setup);
-  const auto read = search_setup(text);
+  const auto read = tuning::search_setup(text);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(to_text(*read), text);
   EXPECT_EQ(read->machine, setup.machine);
@@ -63,87 +63,89 @@ TEST(SearchSetup, IsTheSameAfterItWasStored) {
   EXPECT_EQ(read->results.tolerance, 1e-7);
   EXPECT_EQ(read->seed, setup.seed);
   EXPECT_EQ(read->ask.temperature, 0.375);
-  EXPECT_FALSE(search_setup(to_text(of_application()))->ask.temperature);
+  EXPECT_FALSE(tuning::search_setup(to_text(of_application()))->ask.temperature);
 }
 
 TEST(SearchSetup, AnyOtherTextIsRefused) {
   const std::string good = to_text(of_application());
-  EXPECT_TRUE(search_setup(good).ok());
+  EXPECT_TRUE(tuning::search_setup(good).ok());
   for (const std::string line :
        {"unknown 1", "repeats many", "repeats 3x", "repeats", "on elsewhere", "checks sometimes",
         "compare 2", "feedback everything", "", "seed -1"}) {
-    const auto read = search_setup(good + line + "\n");
+    const auto read = tuning::search_setup(good + line + "\n");
     ASSERT_FALSE(read.ok()) << line;
     EXPECT_EQ(read.error().code, Error::Code::kMalformed);
     EXPECT_EQ(read.error().message, "what the search was begun with cannot be read");
   }
   for (const std::string& text :
        {std::string(), good + "file a.cc\n", std::string("on legion\n")}) {
-    EXPECT_EQ(search_setup(text).error().message, "the search was not begun by `groma tune`");
+    EXPECT_EQ(tuning::search_setup(text).error().message,
+              "the search was not begun by `groma tune`");
   }
-  EXPECT_EQ(search_setup("file a.cc\n").error().message, "the search has a text, but no command");
+  EXPECT_EQ(tuning::search_setup("file a.cc\n").error().message,
+            "the search has a text, but no command");
 }
 
 TEST(StoredSearch, IsReadFromADirectory) {
   const TemporaryFolder folder;
-  EXPECT_EQ(stored_search(folder.path()).error().message,
+  EXPECT_EQ(tuning::stored_search(folder.path()).error().message,
             "there is no search in `" + folder.path() + "`");
-  Problem problem;
+  tuning::Problem problem;
   problem.start = "1";
   FakeEvaluator evaluator([](const std::string&) { return 1.0; });
-  TuneOptions options;
+  tuning::TuneOptions options;
   options.directory = folder.path() + "/found";
   options.fingerprint = to_text(of_application());
   options.budget.evaluations = 1;
   NoProposals proposer;
-  ASSERT_TRUE(tune(problem, evaluator, proposer, nullptr, nullptr, options).ok());
-  const auto stored = stored_search(options.directory);
+  ASSERT_TRUE(tuning::tune(problem, evaluator, proposer, nullptr, nullptr, options).ok());
+  const auto stored = tuning::stored_search(options.directory);
   ASSERT_TRUE(stored.ok()) << stored.error().message;
   EXPECT_EQ(stored->start, "1");
   EXPECT_EQ(stored->fingerprint, options.fingerprint);
   EXPECT_THAT(stored->setup.apps, ElementsAre("cannon:size=small"));
   std::filesystem::create_symlink("elsewhere", options.directory + "/verified.mapper");
-  EXPECT_THAT(stored_search(options.directory).error().message,
+  EXPECT_THAT(tuning::stored_search(options.directory).error().message,
               HasSubstr("has a link for its `verified.mapper`"));
 }
 
 TEST(StoredSearch, CommandsNeedTrust) {
-  StoredSearch search{"found", of_application(), {}, {}};
-  EXPECT_FALSE(needs_trust(search));
+  tuning::StoredSearch search{"found", of_application(), {}, {}};
+  EXPECT_FALSE(tuning::needs_trust(search));
   search.setup.command.command = "rm -r {input}\x1b";
   search.setup.command.inputs = {"a", "b"};
   search.setup.command.folder = "/home";
-  const auto error = needs_trust(search);
+  const auto error = tuning::needs_trust(search);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->message,
             "the search in `found` runs `rm -r {input}\\u001b` with `a`, `b` in `/home`");
   EXPECT_THAT(error->help, HasSubstr("--trust"));
   search.setup.command.command.clear();
   search.setup.on_legion = true;  // a Legion program runs, with flags of the directory
-  EXPECT_TRUE(needs_trust(search));
+  EXPECT_TRUE(tuning::needs_trust(search));
 }
 
 TEST(StoredSearch, InputsAreFilesThatEnd) {
   const TemporaryFolder folder;
-  StoredSearch search{"found", of_application(), {}, {}};
+  tuning::StoredSearch search{"found", of_application(), {}, {}};
   search.setup.command.folder = folder.path();
   folder.write("app.json", "{}");
   ASSERT_EQ(mkfifo((folder.path() + "/pipe").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/zero", folder.path() + "/zero.json");
   for (const char* good : {"cannon", "cannon:n=64", "app.json", "app.json:n=64", "absent.json"}) {
     search.setup.apps = {good};
-    EXPECT_FALSE(never_ending_input(search)) << good;
+    EXPECT_FALSE(tuning::never_ending_input(search)) << good;
   }
   for (const char* bad :
        {"-", "-:n=64", "pipe", "pipe:n=64", "zero.json", "/dev/zero", "/proc/self/environ:n=1"}) {
     search.setup.apps = {"cannon", bad};
-    const auto error = never_ending_input(search);
+    const auto error = tuning::never_ending_input(search);
     ASSERT_TRUE(error) << bad;
     EXPECT_THAT(error->message, HasSubstr("the search in `found` has no file for `"));
   }
   search.setup.apps = {"cannon"};
   search.setup.machine = "-";
-  EXPECT_TRUE(never_ending_input(search));
+  EXPECT_TRUE(tuning::never_ending_input(search));
 }
 
 }  // namespace

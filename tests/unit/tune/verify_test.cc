@@ -23,28 +23,29 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::read_text;
-using Measure = Verification::Measure;
+using Measure = tuning::Verification::Measure;
 
-Step step(std::int64_t number, const std::string& text, double score) {
-  Step step{number, {text, "why"}, {}};
+tuning::Step step(std::int64_t number, const std::string& text, double score) {
+  tuning::Step step{number, {text, "why"}, {}};
   step.evaluation.score = score;
   step.evaluation.status =
-      std::isfinite(score) ? Evaluation::Status::kOk : Evaluation::Status::kFailed;
+      std::isfinite(score) ? tuning::Evaluation::Status::kOk : tuning::Evaluation::Status::kFailed;
   return step;
 }
 
-std::vector<std::string> names_of(const std::vector<VerifyCandidate>& candidates) {
+std::vector<std::string> names_of(const std::vector<tuning::VerifyCandidate>& candidates) {
   std::vector<std::string> names;
-  for (const VerifyCandidate& each : candidates) names.push_back(each.name);
+  for (const tuning::VerifyCandidate& each : candidates) names.push_back(each.name);
   return names;
 }
 
-VerifiedMapping ran(const std::string& name, std::vector<double> runs, double simulated = NAN) {
+tuning::VerifiedMapping ran(const std::string& name, std::vector<double> runs,
+                            double simulated = NAN) {
   return {{name, name + " text", simulated, name == "start"}, std::move(runs)};
 }
 
-VerifiedMapping failed(const std::string& name, const std::string& why, bool is_wrong) {
-  VerifiedMapping mapping = ran(name, {});
+tuning::VerifiedMapping failed(const std::string& name, const std::string& why, bool is_wrong) {
+  tuning::VerifiedMapping mapping = ran(name, {});
   mapping.why = why;
   mapping.is_wrong = is_wrong;
   return mapping;
@@ -53,25 +54,25 @@ VerifiedMapping failed(const std::string& name, const std::string& why, bool is_
 // ---- Candidates
 
 TEST(BestSteps, KeepsTheBestWithDifferentTexts) {
-  BestSteps best;
-  for (const Step& each :
+  tuning::BestSteps best;
+  for (const tuning::Step& each :
        {step(1, "a", 5), step(2, "b", 3), step(3, "b", 3), step(4, "c", HUGE_VAL), step(5, "d", 4),
         step(6, "e", 1), step(7, "f", 6)}) {
     best.add(each);
   }
   std::vector<std::int64_t> numbers;
-  for (const Step& each : best.all()) numbers.push_back(each.number);
+  for (const tuning::Step& each : best.all()) numbers.push_back(each.number);
   EXPECT_THAT(numbers, ElementsAre(6, 2, 5));
 }
 
 TEST(Candidates, AreTheStartAndTheBestSteps) {
   const FakeEvaluator evaluator([](const std::string&) { return 1.0; });
-  TuneOutcome outcome;
+  tuning::TuneOutcome outcome;
   outcome.start = step(1, "a", 5);
   outcome.best = step(3, "c", 2);
-  BestSteps best;
-  for (const Step& each : {*outcome.start, step(2, "b", 3), *outcome.best}) best.add(each);
-  const auto candidates = candidates_of(outcome, best, evaluator);
+  tuning::BestSteps best;
+  for (const tuning::Step& each : {*outcome.start, step(2, "b", 3), *outcome.best}) best.add(each);
+  const auto candidates = tuning::candidates_of(outcome, best, evaluator);
   EXPECT_THAT(names_of(candidates), ElementsAre("start", "step 3", "step 2"));
   EXPECT_TRUE(candidates[0].is_start);
   EXPECT_FALSE(candidates[1].is_start);
@@ -82,34 +83,34 @@ TEST(Candidates, AreTheStartAndTheBestSteps) {
 // A resumed search passes on only its new steps.
 TEST(Candidates, HaveTheBestOfAResumedSearch) {
   const FakeEvaluator evaluator([](const std::string&) { return 1.0; });
-  TuneOutcome outcome;
+  tuning::TuneOutcome outcome;
   outcome.start = step(1, "a", 5);
   outcome.best = step(3, "c", 2);
-  BestSteps best;
+  tuning::BestSteps best;
   best.add(step(9, "d", 4));
-  EXPECT_THAT(names_of(candidates_of(outcome, best, evaluator)),
+  EXPECT_THAT(names_of(tuning::candidates_of(outcome, best, evaluator)),
               ElementsAre("start", "step 9", "step 3"));
   outcome.best = outcome.start;
-  EXPECT_THAT(names_of(candidates_of(outcome, {}, evaluator)), ElementsAre("start"));
+  EXPECT_THAT(names_of(tuning::candidates_of(outcome, {}, evaluator)), ElementsAre("start"));
 }
 
 TEST(Candidates, OfMeasuredMappingsHaveNoSimulatedValue) {
-  TuneOutcome outcome;
+  tuning::TuneOutcome outcome;
   outcome.start = step(1, "a", HUGE_VAL);
   outcome.best = step(3, "c", 2);
-  const auto candidates = candidates_of(outcome);
+  const auto candidates = tuning::candidates_of(outcome);
   EXPECT_THAT(names_of(candidates), ElementsAre("step 3"));  // the start did not run
   EXPECT_TRUE(std::isnan(candidates[0].simulated));
   outcome.start = step(1, "a", 5);
-  EXPECT_THAT(names_of(candidates_of(outcome)), ElementsAre("start", "step 3"));
+  EXPECT_THAT(names_of(tuning::candidates_of(outcome)), ElementsAre("start", "step 3"));
   outcome.best = outcome.start;
-  EXPECT_THAT(names_of(candidates_of(outcome)), ElementsAre("start"));
+  EXPECT_THAT(names_of(tuning::candidates_of(outcome)), ElementsAre("start"));
 }
 
 // ---- What the runs say
 
 TEST(Verification, TheFastestHasTheBestMedian) {
-  Verification verified;
+  tuning::Verification verified;
   verified.all = {ran("start", {3, 1, 2}), failed("step 2", "exit code 3", false),
                   ran("step 3", {1.5, 9, 1}), ran("step 4", {1, 4})};
   EXPECT_EQ(verified.all[0].median(), 2);
@@ -124,7 +125,7 @@ TEST(Verification, TheFastestHasTheBestMedian) {
 }
 
 TEST(Verification, RunsDifferOnlyIfTheirIntervalsDoNotOverlap) {
-  Verification verified;
+  tuning::Verification verified;
   const auto slower = verified.compare(ran("one", {4, 4, 4}), ran("other", {2, 2, 2}));
   ASSERT_TRUE(slower);
   EXPECT_EQ(slower->speedup, 0.5);
@@ -141,7 +142,7 @@ TEST(Verification, RunsDifferOnlyIfTheirIntervalsDoNotOverlap) {
 }
 
 TEST(Verification, IsDrawn) {
-  Verification verified;
+  tuning::Verification verified;
   verified.measure = Measure::kElapsed;
   verified.repeats = 3;
   verified.without = ran("without a mapping", {0.02, 0.02, 0.02});
@@ -164,7 +165,7 @@ TEST(Verification, IsDrawn) {
 }
 
 TEST(Verification, SaysThatNothingIsFaster) {
-  Verification verified;
+  tuning::Verification verified;
   verified.repeats = 1;
   verified.without = ran("without a mapping", {2});
   verified.all = {ran("start", {1}), ran("step 2", {1.5})};
@@ -181,7 +182,7 @@ TEST(Verification, SaysThatNothingIsFaster) {
 }
 
 TEST(Verification, IsALineOfJson) {
-  Verification verified;
+  tuning::Verification verified;
   verified.measure = Measure::kMetric;
   verified.unit = "points";
   verified.higher_is_better = true;
@@ -222,14 +223,14 @@ class Verify : public ::testing::Test {
     options_.run.library = any_library();
     options_.repeats = 2;
   }
-  Result<Verification> verified(const std::vector<std::string>& texts) const {
-    std::vector<VerifyCandidate> candidates;
+  Result<tuning::Verification> verified(const std::vector<std::string>& texts) const {
+    std::vector<tuning::VerifyCandidate> candidates;
     for (const std::string& text : texts) candidates.push_back({"the " + text, text});
-    return verify(candidates, options_);
+    return tuning::verify(candidates, options_);
   }
 
   TemporaryFolder folder_;
-  VerifyOptions options_;
+  tuning::VerifyOptions options_;
 };
 
 TEST_F(Verify, RunsInTurnForwardsAndBackwards) {
@@ -242,7 +243,7 @@ TEST_F(Verify, RunsInTurnForwardsAndBackwards) {
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result->measure, Measure::kProcess);
   EXPECT_EQ(result->unit, "s");
-  for (const VerifiedMapping* each : {&result->without, &result->all[0], &result->all[1]}) {
+  for (const tuning::VerifiedMapping* each : {&result->without, &result->all[0], &result->all[1]}) {
     EXPECT_EQ(each->runs.size(), 2U) << each->candidate.name << ": " << each->why;
   }
   EXPECT_THAT(
@@ -299,14 +300,14 @@ TEST_F(Verify, AStopLeavesWhatWasMeasured) {
 TEST_F(Verify, WrongOptionsRunNothing) {
   set_program("echo > " + folder_.path() + "/ran\n");
   options_.metric.higher_is_better = true;
-  EXPECT_EQ(look_at_program(options_).error().message,
+  EXPECT_EQ(tuning::look_at_program(options_).error().message,
             "of seconds fewer are better; a metric is missing");
   options_.metric.metric_pattern = "(";
-  EXPECT_EQ(look_at_program(options_).error().code, Error::Code::kMalformed);
+  EXPECT_EQ(tuning::look_at_program(options_).error().code, Error::Code::kMalformed);
   EXPECT_EQ(verified({"# a"}).error().code, Error::Code::kMalformed);
   EXPECT_EQ(read_text(folder_.path() + "/ran"), "");
   options_.run.words = {"./no_such_program"};
-  EXPECT_EQ(wrong_verify_options(options_)->message,
+  EXPECT_EQ(tuning::wrong_verify_options(options_)->message,
             "there is no program `./no_such_program` that can be run");
 }
 
@@ -315,24 +316,25 @@ TEST_F(Verify, TheProgramIsLookedAtBeforeASearch) {
   const auto machine = make_machine("nodes=1,gpu=0,cpu=4,omp=0");
   ASSERT_TRUE(machine.ok());
   options_.machine = std::make_shared<const Machine>(*machine);
-  const auto other = look_at_program(options_);
+  const auto other = tuning::look_at_program(options_);
   ASSERT_TRUE(other.ok()) << other.error().message;
   EXPECT_THAT(*other, ElementsAre(HasSubstr("`sh` has other processors or memories: --machine "
                                             "nodes=1,gpu=0,cpu=2,omp=0")));
   options_.machine = std::make_shared<const Machine>(*make_machine("nodes=1,gpu=0,cpu=2,omp=0"));
   EXPECT_THAT(*look_at_program(options_), IsEmpty());
   options_.metric.metric_pattern = "score: (.*)";
-  EXPECT_THAT(look_at_program(options_).error().message,
+  EXPECT_THAT(tuning::look_at_program(options_).error().message,
               HasSubstr("`sh` cannot be verified: nothing that was printed matches"));
 }
 
 TEST_F(Verify, AProgramThatFailsAsItMapsItselfMayRunUnderAMapping) {
   set_program("exit 3\n");
-  const auto warnings = look_at_program(options_);
+  const auto warnings = tuning::look_at_program(options_);
   ASSERT_TRUE(warnings.ok()) << warnings.error().message;
   EXPECT_THAT(*warnings, ElementsAre(HasSubstr("`sh` fails as it maps itself: ")));
   options_.run.words = {"sh", "-c", "echo hello"};  // it starts no Legion
-  EXPECT_THAT(look_at_program(options_).error().message, HasSubstr("`sh` cannot be verified: "));
+  EXPECT_THAT(tuning::look_at_program(options_).error().message,
+              HasSubstr("`sh` cannot be verified: "));
 }
 
 }  // namespace
