@@ -183,8 +183,15 @@ Applied apply(Method method, const MachineView& view, const OperationArguments& 
       return within_limits(view, view.rotate(d, given.numbers[1]));
     case Method::kSlice:
       return slice(view, given);
-    default:
-      break;
+    case Method::kSplit:
+    case Method::kBalanceSplit:
+    case Method::kGreedySplit:
+    case Method::kAutoSplit:
+    case Method::kDecompose:
+      break;  // these split a dimension: see below
+    case Method::kHas:
+    case Method::kProcessor:
+      GROMA_REQUIRE(false, "a question about a machine changes no view");
   }
   Parts parts = parts_of(method, view.sizes()[given.dimension(0)], given);
   if (auto* refused = std::get_if<RefusedOperation>(&parts)) return std::move(*refused);
