@@ -49,7 +49,8 @@ std::string base64_within(std::string_view bytes, std::size_t before) {
   for (std::size_t bit = (first + 5) / 6 * 6; bit + 6 <= end; bit += 6) {
     unsigned value = 0;
     for (std::size_t i = bit - first; i < bit - first + 6; ++i) {
-      value = value << 1U | (static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8) & 1U);
+      const unsigned byte = static_cast<unsigned char>(bytes[i / 8]);
+      value = value << 1U | (byte >> (7 - i % 8) & 1U);
     }
     text += kBase64[value];
   }
