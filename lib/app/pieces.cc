@@ -109,6 +109,16 @@ std::int64_t place_in(const Rect& colors, const Point& color) {
   return place;
 }
 
+Point point_at(const Rect& box, std::int64_t place) {
+  Point point = box.lower;
+  for (int d = box.dimensions() - 1; d > 0; --d) {
+    point[d] += place % box.extents[d];
+    place /= box.extents[d];
+  }
+  if (box.dimensions() > 0) point[0] += place;
+  return point;
+}
+
 // Returns the smallest box around the piece of a colour. The outer partition's piece comes first.
 Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
   if (!partition.pieces.empty()) {

@@ -57,6 +57,8 @@ Cut cut(const Data& data, const Partition& partition, const Point& color, Formul
 
 // Returns the row-major position of a colour within `colors`.
 std::int64_t place_in(const Rect& colors, const Point& color);
+// Returns the point at a row-major position of a box; the inverse of place_in().
+Point point_at(const Rect& box, std::int64_t place);
 
 // Why cells could not be made.
 struct CellFault {

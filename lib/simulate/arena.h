@@ -74,6 +74,7 @@ class Few {
   const T* end() const { return values_ + size_; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  const T& operator[](std::size_t i) const { return values_[i]; }
   const T& back() const { return values_[size_ - 1]; }
 
   T& add(const T& value, Arena& arena) {

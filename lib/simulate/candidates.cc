@@ -40,7 +40,7 @@ std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run
                                        const RequirementView& requirement,
                                        const RequirementWish& wish, const InstanceWish& candidate,
                                        std::uint32_t position) {
-  const std::int32_t memory = input.memories.nearest(run.processor, candidate.memory);
+  const std::int32_t memory = input.memories.nearest(*run.processor, candidate.memory);
   if (memory < 0) return std::nullopt;
   const bool reduces = requirement.privilege == Privilege::kReduce;
   InstanceQuery query;

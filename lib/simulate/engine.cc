@@ -15,7 +15,7 @@ ProfilingReport report_of(const TaskRun& run, RunTime now) {
   report.ready_ns = run.times.ready / 1000;
   report.started_ns = run.times.start / 1000;
   report.ended_ns = now / 1000;
-  report.processor = run.processor;
+  report.processor = *run.processor;
   return report;
 }
 

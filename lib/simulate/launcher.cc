@@ -14,8 +14,13 @@ namespace groma::sim {
 
 // No launch was started yet.
 Launcher::Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcome& outcome,
-                   MapperRuntime& runtime)
-    : input_(input), views_(views), mappers_(mappers), outcome_(outcome), runtime_(runtime) {}
+                   MapperRuntime& runtime, Arena& lists)
+    : input_(input),
+      views_(views),
+      mappers_(mappers),
+      outcome_(outcome),
+      runtime_(runtime),
+      lists_(lists) {}
 
 // Returns the first processor that has a variant of the task, or -1. Its mapper is asked where the
 // top-level task starts.
@@ -47,30 +52,30 @@ bool Launcher::place_top(TaskRun& run) {
     return outcome_.fail(task.name, "no processor of the machine has a variant of it");
   }
   run.task = number;
-  run.processor = input_.processors[first];
+  run.hold_on(input_.processors, first);
   for (const app::Requirement& requirement : task.requirements) {
     const app::Where& where = requirement.data;
-    run.pieces.push_back(where.what == app::Where::What::kRegion
-                             ? &input_.spaces.region(where.region).whole
-                             : nullptr);
+    run.pieces.add(where.what == app::Where::What::kRegion
+                       ? &input_.spaces.region(where.region).whole
+                       : nullptr,
+                   lists_);
   }
   TaskView view = views_.view_of(run, requirements_);
   start_.options.clear();
   mappers_.of(first).select_task_options(runtime_, view, start_.options);
   if (!mappers_.accepts(validate(start_.options, view, *input_.machine), view)) return false;
-  run.processor = start_.options.initial;
+  run.hold_on(input_.processors, start_.options.initial);
   if (start_.options.replicate) {
     ReplicateTaskOutput answer;
     view = views_.view_of(run, requirements_);
-    mappers_.of(run.processor).replicate_task(runtime_, view, answer);
+    mappers_.of(run.number).replicate_task(runtime_, view, answer);
     if (!mappers_.accepts(validate(answer, view, *input_.machine), view)) return false;
     if (answer.processors.size() > 1) {
       top_shards_ = ShardTable(answer.processors);
-      run.processor = answer.processors.front();
+      run.hold_on(input_.processors, answer.processors.front());
       run.shard_variant = answer.variant;
     }
   }
-  run.number = input_.processors.number_of(run.processor);
   return true;
 }
 
@@ -84,7 +89,7 @@ bool Launcher::open(Context& context, TaskRun& run) {
   context.run = &run;
   context.view = views_.view_of(run, context.requirements);
   context.view.requirements = context.requirements;
-  context.frame = run.arguments;
+  context.frame.assign(run.arguments.begin(), run.arguments.end());
   context.frame.resize(static_cast<std::size_t>(task.frame_size));
   if (run.parent != nullptr) context.ancestors = run.parent->ancestors;
   context.ancestors.push_back(run.op);
@@ -120,10 +125,10 @@ bool Launcher::start_launch(const Context& context, const app::Launch& launch, c
   TaskView view = views_.view(launch.task, &launch, requirements_);
   view.parent = &context.view;
   view.depth = context.view.depth + 1;
-  view.current = context.run->processor;
+  view.current = *context.run->processor;
   view.is_index = launch.is_index;
   view.domain = view.sharding_domain = domain;
-  if (!launch.is_index) view.point = context.run->point;
+  if (!launch.is_index) view.point = point_of(*context.run);
   start_.slices.clear();
   start_.options.clear();
   mappers_.of(context.run->number).select_task_options(runtime_, view, start_.options);
@@ -134,49 +139,51 @@ bool Launcher::start_launch(const Context& context, const app::Launch& launch, c
   return true;
 }
 
-// The point of a single task is that of the task that launches it.
-bool Launcher::place(TaskRun& run, Context& context, const app::Launch& launch,
-                     const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
-                     const Point& point) {
+// `point` is not used for a single task, which has the point of the task that launches it.
+bool Launcher::place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
+                     const TaskSlice& slice, const Point& point) {
   run.launch = &launch;
   run.of = of;
   run.task = launch.task;
   run.parent = &context;
-  run.point = launch.is_index ? point : context.run->point;
-  run.processor = slice.processor;
-  run.number = input_.processors.number_of(slice.processor);
+  run.hold_on(input_.processors, slice.processor);
   run.stealable = slice.stealable;
-  return find_pieces(run);
+  if (!launch.is_index) return find_pieces(run, point_of(*context.run));
+  run.place = static_cast<std::uint32_t>(app::place_in(of->domain, point));
+  return find_pieces(run, point);
 }
 
 // Computes the arguments of the task, and the piece of each requirement. Returns false, with a
 // refusal, if a formula has no value, if a partition has no piece for the point, or if two
 // requirements conflict.
-bool Launcher::find_pieces(TaskRun& run) {
+bool Launcher::find_pieces(TaskRun& run, const Point& point) {
   const app::Launch& launch = *run.launch;
   Context& context = *run.parent;
   std::vector<std::int64_t>& frame = context.frame;
-  for (int d = 0; launch.is_index && d < run.point.dimensions(); ++d) {
-    frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = run.point[d];
+  for (int d = 0; launch.is_index && d < point.dimensions(); ++d) {
+    frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
   std::int64_t work = 8;
   for (const app::Code& code : launch.arguments) {
-    run.arguments.push_back(code.value(frame, fault));
+    run.arguments.add(code.value(frame, fault), lists_);
     work += 1 + code.work();
   }
   for (const app::Where& where : launch.data) {
     work += 4;
     if (where.what != app::Where::What::kPartition) {
-      run.pieces.push_back(where.what == app::Where::What::kRegion
-                               ? &input_.spaces.region(where.region).whole
-                               : nullptr);
+      run.pieces.add(where.what == app::Where::What::kRegion
+                         ? &input_.spaces.region(where.region).whole
+                         : nullptr,
+                     lists_);
       continue;
     }
     const app::Partition& partition = input_.data.partitions[where.index];
-    Point color = run.point;
+    Point color = point;
     if (where.from != app::Where::Color::kPoint) {
-      const auto& variables = where.from == app::Where::Color::kFrame ? frame : run.arguments;
+      const std::span<const std::int64_t> variables =
+          where.from == app::Where::Color::kFrame ? std::span<const std::int64_t>(frame)
+                                                  : std::span<const std::int64_t>(run.arguments);
       color = Point::zeros(static_cast<int>(where.color.size()));
       for (std::size_t d = 0; d < where.color.size(); ++d) {
         color[static_cast<int>(d)] = where.color[d].value(variables, fault);
@@ -188,18 +195,18 @@ bool Launcher::find_pieces(TaskRun& run) {
       const std::string why = fmt::format("`{}` has no piece {}", partition.name, text_of(color));
       return outcome_.fail(
           input_.data.tasks[run.task].name,
-          launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why,
+          launch.is_index ? fmt::format("at point {}: {}", text_of(point), why) : why,
           launch.place);
     }
     if (fault != app::FormulaFault::kNone) break;
-    run.pieces.push_back(&input_.spaces.piece(where.index, *index));
+    run.pieces.add(&input_.spaces.piece(where.index, *index), lists_);
   }
   if (!outcome_.spend(work)) return false;
   if (fault == app::FormulaFault::kNone) return keeps_apart(run);
-  return outcome_.fail(input_.data.tasks[run.task].name,
-                       fmt::format("at point {}: a formula of its launch: {}", text_of(run.point),
-                                   app::words_of(fault)),
-                       launch.place);
+  return outcome_.fail(
+      input_.data.tasks[run.task].name,
+      fmt::format("at point {}: a formula of its launch: {}", text_of(point), app::words_of(fault)),
+      launch.place);
 }
 
 // Returns false, with a refusal, if two requirements of the task conflict and their pieces overlap.
@@ -226,7 +233,7 @@ bool Launcher::cut(const Context& context, const TaskView& view, const Rect& dom
       *input_.machine, runtime_, [this](const Processor& p) -> Mapper& { return mappers_.of(p); },
       [&](std::vector<Refusal> refusals) { return mappers_.accepts(std::move(refusals), view); },
       [&](const std::string& why) { return outcome_.fail(view.name, why); }};
-  return cutter.cut(view, context.run->processor, domain, context.shards, start_.slices);
+  return cutter.cut(view, *context.run->processor, domain, context.shards, start_.slices);
 }
 
 // Makes the pieces of one point after the other and compares them with those of the task. The
@@ -242,17 +249,18 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
            (groups_of(input_.spaces, run, r) & groups_of(input_.spaces, run, position)) != 0 &&
            meet(*other.pieces[r], *run.pieces[position]);
   };
+  const Point its_point = point_of(run);
   Point point = run.of->domain.lower;
+  TaskRun other;
   do {
     pieces_to_look_at_ -= static_cast<std::int64_t>(requirements);
-    if (point == run.point) continue;
-    TaskRun other;
+    if (point == its_point) continue;
+    other.clear();
     other.launch = run.launch;
     other.of = run.of;
     other.task = run.task;
     other.parent = run.parent;
-    other.point = point;
-    find_pieces(other);
+    find_pieces(other, point);
     if (other.pieces.size() < requirements) continue;  // the other point has no pieces
     for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
       if (clashes(other, r)) return std::pair(point, r);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "groma/sharding.h"
 #include "groma/task_slices.h"
 #include "groma/validate.h"
+#include "simulate/arena.h"
 #include "simulate/bytes.h"
 #include "simulate/mappers.h"
 #include "simulate/outcome.h"
@@ -32,8 +32,9 @@ struct LaunchStart {
 class Launcher {
  public:
   // Refers to all arguments, so they must outlive it. `runtime` is passed to the hooks.
+  // `lists` has the memory of the tasks' lists.
   Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcome& outcome,
-           MapperRuntime& runtime);
+           MapperRuntime& runtime, Arena& lists);
 
   // The following functions return true on success. On failure they have ended the run.
 
@@ -49,9 +50,8 @@ class Launcher {
   bool start_launch(const Context& context, const app::Launch& launch, const Rect& domain);
   // Makes one point of the launch, which lies in `slice`. Sets everything that `run` has before it
   // is mapped, except its op.
-  bool place(TaskRun& run, Context& context, const app::Launch& launch,
-             const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
-             const Point& point);
+  bool place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
+             const TaskSlice& slice, const Point& point);
 
   // Returns the answers about the launch that was started last.
   LaunchStart& start() { return start_; }
@@ -65,7 +65,7 @@ class Launcher {
 
  private:
   std::int32_t first_for_top_level(std::uint32_t task) const;
-  bool find_pieces(TaskRun& run);
+  bool find_pieces(TaskRun& run, const Point& point);
   bool keeps_apart(const TaskRun& run);
   bool cut(const Context& context, const TaskView& view, const Rect& domain);
 
@@ -74,6 +74,7 @@ class Launcher {
   Mappers& mappers_;
   Outcome& outcome_;
   MapperRuntime& runtime_;
+  Arena& lists_;
   LaunchStart start_;
   ShardTable top_shards_;  // shards of the top-level task, if it is replicated
   std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // limit of conflicting_point()

@@ -63,21 +63,20 @@ void Engine::launch(Context& context, const app::Launch& launch) {
 bool Engine::make_points(Context& context, const app::Launch& launch, const Rect& domain,
                          std::vector<TaskRun*>& runs) {
   const LaunchStart& start = launcher_.start();
-  const auto of = std::make_shared<const LaunchRun>(
-      LaunchRun{launches_, domain, agenda_.now(), start.options.valid_instances});
+  LaunchRun* const of = domain.volume() == 0
+                            ? nullptr
+                            : &tasks_.add_launch({launches_, domain, agenda_.now(),
+                                                  start.options.valid_instances, domain.volume()});
   for (const TaskSlice& slice : start.slices) {
     Point point = slice.box.lower;
     do {
       TaskRun& run = tasks_.add();
       run.times.mapping = agenda_.now();
       run.op = ops_.add();
-      const std::int64_t before = TaskPool::heap_bytes_of(run);
       if (!launcher_.place(run, context, launch, of, slice, point)) {
         note_launch(input_.data, &launch, &run, outcome_.result().refusals);
         return false;
       }
-      run.instances.reserve(run.pieces.size());
-      tasks_.count_heap(TaskPool::heap_bytes_of(run) - before);
       runs.push_back(&run);
     } while (launch.is_index && next_point(slice.box, &point));
   }
@@ -164,8 +163,8 @@ bool Engine::map(TaskRun& run) {
 bool Engine::occupy_runtime(TaskRun& run) {
   const bool replay = run.parent != nullptr && run.parent->replaying > 0;
   const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&
-                      run.parent->run->processor.node != run.processor.node;
-  RunTime& free = utility_[static_cast<std::size_t>(run.processor.node)];
+                      run.parent->run->processor->node != run.processor->node;
+  RunTime& free = utility_[static_cast<std::size_t>(run.processor->node)];
   const RunTime arrives = agenda_.now() + (remote ? to_time(costs_.remote_s) : 0);
   run.times.mapping = std::max({free, arrives, run.times.mapping});
   run.times.mapped = free = run.times.mapping + to_time(replay ? costs_.replay_s : costs_.map_s);

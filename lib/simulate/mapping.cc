@@ -22,11 +22,11 @@ Mapping::Mapping(const app::Data& data, const Spaces& spaces,
     : input_(data, spaces, std::move(machine)),
       outcome_(data.name, {max_bytes, [this] { return bytes(); }, [this] { return stops(); }}),
       store_(data.regions.size(), spaces, input_.memories, outcome_.budget()),
-      valid_data_(data.regions.size(), spaces, ops_, store_, max_bytes, outcome_.budget()),
+      valid_data_(data.regions.size(), spaces, ops_, store_, lists_, max_bytes, outcome_.budget()),
       views_(data, spaces),
       mappers_(input_, make, outcome_),
       instances_(input_, store_, views_, mappers_, outcome_, *this),
-      launcher_(input_, views_, mappers_, outcome_, *this),
+      launcher_(input_, views_, mappers_, outcome_, *this, lists_),
       given_bytes_(spaces.bytes() + machine_bytes(*input_.machine)) {}
 
 Mapping::~Mapping() = default;
@@ -112,8 +112,7 @@ bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
 
 // The variant has been checked with the wish. Variants are numbered from 1 there.
 void Mapping::take(TaskRun& run, const Processor& processor) {
-  run.processor = processor;
-  run.number = input_.processors.number_of(processor);
+  run.hold_on(input_.processors, processor);
   run.variant = &input_.data.tasks[run.task].variants[wish_.variant - 1];
   run.wishes.priority = wish_.task_priority;
   run.wishes.profiling = wish_.task_profiling;
@@ -124,7 +123,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
                               std::uint32_t position) {
   const RequirementView& requirement = view.requirements[position];
   if (requirement.empty()) {
-    run.instances.push_back(kVirtual);
+    run.instances.add(kVirtual, lists_);
     return true;
   }
   if (run.pieces[position] == nullptr) {
@@ -167,7 +166,7 @@ Use Mapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t posi
 // Maps a requirement without an instance, because the tasks that this task launches map their
 // parts. Returns false, with a refusal, if points of the launch conflict.
 bool Mapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position) {
-  run.instances.push_back(kVirtual);
+  run.instances.add(kVirtual, lists_);
   if (valid_data_.touch(where_of(input_.data, run, position).region, use_of(run, view, position))) {
     return within_limits(run.task);
   }
@@ -180,7 +179,7 @@ bool Mapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position
 bool Mapping::use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
                            std::uint32_t position, InstanceNumber number) {
   store_.acquire(number);
-  run.instances.push_back(number);
+  run.instances.add(number, lists_);
   Use use = use_of(run, view, position);
   use.instance = number;
   use.untracked = wish.untracked;

@@ -12,6 +12,7 @@
 
 #include "groma/mapper_runtime.h"
 #include "groma/simulate.h"
+#include "simulate/arena.h"
 #include "simulate/launcher.h"
 #include "simulate/mapper_instances.h"
 #include "simulate/mappers.h"
@@ -76,6 +77,7 @@ class Mapping : public MapperRuntime {
   const RunInput input_;
   Outcome outcome_;
   Ops ops_;
+  Arena lists_;  // memory of the lists of tasks and of the cells of regions
   Store store_;
   ValidData valid_data_;
   Views views_;

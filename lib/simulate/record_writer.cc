@@ -64,7 +64,7 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   RunRecord::Event event;
   event.kind = RunRecord::Event::Kind::kTask;
   event.name = static_cast<std::int32_t>(run.task);
-  if (run.launch != nullptr && run.launch->is_index) event.point = point_number(run.point);
+  if (run.launch != nullptr && run.launch->is_index) event.point = point_number(point_of(run));
   event.where = run.number;
   event.mapping = run.times.mapping;
   event.mapped = run.times.mapped;

@@ -96,7 +96,7 @@ RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskR
       "mapper's mapping scheme.",
       store.bytes_of(*full.last), position, view.name, run.op, memory_id(full.last->memory),
       name_of(input.memories[full.last->memory].kind), processor_id(run.number),
-      name_of(run.processor.kind));
+      name_of(run.processor->kind));
   return {{std::move(diagnostic), full.origin}, std::move(raw)};
 }
 
@@ -123,13 +123,14 @@ void note_launch(const app::Data& data, const app::Launch* launch, const TaskRun
                  std::vector<Refusal>& refusals) {
   std::string note;
   if (run != nullptr && run->launch != nullptr) {
-    const std::string on = mapper::text_of(run->processor);
+    const std::string on = mapper::text_of(*run->processor);
     const std::string& name = data.tasks[run->task].name;
-    note = !run->launch->is_index
-               ? fmt::format("`{}` on {}", name, on)
-               : fmt::format("point {} of a launch of `{}` over {}{}, on {}", text_of(run->point),
-                             name, fmt::join(run->of->domain.extents.coordinates(), " x "),
-                             corner_text(run->of->domain.lower), on);
+    note =
+        !run->launch->is_index
+            ? fmt::format("`{}` on {}", name, on)
+            : fmt::format("point {} of a launch of `{}` over {}{}, on {}", text_of(point_of(*run)),
+                          name, fmt::join(run->of->domain.extents.coordinates(), " x "),
+                          corner_text(run->of->domain.lower), on);
   } else if (launch != nullptr) {
     note = fmt::format("in a launch of `{}`", data.tasks[launch->task].name);
   }

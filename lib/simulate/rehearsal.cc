@@ -53,7 +53,7 @@ class Rehearsal final : public TaskRehearsal {
     std::vector<Processor> places;
     top.op = ops_.add();
     const bool mapped = map(top, {}, places);
-    if (mapped && launches_tasks(input_.data, top)) body_of(top, {top.processor});
+    if (mapped && launches_tasks(input_.data, top)) body_of(top, {*top.processor});
     if (certain_ || findings_.found_enough()) return finish();
     if (!notes_wants_) return std::nullopt;
     judge_wants();
@@ -195,7 +195,7 @@ class Rehearsal final : public TaskRehearsal {
   struct Launching {
     Context& context;
     const app::Launch& launch;
-    std::shared_ptr<const LaunchRun> of;
+    LaunchRun of;
     bool in_turn = false;        // a single task whose processor is the next one in turn
     std::vector<Processor> may;  // where a single task may start, if that depends on timing
     // Points that launch tasks themselves, with the processors where they may run.
@@ -223,8 +223,7 @@ class Rehearsal final : public TaskRehearsal {
     if (!launcher_.start_launch(context, launch, domain)) return collect(&launch, nullptr);
     const TaskOptions& options = launcher_.start().options;
     Launching launching{context, launch, {}, !launch.is_index && !options.processor_origin, {}, {}};
-    launching.of =
-        std::make_shared<const LaunchRun>(LaunchRun{launches_, domain, 0, options.valid_instances});
+    launching.of = {launches_, domain, 0, options.valid_instances, points};
     counts_.turns += launching.in_turn ? 1 : 0;
     if (!launch.is_index) launching.may = places_of(level, launch);
     // The slices are moved away, since tasks of the launch may launch, too.
@@ -242,6 +241,7 @@ class Rehearsal final : public TaskRehearsal {
     for (auto& [run, where] : launching.inner) {
       body_of(run, std::move(where));
       leave(run);
+      release_lists(run);
     }
   }
 
@@ -251,12 +251,12 @@ class Rehearsal final : public TaskRehearsal {
     TaskRun& run = run_;
     run.clear();
     run.op = ops_.add();
-    if (!launcher_.place(run, launching.context, launch, launching.of, slice, point)) {
+    if (!launcher_.place(run, launching.context, launch, &launching.of, slice, point)) {
       collect(&launch, &run);
       return true;
     }
     if (findings_.complete()) findings_.leave_incomplete(why_not_held(input_, run));
-    const bool waits = mapper_of(run.processor).selects();
+    const bool waits = mapper_of(*run.processor).selects();
     if (waits) certain_ = false;  // a run may map in another order
     const bool moves = waits && run.stealable;
     if (moves) {
@@ -290,7 +290,7 @@ class Rehearsal final : public TaskRehearsal {
   // * a function looks at the processor of the launching task;
   // * the default mapper takes processors in turn, so the next one depends on earlier tasks.
   std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
-    const Processor at = level.context.run->processor;
+    const Processor at = *level.context.run->processor;
     const Processor initial = launcher_.start().options.initial;
     if (launcher_.start().options.processor_origin) {
       return level.may.size() < 2 ? std::vector<Processor>() : starts_from(level, launch);
@@ -310,7 +310,7 @@ class Rehearsal final : public TaskRehearsal {
   // the launching task may run. Keeps the answers for the present processor.
   std::vector<Processor> starts_from(Level& level, const app::Launch& launch) {
     Context& context = level.context;
-    const Processor at = context.run->processor;
+    const Processor at = *context.run->processor;
     LaunchStart answer = launcher_.start();
     std::vector<Processor> places = {answer.options.initial};
     for (const Processor& other : level.may) {
@@ -333,7 +333,7 @@ class Rehearsal final : public TaskRehearsal {
   void with_thieves(TaskRun& run, const std::vector<Processor>& may,
                     std::vector<Processor>& places) {
     places = may;
-    if (places.empty()) places.push_back(run.processor);
+    if (places.empty()) places.push_back(*run.processor);
     const std::vector<Processor> starts = places;
     const TaskView view = views_.view_of(run, views_kept_);
     std::vector<std::uint32_t> given;
@@ -355,8 +355,8 @@ class Rehearsal final : public TaskRehearsal {
 
   // Moves the launching task to another processor, so that the mapper can be asked about it.
   void stand(Context& context, const Processor& at) {
-    context.run->processor = context.view.current = at;
-    context.run->number = input_.processors.number_of(at);
+    context.run->hold_on(input_.processors, at);
+    context.view.current = at;
   }
 
   RehearsalCounts counts_;

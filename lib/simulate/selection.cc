@@ -70,8 +70,7 @@ void Selection::carry_out(const std::vector<TaskRun*>& waiting, const SelectMapp
   bool may_move = false;
   for (const auto& [i, target] : answer.relocate) {
     TaskRun& run = *waiting[i];
-    run.processor = target;
-    run.number = run_.input.processors.number_of(target);
+    run.hold_on(run_.input.processors, target);
     run_.stations[run.number].unmapped.push_back(&run);
     run_.agenda.add(now, Event::Kind::kSelect, run.number);
     may_move |= run.stealable;
@@ -177,8 +176,7 @@ void Selection::give(std::int32_t victim, std::int32_t thief) {
   const bool far = run_.input.processors[victim].node != to.node;
   for (std::uint32_t i : stolen) {
     TaskRun& run = *waiting[i];
-    run.processor = to;
-    run.number = thief;
+    run.hold_on(run_.input.processors, thief);
     if (far) run.times.mapping = run_.agenda.now() + move_time_;
     std::erase(run_.stations[victim].unmapped, &run);
     run_.stations[thief].unmapped.push_back(&run);

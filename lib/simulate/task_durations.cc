@@ -37,7 +37,7 @@ double point_bytes(const app::Data& data, const app::Where& where) {
 double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
                                     const Instance& instance) const {
   const app::Where& wants = where_of(input_.data, run, requirement);
-  const double sector = sector_bytes(run.processor.kind);
+  const double sector = sector_bytes(run.processor->kind);
   const double used = point_bytes(input_.data, wants);
   const auto count = static_cast<double>(wants.fields.size());
   double factor = 1;
@@ -65,7 +65,7 @@ bool TaskDurations::loops_across(const TaskRun& run, std::size_t requirement,
 // on GPU and OMP processors, because their threads together are ahead of memory.
 double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requirement,
                                        const Instance& instance) const {
-  const ProcKind kind = run.processor.kind;
+  const ProcKind kind = run.processor->kind;
   if (kind == ProcKind::kGpu || kind == ProcKind::kOmp) return 0;
   const Rect &box = run.pieces[requirement]->box, &whole = instance.shape->box;
   const int n = box.dimensions();
@@ -99,7 +99,7 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
     bytes *= layout_factor(run, requirement, instance);
     unforeseen = bytes * unforeseen_share(run, requirement, instance);
   }
-  if (access == Access::kAtomic && run.processor.kind == ProcKind::kGpu &&
+  if (access == Access::kAtomic && run.processor->kind == ProcKind::kGpu &&
       kind != MemKind::kFbmem) {
     bytes *= kFarAtomicFactor;
   }
@@ -116,7 +116,7 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
 // Returns the time of the memory that is busy longest with its load. The bandwidth of a memory is
 // shared by the tasks that work on it when this task begins.
 double TaskDurations::memory_seconds(TaskRun& run) {
-  const NodeType& node = input_.machine->node(run.processor.node);
+  const NodeType& node = input_.machine->node(run.processor->node);
   double longest = 0;
   run.streams = 0;
   for (const Load& load : loads_) {
@@ -124,14 +124,14 @@ double TaskDurations::memory_seconds(TaskRun& run) {
     run.streams |=
         static_cast<std::uint16_t>(1U << static_cast<unsigned>(input_.memories[load.memory].kind));
     const auto sharing = static_cast<double>(++streaming_[m]);
-    const Affinity* affinity = node.find(run.processor.kind, input_.memories[load.memory].kind);
+    const Affinity* affinity = node.find(run.processor->kind, input_.memories[load.memory].kind);
     if (affinity == nullptr || affinity->bandwidth_bytes_per_s <= 0) continue;
     const double alone = affinity->bandwidth_bytes_per_s;
     const double all = input_.memories.group(load.memory).bandwidth_bytes_per_s;
     const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
     // Extra seconds for each byte that no prefetcher fetches: the core waits for its line buffers.
     const double waits =
-        affinity->latency_s / (kLinesAwaited * sector_bytes(run.processor.kind)) - 1 / alone;
+        affinity->latency_s / (kLinesAwaited * sector_bytes(run.processor->kind)) - 1 / alone;
     const double moving = std::max(load.bytes / bandwidth,
                                    load.bytes / alone + load.unforeseen * std::max(0.0, waits));
     longest = std::max(longest, affinity->latency_s + moving);
@@ -143,7 +143,8 @@ double TaskDurations::memory_seconds(TaskRun& run) {
 // time, and the longest of them counts. The kernel launch latency is added.
 double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
   const app::Variant& variant = *run.variant;
-  const ProcessorGroup& group = *input_.machine->node(run.processor.node).find(run.processor.kind);
+  const ProcessorGroup& group =
+      *input_.machine->node(run.processor->node).find(run.processor->kind);
   sizes_.clear();
   for (const Piece* piece : run.pieces) sizes_.push_back(size_of(piece));
   const auto value = [&](const app::Code& code) {

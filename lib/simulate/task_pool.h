@@ -1,11 +1,11 @@
-// TaskPool: the memory of the tasks of a run. An ended task's object is used again.
+// TaskPool: the memory of the tasks and launches of a run. The object of an ended task or launch is
+// used again.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <vector>
 
-#include "simulate/bytes.h"
 #include "simulate/task_run.h"
 
 namespace groma::sim {
@@ -24,29 +24,34 @@ class TaskPool {
     run.clear();
     return run;
   }
+  // Removes a task, and its launch with the launch's last task.
   void remove(TaskRun& run) {
     --live_;
     free_.push_back(&run);
+    if (run.of != nullptr && --run.of->unfinished == 0) free_launches_.push_back(run.of);
+  }
+  // Returns an object for a launch of that many tasks. Valid until all of them are removed.
+  LaunchRun& add_launch(LaunchRun launch) {
+    if (free_launches_.empty()) return launches_.emplace_back(launch);
+    LaunchRun& place = *free_launches_.back();
+    free_launches_.pop_back();
+    return place = launch;
   }
   // Returns the number of unfinished tasks.
   std::int64_t live() const { return live_; }
 
-  // Returns the heap memory of a task's vectors.
-  static std::int64_t heap_bytes_of(const TaskRun& run) {
-    return heap_bytes(run.arguments) + heap_bytes(run.pieces) + heap_bytes(run.instances);
-  }
-  // Counts heap memory that a task took.
-  void count_heap(std::int64_t bytes) { heap_bytes_ += bytes; }
-  // Returns the memory of all tasks, approximately.
+  // Returns the memory of all tasks and launches, without that of the tasks' lists.
   std::int64_t bytes() const {
-    return static_cast<std::int64_t>(runs_.size() * sizeof(TaskRun)) + heap_bytes_;
+    return static_cast<std::int64_t>(runs_.size() * sizeof(TaskRun) +
+                                     launches_.size() * sizeof(LaunchRun));
   }
 
  private:
   std::deque<TaskRun> runs_;
   std::vector<TaskRun*> free_;
+  std::deque<LaunchRun> launches_;
+  std::vector<LaunchRun*> free_launches_;
   std::int64_t live_ = 0;
-  std::int64_t heap_bytes_ = 0;  // memory of the vectors in runs_
 };
 
 }  // namespace groma::sim

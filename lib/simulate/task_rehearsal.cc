@@ -45,10 +45,9 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
                                    std::vector<Processor>& places) {
   asking_ = run.task;
   const MapperInstances::Holding holding(instances_);
-  const Processor first = run.processor;
+  const Processor first = *run.processor;
   ask_on_others(run, may, places);
-  run.processor = first;
-  run.number = input_.processors.number_of(first);
+  run.hold_on(input_.processors, first);
   const TaskView view = views_.view_of(run, views_kept_);
   if (!ask(run, view, mapper_of(first))) {
     // The refusal is certain unless the task may start on another node.
@@ -77,14 +76,13 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
 // answers to `places`. Nothing is taken. Leaves run.processor as the last one that was asked.
 void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& may,
                                   std::vector<Processor>& places) {
-  const Processor first = run.processor;
+  const Processor first = *run.processor;
   const std::int64_t changes = instances_.changes();
   for (const Processor& other : may) {
     if (other == first || std::find(places.begin(), places.end(), other) != places.end()) {
       continue;
     }
-    run.processor = other;
-    run.number = input_.processors.number_of(other);
+    run.hold_on(input_.processors, other);
     const bool well = ask(run, views_.view_of(run, views_kept_), mapper_of(other));
     if (instances_.changes() > changes) certain_ = false;  // the answer may never be carried out
     if (!well) {
@@ -121,7 +119,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
           "cannot be run",
           r, view.name, run.task, r));
     }
-    run.instances.push_back(kVirtual);
+    run.instances.add(kVirtual, lists_);
     return true;
   }
   const bool real = !view.requirements[r].empty() && !wish.is_virtual;
@@ -138,7 +136,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
     if (no_room && !(certain_ && !store_.doubts().guessed) &&
         !exceeds_alone(input_, run, view, wish_, places, r)) {
       outcome_.resume();  // judge_wants() decides later
-      run.instances.push_back(kVirtual);
+      run.instances.add(kVirtual, lists_);
       certain_ = false;
       return true;
     }
@@ -164,6 +162,13 @@ void TaskRehearsal::leave(TaskRun& run) {
     if (instance != kVirtual) store_.leave(instance);
   }
   ops_.complete(run.op, [](Op) {});
+}
+
+// The task is not used any more.
+void TaskRehearsal::release_lists(TaskRun& run) {
+  run.arguments.release(lists_);
+  run.pieces.release(lists_);
+  run.instances.release(lists_);
 }
 
 // Ends the task and its copies after a refusal.

@@ -27,6 +27,8 @@ class TaskRehearsal : public Mapping {
   bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places);
   // Notes that the task may end at once, or at any time before the next wait for everything.
   void leave(TaskRun& run);
+  // Gives back the memory of the task's lists.
+  void release_lists(TaskRun& run);
   // Notes that all tasks are over.
   void all_over() { store_.all_over(); }
   // Returns the mapper that maps a task on this processor. A program and the default mapper answer

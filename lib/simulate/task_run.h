@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "app/data.h"
+#include "app/pieces.h"
 #include "groma/geometry.h"
 #include "groma/run_record.h"
 #include "groma/sharding.h"
 #include "groma/task_view.h"
 #include "groma/wish.h"
+#include "simulate/arena.h"
 #include "simulate/instance.h"
+#include "simulate/machine_index.h"
 #include "simulate/ops.h"
 #include "simulate/spaces.h"
 
@@ -33,19 +36,19 @@ struct LaunchRun {
   Rect domain;               // for an index launch
   RunTime created = 0;
   bool valid_instances = false;
+  std::int64_t unfinished = 0;  // number of its tasks that are not complete
 };
 
 // A task, or a point of a launch, from its launch to its end. It is kept small, since millions of
-// them may wait.
+// them may wait. An arena of the run holds the memory of its lists.
 struct TaskRun {
   const app::Launch* launch = nullptr;  // null: the top-level task, which has no LaunchRun
-  std::shared_ptr<const LaunchRun> of;
+  LaunchRun* of = nullptr;
   Context* parent = nullptr;  // the task that launched it
-  Point point;
-  std::vector<std::int64_t> arguments;
-  std::vector<const Piece*> pieces;       // for each requirement; null: not described
-  std::vector<InstanceNumber> instances;  // for each requirement
-  Processor processor;                    // where the task is held, and later where it runs
+  Few<std::int64_t> arguments;
+  Few<const Piece*> pieces;              // for each requirement; null: not described
+  Few<InstanceNumber> instances;         // for each requirement
+  const Processor* processor = nullptr;  // where the task is held, and later where it runs
   const app::Variant* variant = nullptr;
   std::unique_ptr<Context> context;  // set while it launches tasks or waits for them
   struct Times {
@@ -57,6 +60,8 @@ struct TaskRun {
     std::int64_t cause = -1, own = -1;
   } records;
   std::int32_t number = -1;  // number of the processor
+  // For a point of an index launch: the row-major position of the point in the launch's domain.
+  std::uint32_t place = 0;
   std::uint32_t task = 0;
   VariantId shard_variant = 0;  // the task is replicated with this variant; 0: not replicated
   Op op = kBeginning;
@@ -70,8 +75,17 @@ struct TaskRun {
   bool stealable = false;  // while it waits to be mapped
   bool ended = false;      // the task itself has ended; tasks that it launched may still run
 
+  // Holds the task on the processor with that number.
+  void hold_on(const Processors& processors, std::int32_t its_number) {
+    processor = &processors[its_number];
+    number = its_number;
+  }
+  void hold_on(const Processors& processors, const Processor& at) {
+    hold_on(processors, processors.number_of(at));
+  }
+
   // Prepares the object for another task. Resets the fields that the next user does not set itself,
-  // and keeps the buffers.
+  // and keeps the memory of the lists.
   void clear() {
     parent = nullptr;
     launch = nullptr;
@@ -133,6 +147,13 @@ struct Context {
     Op future = kBeginning;  // kFuture: the op that gives the future
   } wait;
 };
+
+// Returns the point of the task. A single task has the point of the task that launched it.
+inline Point point_of(const TaskRun& run) {
+  const TaskRun* at = &run;
+  while (at->launch != nullptr && !at->launch->is_index) at = at->parent->run;
+  return at->launch == nullptr ? Point() : app::point_at(at->of->domain, at->place);
+}
 
 // Returns what requirement `position` of the task refers to.
 inline const app::Where& where_of(const app::Data& data, const TaskRun& run, std::size_t position) {

@@ -11,8 +11,13 @@ namespace groma::sim {
 
 // Counts the groups of each region. No cells are allocated yet.
 ValidData::ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store,
-                     std::int64_t max_bytes, Budget& budget)
-    : spaces_(spaces), ops_(ops), store_(store), budget_(budget), max_bytes_(max_bytes) {
+                     Arena& lists, std::int64_t max_bytes, Budget& budget)
+    : spaces_(spaces),
+      ops_(ops),
+      store_(store),
+      budget_(budget),
+      arena_(lists),
+      max_bytes_(max_bytes) {
   cells_.resize(regions);
   for (std::size_t r = 0; r < regions; ++r) {
     const RegionSpace& space = spaces.region(static_cast<std::uint32_t>(r));

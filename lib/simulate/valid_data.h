@@ -44,10 +44,11 @@ struct Use {
 
 class ValidData {
  public:
-  // Refers to all arguments, so they must outlive it. `max_bytes` limits its own memory; beyond it,
-  // use() does nothing. It counts its work on `budget`. Once the budget is exceeded, its state and
-  // results are meaningless. It forgets the data of each instance that `store` removes.
-  ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store,
+  // Refers to all arguments, so they must outlive it. `lists` has the memory of the contents of
+  // cells. `max_bytes` limits the memory of `lists` and of the cells; beyond it, use() does
+  // nothing. It counts its work on `budget`. Once the budget is exceeded, its state and results are
+  // meaningless. It forgets the data of each instance that `store` removes.
+  ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store, Arena& lists,
             std::int64_t max_bytes, Budget& budget);
   ValidData(const ValidData&) = delete;
   ValidData& operator=(const ValidData&) = delete;
@@ -66,7 +67,7 @@ class ValidData {
   void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  std::vector<InstanceNumber>& answer) const;
 
-  // Returns its own memory, approximately.
+  // Returns the memory of its cells and of `lists`, approximately.
   std::int64_t bytes() const { return array_bytes_ + arena_.bytes(); }
 
  private:
@@ -136,7 +137,7 @@ class ValidData {
   Ops& ops_;
   Store& store_;
   Budget& budget_;
-  Arena arena_;                          // memory of the contents of cells
+  Arena& arena_;                         // memory of the contents of cells
   std::vector<Cells> cells_;             // by region; null before the first use
   std::vector<std::size_t> groups_;      // number of groups, by region
   std::vector<InstanceNumber> sources_;  // ranked sources of the current use

@@ -88,8 +88,8 @@ TaskView Views::view_of(const TaskRun& run, std::vector<RequirementView>& requir
     set_piece(where_of(data_, run, r), *run.pieces[r], requirements[r]);
   }
   view.unique_id = run.op;
-  view.current = run.processor;
-  view.point = run.point;
+  view.current = *run.processor;
+  view.point = point_of(run);
   view.shard_variant = run.shard_variant;
   if (run.parent == nullptr) return view;
   view.parent = &run.parent->view;
