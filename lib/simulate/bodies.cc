@@ -7,7 +7,7 @@
 
 #include "simulate/bytes.h"
 #include "simulate/links.h"
-#include "simulate/mapping.h"
+#include "simulate/run_parts.h"
 
 namespace groma::sim {
 

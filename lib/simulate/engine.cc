@@ -24,29 +24,34 @@ ProfilingReport report_of(const TaskRun& run, RunTime now) {
 // Joins the parts of the run.
 Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
                const MapperFactory& make, const SimulateOptions& options)
-    : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
-      options_(options),
+    : options_(options),
       costs_(options.costs.value_or(data.runtime.value_or(RuntimeCosts{}))),
-      agenda_(data.name, outcome_),
-      record_(input_, outcome_, options.record),
+      parts_(data, spaces, std::move(machine), make,
+             {options.max_bytes, [this] { return bytes(); },
+              [this] { return options_.stop && options_.stop(); }}),
+      mapping_(parts_),
+      agenda_(data.name, parts_.outcome),
+      record_(parts_.input, parts_.outcome, options.record),
       noise_(options.noise, options.seed),
-      copies_(input_, store_, outcome_, agenda_, record_, noise_),
-      stations_(input_, store_, outcome_, agenda_, record_, noise_),
-      uses_(ops_),
-      selection_({input_, outcome_, views_, mappers_, *this, agenda_, mapper_events_, stations_,
-                  tasks_, [this](TaskRun& run) { return map(run); }},
+      copies_(parts_.input, parts_.store, parts_.outcome, agenda_, record_, noise_),
+      stations_(parts_.input, parts_.store, parts_.outcome, agenda_, record_, noise_),
+      uses_(parts_.ops),
+      selection_({parts_.input, parts_.outcome, parts_.views, parts_.mappers, parts_.calls, agenda_,
+                  mapper_events_, stations_, tasks_, [this](TaskRun& run) { return map(run); }},
                  2 * to_time(costs_.remote_s)),
-      bodies_(input_, ops_, launcher_, outcome_, agenda_, record_, options.max_iterations),
-      utility_(static_cast<std::size_t>(input_.machine->node_count())) {
+      bodies_(parts_.input, parts_.ops, parts_.launcher, parts_.outcome, agenda_, record_,
+              options.max_iterations),
+      utility_(static_cast<std::size_t>(parts_.input.machine->node_count())) {
+  parts_.calls.use({mapper_events_, agenda_, tasks_});
   stations_.on_start = [this](TaskRun& run) {
-    if (launches_tasks(input_.data, run)) bodies_.begin(run);
+    if (launches_tasks(parts_.input.data, run)) bodies_.begin(run);
   };
   bodies_.on_launch = [this](Context& context, const app::Launch& launch) {
     this->launch(context, launch);
   };
   bodies_.on_end = [this](TaskRun& run) { complete(run); };
   if (record_.wanted()) {
-    store_.on_allocation = [this](const Instance& instance, bool made) {
+    parts_.store.on_allocation = [this](const Instance& instance, bool made) {
       record_.add_allocation(agenda_.now(), instance, made);
     };
   }
@@ -54,7 +59,7 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
 
 // Returns about how many bytes of memory the run uses.
 std::int64_t Engine::bytes() const {
-  return Mapping::bytes() + tasks_.bytes() + bodies_.bytes() + copies_.bytes() + agenda_.bytes() +
+  return parts_.bytes() + tasks_.bytes() + bodies_.bytes() + copies_.bytes() + agenda_.bytes() +
          mapper_events_.bytes() + record_.bytes() + uses_.bytes();
 }
 
@@ -62,12 +67,12 @@ std::int64_t Engine::bytes() const {
 // run is over.
 RunResult Engine::run() {
   TaskRun& top = tasks_.add();
-  if (launcher_.place_top(top) && map(top)) drain();
-  while (!agenda_.empty() && !outcome_.over()) {
+  if (parts_.launcher.place_top(top) && map(top)) drain();
+  while (!agenda_.empty() && !parts_.outcome.over()) {
     handle(agenda_.next());
     drain();
-    instances_.tell_collected();
-    if (!outcome_.spend(kStepWork)) break;
+    parts_.instances.tell_collected();
+    if (!parts_.outcome.spend(kStepWork)) break;
   }
   return finish();
 }
@@ -75,12 +80,12 @@ RunResult Engine::run() {
 // Computes the result: the run time in seconds, the throughput, and the record if it is wanted.
 // Tasks that are still live are an error, because nothing can wake them.
 RunResult Engine::finish() {
-  const app::Data& data = input_.data;
-  if (!outcome_.over() && tasks_.live() > 0) {
-    outcome_.fail(data.name,
-                  "nothing goes on: tasks wait for each other, or a mapper holds them back");
+  const app::Data& data = parts_.input.data;
+  if (!parts_.outcome.over() && tasks_.live() > 0) {
+    parts_.outcome.fail(data.name,
+                        "nothing goes on: tasks wait for each other, or a mapper holds them back");
   }
-  RunResult& result = outcome_.result();
+  RunResult& result = parts_.outcome.result();
   const RunTime now = agenda_.now();
   const RunTime counted = data.metric_phase < 0 ? now : bodies_.phase_time(data.metric_phase);
   result.total_seconds = static_cast<double>(now) * kPicosecond;
@@ -89,7 +94,7 @@ RunResult Engine::finish() {
   const auto work = static_cast<double>(data.work.value({}, fault));
   result.unit = data.unit;
   if (result.seconds > 0) result.throughput = work / result.seconds;
-  result.record = record_.finish(now, store_, copies_.links());
+  result.record = record_.finish(now, parts_.store, copies_.links());
   return std::move(result);
 }
 
@@ -112,8 +117,8 @@ void Engine::handle(const Event& event) {
       return selection_.steal(static_cast<std::int32_t>(event.id));
     case Event::Kind::kMessage: {
       const Message message = mapper_events_.deliver(event.id);
-      mappers_.scheduler(input_.processors.number_of(message.target))
-          .handle_message(*this, message.sender, message.kind, message.bytes);
+      parts_.mappers.scheduler(parts_.input.processors.number_of(message.target))
+          .handle_message(parts_.calls, message.sender, message.kind, message.bytes);
       return;
     }
   }
@@ -128,7 +133,7 @@ void Engine::drain() {
 // becomes ready when it is mapped. A copy then starts, and a task queues at its processor. Returns
 // false if the run is over.
 bool Engine::handle(ReadyOp ready) {
-  if (outcome_.over()) return false;
+  if (parts_.outcome.over()) return false;
   const OpUse use = uses_[ready.op];
   // Notes the cause of a copy or task, and calls go() if it is already mapped.
   const auto once_mapped = [&](RunTime mapped, std::int64_t& cause, const auto& go) {
@@ -193,15 +198,16 @@ void Engine::end_task(TaskRun& run) {
 // Handles the end of a task and of everything that it launched. The instances are released,
 // profiling is reported, waiting operations become ready, and the parent may go on.
 void Engine::complete(TaskRun& run) {
-  ++outcome_.result().tasks;
+  ++parts_.outcome.result().tasks;
   --stations_[run.number].load;
   if (run.wishes.profiling.any()) {
-    const TaskView view = views_.view_of(run, report_views_);
-    mappers_.of(run.number).report_profiling(*this, view, report_of(run, agenda_.now()));
+    const TaskView view = parts_.views.view_of(run, report_views_);
+    parts_.mappers.of(run.number)
+        .report_profiling(parts_.calls, view, report_of(run, agenda_.now()));
   }
   if (selection_.has_stealable()) agenda_.add(agenda_.now(), Event::Kind::kSteal, run.number);
   for (InstanceNumber instance : run.instances) {
-    if (instance != kVirtual) store_.release(instance);
+    if (instance != kVirtual) parts_.store.release(instance);
   }
   const std::int64_t last = run.context ? run.context->last_over : run.records.own;
   uses_.complete(run.op, last);
@@ -217,35 +223,6 @@ void Engine::complete(TaskRun& run) {
     bodies_.wake(*parent, agenda_.now() + to_time(costs_.future_s));
   }
   bodies_.check_end(*parent);
-}
-
-// ---- What mappers are offered
-
-// Asks the processors again that deferred their tasks to this event. Unknown events are ignored.
-void Engine::trigger_event(MapperEvent event) {
-  for (std::int32_t processor : mapper_events_.trigger(event)) {
-    agenda_.add(agenda_.now(), Event::Kind::kSelect, processor);
-  }
-}
-
-// Queues a message, which is delivered at the present time. Returns false for an unknown processor,
-// or if too many messages were sent since a task was mapped.
-bool Engine::send_message(const Processor& target, std::uint32_t kind,
-                          std::span<const std::byte> message) {
-  if (input_.processors.number_of(target) < 0) return false;
-  const auto number = mapper_events_.post(
-      {mappers_.speaking(), target, kind, {message.begin(), message.end()}}, tasks_.live());
-  if (number) agenda_.add(agenda_.now(), Event::Kind::kMessage, *number);
-  return number.has_value();
-}
-
-// Sends the message to every processor except the sender's. Returns false if one of them fails.
-bool Engine::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
-  bool sent = true;
-  for (const Processor& processor : input_.processors) {
-    if (!(processor == mappers_.speaking())) sent = send_message(processor, kind, message) && sent;
-  }
-  return sent;
 }
 
 }  // namespace groma::sim

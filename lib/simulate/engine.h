@@ -1,6 +1,6 @@
 // Engine: one run. It handles events in the order of their time: bodies go on, copies and tasks
 // end. engine.cc has the loop and everything that runs, launches.cc the launches of tasks and the
-// time at which they are mapped. Mapping decides how they are mapped.
+// time at which they are mapped. TaskMapping decides how they are mapped.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,26 @@
 #include "simulate/bodies.h"
 #include "simulate/copies.h"
 #include "simulate/mapper_events.h"
-#include "simulate/mapping.h"
 #include "simulate/noise.h"
 #include "simulate/op_uses.h"
 #include "simulate/record_writer.h"
+#include "simulate/run_parts.h"
 #include "simulate/selection.h"
 #include "simulate/stations.h"
+#include "simulate/task_mapping.h"
 #include "simulate/task_pool.h"
 
 namespace groma::sim {
 
-class Engine final : public Mapping {
+class Engine {
  public:
   Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
          const MapperFactory& make, const SimulateOptions& options);
 
   RunResult run();
 
-  // ---- Calls for mappers (MapperRuntime)
-  MapperEvent create_event() override { return mapper_events_.create(); }
-  void trigger_event(MapperEvent event) override;
-  bool send_message(const Processor& target, std::uint32_t kind,
-                    std::span<const std::byte> message) override;
-  bool broadcast(std::uint32_t kind, std::span<const std::byte> message) override;
-
  private:
-  std::int64_t bytes() const override;
-  bool stops() override { return options_.stop && options_.stop(); }
+  std::int64_t bytes() const;
 
   // ---- The loop (engine.cc)
   void handle(const Event& event);
@@ -66,6 +59,8 @@ class Engine final : public Mapping {
 
   const SimulateOptions& options_;
   const RuntimeCosts costs_;
+  RunParts parts_;
+  TaskMapping mapping_;
   Agenda agenda_;
   RecordWriter record_;
   Noise noise_;

@@ -11,15 +11,16 @@ namespace groma::sim {
 // Returns whether the limits of tasks and memory allow a launch of so many points. Ends the run if
 // not.
 bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
-  const std::string& name = input_.data.tasks[launch.task].name;
+  const std::string& name = parts_.input.data.tasks[launch.task].name;
   if (points > options_.max_tasks - launched_) {
-    return outcome_.fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks),
-                         {}, RunStatus::kTooLarge);
+    return parts_.outcome.fail(name,
+                               fmt::format("more than {} tasks are launched", options_.max_tasks),
+                               {}, RunStatus::kTooLarge);
   }
   if (points > kMaxLive - tasks_.live()) {
-    return outcome_.fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
+    return parts_.outcome.fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
   }
-  return within_limits(launch.task, points * TaskPool::kLeastBytes);
+  return parts_.within_limits(launch.task, points * TaskPool::kLeastBytes);
 }
 
 // Launches the points of one launch statement. Points whose mapper does not select tasks are mapped
@@ -27,24 +28,24 @@ bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
 // when all points are mapped.
 void Engine::launch(Context& context, const app::Launch& launch) {
   Rect domain;
-  if (!launcher_.domain_of(context, launch, domain)) return;
+  if (!parts_.launcher.domain_of(context, launch, domain)) return;
   const std::int64_t points = domain.volume();
   if (!may_launch(launch, points)) return;
   launched_ += points;
   ++launches_;
-  const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
+  const Op join = launch.gives >= 0 ? parts_.ops.add() : kBeginning;
   if (join != kBeginning) {
     uses_.set(join, {OpUse::Kind::kJoin, 0, context.run});
   }
   context.mapping = points;
   context.stage_end = agenda_.now();
-  launcher_.start().slices.clear();
-  if (points > 0 && !launcher_.start_launch(context, launch, domain)) {
-    return note_launch(input_.data, &launch, nullptr, outcome_.result().refusals);
+  parts_.launcher.start().slices.clear();
+  if (points > 0 && !parts_.launcher.start_launch(context, launch, domain)) {
+    return note_launch(parts_.input.data, &launch, nullptr, parts_.outcome.result().refusals);
   }
   // The slices need memory, too.
-  if (!within_limits(launch.task, points * TaskPool::kLeastBytes)) return;
-  const bool inner = !input_.data.tasks[launch.task].body.empty();
+  if (!parts_.within_limits(launch.task, points * TaskPool::kLeastBytes)) return;
+  const bool inner = !parts_.input.data.tasks[launch.task].body.empty();
   if (inner && points > 0) context.inner.emplace_back(&launch, points);
   context.outstanding += points;
   context.unmapped += points;
@@ -62,7 +63,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
 // Makes the tasks of a launch, and adds them to `runs`. Returns false if the run is over.
 bool Engine::make_points(Context& context, const app::Launch& launch, const Rect& domain,
                          std::vector<TaskRun*>& runs) {
-  const LaunchStart& start = launcher_.start();
+  const LaunchStart& start = parts_.launcher.start();
   LaunchRun* const of = domain.volume() == 0
                             ? nullptr
                             : &tasks_.add_launch({launches_, domain, agenda_.now(),
@@ -72,9 +73,9 @@ bool Engine::make_points(Context& context, const app::Launch& launch, const Rect
     do {
       TaskRun& run = tasks_.add();
       run.times.mapping = agenda_.now();
-      run.op = ops_.add();
-      if (!launcher_.place(run, context, launch, of, slice, point)) {
-        note_launch(input_.data, &launch, &run, outcome_.result().refusals);
+      run.op = parts_.ops.add();
+      if (!parts_.launcher.place(run, context, launch, of, slice, point)) {
+        note_launch(parts_.input.data, &launch, &run, parts_.outcome.result().refusals);
         return false;
       }
       runs.push_back(&run);
@@ -88,10 +89,10 @@ bool Engine::make_points(Context& context, const app::Launch& launch, const Rect
 bool Engine::order_points(Context& context, const app::Launch& launch, Op join,
                           std::span<TaskRun* const> runs) {
   for (TaskRun* run : runs) {
-    if (!outcome_.spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return false;
+    if (!parts_.outcome.spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return false;
     uses_.set(run->op, {OpUse::Kind::kTask, 0, run});
-    if (join != kBeginning) ops_.depend(join, run->op);
-    for (std::uint32_t future : launch.takes) ops_.depend(run->op, context.futures[future]);
+    if (join != kBeginning) parts_.ops.depend(join, run->op);
+    for (std::uint32_t future : launch.takes) parts_.ops.depend(run->op, context.futures[future]);
   }
   if (join != kBeginning) {
     context.futures[static_cast<std::size_t>(launch.gives)] = join;
@@ -106,8 +107,9 @@ bool Engine::map_points(std::span<TaskRun* const> runs) {
   std::vector<std::int32_t> asked;
   bool may_move = false;
   for (TaskRun* run : runs) {
-    if (outcome_.over() || !outcome_.spend(static_cast<std::int64_t>(asked.size()))) return false;
-    if (!mappers_.of(run->number).selects()) {
+    if (parts_.outcome.over() || !parts_.outcome.spend(static_cast<std::int64_t>(asked.size())))
+      return false;
+    if (!parts_.mappers.of(run->number).selects()) {
       if (!map(*run)) return false;
       continue;
     }
@@ -127,29 +129,29 @@ bool Engine::map_points(std::span<TaskRun* const> runs) {
 // Maps one task now: occupies the runtime processor of the node, asks map_task, and takes the
 // instances. Tasks and copies that wait for nothing become ready. Returns false if the run is over.
 bool Engine::map(TaskRun& run) {
-  if (!outcome_.spend(kStepWork)) return false;
+  if (!parts_.outcome.spend(kStepWork)) return false;
   selection_.note_progress();
   mapper_events_.note_progress();
   if (run.launch == nullptr) {  // the other tasks have their op since their launch
-    run.op = ops_.add();
+    run.op = parts_.ops.add();
     uses_.set(run.op, {OpUse::Kind::kTask, 0, &run});
   }
-  if (!occupy_runtime(run) || !within_limits(run.task)) return false;
-  const MapperInstances::Holding holding(instances_);
+  if (!occupy_runtime(run) || !parts_.within_limits(run.task)) return false;
+  const MapperInstances::Holding holding(parts_.instances);
   const auto refused = [&] {
-    note_launch(input_.data, nullptr, &run, outcome_.result().refusals);
+    note_launch(parts_.input.data, nullptr, &run, parts_.outcome.result().refusals);
     return false;
   };
-  const TaskView view = views_.view_of(run, point_views_);
-  if (!ask(run, view, mappers_.of(run.number))) return refused();
+  const TaskView view = parts_.views.view_of(run, point_views_);
+  if (!mapping_.ask(run, view, parts_.mappers.of(run.number))) return refused();
   // Take the least loaded of the processors in the answer.
-  take(run, *std::min_element(wish_.processors.begin(), wish_.processors.end(),
-                              [&](const Processor& a, const Processor& b) {
-                                return stations_.load(a) < stations_.load(b);
-                              }));
-  fetches_.clear();
+  mapping_.take(run, *std::min_element(mapping_.answer().processors.begin(),
+                                       mapping_.answer().processors.end(),
+                                       [&](const Processor& a, const Processor& b) {
+                                         return stations_.load(a) < stations_.load(b);
+                                       }));
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
-    if (!map_requirement(run, view, wish_.requirements[r], r)) return refused();
+    if (!mapping_.map_requirement(run, view, r)) return refused();
   }
   add_copies(run);
   ++stations_[run.number].load;
@@ -171,13 +173,13 @@ bool Engine::occupy_runtime(TaskRun& run) {
   return agenda_.allows(free);
 }
 
-// Adds the copies in `fetches_`, which the task needs.
+// Adds the copies in fetches(), which the task needs.
 void Engine::add_copies(const TaskRun& run) {
   const RunTime mapped = run.times.mapped + to_time(costs_.copy_s);
-  for (const Fetch& fetch : fetches_) {
+  for (const Fetch& fetch : mapping_.fetches()) {
     uses_.set(fetch.op, {OpUse::Kind::kCopy, copies_.add(fetch, run, mapped), nullptr});
   }
-  for (const Fetch& fetch : fetches_) uses_.release(fetch.op);
+  for (const Fetch& fetch : mapping_.fetches()) uses_.release(fetch.op);
 }
 
 // Tells the launching task that one of its tasks is mapped. When all points of its launch are
@@ -186,7 +188,7 @@ void Engine::after_mapping(TaskRun& run) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
   parent->stage_end = std::max(parent->stage_end, run.times.mapped);
-  if (!launches_tasks(input_.data, run)) bodies_.note_mapped(run, {});
+  if (!launches_tasks(parts_.input.data, run)) bodies_.note_mapped(run, {});
   if (--parent->mapping > 0) return;
   bodies_.wake(*parent, std::max(parent->stage_end, agenda_.now() + to_time(costs_.issue_s)));
 }

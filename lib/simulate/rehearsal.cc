@@ -36,28 +36,28 @@ struct RehearsalCounts {
   }
 };
 
-class Rehearsal final : public TaskRehearsal {
+class Rehearsal {
  public:
   Rehearsal(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
             const MapperFactory& make, const RehearsalOptions& options, bool notes_wants)
-      : TaskRehearsal(data, spaces, std::move(machine), make, options, notes_wants) {}
+      : state_(data, spaces, std::move(machine), make, options, notes_wants) {}
 
   // Rehearses the whole program. Returns nothing if the result depends on what all tasks want and
-  // `notes_wants_` is false. The caller then runs a second rehearsal that notes the wants.
+  // `notes_wants` is false. The caller then runs a second rehearsal that notes the wants.
   std::optional<RehearsalResult> run() {
     TaskRun top;
-    if (!launcher_.place_top(top)) {
-      collect(nullptr, nullptr);
-      return finish();
+    if (!parts_.launcher.place_top(top)) {
+      state_.collect(nullptr, nullptr);
+      return state_.finish();
     }
     std::vector<Processor> places;
-    top.op = ops_.add();
-    const bool mapped = map(top, {}, places);
-    if (mapped && launches_tasks(input_.data, top)) body_of(top, {*top.processor});
-    if (certain_ || findings_.found_enough()) return finish();
-    if (!notes_wants_) return std::nullopt;
-    judge_wants();
-    return finish();
+    top.op = parts_.ops.add();
+    const bool mapped = tasks_.map(top, {}, places);
+    if (mapped && launches_tasks(parts_.input.data, top)) body_of(top, {*top.processor});
+    if (state_.certain || state_.findings.found_enough()) return state_.finish();
+    if (!state_.notes_wants) return std::nullopt;
+    state_.judge_wants();
+    return state_.finish();
   }
 
  private:
@@ -73,10 +73,10 @@ class Rehearsal final : public TaskRehearsal {
   void body_of(TaskRun& run, std::vector<Processor> may) {
     Level level;
     level.may = std::move(may);
-    if (launcher_.open(level.context, run)) {
-      body(level, input_.data.tasks[run.task].body);
+    if (parts_.launcher.open(level.context, run)) {
+      body(level, parts_.input.data.tasks[run.task].body);
     } else {
-      collect(nullptr, &run);
+      state_.collect(nullptr, &run);
     }
   }
 
@@ -106,13 +106,13 @@ class Rehearsal final : public TaskRehearsal {
   // everything that it launched.
   void wait_for_all(const Level& level) {
     if (level.context.run->parent != nullptr) return;
-    all_over();
+    tasks_.all_over();
     counts_.live = 1;
   }
 
   // Rehearses a loop. If the loop has no variable, the rest is skipped once an iteration repeats
   // the iteration before. Such an iteration takes the same instances and makes the same copies
-  // (`signature_`). All later iterations then do the same, so only their counts are added.
+  // (`signature`). All later iterations then do the same, so only their counts are added.
   //
   // The skip is exact for these reasons:
   // * The second of the two iterations found its instances, so all of them exist.
@@ -126,67 +126,70 @@ class Rehearsal final : public TaskRehearsal {
   // all later iterations. If processors are not certain, all possible processors were asked about.
   void loop(Level& level, const app::Loop& loop) {
     std::int64_t count = 0;
-    if (!launcher_.count(level.context, loop, count)) return collect(nullptr, level.context.run);
+    if (!parts_.launcher.count(level.context, loop, count))
+      return state_.collect(nullptr, level.context.run);
     if (loop.body.empty()) return;
-    const std::uint64_t around = signature_;
+    const std::uint64_t around = state_.signature;
     std::uint64_t all = around, last = 0;
-    for (std::int64_t i = 0; i < count && !findings_.ended(); ++i) {
+    for (std::int64_t i = 0; i < count && !state_.findings.ended(); ++i) {
       if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
       const RehearsalCounts before = counts_;
-      const std::int64_t changes = instances_.changes();
-      signature_ = 1;
+      const std::int64_t changes = parts_.instances.changes();
+      state_.signature = 1;
       body(level, loop.body);
-      sign(wants_.size() + findings_.all().size());
-      const bool repeats = i > 0 && signature_ == last && instances_.changes() == changes;
-      last = signature_;
-      all = hash_on(all, signature_);
+      state_.sign(state_.wants.size() + state_.findings.all().size());
+      const bool repeats =
+          i > 0 && state_.signature == last && parts_.instances.changes() == changes;
+      last = state_.signature;
+      all = hash_on(all, state_.signature);
       if (loop.slot >= 0 || !repeats) continue;
       turned_ |= counts_.turns > before.turns;
       counts_.repeat(before, count - 1 - i);
       note_live();
-      if (counts_.tasks > options_.max_tasks) {
-        too_many_tasks(input_.data.tasks[level.context.run->task].name);
+      if (counts_.tasks > state_.options.max_tasks) {
+        too_many_tasks(parts_.input.data.tasks[level.context.run->task].name);
       }
       if (counts_.statements > static_cast<std::int64_t>(kMaxStatements)) too_many_statements();
       break;
     }
-    signature_ = all;
+    state_.signature = all;
   }
 
   // Counts steps. Returns false if the rehearsal is over: a limit is exceeded, enough was found, or
   // the store is uncertain and wants are not noted.
   bool step(std::int64_t steps) {
-    if (findings_.ended() || !(certain_ || notes_wants_)) return false;
+    if (state_.findings.ended() || !(state_.certain || state_.notes_wants)) return false;
     steps_ += steps;
-    if (steps_ > options_.max_steps) {
-      findings_.end(fmt::format("it takes more than {} steps, statements and points of launches",
-                                options_.max_steps));
+    if (steps_ > state_.options.max_steps) {
+      state_.findings.end(
+          fmt::format("it takes more than {} steps, statements and points of launches",
+                      state_.options.max_steps));
       return false;
     }
-    if (outcome_.spend(kStepWork * steps)) return true;
-    collect(nullptr, nullptr);
+    if (parts_.outcome.spend(kStepWork * steps)) return true;
+    state_.collect(nullptr, nullptr);
     return false;
   }
 
   // Notes that the limit of live tasks may be exceeded.
   void note_live() {
-    if (counts_.live <= kMaxLive || !findings_.complete()) return;
-    findings_.leave_incomplete(
+    if (counts_.live <= kMaxLive || !state_.findings.complete()) return;
+    state_.findings.leave_incomplete(
         fmt::format("more than {} tasks may be under way at once", kMaxLive));
   }
 
   // Ends the rehearsal with the run's own error.
   void end_with(std::string_view task, const std::string& why,
                 const app::Launch* launch = nullptr) {
-    outcome_.fail(task, why);
-    collect(launch, nullptr);
-    findings_.end();
+    parts_.outcome.fail(task, why);
+    state_.collect(launch, nullptr);
+    state_.findings.end();
   }
   void too_many_tasks(std::string_view task) {
-    end_with(task, fmt::format("more than {} tasks are launched", options_.max_tasks));
+    end_with(task, fmt::format("more than {} tasks are launched", state_.options.max_tasks));
   }
   void too_many_statements() {
-    end_with(input_.data.name, fmt::format("more than {} statements", kMaxStatements));
+    end_with(parts_.input.data.name, fmt::format("more than {} statements", kMaxStatements));
   }
 
   // ---- Launches
@@ -206,11 +209,12 @@ class Rehearsal final : public TaskRehearsal {
   // tasks. From such bodies on, neither the store nor the order of mapping is certain.
   void launch(Level& level, const app::Launch& launch) {
     Context& context = level.context;
-    const std::string& name = input_.data.tasks[launch.task].name;
+    const std::string& name = parts_.input.data.tasks[launch.task].name;
     Rect domain;
-    if (!launcher_.domain_of(context, launch, domain)) return collect(&launch, nullptr);
+    if (!parts_.launcher.domain_of(context, launch, domain))
+      return state_.collect(&launch, nullptr);
     const std::int64_t points = domain.volume();
-    if (points > options_.max_tasks - counts_.tasks) return too_many_tasks(name);
+    if (points > state_.options.max_tasks - counts_.tasks) return too_many_tasks(name);
     if (points >= kMaxLive) {
       return end_with(name, fmt::format("more than {} tasks are under way", kMaxLive), &launch);
     }
@@ -218,30 +222,31 @@ class Rehearsal final : public TaskRehearsal {
     counts_.live += points;
     note_live();
     ++launches_;
-    sign(launch.number);
+    state_.sign(launch.number);
     if (points == 0 || !step(points)) return;
-    if (!launcher_.start_launch(context, launch, domain)) return collect(&launch, nullptr);
-    const TaskOptions& options = launcher_.start().options;
+    if (!parts_.launcher.start_launch(context, launch, domain))
+      return state_.collect(&launch, nullptr);
+    const TaskOptions& options = parts_.launcher.start().options;
     Launching launching{context, launch, {}, !launch.is_index && !options.processor_origin, {}, {}};
     launching.of = {launches_, domain, 0, options.valid_instances, points};
     counts_.turns += launching.in_turn ? 1 : 0;
     if (!launch.is_index) launching.may = places_of(level, launch);
     // The slices are moved away, since tasks of the launch may launch, too.
     TaskSlices slices;
-    std::swap(slices, launcher_.start().slices);
+    std::swap(slices, parts_.launcher.start().slices);
     for (const TaskSlice& slice : slices) {
-      if (findings_.ended()) break;
+      if (state_.findings.ended()) break;
       Point point = slice.box.lower;
       while (map_point(launching, slice, point) && launch.is_index &&
-             next_point(slice.box, &point) && !findings_.ended()) {
+             next_point(slice.box, &point) && !state_.findings.ended()) {
       }
     }
-    std::swap(slices, launcher_.start().slices);
-    if (!launching.inner.empty()) certain_ = ordered_ = false;
+    std::swap(slices, parts_.launcher.start().slices);
+    if (!launching.inner.empty()) state_.certain = state_.ordered = false;
     for (auto& [run, where] : launching.inner) {
       body_of(run, std::move(where));
-      leave(run);
-      release_lists(run);
+      tasks_.leave(run);
+      tasks_.release_lists(run);
     }
   }
 
@@ -250,38 +255,41 @@ class Rehearsal final : public TaskRehearsal {
     const app::Launch& launch = launching.launch;
     TaskRun& run = run_;
     run.clear();
-    run.op = ops_.add();
-    if (!launcher_.place(run, launching.context, launch, &launching.of, slice, point)) {
-      collect(&launch, &run);
+    run.op = parts_.ops.add();
+    if (!parts_.launcher.place(run, launching.context, launch, &launching.of, slice, point)) {
+      state_.collect(&launch, &run);
       return true;
     }
-    if (findings_.complete()) findings_.leave_incomplete(why_not_held(input_, run));
-    const bool waits = mapper_of(*run.processor).selects();
-    if (waits) certain_ = false;  // a run may map in another order
+    if (state_.findings.complete())
+      state_.findings.leave_incomplete(why_not_held(parts_.input, run));
+    const bool waits = tasks_.mapper_of(*run.processor).selects();
+    if (waits) state_.certain = false;  // a run may map in another order
     const bool moves = waits && run.stealable;
     if (moves) {
-      ordered_ = false;
+      state_.ordered = false;
       with_thieves(run, launching.may, thieves_);
       if (!step(static_cast<std::int64_t>(thieves_.size()) - 1)) return false;
     }
-    if (!map(run, moves ? thieves_ : launching.may, places_)) return true;
+    if (!tasks_.map(run, moves ? thieves_ : launching.may, places_)) return true;
     if (launching.in_turn && launching.may.empty() && matters(run)) {
-      sign(static_cast<std::uint64_t>(run.number));
+      state_.sign(static_cast<std::uint64_t>(run.number));
     }
-    if (launches_tasks(input_.data, run)) {
+    if (launches_tasks(parts_.input.data, run)) {
       launching.inner.emplace_back(std::move(run), places_);
       run = TaskRun();
     } else {
-      leave(run);
+      tasks_.leave(run);
     }
     return true;
   }
 
   // Returns whether it makes a difference which processor of its kind the task runs on.
   bool matters(const TaskRun& run) const {
-    if (launches_tasks(input_.data, run) || input_.machine->node_count() > 1) return true;
+    if (launches_tasks(parts_.input.data, run) || parts_.input.machine->node_count() > 1)
+      return true;
     return std::any_of(run.instances.begin(), run.instances.end(), [this](InstanceNumber number) {
-      return number != kVirtual && input_.memories.group(store_.instance(number).memory).count > 1;
+      return number != kVirtual &&
+             parts_.input.memories.group(parts_.store.instance(number).memory).count > 1;
     });
   }
 
@@ -291,15 +299,15 @@ class Rehearsal final : public TaskRehearsal {
   // * the default mapper takes processors in turn, so the next one depends on earlier tasks.
   std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
     const Processor at = *level.context.run->processor;
-    const Processor initial = launcher_.start().options.initial;
-    if (launcher_.start().options.processor_origin) {
+    const Processor initial = parts_.launcher.start().options.initial;
+    if (parts_.launcher.start().options.processor_origin) {
       return level.may.size() < 2 ? std::vector<Processor>() : starts_from(level, launch);
     }
     const bool in_node = initial.node == at.node;
     const bool top = level.context.run->parent == nullptr;
-    if (!turned_ && (ordered_ || (top && in_node))) return {};
+    if (!turned_ && (state_.ordered || (top && in_node))) return {};
     std::vector<Processor> places = {initial};
-    for (const Processor& other : input_.processors) {
+    for (const Processor& other : parts_.input.processors) {
       if (other.kind != initial.kind || (in_node && other.node != at.node)) continue;
       if (!(other == initial)) places.push_back(other);
     }
@@ -311,19 +319,19 @@ class Rehearsal final : public TaskRehearsal {
   std::vector<Processor> starts_from(Level& level, const app::Launch& launch) {
     Context& context = level.context;
     const Processor at = *context.run->processor;
-    LaunchStart answer = launcher_.start();
+    LaunchStart answer = parts_.launcher.start();
     std::vector<Processor> places = {answer.options.initial};
     for (const Processor& other : level.may) {
       if (other == at) continue;
       stand(context, other);
-      if (launcher_.start_launch(context, launch, {})) {
-        places.push_back(launcher_.start().options.initial);
+      if (parts_.launcher.start_launch(context, launch, {})) {
+        places.push_back(parts_.launcher.start().options.initial);
       } else {
-        collect(&launch, nullptr, false);
+        state_.collect(&launch, nullptr, false);
       }
     }
     stand(context, at);
-    launcher_.start() = std::move(answer);
+    parts_.launcher.start() = std::move(answer);
     return places;
   }
 
@@ -335,17 +343,18 @@ class Rehearsal final : public TaskRehearsal {
     places = may;
     if (places.empty()) places.push_back(*run.processor);
     const std::vector<Processor> starts = places;
-    const TaskView view = views_.view_of(run, views_kept_);
+    const TaskView view = parts_.views.view_of(run, views_);
     std::vector<std::uint32_t> given;
     bool gives = false;
-    for (const Processor& thief : input_.processors) {
+    for (const Processor& thief : parts_.input.processors) {
       if (thief.index == 0) {
-        gives = input_.has_variant(run.task, thief.kind) &&
-                std::any_of(starts.begin(), starts.end(), [&](const Processor& start) {
-                  given.clear();
-                  mapper_of(start).permit_steal_request(*this, thief, {&view, 1}, given);
-                  return !given.empty();
-                });
+        gives =
+            parts_.input.has_variant(run.task, thief.kind) &&
+            std::any_of(starts.begin(), starts.end(), [&](const Processor& start) {
+              given.clear();
+              tasks_.mapper_of(start).permit_steal_request(parts_.calls, thief, {&view, 1}, given);
+              return !given.empty();
+            });
       }
       if (gives && std::find(starts.begin(), starts.end(), thief) == starts.end()) {
         places.push_back(thief);
@@ -355,10 +364,13 @@ class Rehearsal final : public TaskRehearsal {
 
   // Moves the launching task to another processor, so that the mapper can be asked about it.
   void stand(Context& context, const Processor& at) {
-    context.run->hold_on(input_.processors, at);
+    context.run->hold_on(parts_.input.processors, at);
     context.view.current = at;
   }
 
+  RehearsalState state_;
+  RunParts& parts_ = state_.parts;
+  TaskRehearsal tasks_{state_};
   RehearsalCounts counts_;
   bool turned_ = false;         // some tasks that were placed in turn were not counted
   std::uint32_t launches_ = 0;  // number of launches
@@ -366,6 +378,7 @@ class Rehearsal final : public TaskRehearsal {
   // Buffers, kept so that their memory is reused.
   TaskRun run_;
   std::vector<Processor> places_, thieves_;
+  std::vector<RequirementView> views_;
 };
 
 }  // namespace

@@ -1,0 +1,78 @@
+// Collects what a rehearsal finds.
+#include "simulate/rehearsal_state.h"
+
+#include <utility>
+
+#include "simulate/refusals.h"
+
+namespace groma::sim {
+
+// Instances that mappers make are noted as wants, too.
+RehearsalState::RehearsalState(const app::Data& data, const Spaces& spaces,
+                               std::shared_ptr<const Machine> machine, const MapperFactory& make,
+                               const RehearsalOptions& its_options, bool does_note_wants)
+    : options(its_options),
+      notes_wants(does_note_wants),
+      parts(data, spaces, std::move(machine), make,
+            {its_options.max_bytes, [this] { return parts.bytes() + wants.bytes(); },
+             [this] { return stops(); }}),
+      findings(its_options.first_error),
+      wants(parts.input, parts.store),
+      links(*parts.input.machine, parts.input.memories) {
+  if (!notes_wants) return;
+  parts.instances.on_made = [this](const InstanceQuery& query, std::optional<InstanceNumber> made) {
+    wants.note_made(asking, query, made);
+  };
+}
+
+// The limit of work keeps a rehearsal short. The caller may stop it earlier.
+bool RehearsalState::stops() const {
+  return parts.outcome.budget().spent() > options.max_work || (options.stop && options.stop());
+}
+
+// Work that was cut off by a limit leaves the rehearsal incomplete.
+void RehearsalState::collect(const app::Launch* launch, const TaskRun* run, bool is_certain) {
+  const bool too_large =
+      parts.outcome.over() && parts.outcome.result().status == RunStatus::kTooLarge;
+  std::vector<Refusal> refusals = std::move(parts.outcome.result().refusals);
+  parts.outcome.resume();
+  if (too_large) return findings.end(too_little_memory(options.max_bytes));
+  if (parts.outcome.budget().exceeded()) {
+    return findings.end(parts.outcome.budget().spent() > options.max_work
+                            ? "its tasks use more parts of its regions than are looked at"
+                            : "it was stopped");
+  }
+  note_launch(parts.input.data, launch, run, refusals);
+  findings.add(std::move(refusals), run == nullptr ? "" : parts.input.data.tasks[run->task].name,
+               is_certain);
+  certain = false;
+  sign(findings.all().size());
+}
+
+// Both judgements count work, so a limit may end them.
+void RehearsalState::judge_wants() {
+  wants.find_small_memories(parts.outcome, findings);
+  if (parts.outcome.over()) collect(nullptr, nullptr);
+  auto refusal = wants.find_missing_route(parts.outcome, links);
+  if (refusal) parts.outcome.refuse(RunStatus::kExecuteError, {std::move(*refusal)}, "");
+  if (parts.outcome.over()) collect(nullptr, nullptr, false);
+}
+
+// Adds the reasons for which a run may differ that are known only at the end.
+RehearsalResult RehearsalState::finish() {
+  const Store::Doubts& doubts = parts.store.doubts();
+  const bool unsure = !findings.has_error() && (!certain || doubts.guessed || doubts.keeps_eager);
+  if (parts.instances.were_asked_for() && unsure) {
+    findings.leave_incomplete(
+        "its mapper looks at instances, and which of them are there depends on the order in which "
+        "tasks run");
+  }
+  // A waiting task occupies a place in its limit, which the tasks that it waits for may need.
+  if (limited_inside) {
+    findings.leave_incomplete(
+        "tasks that tasks launch have an `InstanceLimit`, so they may come to wait for each other");
+  }
+  return findings.take();
+}
+
+}  // namespace groma::sim

@@ -1,0 +1,62 @@
+// RunParts: the parts that a simulated run and a rehearsal of it have in common. Engine and
+// Rehearsal each own one and decide in which order its parts are used.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "groma/simulate.h"
+#include "simulate/arena.h"
+#include "simulate/launcher.h"
+#include "simulate/mapper_calls.h"
+#include "simulate/mapper_instances.h"
+#include "simulate/mappers.h"
+#include "simulate/ops.h"
+#include "simulate/outcome.h"
+#include "simulate/run_input.h"
+#include "simulate/spaces.h"
+#include "simulate/store.h"
+#include "simulate/valid_data.h"
+#include "simulate/views.h"
+
+namespace groma::sim {
+
+// Budget units of one event, statement or point.
+inline constexpr std::int64_t kStepWork = 64;
+// Limit on the statements of a run that launch nothing, so that long empty loops end.
+inline constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
+// Limit on unfinished tasks; it bounds their memory.
+inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;
+
+struct RunParts {
+  // `data`, `spaces` and `make` must outlive it. The limits hold for the whole run.
+  RunParts(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
+           const MapperFactory& make, Outcome::Limits limits);
+  RunParts(const RunParts&) = delete;
+  RunParts& operator=(const RunParts&) = delete;
+
+  // Returns true if the run may go on with `more` additional bytes, which the task needs. Otherwise
+  // the run is over.
+  bool within_limits(std::uint32_t task, std::int64_t more = 0) {
+    return outcome.within_limits(input.data.tasks[task].name, more);
+  }
+  // Returns the memory of these parts, of the application and of the machine, approximately.
+  std::int64_t bytes() const;
+
+  const RunInput input;
+  Outcome outcome;
+  Ops ops;
+  Arena lists;  // memory of the lists of tasks and of the cells of regions
+  Store store;
+  ValidData valid_data;
+  Views views;
+  MapperCalls calls;  // what mappers may call during a hook
+  Mappers mappers;
+  MapperInstances instances;
+  Launcher launcher;
+
+ private:
+  const std::int64_t given_bytes_;  // memory of the application and the machine
+};
+
+}  // namespace groma::sim
