@@ -153,6 +153,11 @@ class Mapper {
                         MapTaskOutput& answer);
   // Returns true if map_task and map_operation read `valid`. If false, a runtime need not fill it.
   virtual bool reads_valid() const { return true; }
+  // Returns true if slice_task and map_task always give the same answer for the same task: the same
+  // launch, domain, point, regions, parent and processor (for slice_task: its kind and node). The
+  // answers may depend neither on earlier calls nor on instances. A runtime may then keep answers
+  // and ask no more.
+  virtual bool repeats_answers() const { return false; }
   // select_task_variant: returns the variant of a task that is inlined in its parent on
   // `task.current`. 0 means none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
@@ -252,6 +257,7 @@ class DefaultMapper final : public Mapper {
   using Mapper::Mapper;
   bool selects() const override { return site().settings.schedule_count > 0; }
   bool reads_valid() const override { return false; }
+  bool repeats_answers() const override { return true; }
 };
 
 }  // namespace groma

@@ -77,6 +77,7 @@ class ProgramMapper final : public Mapper {
   // instance ends.
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            SelectMappingOutput& answer) override;
+  bool repeats_answers() const override { return true; }
   bool selects() const override;  // true if there is an InstanceLimit statement
   bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,

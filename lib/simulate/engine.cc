@@ -59,8 +59,8 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
 
 // Returns about how many bytes of memory the run uses.
 std::int64_t Engine::bytes() const {
-  return parts_.bytes() + tasks_.bytes() + bodies_.bytes() + copies_.bytes() + agenda_.bytes() +
-         mapper_events_.bytes() + record_.bytes() + uses_.bytes();
+  return parts_.bytes() + planned_bytes_ + tasks_.bytes() + bodies_.bytes() + copies_.bytes() +
+         agenda_.bytes() + mapper_events_.bytes() + record_.bytes() + uses_.bytes();
 }
 
 // Maps the top-level task. Then handles events in the order of their time until none is left or the
@@ -213,6 +213,9 @@ void Engine::complete(TaskRun& run) {
   uses_.complete(run.op, last);
   uses_.set(run.op, {OpUse::Kind::kTask, 0, nullptr});
   Context* const parent = run.parent;
+  if (run.context) {
+    for (const auto& [launch, plan] : run.context->plans) planned_bytes_ -= plan->bytes;
+  }
   bodies_.close(run);
   tasks_.remove(run);
   if (parent == nullptr) return;

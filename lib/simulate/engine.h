@@ -48,7 +48,10 @@ class Engine {
   void launch(Context& context, const app::Launch& launch);
   bool may_launch(const app::Launch& launch, std::int64_t points);
   bool make_points(Context& context, const app::Launch& launch, const Rect& domain,
-                   std::vector<TaskRun*>& runs);
+                   LaunchPlan* plan, std::vector<TaskRun*>& runs);
+  LaunchPlan* plan_for(Context& context, const app::Launch& launch, const Rect& domain);
+  static TaskPlan* plan_of(const TaskRun& run);
+  void keep(LaunchPlan& launch, TaskPlan& plan);
   bool order_points(Context& context, const app::Launch& launch, Op join,
                     std::span<TaskRun* const> runs);
   bool map_points(std::span<TaskRun* const> runs);
@@ -71,11 +74,12 @@ class Engine {
   MapperEvents mapper_events_;
   Selection selection_;
   Bodies bodies_;
-  std::vector<RunTime> utility_;  // for each node: when its runtime processor is free
-  std::uint32_t launches_ = 0;    // number of launches
-  std::int64_t launched_ = 0;     // number of launched tasks
+  std::vector<RunTime> utility_;    // for each node: when its runtime processor is free
+  std::uint32_t launches_ = 0;      // number of launches
+  std::int64_t launched_ = 0;       // number of launched tasks
+  std::int64_t planned_bytes_ = 0;  // memory of the plans of launches
   // Buffers, kept so that their memory is reused.
-  std::vector<RequirementView> point_views_, report_views_;
+  std::vector<RequirementView> report_views_;
   std::vector<TaskRun*> launched_runs_;
 };
 

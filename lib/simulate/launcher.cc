@@ -121,7 +121,8 @@ bool Launcher::domain_of(const Context& context, const app::Launch& launch, Rect
 
 // Asks select_task_options of the launching task's mapper. An index launch is then cut into slices;
 // a single task gets one slice.
-bool Launcher::start_launch(const Context& context, const app::Launch& launch, const Rect& domain) {
+bool Launcher::start_launch(const Context& context, const app::Launch& launch, const Rect& domain,
+                            LaunchPlan* plan) {
   TaskView view = views_.view(launch.task, &launch, requirements_);
   view.parent = &context.view;
   view.depth = context.view.depth + 1;
@@ -134,7 +135,7 @@ bool Launcher::start_launch(const Context& context, const app::Launch& launch, c
   mappers_.of(context.run->number).select_task_options(runtime_, view, start_.options);
   if (!mappers_.accepts(validate(start_.options, view, *input_.machine), view)) return false;
   view.current = start_.options.initial;
-  if (launch.is_index) return cut(context, view, domain);
+  if (launch.is_index) return slice(context, view, domain, plan);
   start_.slices.push_back({Rect{}, start_.options.initial, false, start_.options.stealable});
   return true;
 }
@@ -222,6 +223,24 @@ bool Launcher::keeps_apart(const TaskRun& run) {
                     "task launches are not permitted  to have interfering region requirements.",
                     a, b, name, run.op));
     return false;
+  }
+  return true;
+}
+
+// Takes the slices from the plan, if it has slices that began on the same kind and node. Otherwise
+// cuts the domain, and keeps the slices in the plan.
+bool Launcher::slice(const Context& context, const TaskView& view, const Rect& domain,
+                     LaunchPlan* plan) {
+  const Processor& from = view.current;
+  if (plan != nullptr && plan->slices && plan->initial.kind == from.kind &&
+      plan->initial.node == from.node) {
+    start_.slices = *plan->slices;
+    return true;
+  }
+  if (!cut(context, view, domain)) return false;
+  if (plan != nullptr && mappers_.all_repeat()) {
+    plan->initial = from;
+    plan->slices = start_.slices;
   }
   return true;
 }

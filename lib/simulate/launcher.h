@@ -13,6 +13,7 @@
 #include "groma/validate.h"
 #include "simulate/arena.h"
 #include "simulate/bytes.h"
+#include "simulate/launch_plan.h"
 #include "simulate/mappers.h"
 #include "simulate/outcome.h"
 #include "simulate/run_input.h"
@@ -47,7 +48,9 @@ class Launcher {
   // Computes the domain of an index launch. A single task leaves `domain` as it is.
   bool domain_of(const Context& context, const app::Launch& launch, Rect& domain);
   // Asks how the launch starts and how it is sliced. Sets start(). Not for a launch without points.
-  bool start_launch(const Context& context, const app::Launch& launch, const Rect& domain);
+  // `plan` (null: none) has the slices of an equal launch before, or keeps them.
+  bool start_launch(const Context& context, const app::Launch& launch, const Rect& domain,
+                    LaunchPlan* plan = nullptr);
   // Makes one point of the launch, which lies in `slice`. Sets everything that `run` has before it
   // is mapped, except its op.
   bool place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
@@ -68,6 +71,7 @@ class Launcher {
   bool find_pieces(TaskRun& run, const Point& point);
   bool keeps_apart(const TaskRun& run);
   bool cut(const Context& context, const TaskView& view, const Rect& domain);
+  bool slice(const Context& context, const TaskView& view, const Rect& domain, LaunchPlan* plan);
 
   const RunInput& input_;
   Views& views_;

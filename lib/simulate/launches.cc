@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "simulate/bytes.h"
 #include "simulate/engine.h"
 #include "simulate/refusals.h"
 
@@ -40,7 +41,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   context.mapping = points;
   context.stage_end = agenda_.now();
   parts_.launcher.start().slices.clear();
-  if (points > 0 && !parts_.launcher.start_launch(context, launch, domain)) {
+  LaunchPlan* const plan = plan_for(context, launch, domain);
+  if (points > 0 && !parts_.launcher.start_launch(context, launch, domain, plan)) {
     return note_launch(parts_.input.data, &launch, nullptr, parts_.outcome.result().refusals);
   }
   // The slices need memory, too.
@@ -52,7 +54,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   std::vector<TaskRun*> runs;
   runs.swap(launched_runs_);
   runs.clear();
-  if (!make_points(context, launch, domain, runs)) return;
+  if (!make_points(context, launch, domain, plan, runs)) return;
   if (!order_points(context, launch, join, runs)) return;
   context.wait.what = Context::Wait::For::kMapping;
   if (!map_points(runs)) return;
@@ -62,12 +64,13 @@ void Engine::launch(Context& context, const app::Launch& launch) {
 
 // Makes the tasks of a launch, and adds them to `runs`. Returns false if the run is over.
 bool Engine::make_points(Context& context, const app::Launch& launch, const Rect& domain,
-                         std::vector<TaskRun*>& runs) {
+                         LaunchPlan* plan, std::vector<TaskRun*>& runs) {
   const LaunchStart& start = parts_.launcher.start();
-  LaunchRun* const of = domain.volume() == 0
-                            ? nullptr
-                            : &tasks_.add_launch({launches_, domain, agenda_.now(),
-                                                  start.options.valid_instances, domain.volume()});
+  LaunchRun* const of =
+      domain.volume() == 0
+          ? nullptr
+          : &tasks_.add_launch({launches_, domain, agenda_.now(), start.options.valid_instances,
+                                domain.volume(), plan});
   for (const TaskSlice& slice : start.slices) {
     Point point = slice.box.lower;
     do {
@@ -142,22 +145,68 @@ bool Engine::map(TaskRun& run) {
     note_launch(parts_.input.data, nullptr, &run, parts_.outcome.result().refusals);
     return false;
   };
-  const TaskView view = parts_.views.view_of(run, point_views_);
-  if (!mapping_.ask(run, view, parts_.mappers.of(run.number))) return refused();
-  // Take the least loaded of the processors in the answer.
-  mapping_.take(run, *std::min_element(mapping_.answer().processors.begin(),
-                                       mapping_.answer().processors.end(),
-                                       [&](const Processor& a, const Processor& b) {
-                                         return stations_.load(a) < stations_.load(b);
-                                       }));
-  for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
-    if (!mapping_.map_requirement(run, view, r)) return refused();
+  mapping_.begin(run);
+  TaskPlan* const plan = plan_of(run);
+  if (plan != nullptr && mapping_.fits(*plan)) {
+    if (!mapping_.repeat(*plan)) return refused();
+  } else {
+    if (!mapping_.ask(parts_.mappers.of(run.number))) return refused();
+    // Take the least loaded of the processors in the answer.
+    const std::vector<Processor>& processors = mapping_.answer().processors;
+    mapping_.take(*std::min_element(processors.begin(), processors.end(),
+                                    [&](const Processor& a, const Processor& b) {
+                                      return stations_.load(a) < stations_.load(b);
+                                    }));
+    for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {
+      if (!mapping_.map_requirement(r)) return refused();
+    }
+    const bool keeps = plan != nullptr && plan->plans < TaskPlan::kMostPlans;
+    if (keeps && parts_.mappers.all_repeat()) keep(*run.of->plan, *plan);
   }
   add_copies(run);
   ++stations_[run.number].load;
   uses_.release(run.op);
   after_mapping(run);
   return true;
+}
+
+// Returns the place for the task's plan, or null if no plans of its launch are kept.
+TaskPlan* Engine::plan_of(const TaskRun& run) {
+  if (run.of == nullptr || run.of->plan == nullptr) return nullptr;
+  return &run.of->plan->tasks[run.launch->is_index ? run.place : 0];
+}
+
+// Keeps how the task was mapped, and counts the memory.
+void Engine::keep(LaunchPlan& launch, TaskPlan& plan) {
+  const auto size = [](const TaskPlan& of) {
+    return heap_bytes(of.pieces) + heap_bytes(of.requirements) + heap_bytes(of.queries);
+  };
+  const std::int64_t before = size(plan);
+  mapping_.keep(plan);
+  launch.bytes += size(plan) - before;
+  planned_bytes_ += size(plan) - before;
+}
+
+// Returns the plan of a launch statement in a loop, or null if none is kept. A plan of another
+// domain is forgotten.
+LaunchPlan* Engine::plan_for(Context& context, const app::Launch& launch, const Rect& domain) {
+  const bool comes_again = std::any_of(
+      context.places.begin(), context.places.end(),
+      [](const Context::Place& place) { return place.loop != nullptr && place.count > 1; });
+  const std::int64_t points = domain.volume();
+  if (!comes_again || points == 0 || points > LaunchPlan::kMostPoints) return nullptr;
+  if (!parts_.mappers.all_repeat()) return nullptr;
+  std::unique_ptr<LaunchPlan>& plan = context.plans[&launch];
+  if (plan != nullptr && plan->domain.lower == domain.lower &&
+      plan->domain.extents == domain.extents)
+    return plan.get();
+  if (plan != nullptr) planned_bytes_ -= plan->bytes;
+  plan = std::make_unique<LaunchPlan>();
+  plan->domain = domain;
+  plan->tasks.resize(static_cast<std::size_t>(points));
+  plan->bytes = static_cast<std::int64_t>(sizeof(LaunchPlan)) + heap_bytes(plan->tasks);
+  planned_bytes_ += plan->bytes;
+  return plan.get();
 }
 
 // Sets when the task begins to be mapped and when it is mapped. The runtime processor of a node

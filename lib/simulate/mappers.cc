@@ -23,6 +23,7 @@ Mapper& Mappers::of(std::int32_t processor) {
       mapper =
           std::make_unique<DefaultMapper>(MapperSite{.machine = input_.machine, .local = local});
     }
+    all_repeat_ = all_repeat_ && mapper->repeats_answers();
   }
   speaking_ = local;
   for_operation_ = true;

@@ -28,6 +28,8 @@ class Mappers {
   const Processor& speaking() const { return speaking_; }
   // Returns whether it was asked about an operation.
   bool asked_for_operation() const { return for_operation_; }
+  // Returns true if all mappers that were asked so far repeat their answers.
+  bool all_repeat() const { return all_repeat_; }
   // Ends the run if the answer of the mapper that was asked last was refused. The answer is about
   // `task`; `wish` is set for map_task. Returns true if there are no refusals.
   bool accepts(std::vector<Refusal> refusals, const TaskView& task,
@@ -40,6 +42,7 @@ class Mappers {
   std::vector<std::unique_ptr<Mapper>> mappers_;  // by processor
   Processor speaking_;
   bool for_operation_ = false;
+  bool all_repeat_ = true;
 };
 
 }  // namespace groma::sim

@@ -15,9 +15,28 @@
 
 namespace groma::sim {
 
+void TaskMapping::begin(TaskRun& run) {
+  run_ = &run;
+  asked_ = run.number;
+  has_view_ = false;
+  fetches_.clear();
+}
+
+// Makes the view when it is first asked for. It shows the processor on which the task was held,
+// also after take().
+const TaskView& TaskMapping::view() {
+  if (has_view_) return view_;
+  view_ = parts_.views.view_of(*run_, requirements_);
+  view_.current = parts_.input.processors[asked_];
+  has_view_ = true;
+  return view_;
+}
+
 // Sets `valid_` to the valid instances of each requirement, if the launch asked for them and the
 // mapper reads them.
-void TaskMapping::show_valid_instances(const TaskRun& run, const TaskView& view) {
+void TaskMapping::show_valid_instances() {
+  const TaskRun& run = *run_;
+  const TaskView& view = this->view();
   valid_kept_.assign(valid_.size(), {});
   for (std::uint32_t r = 0; r < valid_.size(); ++r) {
     if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
@@ -30,13 +49,15 @@ void TaskMapping::show_valid_instances(const TaskRun& run, const TaskView& view)
 }
 
 // Fails if the answer is refused, or if the mapper gives up.
-bool TaskMapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
+bool TaskMapping::ask(Mapper& mapper) {
+  const TaskRun& run = *run_;
+  const TaskView& view = this->view();
   // Count the work of the hook and of the checks of its answer.
   if (!parts_.outcome.spend(16 + 8 * static_cast<std::int64_t>(view.requirements.size())))
     return false;
   valid_.assign(view.requirements.size(), {});
   if (run.of != nullptr && run.of->valid_instances && mapper.reads_valid()) {
-    show_valid_instances(run, view);
+    show_valid_instances();
   }
   answer_.clear();
   parts_.instances.let_go();
@@ -49,8 +70,8 @@ bool TaskMapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
 }
 
 // The variant has been checked with the wish. Variants are numbered from 1 there.
-void TaskMapping::take(TaskRun& run, const Processor& processor) {
-  fetches_.clear();
+void TaskMapping::take(const Processor& processor) {
+  TaskRun& run = *run_;
   run.hold_on(parts_.input.processors, processor);
   run.variant = &parts_.input.data.tasks[run.task].variants[answer_.variant - 1];
   run.wishes.priority = answer_.task_priority;
@@ -58,7 +79,9 @@ void TaskMapping::take(TaskRun& run, const Processor& processor) {
 }
 
 // Empty and virtual requirements take no instance.
-bool TaskMapping::map_requirement(TaskRun& run, const TaskView& view, std::uint32_t position) {
+bool TaskMapping::map_requirement(std::uint32_t position) {
+  TaskRun& run = *run_;
+  const TaskView& view = this->view();
   const RequirementWish& wish = answer_.requirements[position];
   const RequirementView& requirement = view.requirements[position];
   if (requirement.empty()) {
@@ -68,36 +91,114 @@ bool TaskMapping::map_requirement(TaskRun& run, const TaskView& view, std::uint3
   if (run.pieces[position] == nullptr) {
     return refuse(missing_data(run, view, position), RunStatus::kExecuteError);
   }
-  if (wish.is_virtual) return hand_on(run, view, position);
+  if (wish.is_virtual) return hand_on(position);
   if (wish.instance != 0) {
     const auto number = static_cast<InstanceNumber>(wish.instance - 1);
     parts_.store.take(number, static_cast<std::int32_t>(wish.instance_origin.statement));
-    return use_instance(run, view, wish, position, number);
+    return use_instance(position, number, wish.untracked);
   }
   FullCandidates full;
   for (const InstanceWish& candidate : wish.candidates()) {
-    if (candidate.memory == MemKind::kVirtual) return hand_on(run, view, position);
+    if (candidate.memory == MemKind::kVirtual) return hand_on(position);
     const auto query = query_for(parts_.input, run, requirement, wish, candidate, position);
     if (!query) continue;
     const auto found = parts_.store.find_or_make(*query);
-    if (found) return use_instance(run, view, wish, position, *found);
+    if (found) return use_instance(position, *found, wish.untracked);
     full.add(parts_.store, candidate, *query);
   }
   return refuse(out_of_memory(parts_.input, parts_.store, run, view, position, full),
                 RunStatus::kMapError);
 }
 
+// ---- Plans
+
+bool TaskMapping::fits(const TaskPlan& plan) const {
+  return plan.asked == asked_ && std::equal(plan.pieces.begin(), plan.pieces.end(),
+                                            run_->pieces.begin(), run_->pieces.end());
+}
+
+// If the instance of a requirement has no room, the mapper is asked after all, for this requirement
+// and the following ones. Its answer is the same, and says how the run is refused.
+bool TaskMapping::repeat(const TaskPlan& plan) {
+  if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(plan.requirements.size()))) return false;
+  run_->hold_on(parts_.input.processors, plan.number);
+  run_->variant = plan.variant;
+  run_->wishes.priority = plan.priority;
+  run_->wishes.profiling = plan.profiling;
+  const InstanceQuery* query = plan.queries.data();
+  for (std::uint32_t r = 0; r < plan.requirements.size(); ++r) {
+    const TaskPlan::Requirement& requirement = plan.requirements[r];
+    if (requirement.is_empty) {
+      run_->instances.add(kVirtual, parts_.lists);
+      continue;
+    }
+    const InstanceQuery* const end = query + requirement.queries;
+    std::optional<InstanceNumber> found;
+    for (; query != end && !found; ++query) found = parts_.store.find_or_make(*query);
+    query = end;
+    if (found) {
+      if (!use_instance(r, *found, requirement.untracked)) return false;
+    } else if (requirement.may_hand_on) {
+      if (!hand_on(r)) return false;
+    } else {
+      if (!ask(parts_.mappers.of(asked_))) return false;
+      for (; r < plan.requirements.size(); ++r) {
+        if (!map_requirement(r)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void TaskMapping::keep(TaskPlan& plan) const {
+  const int plans = plan.plans + 1;
+  plan = {};
+  plan.plans = plans;
+  if (answer_.processors.size() != 1) return;
+  for (std::uint32_t r = 0; r < run_->pieces.size(); ++r) {
+    if (answer_.requirements[r].instance != 0) return;
+    keep_requirement(plan, r);
+  }
+  plan.pieces.assign(run_->pieces.begin(), run_->pieces.end());
+  plan.number = run_->number;
+  plan.variant = run_->variant;
+  plan.priority = run_->wishes.priority;
+  plan.profiling = run_->wishes.profiling;
+  plan.asked = asked_;
+}
+
+// Adds the instances that a requirement may get to the plan.
+void TaskMapping::keep_requirement(TaskPlan& plan, std::uint32_t position) const {
+  const RequirementView& requirement = view_.requirements[position];
+  const RequirementWish& wish = answer_.requirements[position];
+  TaskPlan::Requirement& kept = plan.requirements.emplace_back();
+  kept.is_empty = requirement.empty();
+  kept.may_hand_on = wish.is_virtual;
+  kept.untracked = wish.untracked;
+  if (kept.is_empty || kept.may_hand_on) return;
+  for (const InstanceWish& candidate : wish.candidates()) {
+    kept.may_hand_on = candidate.memory == MemKind::kVirtual;
+    if (kept.may_hand_on) return;
+    const auto query = query_for(parts_.input, *run_, requirement, wish, candidate, position);
+    if (!query) continue;
+    plan.queries.push_back(*query);
+    ++kept.queries;
+  }
+}
+
+// ---- Instances
+
 // Returns how the task uses the data of a requirement. The instance is left open.
-Use TaskMapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t position) const {
-  const RequirementView& requirement = view.requirements[position];
+Use TaskMapping::use_of(std::uint32_t position) const {
+  const TaskRun& run = *run_;
+  const Coherence coherence = parts_.input.data.tasks[run.task].requirements[position].coherence;
   Use use;
   use.task = run.op;
   use.piece = run.pieces[position];
   use.groups = groups_of(parts_.input.spaces, run, position);
-  use.privilege = requirement.privilege;
-  use.shares = requirement.coherence == Coherence::kSimultaneous ||
-               requirement.coherence == Coherence::kRelaxed ||
-               requirement.coherence == Coherence::kAtomic;
+  use.privilege = where_of(parts_.input.data, run, position).privilege;
+  use.shares = coherence == Coherence::kSimultaneous || coherence == Coherence::kRelaxed ||
+               coherence == Coherence::kAtomic;
   use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
   if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
   return use;
@@ -105,33 +206,32 @@ Use TaskMapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t 
 
 // Maps a requirement without an instance, because the tasks that this task launches map their
 // parts. Returns false, with a refusal, if points of the launch conflict.
-bool TaskMapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position) {
+bool TaskMapping::hand_on(std::uint32_t position) {
+  TaskRun& run = *run_;
   run.instances.add(kVirtual, parts_.lists);
   if (parts_.valid_data.touch(where_of(parts_.input.data, run, position).region,
-                              use_of(run, view, position))) {
+                              use_of(position))) {
     return parts_.within_limits(run.task);
   }
-  refuse_point(run, view, position);
+  refuse_point(position);
   return false;
 }
 
 // Makes the task use the instance, and adds the copies that are needed before to `fetches_`.
 // Returns false, with a refusal, if points of the launch conflict.
-bool TaskMapping::use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
-                               std::uint32_t position, InstanceNumber number) {
+bool TaskMapping::use_instance(std::uint32_t position, InstanceNumber number, bool untracked) {
+  TaskRun& run = *run_;
   parts_.store.acquire(number);
   run.instances.add(number, parts_.lists);
-  Use use = use_of(run, view, position);
+  Use use = use_of(position);
   use.instance = number;
-  use.untracked = wish.untracked;
+  use.untracked = untracked;
   const bool well = parts_.valid_data.use(
       use,
-      [&](InstanceNumber target, std::vector<InstanceNumber>& sources) {
-        rank(view, target, sources);
-      },
+      [&](InstanceNumber target, std::vector<InstanceNumber>& sources) { rank(target, sources); },
       fetches_);
   if (well) return parts_.within_limits(run.task);
-  refuse_point(run, view, position);
+  refuse_point(position);
   return false;
 }
 
@@ -143,7 +243,9 @@ bool TaskMapping::refuse(RefusedTask refused, RunStatus status) {
 
 // Ends the run because two points of a launch conflict on this requirement. A note names the other
 // point, if it is found.
-void TaskMapping::refuse_point(const TaskRun& run, const TaskView& view, std::uint32_t position) {
+void TaskMapping::refuse_point(std::uint32_t position) {
+  const TaskRun& run = *run_;
+  const TaskView& view = this->view();
   const bool refused =
       parts_.outcome.refuse(RunStatus::kExecuteError,
                             {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
@@ -159,8 +261,8 @@ void TaskMapping::refuse_point(const TaskRun& run, const TaskView& view, std::ui
 
 // Asks select_sources and sorts `sources` by its answer, best first. Sources that the answer does
 // not name follow in their old order.
-void TaskMapping::rank(const TaskView& view, InstanceNumber target,
-                       std::vector<InstanceNumber>& sources) {
+void TaskMapping::rank(InstanceNumber target, std::vector<InstanceNumber>& sources) {
+  const TaskView& view = this->view();
   source_views_.clear();
   source_ranks_.clear();
   for (InstanceNumber source : sources) source_views_.push_back(parts_.instances.view_of(source));

@@ -8,6 +8,7 @@
 
 #include "groma/mapper.h"
 #include "groma/validate.h"
+#include "simulate/launch_plan.h"
 #include "simulate/refusals.h"
 #include "simulate/run_parts.h"
 #include "simulate/task_run.h"
@@ -19,17 +20,30 @@ class TaskMapping {
   // `parts` must outlive it.
   explicit TaskMapping(RunParts& parts) : parts_(parts) {}
 
+  // Begins with a task, which is held on a processor. It must live until the next begin().
+  void begin(TaskRun& run);
+  // Returns the task as its mapper sees it. Valid until the next begin().
+  const TaskView& view();
+
   // The following functions return true on success. On failure they have ended the run.
 
   // Calls map_task of that mapper. Sets answer() to an answer that can be carried out. Instances
   // that were held before are released.
-  bool ask(TaskRun& run, const TaskView& view, Mapper& mapper);
+  bool ask(Mapper& mapper);
   // Begins to carry out answer(): forgets the copies of the task before, and sets the processor,
   // variant, priority and profiling of the task, for that one of its processors.
-  void take(TaskRun& run, const Processor& processor);
+  void take(const Processor& processor);
   // Takes an instance for a requirement: the one that answer() names, or the first candidate that
   // exists or has room. Adds it to run.instances, and the necessary copies to fetches().
-  bool map_requirement(TaskRun& run, const TaskView& view, std::uint32_t position);
+  bool map_requirement(std::uint32_t position);
+  // Returns true if the plan is about a task with the same pieces, held on the same processor.
+  bool fits(const TaskPlan& plan) const;
+  // Does what ask(), take() and map_requirement() did when keep() made the plan, which fits. Asks
+  // the mapper only if there is no room.
+  bool repeat(const TaskPlan& plan);
+  // Keeps in `plan` how the task was mapped. Leaves the plan empty if the answer names several
+  // processors, or an instance by its number.
+  void keep(TaskPlan& plan) const;
 
   // Returns the last answer of map_task.
   const MapTaskOutput& answer() const { return answer_; }
@@ -37,19 +51,24 @@ class TaskMapping {
   std::vector<Fetch>& fetches() { return fetches_; }
 
  private:
-  void show_valid_instances(const TaskRun& run, const TaskView& view);
-  Use use_of(const TaskRun& run, const TaskView& view, std::uint32_t position) const;
-  bool hand_on(TaskRun& run, const TaskView& view, std::uint32_t position);
-  bool use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
-                    std::uint32_t position, InstanceNumber number);
+  void show_valid_instances();
+  void keep_requirement(TaskPlan& plan, std::uint32_t position) const;
+  Use use_of(std::uint32_t position) const;
+  bool hand_on(std::uint32_t position);
+  bool use_instance(std::uint32_t position, InstanceNumber number, bool untracked);
   bool refuse(RefusedTask refused, RunStatus status);
-  void refuse_point(const TaskRun& run, const TaskView& view, std::uint32_t position);
-  void rank(const TaskView& view, InstanceNumber target, std::vector<InstanceNumber>& sources);
+  void refuse_point(std::uint32_t position);
+  void rank(InstanceNumber target, std::vector<InstanceNumber>& sources);
 
   RunParts& parts_;
+  TaskRun* run_ = nullptr;   // the task that is mapped
+  std::int32_t asked_ = -1;  // the processor on which it was held at begin()
+  bool has_view_ = false;    // view_ is that of the task
+  TaskView view_;
   MapTaskOutput answer_;
   std::vector<Fetch> fetches_;
   // Buffers, kept so that their memory is reused.
+  std::vector<RequirementView> requirements_;  // of view_
   std::vector<std::span<const InstanceView>> valid_;
   std::vector<std::vector<InstanceView>> valid_kept_;
   std::vector<InstanceView> source_views_;

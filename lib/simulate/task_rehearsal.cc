@@ -27,8 +27,9 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
   const Processor first = *run.processor;
   ask_on_others(run, may, places);
   run.hold_on(parts_.input.processors, first);
-  const TaskView view = parts_.views.view_of(run, views_);
-  if (!mapping_.ask(run, view, mapper_of(first))) {
+  mapping_.begin(run);
+  const TaskView& view = mapping_.view();
+  if (!mapping_.ask(mapper_of(first))) {
     // The refusal is certain unless the task may start on another node.
     const bool here = std::all_of(may.begin(), may.end(),
                                   [&](const Processor& p) { return p.node == first.node; });
@@ -42,7 +43,7 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
     state_.limited_inside |= run.parent != nullptr && run.parent->run->parent != nullptr;
   }
   if (state_.limited) state_.certain = state_.ordered = false;
-  mapping_.take(run, mapping_.answer().processors.front());
+  mapping_.take(mapping_.answer().processors.front());
   check_formulas(run);
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
     if (!take_instance(run, view, places, r)) return false;
@@ -62,7 +63,8 @@ void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& ma
       continue;
     }
     run.hold_on(parts_.input.processors, other);
-    const bool well = mapping_.ask(run, parts_.views.view_of(run, views_), mapper_of(other));
+    mapping_.begin(run);
+    const bool well = mapping_.ask(mapper_of(other));
     if (parts_.instances.changes() > changes)
       state_.certain = false;  // the answer may never be carried out
     if (!well) {
@@ -107,7 +109,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
       !state_.wants.note(run, view.requirements[r], wish, places, r)) {
     state_.certain = false;  // the load in the run decides between the memories
   }
-  if (!mapping_.map_requirement(run, view, r)) {
+  if (!mapping_.map_requirement(r)) {
     if (parts_.outcome.budget().exceeded()) {
       state_.collect(run.launch, &run);
       return false;

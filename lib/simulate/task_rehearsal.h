@@ -47,9 +47,7 @@ class TaskRehearsal {
   RehearsalState& state_;
   RunParts& parts_ = state_.parts;
   TaskMapping mapping_;
-  // Buffers, kept so that their memory is reused.
-  std::vector<RequirementView> views_;
-  std::vector<app::PieceSize> sizes_;
+  std::vector<app::PieceSize> sizes_;  // a buffer
 };
 
 }  // namespace groma::sim

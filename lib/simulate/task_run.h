@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "groma/wish.h"
 #include "simulate/arena.h"
 #include "simulate/instance.h"
+#include "simulate/launch_plan.h"
 #include "simulate/machine_index.h"
 #include "simulate/ops.h"
 #include "simulate/spaces.h"
@@ -37,6 +39,7 @@ struct LaunchRun {
   RunTime created = 0;
   bool valid_instances = false;
   std::int64_t unfinished = 0;  // number of its tasks that are not complete
+  LaunchPlan* plan = nullptr;   // how the statement was mapped before; null: not kept
 };
 
 // A task, or a point of a launch, from its launch to its end. It is kept small, since millions of
@@ -120,6 +123,8 @@ struct Context {
   };
   std::vector<Place> places;
   int replaying = 0;  // enclosing traced loops that are past their first iteration
+  // For launch statements in loops: how they were mapped.
+  std::map<const app::Launch*, std::unique_ptr<LaunchPlan>> plans;
   std::vector<Op> futures;
 
   std::int64_t bytes = 0;        // memory of the context, with what it refers to, at its beginning

@@ -1,0 +1,57 @@
+// LaunchPlan: how a launch statement was mapped when its task ran it before. A statement in a loop
+// is often launched again with the same domain and the same pieces. Mappers that repeat their
+// answers (Mapper::repeats_answers) are then not asked again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "groma/geometry.h"
+#include "groma/task_slices.h"
+#include "groma/wish.h"
+#include "simulate/instance.h"
+
+namespace groma::app {
+struct Variant;
+}  // namespace groma::app
+
+namespace groma::sim {
+
+// How one task was mapped.
+struct TaskPlan {
+  struct Requirement {
+    std::uint32_t queries = 0;  // the number of instances to try, in their order
+    bool is_empty = false;      // the requirement has no data
+    bool may_hand_on = false;   // no instance if none has room: launched tasks take theirs
+    bool untracked = false;     // RequirementWish::untracked
+  };
+
+  // How often a plan is replaced by another one. The pieces of some statements change each time, so
+  // that no plan ever fits.
+  static constexpr int kMostPlans = 3;
+
+  int plans = 0;             // number of plans so far
+  std::int32_t asked = -1;   // the processor whose mapper was asked; -1: nothing is known
+  std::int32_t number = -1;  // the processor that was chosen
+  const app::Variant* variant = nullptr;
+  int priority = 0;
+  ProfilingWish profiling;
+  std::vector<const Piece*> pieces;  // for each requirement
+  std::vector<Requirement> requirements;
+  std::vector<InstanceQuery> queries;  // of all requirements, one after the other
+};
+
+struct LaunchPlan {
+  // The largest number of points for which answers are kept.
+  static constexpr std::int64_t kMostPoints = std::int64_t{1} << 14;
+
+  Rect domain;
+  Processor initial;                 // where slicing started; only its kind and node count
+  std::optional<TaskSlices> slices;  // the answer, for an index launch
+  std::vector<TaskPlan> tasks;       // by the place of the point in the domain
+  std::int64_t bytes = 0;            // memory of the tasks' lists
+};
+
+}  // namespace groma::sim
