@@ -19,10 +19,13 @@ using Regions = TaskViews::Regions;
 
 namespace {
 
-// Limits the memory for warnings, because a program may launch any number of tasks.
+// The adapter logs at most this many different warnings. A program may launch any number of tasks,
+// so without a limit the memory for the warnings already logged could grow for ever.
 constexpr std::size_t kMaxWarnings = 256;
 
-// Returns the statement to blame for a requirement without an instance.
+// Returns the statement to blame if a requirement gets no instance: the one that chose the memory
+// of the first candidate, otherwise the one that chose its layout. The result is empty if no
+// statement chose either.
 Origin decided_first(const RequirementWish& wish) {
   if (wish.candidate_count == 0) return {};
   const InstanceWish& first = wish.candidates().front();
@@ -38,6 +41,8 @@ bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_
 
 // ---- Errors
 
+// If `mapper` is null, no mapper exists yet, and the message shows no statement. All open files are
+// flushed before the end, because _Exit() does not do so.
 void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
   if (mapper != nullptr) {
     log()->log(LogLevel::kError, render(Refusal{diagnostic, origin}, *mapper));
@@ -50,6 +55,8 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
   std::_Exit(1);
 }
 
+// The message is the key: two tasks with the same message count as one. Beyond kMaxWarnings
+// different messages, further warnings are dropped.
 void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const Mapper& mapper) {
   {
     const std::lock_guard lock(mutex_);
@@ -71,11 +78,15 @@ void Registration::enter() {
   ++adapters_;
 }
 
+// The task is entered with 0 requirements, because the adapter did not look at its regions.
 void Registration::note_launched(std::string_view task) {
   const std::lock_guard lock(mutex_);
   names_.tasks.try_emplace(std::string(task), 0);
 }
 
+// Adds the names that one adapter saw. The last adapter also clears the requests for instances and
+// reports the unknown names, unless the mapping is below that of `groma run --map`, which sees the
+// same tasks.
 void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
   names_.merge(names);
@@ -91,6 +102,8 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   groma::mapper::log_unknown_overrides(options.override_layouts, names_, *log(), where);
 }
 
+// Registers the adapter as one more user of the registration. Only a ProgramMapper has statements;
+// for any other mapper `program_` stays null.
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
                  const Legion::Machine& realm_machine, Legion::Processor local,
                  std::unique_ptr<groma::Mapper> mapper, bool in_turn)
@@ -110,19 +123,21 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
 }
 Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
 
-// Converts Legion's processor. A processor that no mapping names (a utility processor) becomes the
-// adapter's own processor.
+// Converts Legion's processor to Groma's. Mappings cannot name utility processors, so such a
+// processor becomes the processor of the adapter itself.
 Processor Adapter::place_of(Legion::Processor processor) const {
   if (processor == local_proc) return mapper_->site().local;
   return registration_->machine->processor(processor).value_or(mapper_->site().local);
 }
 
+// Ends the process if the mapper's answer was refused. Only the first reason is reported.
 void Adapter::check(const std::vector<Refusal>& refusals) const {
   if (refusals.empty()) return;
   registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
 }
 
-// Ends the process: the wished instance is unusable, memory is full, or no memory is suitable.
+// Ends the process because a requirement got no instance: the instance that the mapper names is
+// unusable, memory is full, or no memory is suitable.
 void Adapter::fail(std::size_t position, std::string_view name, const RequirementWish& wish,
                    const NoInstance& why) const {
   if (wish.instance != 0) {
@@ -133,6 +148,8 @@ void Adapter::fail(std::size_t position, std::string_view name, const Requiremen
   fail(position, name, why, decided_first(wish));
 }
 
+// The diagnostic says "out of memory" if a suitable memory was only too full, otherwise "no
+// memory". If an alignment was the obstacle, the message also says how to change it.
 void Adapter::fail(std::size_t position, std::string_view name, const NoInstance& why,
                    Origin origin) const {
   const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
@@ -143,6 +160,8 @@ void Adapter::fail(std::size_t position, std::string_view name, const NoInstance
   registration_->fail(diagnostic, origin, mapper_.get());
 }
 
+// Stealable tasks are kept by task id, so one stealable launch makes all launches of its task
+// stealable. `steals` is set too, and never cleared.
 void Registration::note_stealable(Legion::TaskID task) {
   const std::lock_guard lock(mutex_);
   stealable_.insert(task);
@@ -173,13 +192,15 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   output.stealable = answer.stealable;
   if (answer.stealable) registration_->note_stealable(task.task_id);
   output.map_locally = answer.map_locally;
-  output.valid_instances = false;  // a wish does not depend on valid instances
+  output.valid_instances = false;  // A wish does not depend on the instances that are valid now.
   output.memoize = answer.memoize;
   output.replicate = answer.replicate;
   if (answer.parent_priority) output.parent_priority = *answer.parent_priority;
   output.check_collective_regions.insert(answer.collective.begin(), answer.collective.end());
 }
 
+// The points of the launch have no processors yet, so the view shows the processor that holds the
+// launch now.
 void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
                                       const SelectShardingFunctorInput& input,
                                       SelectShardingFunctorOutput& output) {
@@ -189,7 +210,9 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
   output.chosen_functor = sharding_of(view, *call, input);
 }
 
-// Returns Legion's id of the sharding functor that the mapper chooses.
+// Returns Legion's id of the sharding functor that the mapper chooses. The table of shards is
+// rebuilt only if the shards differ from those of the last call. Legion's functor 0 is its cyclic
+// one.
 Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
                                         const SelectShardingFunctorInput& input) {
   call.shards.clear();
@@ -200,7 +223,8 @@ Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
   return id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call.table);
 }
 
-// Lets the mapper replicate the task. If it does not decide, DefaultMapper decides.
+// Lets the mapper replicate the task. If the mapper names no processors, DefaultMapper decides. The
+// task may have no target processor yet; its current processor is taken then.
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -254,7 +278,8 @@ void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& reque
 // makes the instances.
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
-  // Task objects are not in the cache: load both parts at once.
+  // The processor's cache holds no task objects at this time. These two parts are needed first, so
+  // both are loaded at once.
   __builtin_prefetch(&task.index_point);
   __builtin_prefetch(&task.index_domain);
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -270,11 +295,11 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   output.abort_mapping = answer.abort_mapping;
   if (answer.abort_mapping) return;
   output.chosen_variant = answer.variant;
-  output.target_procs.clear();  // Legion puts the shard's processor in it
+  output.target_procs.clear();  // Legion has put the processor of a shard in this list.
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;
-  // Needed to know which processors are idle.
+  // The report of each task's end tells the adapter which processors are idle.
   if (registration_->steals) answer.task_profiling.status = true;
   if (answer.task_profiling.any()) ++stealing_.mapped;
   output.profiling_priority = answer.profiling_priority;
@@ -287,8 +312,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (!view.requirements.empty()) map_regions(context, task, input, *call, output);
 }
 
-// Returns the layout constraints that the variant demands for a requirement. Most variants have
-// none; their views tell so without a call to Legion.
+// Returns the layout constraints that the variant demands for one requirement. Most variants demand
+// nothing. The cached view of a variant shows this, and then Legion is not called.
 Demands Adapter::demands(MapperContext context, const Legion::Task& task, VariantId id,
                          std::size_t position) const {
   Demands demands;
@@ -306,7 +331,8 @@ Demands Adapter::demands(MapperContext context, const Legion::Task& task, Varian
 
 namespace {
 
-// Returns the statement that decided the memory of the chosen instance.
+// Returns the statement that decided the memory of the chosen instance, or an empty origin if no
+// statement did.
 Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalInstance& chosen) {
   const auto kind =
       chosen.is_virtual_instance() ? MemKind::kVirtual : kind_of(chosen.get_location().kind());
@@ -318,9 +344,11 @@ Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalIn
 
 }  // namespace
 
-// Regions of different trees, or reductions together with other privileges, cannot be in one
-// instance. Legion refuses such a variant whatever the mapper answers, so these requirements are
-// skipped here.
+// One instance cannot hold regions of different trees, or reductions together with other
+// privileges. Legion refuses a variant that demands such an instance, whatever the mapper answers.
+// Requirements that do not go with the first one of their group are therefore skipped here. A group
+// is also skipped if the mapper has named instances for it, or has no wish for any of its
+// requirements.
 void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
                             const MapTaskInput& input, HookCall& call, MapTaskOutput& output,
                             std::vector<bool>& mapped) {
@@ -374,6 +402,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
     NoInstance why;
     const RequirementOf of{task, call.wish.variant, i};
     bool made = i < mapped.size() && mapped[i];
+    // Output regions have the positions after those of the other requirements.
     if (i >= inputs) {
       made = instances_.add_output(task.output_regions[i - inputs], wish,
                                    output.target_procs.front(), output.output_targets[i - inputs],
@@ -385,6 +414,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
                             output.chosen_instances[i], &why);
     }
     if (!made) fail(i, view.name, wish, why);
+    // Legion must keep track of instances that are reduced to, so the wish is ignored for these.
     if (wish.untracked && i < inputs &&
         registration_->reductions.why_tracked(task.regions[i]) == nullptr) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
@@ -396,7 +426,8 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
   }
 }
 
-// Passes a report to the mapper. If a task ended, the adapter may look for work to steal.
+// Passes a report of a task, or of its copies and fills, to the mapper. If a task ended, the
+// adapter may look for work to steal.
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
   HookCalls::Use call(calls_, context);
@@ -412,7 +443,8 @@ void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
   look_for_work(context, *call);
 }
 
-// Converts Legion's measurements to a ProfilingReport (times in nanoseconds) for the mapper.
+// Converts Legion's measurements to a ProfilingReport and passes it to the mapper. All times are in
+// nanoseconds. A measurement that Legion did not make leaves its fields at their defaults.
 void Adapter::report(HookCall& call, const TaskView& view, OperationKind of,
                      const Legion::Mapping::ProfilingResponse& responses) {
   ProfilingReport report;

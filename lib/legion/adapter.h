@@ -27,17 +27,17 @@
 
 namespace groma::legion {
 
-// Called with the statement (`origin`) that decided where the data of a task's requirement lies.
-// The origin is empty if the default mapper decided.
+// A function that is told which statement (`origin`) decided the memory for the data of a task's
+// requirement. The origin is empty if no statement decided and the default mapper did.
 using Heard = std::function<void(Legion::UniqueID task, std::size_t requirement, Origin origin)>;
 
 // State that the adapters of one registration share.
 struct Registration {
   MapperFactory factory;
   Options options;
-  Heard heard = {};    // empty: nobody is told
-  bool below = false;  // true: the mapping of `groma run --map` is above this one and decides the
-                       // tasks that it names
+  Heard heard = {};  // Empty: no function is told.
+  // True: the mapping of `groma run --map` is above this one and decides the tasks that it names.
+  bool below = false;
   // The instances that the program's own mappers asked for, and those that the adapters above
   // them made instead. Complete only if something observes the mappers' requests (preload.cc).
   std::shared_ptr<AskedInstances> asked = {};
@@ -50,7 +50,7 @@ struct Registration {
   // slices that were declared stealable.
   void note_stealable(Legion::TaskID task);
   bool is_stealable(const Legion::Task& task);
-  std::atomic<bool> steals = false;  // true: some task may be stolen
+  std::atomic<bool> steals = false;  // True: some task may be stolen.
 
   // Called when an adapter starts, and when an adapter ends with the names it saw. After the last
   // adapter, the log reports names in the program of `mapper` (if the mapper has a program) that
@@ -79,13 +79,16 @@ struct Registration {
   std::set<std::string> warned_;
 };
 
-// Requirements of a task whose data is mapped to one instance. They stay together, because the task
-// may rely on it.
+// Requirements of a task whose data the program's mapper put into one instance. A new instance must
+// also serve all of them, because the task may rely on finding their data together.
 struct Colocated {
   Legion::Mapping::PhysicalInstance instance;
-  std::vector<std::pair<std::size_t, std::size_t>> places;  // requirement, index in its instances
+  // Each pair is a requirement's position and an index in the list of its instances.
+  std::vector<std::pair<std::size_t, std::size_t>> places;
 };
 
+// The mapper of one processor. Legion calls its hooks; it asks the groma::Mapper and carries out
+// the answers.
 class Adapter final : public Legion::Mapping::DefaultMapper {
  public:
   Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
@@ -184,10 +187,11 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void permit_steal_request(MapperContext context, const StealRequestInput& input,
                             StealRequestOutput& output) override;
 
-  // ---- adapter_overlay.cc, adapter_overlay_regions.cc: the adapter of a ProgramMapper above a
+  // ---- adapter_overlay.cc, adapter_overlay_regions.cc
+  // The functions from here to note_reductions() are for an adapter of a ProgramMapper above a
   // mapper of the program. Each function receives that mapper's answer in `output` and changes the
-  // parts that statements decide. note_launched() takes a task that no statement names; nothing
-  // else is done for it.
+  // parts that statements decide. note_launched() is called instead for a task that no statement
+  // names.
   void note_launched(std::string_view task) { registration_->note_launched(task); }
   void overlay_options(MapperContext context, const Legion::Task& task, TaskOptions& output);
   void overlay_sharding(MapperContext context, const Legion::Task& task,
@@ -203,8 +207,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                     MapTaskOutput& output);
   void overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                           MapMustEpochOutput& output);
-  // Stops counting a task that select_tasks_to_map let through, because the task runs on another
-  // processor.
+  // Stops counting a task against its limit on this processor. select_tasks_to_map() counted the
+  // task, but it runs on another processor.
   void stop_counting(MapperContext context, const Legion::Task& task);
   // Returns true if some task may be stolen.
   bool steals() const { return registration_->steals; }
@@ -302,32 +306,37 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   TaskViews views_;
   Instances instances_;
   MapperEvents events_;
-  MapperEvent deferral_ = 0;  // the event that ready tasks wait for
+  MapperEvent deferral_ = 0;  // The event that ready tasks wait for, or 0.
   Stealing stealing_;
   HookCalls calls_;
   bool decides_operations_;
-  const Program* program_ = nullptr;  // set for a ProgramMapper
+  const Program* program_ = nullptr;  // Set if the mapper is a ProgramMapper.
+  // True: the layouts that the program's mapper requests are not demands (asks_by_default() in
+  // overlay.h).
   bool own_asks_by_default_ = false;
+  // The number of the next processor that near_processor() returns, before it is reduced to the
+  // number of processors.
   std::int64_t next_near_ = 0;
 };
 
-// Returns true if Legion has already mapped this requirement, as map_must_epoch() answered.
+// Returns true if map_must_epoch() has mapped this requirement already.
 bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_t position);
 
 // Adds to `requests` the measurements that a mapper wants of an operation.
 void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests);
 
-// Returns true if the mapper is written by hand. Such a mapper also decides what no statement can.
+// Returns true if the mapper is written by hand. Only such a mapper decides about operations other
+// than tasks.
 bool decides_operations(const groma::Mapper& mapper);
 
-// Makes the adapter of one processor. Returns null if none is wanted. Legion takes ownership.
-// `in_turn`: see HookParts.
+// Makes the adapter of one processor, which Legion then owns. Returns null if the factory makes no
+// mapper for the processor, or if Groma does not have its kind. `in_turn`: see HookParts.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor,
                       bool in_turn = false);
 
-// The same as the public wrapper(), with a callback and with the requests of the program's mappers.
-// `asked` is null if nothing observes these requests.
+// Does the same as the public wrapper(). In addition, `heard` is told where data goes, and `asked`
+// has the requests of the program's mappers. `asked` is null if nothing observes these requests.
 Wrap wrapper(const Program& program, const Options& options, Heard heard,
              std::shared_ptr<AskedInstances> asked);
 

@@ -1,4 +1,5 @@
-// Must epochs: tasks that run at the same time; some of them share instances.
+// The hooks for must epochs. The tasks of a must epoch run at the same time. Some of them share
+// instances.
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
@@ -7,7 +8,8 @@
 namespace groma::legion {
 
 // Uses the sharding functor of the index launch if the epoch consists of exactly one index launch.
-// Points of several launches are not in the domain of any function.
+// If the epoch has several launches, DefaultMapper decides: a mapping function is defined on the
+// points of one launch only.
 void Adapter::select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
                                       const SelectShardingFunctorInput& input,
                                       MustEpochShardingFunctorOutput& output) {
@@ -16,7 +18,8 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::MustE
   select_sharding_functor(context, *epoch.index_space_tasks.front(), input, output);
 }
 
-// Asks the mapper for a processor for each task, then maps each shared instance.
+// Asks the mapper for a processor for each task of the epoch, then maps each instance that several
+// of the tasks share.
 void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                              MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -39,9 +42,10 @@ void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& inp
   }
 }
 
-// Maps one instance that several tasks share. If the mapper does not decide about it, the first
-// task that accesses the data decides as it does for itself. Tasks with LEGION_NO_ACCESS_FLAG do
-// not access the data, so their processors need not reach the instance.
+// Maps one instance that several tasks share. The mapper may have no wish for this instance (`wish`
+// is null). Then the task that uses the data first decides as it does for its own instances. Tasks
+// with LEGION_NO_ACCESS_FLAG do not access the data, so their processors need not reach the
+// instance.
 void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
                              std::size_t index, const RequirementWish* wish,
                              MapMustEpochOutput& output) {
@@ -50,9 +54,11 @@ void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMus
     return constraint.constrained_tasks[k]->regions[constraint.requirement_indexes[k]];
   };
   const std::size_t count = constraint.constrained_tasks.size();
+  // `user` is the first task that accesses the data. If none does, it is the first task.
   std::size_t user = 0;
   while (user < count && requirement_of(user).is_no_access()) ++user;
   if (user == count) user = 0;
+  // The instance must cover all of `regions`, and all of `targets` must reach it.
   std::vector<Legion::Processor> targets;
   std::vector<Legion::LogicalRegion> regions;
   for (std::size_t k = 0; k < count; ++k) {
@@ -70,6 +76,8 @@ void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMus
   const unsigned position = constraint.requirement_indexes[user];
   const TaskView& view = views_.make(context, first, place_of(targets.front()),
                                      TaskViews::Regions::kCounted, call.storage);
+  // The variant of the task matters even if the mapper has a wish for the instance: the variant may
+  // demand a layout.
   groma::MapTaskOutput& task_wish = call.wish;
   task_wish.clear();
   mapper_->map_task(call.hands, view, {}, task_wish);

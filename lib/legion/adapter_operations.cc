@@ -1,5 +1,6 @@
-// Hooks for operations other than tasks. If the mapper is a program or the default mapper, Legion's
-// DefaultMapper handles these operations. A mapper written by hand is asked.
+// The hooks for operations other than tasks. If the mapper is a mapping program or Groma's default
+// mapper, Legion's DefaultMapper handles these operations, because no statement decides them. A
+// mapper written by hand is asked.
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
@@ -13,7 +14,8 @@ bool decides_operations(const groma::Mapper& mapper) {
          dynamic_cast<const groma::DefaultMapper*>(&mapper) == nullptr;
 }
 
-// Returns a view of the operation on the processor of its parent task.
+// Returns a view of the operation on the processor of its parent task. An operation without a
+// parent task is seen from the adapter's own processor.
 const TaskView& Adapter::operation_view(MapperContext context, const Legion::Mappable& operation,
                                         HookCall& call, const Requirements& requirements) {
   const Legion::Task* parent = operation.get_parent_task();
@@ -21,7 +23,8 @@ const TaskView& Adapter::operation_view(MapperContext context, const Legion::Map
   return views_.make(context, operation, near, call.storage, requirements);
 }
 
-// Asks the mapper what it wishes for the operation and validates the answer.
+// Asks the mapper what it wishes for the operation and validates the answer. The answer is valid
+// until `call` is used again.
 const MapOperationOutput& Adapter::operation_wish(MapperContext context,
                                                   const Legion::Mappable& operation, HookCall& call,
                                                   const Requirements& requirements) {
@@ -33,8 +36,8 @@ const MapOperationOutput& Adapter::operation_wish(MapperContext context,
   return answer;
 }
 
-// Finds or makes the instance of one requirement of an operation. Ends the process if there is
-// none.
+// Finds or makes the instance of one requirement of an operation and appends it to `chosen`. Ends
+// the process if there is none. An operation other than a task cannot use a virtual instance.
 void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t position,
                           const Legion::RegionRequirement& requirement, const Demands& demands,
                           std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
@@ -52,6 +55,8 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
 
 // ---- Inline mappings, copies, partitions
 
+// A launcher of an inline mapping may name a registered layout; the instance must meet it. Legion
+// keeps track of an instance that the program reduces to, even if the mapper wishes otherwise.
 void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& operation,
                          const MapInlineInput& input, MapInlineOutput& output) {
   registration_->reductions.note({operation.requirement});
@@ -72,7 +77,7 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
 }
 
 // Maps a copy's requirements in the order that Legion uses in messages: sources, destinations,
-// source indirections, destination indirections.
+// source indirections, destination indirections. `position` counts through all four groups.
 void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
                        const MapCopyInput& input, MapCopyOutput& output) {
   registration_->reductions.note(operation.dst_requirements);
@@ -81,7 +86,8 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
     const std::vector<Legion::RegionRequirement>* requirements;
     const std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* valid;
     std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* chosen;
-    std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;  // for indirections
+    // An indirection has only one instance.
+    std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;
   };
   const Side sides[] = {
       {&operation.src_requirements, &input.src_instances, &output.src_instances, nullptr},
@@ -101,7 +107,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
     for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
       const Legion::RegionRequirement& requirement = (*side.requirements)[i];
       std::vector<Legion::Mapping::PhysicalInstance> chosen;
-      if (requirement.is_restricted()) {  // must use the existing instance
+      if (requirement.is_restricted()) {  // The copy must use the existing instance.
         chosen = (*side.valid)[i];
         mapper_runtime_->acquire_and_filter_instances(context, chosen);
       } else {
@@ -118,6 +124,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
   output.profiling_priority = wish.profiling_priority;
 }
 
+// Maps the region whose data decides a partition, for example a field of colours.
 void Adapter::map_partition(MapperContext context, const Legion::Partition& operation,
                             const MapPartitionInput& input, MapPartitionOutput& output) {
   if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
@@ -133,6 +140,8 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
 
 // ---- Sharding of the operations' points
 
+// Returns the sharding functor of a copy, fill or other operation in a replicated task. The view
+// has no requirements, because no functor reads them.
 Legion::ShardingID Adapter::sharding_of(MapperContext context, const Legion::Mappable& operation,
                                         const SelectShardingFunctorInput& input) {
   HookCalls::Use call(calls_, context);
@@ -158,6 +167,9 @@ GROMA_SHARDING(Fill)
 
 namespace {
 
+// Each overload of region_of() returns the region of the requirement for which Legion needs
+// sources. A copy operation has four lists of requirements; flags of the input tell in which of
+// them the index counts.
 template <typename Input>
 Legion::LogicalRegion region_of(const Legion::Task& task, const Input& input) {
   return task.regions[input.region_req_index].region;
@@ -198,6 +210,7 @@ void Adapter::rank_sources(MapperContext context, const Operation& operation, co
   std::vector<std::uint32_t>& answer = call->indices;
   answer.clear();
   mapper_->select_sources(call->hands, view, views.all().front(), views.all().subspan(1), answer);
+  // `named` marks the sources that the answer has named already.
   std::vector<bool> named(input.source_instances.size());
   for (const std::uint32_t index : answer) {
     if (index >= named.size() || named[index]) continue;
@@ -238,6 +251,8 @@ GROMA_REPORT(Copy, CopyProfilingInfo)
 GROMA_REPORT(Partition, PartitionProfilingInfo)
 #undef GROMA_REPORT
 
+// Tells the mapper that an instance which it was given is destroyed. Other instances have no
+// number, and the mapper does not know them.
 void Adapter::handle_instance_collection(MapperContext context,
                                          const Legion::Mapping::PhysicalInstance& instance) {
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
@@ -247,6 +262,8 @@ void Adapter::handle_instance_collection(MapperContext context,
 
 // ---- Variants of inlined tasks, memories of reduced futures
 
+// Chooses the variant of a task that is inlined, so that map_task is not called for it. The number
+// 0 is no variant: the mapper found none for this processor.
 void Adapter::select_task_variant(MapperContext context, const Legion::Task& task,
                                   const SelectVariantInput& input, SelectVariantOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -259,6 +276,8 @@ void Adapter::select_task_variant(MapperContext context, const Legion::Task& tas
                       {}, mapper_.get());
 }
 
+// Chooses the memories for the result of a reduction over the futures of an index launch. Without
+// an answer, Legion chooses.
 void Adapter::map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
                                        FutureMapReductionOutput& output) {
   HookCalls::Use call(calls_, context);

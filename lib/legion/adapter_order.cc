@@ -1,4 +1,5 @@
-// Decides when and where ready tasks are mapped, and answers the questions of running tasks.
+// Decides when and where ready tasks are mapped. Also answers the questions that Legion asks for
+// running tasks: settings of their contexts, tunables, traces and messages.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -10,8 +11,8 @@ namespace groma::legion {
 
 // ---- Ready tasks
 
-// Asks the mapper about ready tasks in several parts, because a view is large and all points of a
-// launch may be ready.
+// Asks the mapper which of the ready tasks are to be mapped now. All points of a launch may be
+// ready at once and a view is large, so the mapper sees the tasks in parts of 256.
 void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
   if (!mapper_->selects()) {
@@ -25,9 +26,11 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   const Alone alone = calls_.alone(context);
   MapperEvent deferral = 0;
   std::size_t waiting = 0;
-  std::vector<const Legion::Task*> stealable;  // those waiting tasks that may be stolen
+  std::vector<const Legion::Task*> stealable;  // The waiting tasks that may be stolen.
   TaskList& ready = call->tasks;
   ready.clear();
+  // Asks the mapper about the tasks collected so far and merges its answer into `output`. A task
+  // that is neither mapped nor moved goes on waiting.
   const auto ask = [&] {
     groma::SelectMappingOutput& answer = call->schedule;
     answer.clear();
@@ -57,11 +60,15 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     if (ready.size() == kPart) ask();
   }
   if (ready.size() > 0) ask();
+  // Requests for work that have no answer yet are forgotten. The processor may then ask again when
+  // it is idle.
   stealing_.asked = 0;
   stealing_.has_ready = waiting > 0;
   if (!stealable.empty() || stealing_.has_stealable) {
     share_work(context, *call, stealable, output);
   }
+  // Legion must be given an event if no task is mapped or moved. Otherwise it would call this hook
+  // again at once.
   const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
   const auto event = events_.open.find(deferral);
   if (idle && event != events_.open.end()) output.deferral_event = event->second;
@@ -70,6 +77,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
 
 // ---- Questions of tasks, messages of other mapper objects
 
+// A message is either about stealing and then for the adapter, or for the mapper.
 void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
   const Processor sender = place_of(message.sender);
@@ -78,7 +86,9 @@ void Adapter::handle_message(MapperContext context, const MapperMessage& message
                           std::span(static_cast<const std::byte*>(message.message), message.size));
 }
 
-// Lets the mapper change the settings of a task's context. The defaults come from Legion's flags.
+// Lets the mapper change the settings of a task's context, such as the number of operations in
+// flight. The defaults are those that Legion filled in from its flags, for example -lg:window and
+// -lg:sched. A negative number counts as 0.
 void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                 ContextConfigOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -86,8 +96,7 @@ void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                      TaskViews::Regions::kNone, call->storage);
   const auto count = [](int to) { return static_cast<unsigned>(std::max(0, to)); };
   const auto value = [](unsigned from) { return static_cast<int>(from); };
-  groma::ContextConfigOutput
-      answer;  // the defaults come from Legion's flags: -lg:window, -lg:sched, ...
+  groma::ContextConfigOutput answer;
   answer.max_window = value(output.max_window_size);
   answer.hysteresis_percent = value(output.hysteresis_percentage);
   answer.max_outstanding_frames = value(output.max_outstanding_frames);
@@ -107,6 +116,8 @@ void Adapter::configure_context(MapperContext context, const Legion::Task& task,
   output.mutable_priority = answer.mutable_priority;
 }
 
+// Decides whether Legion may record the operation in a trace and replay it later without asking a
+// mapper.
 void Adapter::memoize_operation(MapperContext context, const Legion::Mappable& operation,
                                 const MemoizeInput&, MemoizeOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -131,7 +142,7 @@ void Adapter::select_tunable_value(MapperContext context, const Legion::Task& ta
                         mapper_.get());
   }
   output.size = answer.size();
-  output.value = std::malloc(answer.size());  // Legion frees it
+  output.value = std::malloc(answer.size());  // Legion frees this memory.
   std::memcpy(output.value, answer.data(), answer.size());
 }
 

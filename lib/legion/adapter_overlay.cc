@@ -1,7 +1,7 @@
-// The adapter above a mapper of the program. It changes the parts of that mapper's answers that
-// statements decide.
-// A task may rely on its mapper's choice of a data order, a memory pool or a variant. A choice that
-// cannot be changed safely is kept, and this is reported once.
+// The hooks of an adapter above a mapper of the program. Each function receives the answer of that
+// mapper and changes the parts that statements decide. A task may rely on its mapper's choice of a
+// data order, a memory pool or a variant. A choice that cannot be changed safely is kept, and the
+// log says so once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@ using Regions = TaskViews::Regions;
 
 namespace {
 
+// Returns the variant with this id, or null if the task has none.
 const VariantView* find_variant(std::span<const VariantView> variants, Legion::VariantID id) {
   const auto found = std::find_if(variants.begin(), variants.end(),
                                   [id](const VariantView& one) { return one.id == id; });
@@ -29,6 +30,8 @@ const VariantView* find_variant(std::span<const VariantView> variants, Legion::V
 
 // ---- Choices that are kept
 
+// Warns that a statement has no effect, because the choice of the program's mapper was kept. `what`
+// names the choice, such as "the processor", and `why` gives the reason.
 void Adapter::tell_kept(std::string_view task, std::string_view what, std::string_view why,
                         Origin origin) {
   registration_->warn_once(one_diagnostic(DiagId::kKeptByMapper, what, task, why), origin,
@@ -37,6 +40,8 @@ void Adapter::tell_kept(std::string_view task, std::string_view what, std::strin
 
 namespace {
 
+// The reason for keeping the placement of a concurrent launch, whose points run at the same time
+// and may send messages to each other.
 constexpr std::string_view kTalking =
     "the points of a concurrent launch may rely on the processors that it chose";
 
@@ -44,7 +49,8 @@ constexpr std::string_view kTalking =
 
 // ---- Task options
 
-// Applies the statements that decide a task's options: processor, stealing, limits.
+// Applies the statements that decide a task's options: processor, stealing, limits, control
+// replication. An answer that names a processor Groma cannot describe is left unchanged.
 void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
                               TaskOptions& output) {
   const auto own = registration_->machine->processor(output.initial_proc);
@@ -57,6 +63,8 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
   answer.clear();
   mapper_->select_task_options(call->hands, view, answer);
   check(validate(answer, view, mapper_->machine()));
+  // A statement may ask for another kind of processor, or for a certain processor, or for a
+  // function that places the points. None is safe for a concurrent launch.
   const bool other_kind = answer.kind_origin && answer.initial.kind != own->kind;
   const bool places = answer.processor_origin || (view.is_index && decides_points(view, own->kind));
   if (task.concurrent_task && (other_kind || places)) {
@@ -66,8 +74,10 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
     const Processor to =
         answer.processor_origin ? answer.initial : near_processor(own->node, answer.initial);
     output.initial_proc = realm(to);
-    output.inline_task = false;  // an inlined task runs on its parent's processor
+    output.inline_task = false;  // An inlined task would run on the processor of its parent.
   }
+  // A limit on the number of instances could stop some points for ever while the others wait for
+  // them.
   if (view.rendezvous) {
     const auto limit = program_->instance_limit(view.name, own->kind);
     if (limit && limit->limit > 0) {
@@ -83,32 +93,41 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
     output.replicate = true;
     output.map_locally = output.inline_task = false;
   }
-  // A trace replay asks no mapper, and points that share a collective region are mapped together.
-  // Neither is possible for tasks with limits.
+  // Legion asks no mapper during the replay of a trace, and it maps points that share a collective
+  // region together. Tasks with a limit must be mapped one by one, so they allow neither. Tasks
+  // that may be stolen are not traced either.
   if (is_limited(view)) output.check_collective_regions.clear();
   if (is_limited(view) || answer.steal_origin) output.memoize = false;
 }
 
 // Returns a processor of the same kind as `otherwise` on the node, round robin. Returns `otherwise`
-// if the node has no such processor.
+// if it is on that node already, or if the node has no processor of the kind. The task then stays
+// on the node that the program's mapper chose.
 Processor Adapter::near_processor(std::int64_t node, const Processor& otherwise) {
   const std::int64_t count = mapper_->machine().processor_count(node, otherwise.kind);
   if (count == 0 || node == otherwise.node) return otherwise;
   return {otherwise.kind, node, next_near_++ % count};
 }
 
+// Returns true if a statement limits how many instances of the task run at once on its processor
+// kind. Limits of tasks whose points wait for each other do not count.
 bool Adapter::is_limited(const TaskView& view) const {
   if (!view.own_kind || view.rendezvous) return false;
   const auto limit = program_->instance_limit(view.name, *view.own_kind);
   return limit && limit->limit > 0;
 }
 
+// Returns true if a mapping function decides where the points of the launch, or the single task,
+// go.
 bool Adapter::decides_points(const TaskView& view, ProcKind kind) const {
   return groma::mapper::decide_function(*program_, view, kind).has_value();
 }
 
 // ---- Launches
 
+// Replaces the sharding functor if a mapping function places the points, so that each point is
+// mapped by the shard on the node where it runs. A concurrent launch outside a must epoch keeps its
+// functor.
 template <typename Output>
 void Adapter::overlay_sharding_of(MapperContext context, const Legion::Task& task,
                                   const SelectShardingFunctorInput& input, Output& output) {
@@ -132,21 +151,24 @@ void Adapter::overlay_sharding(MapperContext context, const Legion::Task& task,
   overlay_sharding_of(context, task, input, output);
 }
 
-// Cuts the launch again if statements decide where its points go; otherwise keeps the slices of the
-// program's mapper. With limits or stealing, each point becomes a slice of its own.
+// Cuts the launch again if statements decide where its points go. Otherwise the slices of the
+// program's mapper are kept. If the task has a limit or may be stolen, each point becomes one
+// slice.
 void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
                              const SliceTaskInput& input, SliceTaskOutput& output) {
-  if (task.concurrent_task && !task.must_epoch_task) return;  // overlay_options has reported this
+  if (task.concurrent_task && !task.must_epoch_task) return;  // overlay_options() has logged why.
   bool cuts_anew = false, by_point = false, stealable = false;
   {
     HookCalls::Use call(calls_, context);
     const TaskView& view =
         views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
-    if (!kind) return;  // overlay_options has reported this
+    if (!kind) return;  // overlay_options() has logged why.
     const auto is_other = [&](const Legion::Mapping::Mapper::TaskSlice& slice) {
       return place_of(slice.proc).kind != kind->kind;
     };
+    // The slices are useless if a function places the points, or if a Task statement names another
+    // kind of processor than a slice has.
     cuts_anew = decides_points(view, kind->kind) ||
                 (kind->origin && std::any_of(output.slices.begin(), output.slices.end(), is_other));
     stealable = program_->task_steal(view.name, kind->kind).has_value();
@@ -158,7 +180,8 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
   }
   if (stealable) registration_->note_stealable(task.task_id);
   if (!by_point) return;
-  // Each point is counted on its own, on the processor that the program's mapper chose.
+  // The limit counts each point alone, on the processor that the program's mapper chose. A slice
+  // that Legion will ask about again (`recurse`) is cut later.
   std::vector<Legion::Mapping::Mapper::TaskSlice> points;
   for (const Legion::Mapping::Mapper::TaskSlice& slice : output.slices) {
     if (slice.recurse) {
@@ -178,7 +201,8 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
 
 // ---- One task
 
-// Applies the statements that decide a task's processor, instances and output regions.
+// Applies the statements that decide a task's processor, instances and output regions. Asks Legion
+// to report the end of the task if the task counts against a limit or if tasks may be stolen.
 bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
                            const MapTaskInput& input, MapTaskOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -187,7 +211,8 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   views_.make(context, task, place_of(target), Regions::kNamed, call->storage);
   TaskView& view = call->storage.view;
   const VariantView* variant = find_variant(view.variants, output.chosen_variant);
-  if (variant == nullptr || output.target_procs.empty()) return false;  // Legion reports this error
+  // Legion reports this error.
+  if (variant == nullptr || output.target_procs.empty()) return false;
   view.own_kind = variant->kind;
   if (shard) view.shard_variant = variant->id;
   const bool limited = is_limited(view);
@@ -203,6 +228,8 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
 }
 
 // Moves the task to the processor that the function of an IndexTaskMap or SingleTaskMap returns.
+// The processor of a shard or of a concurrent launch is kept. `counted`: the task has a limit or
+// may be stolen; it then runs on the processor where it was counted.
 void Adapter::place_task(const Legion::Task& task, HookCall& call, const VariantView& variant,
                          bool shard, bool counted, MapTaskOutput& output) {
   TaskView& view = call.storage.view;
@@ -217,6 +244,8 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
     }
     return;
   }
+  // `wanted` are the processors on which the statements let the task run, and `origin` is the
+  // statement to name in a message.
   std::vector<Legion::Processor> wanted;
   Origin origin = kind->origin;
   const auto function =
@@ -230,10 +259,10 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
                                  name_of(view.current.kind), variant.id, name_of(variant.kind)),
                      origin);
   }
-  if (counted) {  // stays on the processor where it was counted
+  if (counted) {  // The task stays on the processor where it was counted.
     wanted.push_back(task.target_proc);
   } else {
-    if (task.must_epoch_task) return;  // the points of the epoch were placed together
+    if (task.must_epoch_task) return;  // The points of the epoch were placed together.
     groma::MapTaskOutput& answer = call.wish;
     answer.clear();
     mapper_->map_task(call.hands, view, {}, answer);
@@ -241,7 +270,8 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
     for (const Processor& p : answer.processors) wanted.push_back(realm(p));
   }
   if (wanted.empty() || wanted == output.target_procs) return;
-  // The instances and memory pools were made for the processors that the program's mapper chose.
+  // The program's mapper made the instances and memory pools for the processors that it chose. The
+  // task can move only if each new processor reaches all these memories.
   const auto serves = [&](Legion::Memory memory) {
     return std::all_of(wanted.begin(), wanted.end(),
                        [&](Legion::Processor p) { return reaches(p, memory); });
@@ -264,8 +294,8 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
 
 // ---- Must epochs
 
-// Moves the tasks of a must epoch that statements decide. If two tasks would then share a
-// processor, all tasks of the epoch are placed anew.
+// Moves the tasks of a must epoch that statements decide. Each task needs a processor for itself.
+// If two tasks would share one, all tasks of the epoch are placed anew.
 void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                                  MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -291,11 +321,14 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
   for (std::size_t i = 0; i < processors.size(); ++i) {
     if (decided[i]) processors[i] = realm(answer.processors[i]);
   }
+  // Two equal neighbours in the sorted list are two tasks on one processor.
   std::vector<Legion::Processor> sorted = processors;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     for (std::size_t i = 0; i < processors.size(); ++i) processors[i] = realm(answer.processors[i]);
   }
+  // The program's mapper has chosen the shared instances already. The new processors must reach
+  // them.
   for (std::size_t c = 0; c < input.constraints.size(); ++c) {
     for (const Legion::Task* task : input.constraints[c].constrained_tasks) {
       const auto at = std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
@@ -311,6 +344,8 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
 
 // ---- Counting
 
+// Tells the mapper that the task no longer counts against its limit here, as if the task had ended
+// without success.
 void Adapter::stop_counting(MapperContext context, const Legion::Task& task) {
   HookCalls::Use call(calls_, context);
   const TaskView& view =

@@ -1,5 +1,5 @@
-// The regions of a task below the adapter's statements: changes the instances that the program's
-// mapper chose as Region, Layout and CollectMemory statements say.
+// The regions of a task, for an adapter above a mapper of the program: changes the instances that
+// the program's mapper chose as Region, Layout and CollectMemory statements say.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<Colocated> group_by_instance(const Legion::Task& task,
   std::vector<Colocated> groups;
   for (std::size_t i = 0; i < task.regions.size() && i < output.chosen_instances.size(); ++i) {
     if (is_premapped(input, i)) continue;
-    if (task.regions[i].is_restricted()) continue;  // must use the existing instance
+    if (task.regions[i].is_restricted()) continue;  // The task must use the existing instance.
     for (std::size_t k = 0; k < output.chosen_instances[i].size(); ++k) {
       const PhysicalInstance& instance = output.chosen_instances[i][k];
       if (!instance.exists() || instance.is_virtual_instance()) continue;
@@ -41,13 +41,17 @@ std::vector<Colocated> group_by_instance(const Legion::Task& task,
   return groups;
 }
 
+// The reason for keeping an instance that serves several requirements for which the statements say
+// different things.
 constexpr std::string_view kTogether =
     "it keeps that region in one instance with another, of which statements say otherwise";
 
+// Returns the position and the names by which statements can mean the requirement.
 RegionNames names_of(const TaskView& view, std::size_t position) {
   return {static_cast<std::int64_t>(position), view.requirements[position].aliases};
 }
 
+// Compares two lists of candidates, without the statements that named them.
 bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<MemoryCandidate>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const auto& one, const auto& other) { return one.memory == other.memory; });
@@ -57,10 +61,10 @@ bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<Memo
 
 // ---- Regions
 
-// Returns the regions of a task, and those of their ancestors that the request for its instance
-// named. The latest request may have found the instance of a larger region. Other regions are left
-// out: the program may have destroyed them, and Legion ends the process if it is given a destroyed
-// region.
+// Returns the regions that a new instance has to cover: the regions of the task, and those of their
+// ancestors that the request for the old instance named. The latest request may have found the
+// instance of a larger region. Other regions of the request are left out: the program may have
+// destroyed them, and Legion ends the process if it is given a destroyed region.
 std::vector<Legion::LogicalRegion> Adapter::covering(
     MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
     const std::vector<Legion::LogicalRegion>& asked) const {
@@ -77,8 +81,8 @@ std::vector<Legion::LogicalRegion> Adapter::covering(
   return made;
 }
 
-// Returns the request for an instance. If the request is unknown, returns what the instance itself
-// tells.
+// Returns the request with which the program's mapper got the instance. If the request is unknown,
+// returns one made from what the instance itself tells, with `seen` false.
 AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
                                  const std::vector<Legion::LogicalRegion>& regions) const {
   if (const auto found = registration_->asked->find(context, instance)) {
@@ -89,9 +93,10 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
     }
     return made;
   }
-  // The request was not observed: nothing is preloaded, another process asked, or the entry was
-  // evicted. All properties then count as the program's choice. The instance tells its layout; its
-  // extent tells which of the regions above the task's own it covers.
+  // Nobody observed the request: the preload library is not there, another process made the
+  // request, or the entry was evicted. All properties of the instance then count as the program's
+  // choice. The instance tells its layout. Its bounds tell which of the regions above the task's
+  // region it covers.
   AskedInstance made;
   made.seen = false;
   made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
@@ -113,7 +118,9 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
   return made;
 }
 
-// Applies the Region and Layout statements to the instances that the program's mapper chose.
+// Applies the Region and Layout statements to the instances that the program's mapper chose, then
+// CollectMemory statements to regions that are only read. Also tells `heard` which statement chose
+// each memory.
 void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
                               const MapTaskInput& input, HookCall& call, const VariantView& variant,
                               MapTaskOutput& output) {
@@ -135,6 +142,8 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
       if (origin) registration_->heard(task.get_unique_id(), i, origin);
     }
     if (requirement.privilege != Privilege::kReadOnly) continue;
+    // The mapping asks Legion to forget the instance soon after use. That is unsafe for regions to
+    // which the program reduces.
     const std::optional<Origin> collects = program_->collect_memory(view.name, names);
     if (!collects) continue;
     if (const char* why = registration_->reductions.why_tracked(task.regions[i])) {
@@ -150,9 +159,16 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
   overlay_outputs(task, view, variant, output);
 }
 
+// Replaces one instance of the program's mapper, and does so for all requirements that share the
+// instance. The instance stays if no statement names its regions, if it already is as the
+// statements say, or if statements contradict each other about its requirements. Ends the process
+// if a statement names memories and none of them works, or if a statement contradicts the layout on
+// which the task relies.
 void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
                                const TaskView& view, const VariantView& variant,
                                const Colocated& group, MapTaskOutput& output) {
+  // Collects what the requirements of the group have in common: regions, fields, and the memories
+  // that Region statements name.
   const std::size_t first = group.places.front().first;
   const Legion::Memory here = group.instance.get_location();
   std::vector<MemoryCandidate> memories;
@@ -174,6 +190,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
     }
     memories = std::move(said);
   }
+  // Without a Region statement, the memory kind of the present instance is the only candidate.
   const bool moves = !memories.empty();
   if (!moves) {
     const auto kind = kind_of(here.kind());
@@ -194,6 +211,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       why.add(candidate.memory, {not_virtual});
       continue;
     }
+    // All requirements of the group must agree about the layout in this memory.
     std::optional<LayoutDecision> said;
     for (const auto& [i, k] : group.places) {
       const auto one =
@@ -215,6 +233,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       why.add(candidate.memory, {"the processor reaches none"});
       continue;
     }
+    // The new instance gets the constraints of the old request, changed only where the statement
+    // says so.
     AskedInstance asked = asked_for(context, group.instance, regions);
     LayoutChanges changes;
     if (said && !asked.seen && registration_->asked->has_forgotten()) {
@@ -258,7 +278,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       continue;
     }
     registration_->asked->note(context, made, std::move(asked));
-    // It may have been found again, and is returned then.
+    // Legion may have found the old instance for the new request. Then this instance is kept and is
+    // not released.
     if (!(made == group.instance)) mapper_runtime_->release_instance(context, group.instance);
     std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
     return put(made, group, output);
@@ -266,6 +287,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
   fail(first, view.name, why, memories.front().origin);
 }
 
+// Ends the process with a message about a Layout statement: `wants` is what the program's mapper
+// asked for, and `says` is what the statement says.
 void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
                             std::string_view wants, std::string_view says,
                             const LayoutDecision& said) const {
@@ -273,12 +296,16 @@ void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view ta
 }
 
 // Ends the process if the statement contradicts a demand of the variant or of the program's mapper.
+// Options::override_layouts may name the task; then only the demands of the variant count.
 void Adapter::check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
                            const VariantView& variant, const Colocated& group,
                            const AskedInstance& asked, const LayoutDecision& said,
                            MemKind memory) const {
   const std::size_t fields = asked.constraints.field_constraint.get_field_set().size();
   const int dimensions = task.regions[group.places.front().first].region.get_dim();
+  // Compares one demand with the layout of the statement. If other variants of the same kind demand
+  // the opposite order, the message says so, because no statement could then be right for all of
+  // them.
   const auto check_demand = [&](const LayoutDemand& demand, DiagId id) {
     LayoutSpec demanded;
     groma::mapper::add_demand(demand, &demanded);
@@ -305,6 +332,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
     }
   }
   if (registration_->options.override_layouts.has(view.name)) return;
+  // Lastly, the demand of the program's mapper.
   LayoutDemand demand = asked.demand;
   demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
   std::vector<Legion::LogicalRegion> regions;
@@ -313,6 +341,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
   check_demand(demand, DiagId::kLayoutDemanded);
 }
 
+// Replaces the instance of the group at each place where the answer names it.
 void Adapter::put(const PhysicalInstance& instance, const Colocated& group,
                   MapTaskOutput& output) const {
   for (const auto& [i, k] : group.places) output.chosen_instances[i][k] = instance;

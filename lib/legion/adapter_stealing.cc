@@ -1,4 +1,6 @@
-// Work stealing: Legion's protocol, and the adapters' own messages (stealing.h).
+// Work stealing: answers the two hooks of Legion's own protocol, and exchanges the messages of the
+// adapters (stealing.h). In both, a processor may be the thief, which takes tasks, or the victim,
+// which gives them away.
 #include <algorithm>
 
 #include "evaluate/processors.h"
@@ -15,6 +17,8 @@ bool contains(const std::vector<Processor>& list, const Processor& p) {
 
 // ---- Legion's protocol
 
+// Asks the mapper from which processors this one should try to steal. Legion's blacklist holds the
+// processors that had nothing to give at the last attempt.
 void Adapter::select_steal_targets(MapperContext context, const SelectStealingInput& input,
                                    SelectStealingOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
@@ -24,6 +28,7 @@ void Adapter::select_steal_targets(MapperContext context, const SelectStealingIn
   for (const Processor& p : steal_targets(*call, refused)) output.targets.insert(realm(p));
 }
 
+// Asks the mapper which of the tasks that wait here the thief may take.
 void Adapter::permit_steal_request(MapperContext context, const StealRequestInput& input,
                                    StealRequestOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
@@ -37,6 +42,8 @@ void Adapter::permit_steal_request(MapperContext context, const StealRequestInpu
   }
 }
 
+// Returns the processors that the mapper wants to steal from, except those in `refused`. The result
+// is valid until `call` is used again.
 const std::vector<Processor>& Adapter::steal_targets(HookCall& call,
                                                      const std::vector<Processor>& refused) {
   std::vector<Processor>& answer = call.processors;
@@ -57,16 +64,20 @@ const std::vector<std::uint32_t>& Adapter::stolen(HookCall& call, const Processo
 
 // ---- As a victim
 
+// Sends a steal message to the adapter of another processor. The kind of the message is its only
+// content.
 void Adapter::tell(MapperContext context, const Processor& whom, StealMessage message) {
   const Alone alone = calls_.alone(context);
   mapper_runtime_->send_message(context, realm(whom), &message, sizeof message,
                                 static_cast<unsigned>(message));
 }
 
-// Offers or sends stealable tasks to idle processors. `waiting` has the stealable tasks that were
-// neither mapped nor moved.
+// Gives waiting stealable tasks to the processors that requested work, then offers the rest to
+// other processors that can run them. `waiting` has the stealable tasks that were neither mapped
+// nor moved; the tasks that are given away are removed from it.
 void Adapter::share_work(MapperContext context, HookCall& call,
                          std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output) {
+  // First, the requests that came since the last call.
   for (const Processor& thief : std::exchange(stealing_.requests, {})) {
     call.tasks.clear();
     for (const Legion::Task* task : waiting) {
@@ -79,6 +90,7 @@ void Adapter::share_work(MapperContext context, HookCall& call,
     }
     if (given.empty()) refuse_work(context, thief);
   }
+  // Then the offers, for one waiting task. A processor that got an offer before gets no second one.
   stealing_.has_stealable = !waiting.empty();
   if (!stealing_.has_stealable) return;
   call.tasks.clear();
@@ -86,7 +98,7 @@ void Adapter::share_work(MapperContext context, HookCall& call,
   const Machine& all = mapper_->machine();
   const std::int64_t nodes = all.node_count();
   for (const VariantView& variant : call.tasks.views().front().variants) {
-    for (std::int64_t n = 0; n < nodes; ++n) {  // the nearest node first
+    for (std::int64_t n = 0; n < nodes; ++n) {  // This processor's own node comes first.
       const std::int64_t node = (mapper_->site().local.node + n) % nodes;
       for (std::int64_t i = 0; i < all.processor_count(node, variant.kind); ++i) {
         if (stealing_.offered.size() >= Stealing::kMaxOffers) return;
@@ -99,13 +111,16 @@ void Adapter::share_work(MapperContext context, HookCall& call,
   }
 }
 
+// Answers a request with "nothing to give". The thief forgets the offer, so it gets a new one when
+// there is work again.
 void Adapter::refuse_work(MapperContext context, const Processor& thief) {
   std::erase(stealing_.offered, thief);
   tell(context, thief, StealMessage::kNothing);
 }
 
-// Makes Legion call select_tasks_to_map again although the mapper's own event has not been
-// triggered. That event stays open.
+// Makes Legion call select_tasks_to_map again, so that a request for work is answered soon. Ready
+// tasks may be waiting for an event of the mapper that has not been triggered. That event gets a
+// new event of Legion's, and the old one is triggered.
 void Adapter::wake(MapperContext context) {
   const auto waits = events_.open.find(deferral_);
   if (waits == events_.open.end()) return;
@@ -117,7 +132,9 @@ void Adapter::wake(MapperContext context) {
 
 // ---- As a thief
 
-// If this processor is idle, requests work from processors that offered some.
+// If this processor is idle, requests work from those processors that offered some. Does nothing
+// while an earlier request has no answer. The mapper chooses among the offers; all other processors
+// of the same kind count as refused.
 void Adapter::look_for_work(MapperContext context, HookCall& call) {
   if (!stealing_.idle() || stealing_.asked > 0 || stealing_.offers.empty()) return;
   std::vector<Processor>& refused = call.shards;
@@ -137,7 +154,8 @@ void Adapter::look_for_work(MapperContext context, HookCall& call) {
   }
 }
 
-// Handles a steal message. Returns false if the message is of another kind.
+// Handles a message about stealing. Returns false if the message is of another kind; it then
+// belongs to the mapper.
 bool Adapter::handle_steal_message(MapperContext context, HookCall& call, const Processor& sender,
                                    std::uint32_t kind) {
   switch (static_cast<StealMessage>(kind)) {

@@ -1,4 +1,5 @@
-// Stores, evicts and finds the requests with which a program's mappers had instances made.
+// Stores, evicts and finds the requests with which a program's mappers had instances made. Also
+// tells what a request demands of a layout, and whether an existing instance meets the demands.
 #include "legion/asked_instances.h"
 
 #include <algorithm>
@@ -10,10 +11,12 @@
 namespace groma::legion {
 namespace {
 
-// An entry takes about 500 bytes. A program may make any number of instances.
+// The largest number of requests that are stored. A program may make any number of instances, and a
+// stored request takes about 500 bytes.
 constexpr std::size_t kMaxAsked = 65'536;
 
-// Returns true if `other` has every demand of `one`.
+// Returns true if `other` has every demand of `one`: order of dimensions and fields, exactness, and
+// at least the same alignment.
 bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
   const LayoutDemand &a = one.demand, &b = other.demand;
   const auto within = [](const auto& less, const auto& more) { return !less || less == more; };
@@ -23,8 +26,8 @@ bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
          (b.exact || !a.exact) && aligned;
 }
 
-// Returns true if Legion's DefaultMapper fills in this order by itself: Fortran order, then the
-// fields.
+// Returns true if Legion's DefaultMapper fills in this order by itself: the dimensions in Fortran
+// order, then the fields. Nobody relies on such an order.
 bool is_default_order(const Legion::OrderingConstraint& order) {
   std::vector<Legion::DimensionKind> dimensions = order.ordering;
   if (order.contiguous) return false;
@@ -33,7 +36,7 @@ bool is_default_order(const Legion::OrderingConstraint& order) {
          std::find(dimensions.begin(), dimensions.end(), LEGION_DIM_F) == dimensions.end();
 }
 
-// Returns the alignment of a field in bytes; 1: none.
+// Returns the alignment in bytes that the constraints give a field, or 1 if they give none.
 std::size_t alignment_in(const Legion::LayoutConstraintSet& set, Legion::FieldID field) {
   std::size_t bytes = 1;
   for (const Legion::AlignmentConstraint& one : set.alignment_constraints) {
@@ -43,7 +46,8 @@ std::size_t alignment_in(const Legion::LayoutConstraintSet& set, Legion::FieldID
   return bytes;
 }
 
-// Returns true if `made` orders the dimensions of `asked`, and the fields, as `asked` does.
+// Returns true if an instance with the order `made` has the fields and the dimensions of `asked` in
+// the order of `asked`. Other dimensions of `made` do not matter.
 bool same_order(const Legion::OrderingConstraint& asked, const Legion::OrderingConstraint& made) {
   const auto& wanted = asked.ordering;
   std::vector<Legion::DimensionKind> order = made.ordering;
@@ -61,6 +65,8 @@ bool demands_no_gaps(const AskedInstance& asked, std::size_t fields) {
   return asked.by_program || set.field_constraint.contiguous || set.ordering_constraint.contiguous;
 }
 
+// With a single field, the position of the fields among the dimensions has no effect, so it is not
+// a demand.
 UnnamedOrder demanded_unnamed_order(const AskedInstance& asked) {
   std::vector<Legion::DimensionKind> order = asked.constraints.ordering_constraint.ordering;
   UnnamedOrder unnamed;
@@ -74,10 +80,13 @@ UnnamedOrder demanded_unnamed_order(const AskedInstance& asked) {
   return unnamed;
 }
 
+// A LayoutDemand can hold only C or Fortran order and AOS or SOA. An order that it cannot hold
+// becomes two contradicting demands, so that every Layout statement about the order is refused.
 std::vector<LayoutDemand> demands_of(const AskedInstance& asked, std::size_t fields,
                                      const std::vector<Legion::LogicalRegion>& regions) {
   std::vector<LayoutDemand> all = {asked.demand};
   all.front().not_exact = asked.demand.not_exact && asks_for_more(asked, regions);
+  // `one` is reused for each further demand and cleared in between.
   LayoutDemand one;
   one.source = DemandSource::kMapper;
   const UnnamedOrder unnamed = demanded_unnamed_order(asked);
@@ -115,6 +124,8 @@ bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::Logical
   });
 }
 
+// First come the properties that any user of the instance may rely on: alignments and offsets. A
+// layout that must equal that of a new instance is compared further, from `as_new` on.
 bool has_layout_of(const Legion::LayoutConstraintSet& asked,
                    const Legion::LayoutConstraintSet& made, bool as_new) {
   const std::vector<Legion::FieldID>& fields = asked.field_constraint.get_field_set();
@@ -135,7 +146,8 @@ bool has_layout_of(const Legion::LayoutConstraintSet& asked,
   if (!same_order(asked.ordering_constraint, made.ordering_constraint)) return false;
   const auto& order = made.ordering_constraint.ordering;
   const bool separate = !order.empty() && order.back() == LEGION_DIM_F;
-  if (fields.size() == 1 && separate) return true;  // other fields of the instance do not matter
+  // The other fields of the instance do not matter.
+  if (fields.size() == 1 && separate) return true;
   const std::vector<Legion::FieldID>& all = made.field_constraint.get_field_set();
   return std::set(fields.begin(), fields.end()) == std::set(all.begin(), all.end()) &&
          std::all_of(fields.begin(), fields.end(), [&](Legion::FieldID field) {
@@ -143,6 +155,8 @@ bool has_layout_of(const Legion::LayoutConstraintSet& asked,
          });
 }
 
+// Legion's own search does not compare alignments and offsets. So all instances that Legion
+// considers suitable are tried one by one.
 bool take_another(const Legion::Mapping::MapperRuntime& runtime,
                   Legion::Mapping::MapperContext context, const InstanceQuery& query,
                   const std::function<bool(const Legion::Mapping::PhysicalInstance&)>& suits,
@@ -164,6 +178,7 @@ bool take_another(const Legion::Mapping::MapperRuntime& runtime,
   return made;
 }
 
+// Only the first object for a context makes an entry. The destructor of the same object removes it.
 AskedInstances::Call::Call(AskedInstances& instances, MapperContext context, bool own_order)
     : instances_(instances), context_(context), is_first_([&] {
         const std::lock_guard lock(instances.mutex_);
@@ -178,6 +193,7 @@ AskedInstances::Call::~Call() {
   instances_.calls_.erase(context_);
 }
 
+// Has no effect outside of a call of map_task.
 void AskedInstances::note_found(MapperContext context,
                                 const Legion::Mapping::PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
@@ -188,14 +204,16 @@ void AskedInstances::note_found(MapperContext context,
   call->second.got.try_emplace(instance, Got{nothing});
 }
 
-// Stores a request. The stored request stays if it came from the program's own code and the new
-// request demands no more.
+// Stores a request. If the stored request for the same instance came from the program's own code
+// and the new one demands no more, the stored request stays.
 void AskedInstances::note(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
                           AskedInstance asked) {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
   if (found != asked_.end() && !asked.fresh) asked.by_groma |= found->second->by_groma;
   auto noted = std::make_shared<const AskedInstance>(std::move(asked));
+  // For the rest of this call, remembers who got the instance: a request of the program's own code
+  // counts more than one of DefaultMapper.
   const auto call = calls_.find(context);
   if (call != calls_.end()) {
     Got& got = call->second.got.try_emplace(instance, Got{noted->demand}).first->second;
@@ -206,6 +224,7 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
       got.by_default = noted->demand;
     }
   }
+  // A new instance. If the store is full, the oldest entry is evicted.
   if (found == asked_.end()) {
     if (asked_.size() >= kMaxAsked) {
       asked_.erase(oldest_.front());
@@ -228,6 +247,8 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
   }
 }
 
+// Outside of a call of map_task, the stored request is returned unchanged. Inside, it is adjusted
+// to the way in which this call got the instance.
 std::shared_ptr<const AskedInstance> AskedInstances::find(
     MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const {
   const std::lock_guard lock(mutex_);
@@ -272,17 +293,20 @@ bool AskedInstances::has_forgotten() const {
   return has_forgotten_;
 }
 
+// What the program's own code asked for is a demand. Of a request by DefaultMapper, only an unusual
+// order and the alignment are demands.
 LayoutDemand demand_of_mapper(const AskedInstance& asked) {
   LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;
-  demand.memory.reset();  // Region statements may move data
+  demand.memory.reset();  // The memory is not a demand, because Region statements may move data.
   demand.exact = demand.exact || asked.tight;
   // With a single field there is no order of fields.
   const auto& fields = asked.constraints.field_constraint.get_field_set();
   if (fields.size() == 1) demand.fields.reset();
   demand.not_exact = asked.by_program && !demand.exact;
   if (asked.by_program) return demand;
-  // A policy hook of the program may have chosen the order. Then all of the order is a demand.
+  // If the program overrides a policy hook of DefaultMapper, this hook may have chosen the order.
+  // Then the order is a demand even if it looks like the default.
   if (!asked.own_order && is_default_order(asked.constraints.ordering_constraint)) {
     demand.dimensions.reset();
     demand.fields.reset();

@@ -1,5 +1,5 @@
-// AskedInstances: stores what the mappers of a Legion program requested when they had instances
-// made. Only the preload library observes these calls (preload.cc).
+// AskedInstances: stores the requests with which the mappers of a Legion program had instances made
+// or found. Only the preload library observes these requests (preload.cc).
 #pragma once
 
 #include <legion.h>
@@ -16,19 +16,23 @@
 
 namespace groma::legion {
 
-// The arguments of a request for an instance.
+// A mapper's request for an instance.
 struct AskedInstance {
   Legion::LayoutConstraintSet constraints;
   std::vector<Legion::LogicalRegion> regions;
-  int priority = 0;         // Legion: GCPriority
-  bool tight = false;       // tight_region_bounds: covers these regions and nothing around them
-  bool fresh = false;       // create_physical_instance: an existing instance is not acceptable
-  bool by_program = false;  // the program's own code asked, not Legion's DefaultMapper
-  bool seen = true;         // false: nobody observed who asked for it and how
-  bool by_groma = false;    // an adapter made it in place of the program's choice
-  bool own_order = false;   // the program's code may have chosen an order that is DefaultMapper's
-  // The layout that the program's mapper demands for requirement 0. A statement may have changed
-  // the rest of `constraints` since.
+  int priority = 0;  // Legion calls this priority GCPriority.
+  // The instance covers these regions and nothing around them (Legion: tight_region_bounds).
+  bool tight = false;
+  bool fresh = false;  // No existing instance is acceptable (Legion: create_physical_instance).
+  bool by_program = false;  // The program's own code made the request, not Legion's DefaultMapper.
+  bool seen = true;         // False: nobody observed the request.
+  // An adapter made the instance in place of the one that the program chose.
+  bool by_groma = false;
+  // The program's code may have chosen the order, even if it is the one that DefaultMapper would
+  // choose.
+  bool own_order = false;
+  // The layout that the program's mapper demands. Its `requirement` is always 0. A statement may
+  // have changed other parts of `constraints` since the request.
   LayoutDemand demand;
 };
 
@@ -40,17 +44,18 @@ LayoutDemand demand_of_mapper(const AskedInstance& asked);
 // Returns true if the tasks may rely on fields without gaps between them: the program's own code
 // asked for several fields, or for contiguous ones. `fields`: number of fields that the task uses.
 bool demands_no_gaps(const AskedInstance& asked, std::size_t fields);
-// Returns true if the program's own code asked for an order that no Layout statement can name:
-// dimensions in neither Fortran nor C order (`dimensions`), or fields between dimensions
-// (`fields`).
+// An order that no Layout statement can name. `dimensions`: the dimensions are in neither Fortran
+// nor C order. `fields`: the fields stand between the dimensions.
 struct UnnamedOrder {
   bool dimensions = false, fields = false;
 };
-UnnamedOrder demanded_unnamed_order(const AskedInstance& asked);
-// Returns everything that the request demands as LayoutDemands, which a recording can hold, for a
-// task that uses `fields` fields of the instance in these regions. An upper bound of the alignment
-// stands for fields without gaps. Two demands for both orders stand for an order that no statement
+// Returns the parts of the order that the program's own code asked for and that no Layout statement
 // can name.
+UnnamedOrder demanded_unnamed_order(const AskedInstance& asked);
+// Returns everything that the request demands for a task that uses `fields` fields of the instance
+// in these regions. A recording can hold only LayoutDemands, so two demands are expressed
+// indirectly: fields without gaps become an upper bound of the alignment, and an order that no
+// statement can name becomes two demands for both orders that have a name.
 std::vector<LayoutDemand> demands_of(const AskedInstance& asked, std::size_t fields,
                                      const std::vector<Legion::LogicalRegion>& regions);
 // Returns true if the program's mapper demands any part of the layout.
@@ -58,10 +63,10 @@ bool has_demand(const AskedInstance& asked);
 // Returns true if the request is for an instance that covers more than these regions.
 bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::LogicalRegion>& regions);
 
-// Returns true if an instance that was made with `made` has the alignments and offsets of the
-// request `asked`. Legion does not compare them when it looks for an instance. `as_new`: the layout
-// has to be the same as that of a new instance. Then the order, the gaps between the fields and the
-// stride between points are compared, too.
+// Returns true if an instance that was made with the constraints `made` has the alignments and
+// offsets of the request `asked`. Legion does not compare these when it looks for an instance.
+// `as_new`: the layout has to be the same as that of a new instance, so the order, the gaps between
+// the fields and the stride between points are compared, too.
 bool has_layout_of(const Legion::LayoutConstraintSet& asked,
                    const Legion::LayoutConstraintSet& made, bool as_new);
 
@@ -73,18 +78,19 @@ struct InstanceQuery {
   int priority = 0;
   bool tight = false;
   bool acquire = true;
-  bool may_make = true;  // false: only an existing instance is wanted
+  bool may_make = true;  // False: only an existing instance is wanted.
 };
-// Replaces the instance `found`, which Legion found for the request and which does not suit. Takes
-// another existing instance that suits, otherwise makes one. Releases the old instance if it was
-// acquired. Returns false if there is no instance; `bytes` is then the size that a new one needs.
+// Replaces the instance `found`, which Legion found for the request although it lacks a part of the
+// layout. Takes an existing instance for which `suits` returns true, or else makes one. Releases
+// the old instance if it was acquired. Returns false if there is no instance; `bytes` is then the
+// size that a new one needs.
 bool take_another(const Legion::Mapping::MapperRuntime& runtime,
                   Legion::Mapping::MapperContext context, const InstanceQuery& query,
                   const std::function<bool(const Legion::Mapping::PhysicalInstance&)>& suits,
                   Legion::Mapping::PhysicalInstance& found, bool& made, std::size_t* bytes);
 
-// One object for a process. Thread-safe. A limit bounds the number of entries: beyond it, each new
-// entry evicts the oldest.
+// The requests of all mappers of one process. Thread-safe. The number of entries is limited: beyond
+// the limit, each new entry evicts the oldest.
 class AskedInstances {
  public:
   using MapperContext = Legion::Mapping::MapperContext;
@@ -139,9 +145,9 @@ class AskedInstances {
   };
 
   mutable std::mutex mutex_;
-  std::map<MapperContext, CallState> calls_;  // calls in progress
+  std::map<MapperContext, CallState> calls_;  // The calls of map_task that are in progress.
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const AskedInstance>> asked_;
-  std::deque<Legion::Mapping::PhysicalInstance> oldest_;  // the keys of asked_, oldest first
+  std::deque<Legion::Mapping::PhysicalInstance> oldest_;  // The keys of asked_, oldest first.
   bool has_forgotten_ = false;
 };
 

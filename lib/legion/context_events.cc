@@ -1,4 +1,4 @@
-// Keeps runs, and writes equal runs as one context.
+// Keeps the runs of tasks that launch something, and writes equal runs as one context with a count.
 #include "legion/context_events.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace {
 
 using app::Events;
 
-// Returns true if the requirements of the launch name the regions that the run got.
+// Returns true if the requirements of the launch name the same regions as those that the run got,
+// in the same order.
 bool has_regions(const Events::Shape& launch, const RunContext& run) {
   return std::equal(launch.requirements.begin(), launch.requirements.end(), run.places.begin(),
                     run.places.end(), [](const Events::Requirement& of_launch, const auto& place) {
@@ -85,8 +86,10 @@ void ContextEvents::launches(TaskRun run) {
   if (std::exchange(contexts_.at(run).is_idle, false)) --idle_;
 }
 
+// Two runs are equal if they have the same task, shape of launch, regions and launches. Runs of a
+// task that never launches anything are left out.
 void ContextEvents::add_to(Events& events, const LaunchEvents& launches) const {
-  std::set<std::uint32_t> launching;  // tasks that launch something
+  std::set<std::uint32_t> launching;  // The tasks of which at least one run launches something.
   for (const auto& [run, known] : contexts_) {
     if (!launches.of_run(run).empty()) launching.insert(known.context.task);
   }

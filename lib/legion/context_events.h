@@ -1,5 +1,5 @@
-// ContextEvents: the runs of tasks that launch something, each with the regions that it got, so
-// that its launches can be described relative to them.
+// ContextEvents: the runs of those tasks that launch something. Each run is kept with the regions
+// that it got, so that its launches can be described relative to these regions.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,14 @@
 
 namespace groma::legion {
 
-// A run of a task.
+// One run of a task.
 struct RunContext {
   std::uint32_t task = 0;
-  std::optional<LaunchKey> of;  // launch that the run belongs to; none: the runtime started it
+  // The launch that the run belongs to. Empty: the runtime started the task.
+  std::optional<LaunchKey> of;
   std::optional<Point> point;
-  std::vector<std::optional<RegionPlace>> places;  // pieces of the task, by requirement
+  // The region that the run got for each requirement. Empty: unknown.
+  std::vector<std::optional<RegionPlace>> places;
 };
 
 // Not thread-safe.
@@ -28,10 +30,10 @@ class ContextEvents {
  public:
   bool contains(TaskRun run) const { return contexts_.contains(run); }
   bool is_full() const { return contexts_.size() >= kMaxTaskRuns; }
-  // Returns true if there is room for a run that has launched nothing yet.
+  // Returns true if another run that has launched nothing can be added.
   bool has_room_for_idle() const { return idle_ < kMaxIdle && !is_full(); }
 
-  // Adds a run, unless it is known. `is_idle`: it has launched nothing yet.
+  // Adds a run, unless it is known. `is_idle`: the run has launched nothing yet.
   void add(TaskRun run, RunContext context, bool is_idle);
   // Notes that a run that was added launches something.
   void launches(TaskRun run);
@@ -40,7 +42,8 @@ class ContextEvents {
   void add_to(app::Events& events, const LaunchEvents& launches) const;
 
  private:
-  static constexpr std::size_t kMaxIdle = 8192;  // runs that have launched nothing
+  // At most this many runs are kept that have launched nothing.
+  static constexpr std::size_t kMaxIdle = 8192;
 
   struct Known {
     RunContext context;
@@ -48,7 +51,7 @@ class ContextEvents {
   };
 
   std::unordered_map<TaskRun, Known> contexts_;
-  std::size_t idle_ = 0;  // number of idle entries in contexts_
+  std::size_t idle_ = 0;  // The number of idle entries in contexts_.
 };
 
 }  // namespace groma::legion

@@ -1,4 +1,5 @@
-// Reads the -dm: flags through the fields of Legion's DefaultMapper.
+// Reads the -dm: flags of a Legion program's command line. Legion's DefaultMapper parses them in
+// its constructor and keeps them in protected members, so a class derived from it can read them.
 #include "legion/default_flags.h"
 
 #include <mappers/default_mapper.h>
@@ -6,6 +7,7 @@
 namespace groma::legion {
 namespace {
 
+// A DefaultMapper that is made only to parse the flags and is never registered.
 class Flags final : public Legion::Mapping::DefaultMapper {
  public:
   using DefaultMapper::DefaultMapper;

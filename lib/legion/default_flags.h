@@ -7,8 +7,8 @@
 
 namespace groma::legion {
 
-// Returns the settings that Legion's DefaultMapper of `processor` would read. Exception: -dm:sched
-// is ignored, because all ready tasks are mapped at once.
+// Returns the settings that Legion's DefaultMapper of `processor` would read from the command line.
+// The flag -dm:sched is ignored, because all ready tasks are mapped at once.
 DefaultSettings default_settings(Legion::Mapping::MapperRuntime* runtime,
                                  const Legion::Machine& machine, Legion::Processor processor);
 

@@ -1,10 +1,12 @@
-// Counts expected tasks by launch. Launches beyond a limit are not followed.
+// Counts expected tasks by launch. At most kMaxLaunches launches are followed at the same time.
 #include "legion/expected_tasks.h"
 
 namespace groma::legion {
 namespace {
 
-constexpr std::size_t kMaxLaunches = 65'536;  // limit for launches with unmapped tasks
+// A launch is followed until all its tasks are mapped. Further launches are ignored while there are
+// this many.
+constexpr std::size_t kMaxLaunches = 65'536;
 
 }  // namespace
 
@@ -25,6 +27,7 @@ void ExpectedTasks::may_replay() {
   tasks_.clear();
 }
 
+// Writes the number of all tasks that no mapper mapped as one entry of `others`, if there are any.
 void ExpectedTasks::add_to(app::Events& events) const {
   const std::lock_guard lock(mutex_);
   std::int64_t sum = 0;

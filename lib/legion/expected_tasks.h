@@ -18,15 +18,16 @@ class ExpectedTasks {
   void add(const LaunchKey& launch, std::int64_t tasks);
   // Notes that one task of the launch is mapped.
   void mapped(const LaunchKey& launch);
-  // Notes that the run has traces. No mapper maps tasks that a trace replays, so it is then unknown
-  // which tasks did not run. Nothing is expected from now on.
+  // Notes that the run has traces. No mapper maps the tasks that a trace replays, so nobody can
+  // tell any more which tasks did not run. From now on, no task is expected.
   void may_replay();
   // Adds the number of tasks that were expected and not mapped to `events`.
   void add_to(app::Events& events) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<LaunchKey, std::int64_t> tasks_;  // number of tasks not mapped yet
+  // The number of tasks of each launch that are not mapped yet.
+  std::map<LaunchKey, std::int64_t> tasks_;
   bool may_replay_ = false;
 };
 

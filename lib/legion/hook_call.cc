@@ -1,4 +1,5 @@
-// The runtime requests of a mapper during a hook, and the buffers of hooks.
+// Carries out what a mapper requests of the runtime during a hook, and keeps the buffers of hooks
+// for reuse.
 #include "legion/hook_call.h"
 
 #include <set>
@@ -10,7 +11,8 @@ void InstanceViews::clear() {
   fields_.clear();
 }
 
-// Adds a view of the instance. A memory of an unknown kind is shown as virtual.
+// Adds a view of the instance. If Groma has no name for the kind of its memory, the view shows a
+// virtual memory.
 void InstanceViews::add(const Legion::Mapping::PhysicalInstance& instance, RegionId region,
                         const MachineMap& machine) {
   InstanceView& view = views_.emplace_back();
@@ -29,12 +31,15 @@ std::optional<FoundInstance> Hands::find_instance(const InstanceRequest& request
   return parts_.instances->find(context_, request, of_ == HookOf::kMapping);
 }
 
+// Outside of an operation, Legion makes no instances for a mapper.
 std::optional<FoundInstance> Hands::create_instance(const InstanceRequest& request) {
   if (of_ == HookOf::kNoOperation) return std::nullopt;
   const Alone alone(parts_, context_);
   return parts_.instances->create(context_, request, of_ == HookOf::kMapping);
 }
 
+// Only the hooks that map an operation can acquire or release instances. In all other hooks, and
+// for an instance that is unknown or destroyed, nothing happens.
 bool Hands::acquire_instance(InstanceId instance) {
   const auto* known = parts_.instances->known(instance);
   if (known == nullptr || of_ != HookOf::kMapping) return false;
@@ -66,6 +71,7 @@ void Hands::set_collect_priority(InstanceId instance, CollectPriority priority) 
 std::span<const VariantView> Hands::variants(TaskId task) { return parts_.views->variants(task); }
 std::string_view Hands::task_name(TaskId task) { return parts_.views->name(task); }
 
+// Makes an event of Legion's and gives it a number of Groma's.
 MapperEvent Hands::create_event() {
   const Alone alone(parts_, context_);
   const Legion::Mapping::MapperEvent made = parts_.runtime->create_mapper_event(context_);
@@ -73,6 +79,8 @@ MapperEvent Hands::create_event() {
   return parts_.events->last;
 }
 
+// Triggers the event once. A second call, or an unknown number, has no effect. The entry is removed
+// before the call to Legion, during which other hooks may run.
 void Hands::trigger_event(MapperEvent event) {
   const auto found = parts_.events->open.find(event);
   if (found == parts_.events->open.end()) return;
@@ -82,6 +90,7 @@ void Hands::trigger_event(MapperEvent event) {
   parts_.runtime->trigger_mapper_event(context_, triggered);
 }
 
+// Returns false if there is no such processor.
 bool Hands::send_message(const Processor& target, std::uint32_t kind,
                          std::span<const std::byte> message) {
   const Legion::Processor to = parts_.machine->realm(target);
@@ -122,6 +131,8 @@ void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& 
 
 // ---- HookCalls
 
+// Takes a free buffer, or makes one if all are in use. There are as many buffers as there were
+// hooks at the same time.
 HookCalls::Use::Use(HookCalls& calls, MapperContext context, HookOf of) : calls_(calls) {
   if (calls_.free_.empty()) {
     call_ = std::make_unique<HookCall>(calls_.parts_);

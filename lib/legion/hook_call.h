@@ -1,5 +1,5 @@
-// State of a hook while it runs: the buffers of its answer, the requests that a mapper may make to
-// Legion meanwhile, and the guard against hooks that start inside it.
+// The state of a hook while it runs: the buffers of its answer, the requests that a mapper may make
+// to Legion during the hook, and the guard that keeps other hooks from starting inside it.
 #pragma once
 
 #include <legion.h>
@@ -18,23 +18,26 @@
 
 namespace groma::legion {
 
-// Legion's mapper events, by number.
+// Legion's mapper events that a mapper has made and not triggered, each under a number of Groma's.
 struct MapperEvents {
   std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
   MapperEvent last = 0;
 };
 
-// Shared by the hooks of one mapper object. Everything here outlives the hooks.
+// The parts of an adapter that all its hooks share. All these objects outlive the hooks.
 struct HookParts {
   Legion::Mapping::MapperRuntime* runtime;
   const MachineMap* machine;
   TaskViews* views;
   MapperEvents* events;
   Instances* instances;
-  bool in_turn;  // true: the caller runs the hooks one after the other, each to its end
+  // True: the caller runs the hooks one after the other, each to its end. No hook then starts
+  // inside another.
+  bool in_turn;
 };
 
-// While an Alone object lives, no hook starts inside this hook, whatever is called.
+// Keeps other hooks of the same mapper object from starting inside this hook as long as the object
+// lives. Otherwise Legion may start one during any call to its runtime.
 class Alone {
  public:
   Alone(const HookParts& parts, MapperContext context)
@@ -55,11 +58,11 @@ class Alone {
   bool was_reentrant_;
 };
 
-// The subject of a hook. Only hooks of an operation can make instances. Only hooks that map the
-// operation keep the instances until the operation is mapped.
+// What a hook is about. Hooks that are about no operation cannot make instances. Instances that a
+// hook finds or makes are kept until the operation is mapped only if the hook maps it (kMapping).
 enum class HookOf : std::uint8_t { kNoOperation, kOperation, kMapping };
 
-// Carries out what a groma::Mapper requests of the runtime during one hook.
+// Carries out what a groma::Mapper requests of the runtime during one hook (groma::MapperRuntime).
 class Hands final : public groma::MapperRuntime {
  public:
   explicit Hands(const HookParts& parts) : parts_(parts) {}
@@ -74,7 +77,8 @@ class Hands final : public groma::MapperRuntime {
   void release_instance(InstanceId instance) override;
   bool collect_instance(InstanceId instance) override;
   void set_collect_priority(InstanceId instance, CollectPriority priority) override;
-  std::span<const VariantView> variants(TaskId task) override;  // for tasks seen before
+  // Empty for a task that was not seen before.
+  std::span<const VariantView> variants(TaskId task) override;
   std::string_view task_name(TaskId task) override;
   MapperEvent create_event() override;
   void trigger_event(MapperEvent event) override;
@@ -88,7 +92,7 @@ class Hands final : public groma::MapperRuntime {
   HookOf of_ = HookOf::kOperation;
 };
 
-// A list of tasks as views.
+// A list of Legion's tasks together with their views.
 class TaskList {
  public:
   void clear();
@@ -102,10 +106,10 @@ class TaskList {
   std::vector<TaskView> views_;
   std::vector<const Legion::Task*> tasks_;
   std::deque<TaskView> parents_;
-  const Legion::Task* parent_ = nullptr;  // the task whose view is the last of parents_
+  const Legion::Task* parent_ = nullptr;  // The task whose view is the last element of parents_.
 };
 
-// A list of instances as views. A view has Legion's facts about an instance, except its layout and
+// A list of views of instances. A view has Legion's facts about an instance, except its layout and
 // its number.
 class InstanceViews {
  public:
@@ -116,16 +120,16 @@ class InstanceViews {
 
  private:
   std::vector<InstanceView> views_;
-  std::deque<std::vector<FieldId>> fields_;  // fields of views_
+  std::deque<std::vector<FieldId>> fields_;  // The fields to which the views refer.
 };
 
-// The buffers of one hook.
+// The buffers that one hook uses. They are reused by later hooks, to save allocations.
 struct HookCall {
   Hands hands;
   ViewStorage storage;
   TaskList tasks;
   std::vector<Processor> shards;
-  ShardTable table;  // table of `shards`
+  ShardTable table;  // The table of the processors in `shards`.
   TaskOptions options;
   SliceTaskOutput slices;
   MapTaskOutput wish;
@@ -142,15 +146,16 @@ struct HookCall {
   explicit HookCall(const HookParts& parts) : hands(parts) {}
 };
 
-// A pool of the buffers that no hook uses now. Other hooks may start when a hook calls the runtime,
-// but never while a groma::Mapper runs.
+// A pool of buffers for hooks. It keeps those that no hook uses now. A hook may start inside
+// another one when the other calls the runtime, but never while a groma::Mapper runs, so each hook
+// needs its own buffer.
 class HookCalls {
  public:
   explicit HookCalls(const HookParts& parts) : parts_(parts) {}
 
   Alone alone(MapperContext context) const { return Alone(parts_, context); }
 
-  // A buffer that belongs to one hook while this object lives.
+  // Takes a buffer for one hook, as long as the object lives.
   class Use {
    public:
     Use(HookCalls& calls, MapperContext context, HookOf of = HookOf::kOperation);

@@ -1,5 +1,6 @@
-// Finds and makes instances: tries the memories of a wish in order and makes the instance in the
-// first one that works.
+// Finds and makes instances: tries the memories of a wish in order, and takes the first in which an
+// instance can be found or made. Also keeps the instances that a mapper written by hand found or
+// made itself.
 #include "legion/instances.h"
 
 #include <fmt/format.h>
@@ -12,16 +13,18 @@
 namespace groma::legion {
 namespace {
 
-// Limit for the trees whose root is cached. Beyond it, all are forgotten.
+// The largest number of region trees whose root is cached. Beyond it, the cache is cleared.
 constexpr std::size_t kMostRoots = 65'536;
-// Limit for the cached instances of a launch whose points each have their own instance.
+// The largest number of cached instances of a launch. If each point has its own instance, caching
+// them all would make every search long and find nothing.
 constexpr std::size_t kMostKept = 64;
 
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 
-// Returns a message that the memory is full. Legion reports the size that an instance would have
-// had, without the padding between aligned fields.
+// Returns a message that the memory is full. `bytes` is the size that Legion reports for the
+// instance; it does not include the padding between aligned fields, so the message names the
+// alignment (in bytes) too.
 std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& layout,
                     std::size_t alignment) {
   const std::size_t all = memory.capacity();
@@ -37,6 +40,7 @@ std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& 
 
 }  // namespace
 
+// The text for all memories is a list, such as "FBMEM (no room for ...), SYSMEM (...)".
 void NoInstance::add(MemKind memory, const NoInstance& here) {
   text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name_of(memory), here.text);
   no_room |= here.no_room;
@@ -57,7 +61,8 @@ std::vector<Legion::FieldID> Instances::fields(MapperContext context,
 }
 
 // Returns the region that the instance should cover: the requirement's region, or an ancestor if
-// the wish is to share the instance.
+// the wish is to share the instance. On one node, the ancestor is the root, which is cached for
+// each tree. On several nodes, it depends on the sizes of the ancestors.
 Legion::LogicalRegion Instances::region(MapperContext context,
                                         const Legion::RegionRequirement& requirement,
                                         const RequirementWish& wish, const InstanceWish& instance) {
@@ -80,6 +85,7 @@ Legion::LogicalRegion Instances::region(MapperContext context,
   return regions[mapper::shared_region(volumes, nodes)];
 }
 
+// A launch is identified by its parent task and its number in that task.
 std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   const std::pair launch(parent == nullptr ? 0 : parent->get_unique_id(), task.get_context_index());
@@ -90,6 +96,7 @@ std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
   return kept_;
 }
 
+// If the cache is full, the entries are replaced in turn.
 void Instances::keep(const Legion::Task& task, Kept kept) {
   std::vector<Kept>& all = kept_of(task);
   if (all.size() < kMostKept) {
@@ -99,6 +106,8 @@ void Instances::keep(const Legion::Task& task, Kept kept) {
   }
 }
 
+// Each cached instance must be acquired again, because it may have been collected. If one is gone,
+// nothing is appended and the entry is removed.
 bool Instances::take_kept(MapperContext context, const Legion::Task& task, const Wanted& wanted,
                           std::vector<PhysicalInstance>& chosen) {
   const auto serves = [&](const Kept& one) { return one.wanted == wanted; };
@@ -117,6 +126,8 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
   return true;
 }
 
+// The three forms of a wish come in this order: an instance that the mapper names, a virtual
+// instance, and a list of candidates. A candidate is a memory kind with a layout.
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
                     const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
                     const char* not_virtual, std::vector<Legion::Processor>& targets,
@@ -130,7 +141,8 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  // Launches of must epochs have no number of their own, so their instances are not cached.
+  // Launches of must epochs have no number of their own, so their instances are not cached. Neither
+  // are new instances and instances to reduce to, which several points must not share.
   const bool keeps = of != nullptr && of->task.is_index_space && !of->task.must_epoch_task &&
                      !wish.fresh && (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
   std::vector<FieldGroup> groups;
@@ -176,7 +188,8 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
   return false;
 }
 
-// Tries the memories of the wish in order, for an instance that covers all regions.
+// Tries the memories of the wish in order. The instance has all fields of the region and covers all
+// regions.
 bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,
                            const std::vector<Legion::LogicalRegion>& regions,
                            const RequirementWish& wish, const Demands& demands,
@@ -186,7 +199,7 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
     why->text = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
     return why->text.empty();
   }
-  RequirementWish all = wish;  // the tasks may use different fields of the instance
+  RequirementWish all = wish;  // The tasks may use different fields of the instance.
   all.fields = RequirementWish::Fields::kAll;
   const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
   for (const InstanceWish& instance : all.candidates()) {
@@ -204,9 +217,12 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
   return false;
 }
 
+// Makes one requirement and one wish out of all requirements, then tries the candidates of this
+// wish in order.
 bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRequirement> all,
                               const std::vector<Legion::Processor>& targets, NoInstance* why) {
-  // `joined` and `wish` stand for all requirements.
+  // `joined` and `wish` stand for all requirements. They have all fields and all demands; the
+  // candidates are those of the first requirement that names any.
   Legion::RegionRequirement joined = all.front().requirement;
   RequirementWish wish;
   wish.fields = RequirementWish::Fields::kRequired;
@@ -225,6 +241,8 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
   }
   const auto groups = group_fields(joined, fields(context, joined, wish), demands);
   for (const InstanceWish& instance : wish.candidates()) {
+    // A candidate counts only if every requirement with candidates names the same memory and
+    // layout.
     const auto is_named = [&](const ColocatedRequirement& one) {
       const auto candidates = one.wish.candidates();
       return candidates.empty() ||
@@ -255,6 +273,8 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
       why->add(instance.memory, here);
       continue;
     }
+    // Each requirement gets those of the instances that have one of its fields. If the variant
+    // demands different layouts for different fields, there is more than one instance.
     for (const ColocatedRequirement& one : all) {
       const auto& fields = one.requirement.privilege_fields;
       for (const PhysicalInstance& each : made) {
@@ -267,7 +287,8 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
   return false;
 }
 
-// Makes one instance for each group of fields. On a failure, `chosen` is left as it was.
+// Makes one instance for each group of fields. On a failure, `chosen` is left as it was and the
+// reason is returned.
 NoInstance Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
                            const RequirementWish& wish, const InstanceWish& instance,
                            const std::vector<FieldGroup>& groups,
@@ -306,6 +327,8 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
   return why;
 }
 
+// Legion does not compare alignments and offsets when it looks for an instance. If it finds one
+// that lacks them, another one is taken or made.
 NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& asked,
                                     Legion::Memory memory, PhysicalInstance& made) const {
   if (std::string none = unaddressable(asked.constraints, memory); !none.empty()) {
@@ -336,8 +359,8 @@ NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& 
   return {no_room(memory, bytes, layout, alignment_of(asked.constraints)), true};
 }
 
-// Chooses the first memory of the wish that the processor reaches, and adds the order of the layout
-// to `set`.
+// Chooses the first memory of the wish that the processor reaches, and adds the order of the wished
+// layout to `set`. Legion makes the instance when the task ends.
 bool Instances::add_output(const Legion::OutputRequirement& requirement,
                            const RequirementWish& wish, Legion::Processor target,
                            Legion::Memory& memory, Legion::LayoutConstraintSet& set,
@@ -363,8 +386,9 @@ void Instances::simplify(MapperContext context, const std::vector<Legion::Logica
 
 // ---- Instances that a mapper finds and makes
 
-// Converts a request. Returns nothing if its memory or a region is unknown, or if its regions are
-// of different trees.
+// Converts a mapper's request to Legion's types. Returns nothing if its memory, a region or a field
+// is unknown, if it has no regions or fields, if its regions belong to different trees, or if the
+// memory cannot hold the alignment.
 std::optional<Instances::Query> Instances::query(MapperContext context,
                                                  const InstanceRequest& request) const {
   Query query;
@@ -399,6 +423,8 @@ std::optional<Instances::Query> Instances::query(MapperContext context,
   return query;
 }
 
+// With one field, AOS and SOA are the same layout, and constraints_of() asks for SOA. An instance
+// with several fields in AOS order is therefore looked for in a second search.
 std::optional<FoundInstance> Instances::find(MapperContext context, const InstanceRequest& request,
                                              bool acquire) {
   auto query = this->query(context, request);
@@ -416,6 +442,7 @@ std::optional<FoundInstance> Instances::find(MapperContext context, const Instan
   return give(context, found, false);
 }
 
+// Returns nothing if the request cannot be met, for example because the memory is full.
 std::optional<FoundInstance> Instances::create(MapperContext context,
                                                const InstanceRequest& request, bool acquire) {
   const auto query = this->query(context, request);
@@ -428,6 +455,8 @@ std::optional<FoundInstance> Instances::create(MapperContext context,
   return give(context, made, true);
 }
 
+// Returns the instance under its number. An instance that was never handed out before gets a new
+// number.
 FoundInstance Instances::give(MapperContext context, const PhysicalInstance& instance,
                               bool created) {
   const auto [number, is_new] = numbers_.try_emplace(instance, last_ + 1);
@@ -453,8 +482,9 @@ const PhysicalInstance* Instances::known(InstanceId instance) const {
   return found == known_.end() ? nullptr : &found->second;
 }
 
-// Checks that the named instance suits the requirement. Legion checks some of this only if its own
-// checks are on, and checks the fields after the hook, where it aborts the process.
+// Checks that the instance which the mapper names suits the requirement, acquires it and appends it
+// to `chosen`. Returns the reason if it does not suit. Legion makes some of these checks only if
+// its own checks are on. It checks the fields after the hook, and then aborts the process.
 std::string Instances::add_named(MapperContext context,
                                  const Legion::RegionRequirement& requirement,
                                  const std::vector<Legion::LogicalRegion>& regions,

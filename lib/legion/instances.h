@@ -21,19 +21,21 @@
 
 namespace groma::legion {
 
-// A requirement of a task. All points of a launch have the same requirement, with different
-// regions.
+// A requirement of a task, with the variant that the task will run. All points of a launch have the
+// same requirement, with different regions.
 struct RequirementOf {
   const Legion::Task& task;
   Legion::VariantID variant = 0;
   std::size_t position = 0;
 };
 
-// Why a requirement got no instance.
+// The reason why a requirement got no instance.
 struct NoInstance {
-  std::string text;  // for each memory: "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)"
-  bool no_room = false;    // a suitable memory is too full
-  bool unaligned = false;  // a memory cannot keep the alignment
+  // The reason for each memory, such as "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)".
+  // Empty: there is an instance.
+  std::string text;
+  bool no_room = false;    // A suitable memory is too full.
+  bool unaligned = false;  // A memory cannot keep the wished alignment.
 
   // Appends the reason why `memory` was not usable.
   void add(MemKind memory, const NoInstance& here);
@@ -71,14 +73,17 @@ class Instances {
   bool add_colocated(Legion::Mapping::MapperContext context,
                      std::span<const ColocatedRequirement> all,
                      const std::vector<Legion::Processor>& targets, NoInstance* why);
-  // The same for tasks of a must epoch that share an instance. The instance covers the regions of
-  // all their requirements, one of which is `requirement`. All of `targets` reach its memory.
+  // Does the same as add() for tasks of a must epoch that share an instance. The instance covers
+  // `regions`, the regions of all their requirements, one of which is `requirement`. All of
+  // `targets` reach its memory.
   bool add_shared(Legion::Mapping::MapperContext context,
                   const Legion::RegionRequirement& requirement,
                   const std::vector<Legion::LogicalRegion>& regions, const RequirementWish& wish,
                   const Demands& demands, const std::vector<Legion::Processor>& targets,
                   std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why) const;
-  // The same for an output region. Its instance is made when the task returns its data.
+  // Chooses the memory and the order of an output region. Legion makes the instance when the task
+  // returns the data. Returns false if the processor reaches none of the wished memories; `why` is
+  // then filled.
   bool add_output(const Legion::OutputRequirement& requirement, const RequirementWish& wish,
                   Legion::Processor target, Legion::Memory& memory,
                   Legion::LayoutConstraintSet& set, NoInstance* why) const;
@@ -92,8 +97,9 @@ class Instances {
   void simplify(Legion::Mapping::MapperContext context,
                 const std::vector<Legion::LogicalRegion>& regions, LayoutSpec& layout) const;
 
-  // Implements the instance functions of MapperRuntime. Each instance that was handed out has a
-  // number of Groma's own for as long as it exists, because Realm reuses its numbers.
+  // These functions implement the instance functions of MapperRuntime. An instance that was handed
+  // out to a mapper keeps one number of Groma's as long as it exists, because Realm reuses its own
+  // numbers.
   std::optional<FoundInstance> find(Legion::Mapping::MapperContext context,
                                     const InstanceRequest& request, bool acquire);
   std::optional<FoundInstance> create(Legion::Mapping::MapperContext context,
@@ -103,14 +109,14 @@ class Instances {
   InstanceId forget(const Legion::Mapping::PhysicalInstance& instance);
 
  private:
-  // An InstanceRequest as Legion's types.
+  // An InstanceRequest, converted to Legion's types.
   struct Query {
     Legion::Memory memory;
     std::vector<Legion::LogicalRegion> regions;
     Legion::LayoutConstraintSet constraints;
     bool exact = false;
   };
-  // Cache key: points of a launch with equal keys can share instances.
+  // The key of the instance cache. Two points of a launch with equal keys can share instances.
   struct Wanted {
     std::size_t position = 0;
     Legion::VariantID variant = 0;
@@ -121,14 +127,14 @@ class Instances {
     CollectPriority priority = 0;
     friend bool operator==(const Wanted&, const Wanted&) = default;
   };
-  // A cache entry, kept only during one launch. While a point of that launch is not mapped, none of
-  // its fields can be destroyed. Later the same number may mean another field, and Legion does not
-  // tell mappers.
+  // An entry of the instance cache, kept only during one launch. While a point of the launch is not
+  // mapped, none of its fields can be destroyed. Later, the number of a destroyed field may mean
+  // another field, and Legion does not tell mappers.
   struct Kept {
     Wanted wanted;
     std::vector<Legion::Mapping::PhysicalInstance> instances;
   };
-  // Returns the entries of this task's launch. Entries of another launch are removed.
+  // Returns the cache entries of this task's launch. Removes the entries of another launch first.
   std::vector<Kept>& kept_of(const Legion::Task& task);
   void keep(const Legion::Task& task, Kept kept);
   // Appends the cached instances if they still exist. Returns false if there are none.
@@ -163,12 +169,13 @@ class Instances {
   RegionIds& ids_;
   Legion::Mapping::MapperRuntime* runtime_;
   std::unordered_map<Legion::RegionTreeID, Legion::LogicalRegion> roots_;
-  // The launch of kept_: its parent and its number there.
+  // The launch whose instances are in kept_: the unique id of its parent task, and its number in
+  // that task.
   std::pair<Legion::UniqueID, std::uint64_t> kept_launch_{};
   std::vector<Kept> kept_;
-  std::size_t next_kept_ = 0;  // the entry to be replaced next when there are too many
+  std::size_t next_kept_ = 0;  // The entry that is replaced next if the cache is full.
   std::unordered_map<InstanceId, Legion::Mapping::PhysicalInstance> known_;
-  std::map<Legion::Mapping::PhysicalInstance, InstanceId> numbers_;  // inverse of known_
+  std::map<Legion::Mapping::PhysicalInstance, InstanceId> numbers_;  // The inverse of known_.
   InstanceId last_ = 0;
 };
 

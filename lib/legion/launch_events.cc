@@ -1,4 +1,5 @@
-// Numbers launches, and collects the regions that projection functors give to the points.
+// Numbers launches, and collects the regions that projection functors give to the points. A launch
+// is described by its shape (task, requirements) and its numbers (domain, colours).
 #include "legion/launch_events.h"
 
 #include <algorithm>
@@ -8,10 +9,12 @@ namespace {
 
 using app::Events;
 
-// Argument bytes that are compared between launches.
+// This many bytes of a launch's arguments are compared to tell whether two launches are equal.
 constexpr std::size_t kMaxArgumentBytes = 256;
-constexpr std::size_t kMaxAlike = 4096;      // limit for kinds of launches with projection functors
-constexpr std::size_t kMaxPending = 16'384;  // of these launches, those with unmapped points
+// The limit for different kinds of launches with projection functors.
+constexpr std::size_t kMaxAlike = 4096;
+// The limit for launches with projection functors of which some points are not mapped yet.
+constexpr std::size_t kMaxPending = 16'384;
 
 // Returns the index of the point in row-major order (the last coordinate changes fastest).
 std::size_t index_in(const Rect& domain, const Point& point) {
@@ -22,14 +25,14 @@ std::size_t index_in(const Rect& domain, const Point& point) {
   return static_cast<std::size_t>(index);
 }
 
-// Returns the shape as text, in which equal shapes are equal.
+// Returns the shape as text, for use as a key: equal shapes have equal texts.
 std::string text_of_shape(const Events::Shape& shape) {
   Events alone;
   alone.shapes = {shape};
   return app::text_of(alone);
 }
 
-// Returns a place that a point of the launch got, or null if none is known.
+// Returns the first known place of a point of the launch, or null if no place is known.
 const RegionPlace* any_known(const std::vector<std::optional<RegionPlace>>& places) {
   const auto first = std::find_if(places.begin(), places.end(),
                                   [](const auto& place) { return place.has_value(); });
@@ -38,8 +41,9 @@ const RegionPlace* any_known(const std::vector<std::optional<RegionPlace>>& plac
 
 }  // namespace
 
-// Kinds of pending launches are compared by shape, arguments and numbers, as these decide what a
-// projection functor does.
+// A launch without projection functors gets its number at once. Any other launch becomes pending
+// and joins the launches of its kind, which have the same shape, arguments and numbers. These three
+// decide what a projection functor does.
 void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch) {
   launched_ += std::max<std::size_t>(1, launch.boxes.size());
   if (launch.projected.empty()) return add_numbers(key, numbers_of(launch, {}));
@@ -62,11 +66,13 @@ void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedT
   forget_old();
 }
 
+// A launch over a domain with holes has several numbers, one for each box.
 void LaunchEvents::add_numbers(const LaunchKey& key, const std::vector<std::uint32_t>& numbers) {
   for (const std::uint32_t number : numbers) by_run_[key.first].emplace_back(key.second, number);
 }
 
-// The less recently used half of the kinds is removed at once, so that this is rarely needed.
+// Keeps both lists within their limits. Half of the kinds, those that were used least recently, are
+// removed at once, so that the sort is rarely needed.
 void LaunchEvents::forget_old() {
   while (pending_order_.size() > kMaxPending) {
     finish(pending_order_.front());
@@ -80,7 +86,8 @@ void LaunchEvents::forget_old() {
   std::erase_if(alike_, [&](const auto& each) { return each.second->used < *middle; });
 }
 
-// No point of the launch came if a trace replayed it. Then an equal launch stands for it.
+// If a trace replayed the launch, no mapper saw its points. An equal launch then describes it. Does
+// nothing if the launch is not pending.
 void LaunchEvents::finish(const LaunchKey& key) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
@@ -91,19 +98,22 @@ void LaunchEvents::finish(const LaunchKey& key) {
   pending_.erase(found);
 }
 
+// After this, no launch is pending. The launches of each run are sorted by their number in the run.
 void LaunchEvents::finish() {
   while (!pending_.empty()) finish(LaunchKey(pending_.begin()->first));
   pending_order_.clear();
   for (auto& [run, launches] : by_run_) std::sort(launches.begin(), launches.end());
 }
 
+// Positions are those of the requirements in the launch.
 std::vector<std::size_t> LaunchEvents::projected(const LaunchKey& key) const {
   const auto found = pending_.find(key);
   return found == pending_.end() ? std::vector<std::size_t>()
                                  : found->second.alike->launch.projected;
 }
 
-// The last point of a launch completes it.
+// Stores the regions of one point. The last point of a launch completes it, and its numbers
+// describe later launches of the kind that a trace replays.
 void LaunchEvents::mapped(const LaunchKey& key, const Point& point,
                           const std::vector<std::optional<RegionPlace>>& places) {
   const auto found = pending_.find(key);
@@ -124,11 +134,15 @@ void LaunchEvents::mapped(const LaunchKey& key, const Point& point,
   pending_.erase(found);
 }
 
-// Tables come last in the numbers, because domains and therefore table sizes may differ.
+// Completes the shape and the numbers of the launch with the places of its points. In the numbers,
+// the table of places comes last, because tables of different domains have different lengths.
 std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
                                                     const std::vector<PointPlaces>& places) {
   Events::Shape shape = launch.shape;
-  std::vector<const RegionPlace*> known;  // a place for each projected requirement, or null
+  // One known place for each projected requirement, or null.
+  std::vector<const RegionPlace*> known;
+  // A requirement is described by the partition of its first known place. Without one, the
+  // requirement counts as the whole region.
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
     Events::Requirement& of = shape.requirements[launch.projected[i]];
     of.how = Events::How::kWhole;
@@ -144,6 +158,7 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
     of.region = place->region;
     known.back() = place;
   }
+  // Each box of the domain becomes one launch.
   const auto dimensions = static_cast<std::size_t>(launch.domain.dimensions());
   std::vector<Rect> boxes = launch.boxes;
   if (boxes.empty()) boxes.push_back(launch.domain);
@@ -156,6 +171,8 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
     }
     for (std::size_t i = 0; i < known.size(); ++i) {
       if (known[i] == nullptr || box.volume() == 0) continue;
+      // The colours of each point, in row-major order. A point whose piece belongs to another
+      // partition gets kNoNumber.
       Point point = box.lower;
       do {
         const std::optional<RegionPlace>& place = places[i][index_in(launch.domain, point)];
@@ -172,6 +189,7 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
   return made;
 }
 
+// Compares shapes as text, because a shape is a large structure without an order.
 std::optional<std::uint32_t> LaunchEvents::shape_number(Events::Shape shape) {
   std::string words = text_of_shape(shape);
   const auto known = shape_numbers_.find(words);
@@ -185,7 +203,8 @@ std::optional<std::uint32_t> LaunchEvents::shape_number(Events::Shape shape) {
   return shape_numbers_[std::move(words)] = number;
 }
 
-// Beyond the limit on numbers, the latest launch of the same shape stands for the launch.
+// Returns the number of the launch with this shape and these numbers, and adds it if it is new.
+// Beyond the limit on numbers, the latest launch of the same shape stands for a new one.
 std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
                                                      std::vector<std::int64_t> numbers) {
   const auto shape = shape_number(std::move(of));
@@ -209,6 +228,7 @@ std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
   return number->second;
 }
 
+// A run that launched nothing has an empty list.
 const std::vector<LaunchEvents::Numbered>& LaunchEvents::of_run(TaskRun run) const {
   static const std::vector<Numbered> kNone;
   const auto found = by_run_.find(run);

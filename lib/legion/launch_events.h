@@ -1,4 +1,5 @@
-// LaunchEvents: the launches of a recorded run. Equal launches are kept once and have one number.
+// LaunchEvents: the launches of a recorded run. Launches that are equal are stored once and share a
+// number.
 #pragma once
 
 #include <legion.h>
@@ -24,21 +25,27 @@ namespace groma::legion {
 // The facts about a launch that are known when the program makes it.
 struct LaunchedTask {
   app::Events::Shape shape;
-  std::vector<std::int64_t> numbers;   // those of the shape, without the tables of points
-  Rect domain;                         // the box around the points
-  std::vector<Rect> boxes;             // if the domain has holes: all its boxes; otherwise empty
-  std::int64_t points = 1;             // number of points
-  std::vector<std::size_t> projected;  // requirements whose regions a projection functor decides
+  // The numbers of Events::Launch, without the tables of points.
+  std::vector<std::int64_t> numbers;
+  // The smallest box around the points.
+  Rect domain;
+  // All boxes of a domain with holes; empty for other domains.
+  std::vector<Rect> boxes;
+  // The number of points.
+  std::int64_t points = 1;
+  // The requirements for which a projection functor decides the regions of the points.
+  std::vector<std::size_t> projected;
 };
 
-// A launch whose points get regions from projection functors is pending until all its points are
-// mapped. No mapper sees the points of a launch that a trace replays, so an earlier launch that is
-// equal (including its arguments) and whose points were seen describes such a launch.
+// Collects launches until the run ends. A launch whose points get regions from projection functors
+// is pending until all its points are mapped. If a trace replays such a launch, no mapper sees its
+// points. It is then described by an earlier, equal launch (with the same arguments) whose points
+// were seen.
 //
 // Not thread-safe.
 class LaunchEvents {
  public:
-  // The number of a launch within its run, and a position in Events::launches.
+  // The number of a launch within the run of its task, and its position in Events::launches.
   using Numbered = std::pair<std::uint64_t, std::uint32_t>;
 
   // `not_recorded` counts the launches that are left out. It must outlive this object.
@@ -48,8 +55,8 @@ class LaunchEvents {
   bool is_full() const { return launched_ >= app::kMaxEventLaunches; }
   // Adds a launch of this task, or of all points of this index launch.
   void add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch);
-  // Returns the requirements of a pending launch whose regions its points know; empty if the launch
-  // is not pending.
+  // Returns the requirements of a pending launch for which the regions of its points are still
+  // wanted. Empty if the launch is not pending.
   std::vector<std::size_t> projected(const LaunchKey& key) const;
   // Notes the regions that a point of a pending launch got for its projected() requirements.
   void mapped(const LaunchKey& key, const Point& point,
@@ -63,23 +70,26 @@ class LaunchEvents {
   void add_to(app::Events& events) const;
 
  private:
-  // Launches that are equal except for the regions that functors gave to their points.
+  // A kind of launches: those that are equal except for the regions that functors gave to their
+  // points.
   struct Alike {
     LaunchedTask launch;
     // The last launch of which all points were mapped, as numbers_of() returns it.
     std::vector<std::uint32_t> seen;
-    std::uint64_t used = 0;  // when a launch of this kind was last made
+    std::uint64_t used = 0;  // A larger number means that a launch of this kind was made later.
   };
   // The regions of all points for one requirement, in row-major order of the domain.
   using PointPlaces = std::vector<std::optional<RegionPlace>>;
+  // A launch of which some points are not mapped yet.
   struct Pending {
     std::shared_ptr<Alike> alike;
-    std::int64_t unseen = 0;          // number of points that are not mapped yet
-    std::vector<PointPlaces> places;  // for each projected requirement; empty: no point was mapped
+    std::int64_t unseen = 0;  // The number of points that are not mapped yet.
+    // The places for each projected requirement. Empty: no point has been mapped.
+    std::vector<PointPlaces> places;
   };
 
-  // Returns the numbers of the launches that describe the launch: one, or one for each box of a
-  // domain with holes. Launches beyond the limits are left out. `places` as in Pending.
+  // Returns the numbers of the launches that stand for this launch: one, or one for each box of a
+  // domain with holes. Launches beyond the limits are left out. `places`: see Pending.
   std::vector<std::uint32_t> numbers_of(const LaunchedTask& launch,
                                         const std::vector<PointPlaces>& places);
   std::optional<std::uint32_t> number_of(app::Events::Shape shape,
@@ -98,15 +108,16 @@ class LaunchEvents {
   NotRecorded& not_recorded_;
   std::vector<app::Events::Shape> shapes_;
   std::vector<app::Events::Launch> launches_;
-  std::map<std::string, std::uint32_t> shape_numbers_;  // by the shape as text
+  // The number of each shape. The key is the shape as text.
+  std::map<std::string, std::uint32_t> shape_numbers_;
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launch_numbers_;
   std::unordered_map<TaskRun, std::vector<Numbered>> by_run_;
   // The key is the shape with its arguments as text, and the numbers.
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<Alike>> alike_;
   std::map<LaunchKey, Pending> pending_;
   std::deque<LaunchKey> pending_order_;
-  std::size_t launched_ = 0;  // number of launches; one for each box of a domain with holes
-  std::size_t numbers_ = 0;   // over all launches_
+  std::size_t launched_ = 0;  // The number of launches; each box of a domain with holes counts.
+  std::size_t numbers_ = 0;   // The sum of the lengths of `numbers` of all launches_.
 };
 
 }  // namespace groma::legion

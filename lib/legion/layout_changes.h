@@ -14,7 +14,7 @@ namespace groma::legion {
 
 // The parts of a requested layout that a statement changes.
 struct LayoutChanges {
-  bool order = false;  // order of dimensions or fields
+  bool order = false;  // The order of dimensions or of fields changes.
   bool compact = false;
   bool exact = false;
   bool alignment = false;
@@ -25,10 +25,10 @@ struct LayoutChanges {
 // Returns what changed.
 LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked);
 
-// Returns the part of the request that the changes contradict (besides the demands of
-// demand_of_mapper), or nothing. If the program's own code chose the layout, the task may compute
-// addresses from it. `asked` is the request before the changes. The task uses `fields` fields of
-// the instance in `regions`.
+// Returns the part of the request that the changes contradict, or nothing. The demands of
+// demand_of_mapper() are checked elsewhere. A contradiction matters if the program's own code chose
+// the layout, because the task may then compute addresses from it. `asked` is the request before
+// the changes. The task uses `fields` fields of the instance in `regions`.
 std::optional<groma::mapper::LayoutConflict> why_not_changed(
     const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
     std::size_t fields, const std::vector<Legion::LogicalRegion>& regions);

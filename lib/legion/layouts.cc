@@ -1,3 +1,5 @@
+// Converts layouts to Legion's layout constraints and back, and puts the demands of a variant and
+// the wish of a mapper into one set of constraints.
 #include "legion/layouts.h"
 
 #include <algorithm>
@@ -9,10 +11,11 @@
 namespace groma::legion {
 namespace {
 
-// In the order of AlignOp, without kNone.
+// Legion's comparisons in the order of AlignOp, whose first value kNone has no counterpart.
 constexpr std::array kEqualities = {LEGION_EQ_EK, LEGION_NE_EK, LEGION_LT_EK,
                                     LEGION_LE_EK, LEGION_GT_EK, LEGION_GE_EK};
 
+// Returns the comparison of an alignment constraint, such as "equal" or "at least".
 AlignOp align_op_of(Legion::EqualityKind kind) {
   const auto found = std::find(kEqualities.begin(), kEqualities.end(), kind);
   return static_cast<AlignOp>(found - kEqualities.begin() + 1);
@@ -41,8 +44,8 @@ std::optional<FieldOrder> fields_of(const std::vector<Legion::DimensionKind>& or
   return std::nullopt;
 }
 
-// Returns true if no Layout statement can name this order: the fields stand between the dimensions,
-// or the dimensions are in an order such as (Y, X, Z).
+// Returns true if no Layout statement can name this order. Examples: the fields stand between the
+// dimensions, or the dimensions are in the order (Y, X, Z).
 bool is_unspeakable(const std::vector<Legion::DimensionKind>& order) {
   const bool has_fields = std::find(order.begin(), order.end(), LEGION_DIM_F) != order.end();
   const std::size_t dimensions = order.size() - (has_fields ? 1 : 0);
@@ -50,6 +53,8 @@ bool is_unspeakable(const std::vector<Legion::DimensionKind>& order) {
          (has_fields && order.size() > 1 && !fields_of(order));
 }
 
+// Returns the kind of instance that a layout and the demands ask for: affine, compact, or for a
+// reduction. It is exact if one of them wants that. A reduction instance is never compact.
 Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requirement,
                                           const LayoutSpec& layout, const Demands& demands) {
   bool exact = layout.exact;
@@ -67,14 +72,17 @@ Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requi
   return kind;
 }
 
+// The search for an alignment ends here. No memory has so many bytes.
 constexpr std::size_t kMostAlignment = std::size_t{1} << 62;
 
+// The parts of a layout for messages, in the order of Legion's LayoutConstraintKind.
 constexpr std::array<std::string_view, 10> kConstraintNames = {
     "kind of instance", "memory",    "fields",  "order",   "tiling",
     "dimensions",       "alignment", "offsets", "pointer", "padding"};
 
 }  // namespace
 
+// If several fields have an alignment, the demand has the one that comes last.
 LayoutDemand demand_of(std::uint32_t position, const Legion::LayoutConstraintSet& set) {
   LayoutDemand demand;
   demand.requirement = position;
@@ -90,11 +98,15 @@ LayoutDemand demand_of(std::uint32_t position, const Legion::LayoutConstraintSet
   return demand;
 }
 
+// Example: a variant demands AOS for fields 1 and 2 of a requirement with fields 1, 2 and 3. Then
+// fields 1 and 2 are a group with that demand, and field 3 is a group without one. A demand that
+// names no fields holds for every group.
 std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requirement,
                                      const std::vector<Legion::FieldID>& all,
                                      const Demands& demands) {
   Demands of_all;
   std::vector<FieldGroup> groups;
+  // `left` has the fields of the requirement that no demand has named so far.
   std::vector<Legion::FieldID> left(requirement.privilege_fields.begin(),
                                     requirement.privilege_fields.end());
   for (const Legion::LayoutConstraintSet* demand : demands) {
@@ -126,6 +138,8 @@ Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions)
   return {order, false};
 }
 
+// Where the wish and a demand both say something, the wish has been checked against the demand
+// before.
 Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requirement,
                                            const InstanceWish& instance, const FieldGroup& group) {
   Legion::LayoutConstraintSet set;
@@ -142,6 +156,7 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
       layout.fields = fields_of(demand->ordering_constraint.ordering).value_or(layout.fields);
     }
   }
+  // The demands add what a mapping cannot say: tiling, offsets, padding, contiguous fields.
   Legion::OrderingConstraint order = ordering_of(layout, requirement.region.get_dim());
   for (const Legion::LayoutConstraintSet* demand : group.demands) {
     const Legion::FieldConstraint& asked = demand->field_constraint;
@@ -168,6 +183,7 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
   return set;
 }
 
+// Tries the powers of 2 from 1 on. Alignments are powers of 2, so the first that fits is the least.
 std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands) {
   std::size_t bytes = 1;
   const auto fits = [&] {
@@ -186,7 +202,9 @@ std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const 
   };
   while (!fits()) {
     bytes *= 2;
-    if (bytes > kMostAlignment) return 1;  // none is right: find_conflicts has refused it
+    // No alignment is right. The answer has been refused before (find_conflicts), so this is not
+    // reached.
+    if (bytes > kMostAlignment) return 1;
   }
   return bytes;
 }
@@ -199,14 +217,15 @@ std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {
   return most;
 }
 
-// The alignment in bytes of the first address of registered memory: before Legion 25.12 the
-// alignment of malloc, since then a cache line.
+// The alignment in bytes of the first address of registered memory. Before Legion 25.12 it is that
+// of malloc; from 25.12 on it is a cache line.
 #if __has_include(<legion/api/runtime.h>)  // 25.12
 constexpr std::size_t kRegisteredAlignment = 64;
 #else
 constexpr std::size_t kRegisteredAlignment = 16;
 #endif
 
+// A memory with fewer bytes than the alignment has no address for such an instance except 0.
 std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory) {
   const std::size_t alignment = alignment_of(set);
   if (memory.kind() == Legion::Memory::REGDMA_MEM && alignment > kRegisteredAlignment) {
@@ -218,6 +237,7 @@ std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory
          std::to_string(memory.capacity()) + " bytes";
 }
 
+// Only the first part that is not met is named.
 std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands) {
   for (const Legion::LayoutConstraintSet* demand : demands) {
     const Legion::LayoutConstraint* failed = nullptr;

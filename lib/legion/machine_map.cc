@@ -1,5 +1,5 @@
-// Reads Realm's machine once. Processors and memories are sorted by id, so that every node numbers
-// them alike (legion.md 1.7).
+// Reads Realm's machine once, when the runtime starts. The processors and memories of each kind and
+// node are sorted by their Realm ids, so that every process numbers them alike.
 #include "legion/machine_map.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@ namespace {
 
 using RealmMachine = Realm::Machine;
 
+// Realm's kinds in the order of ProcKind and MemKind.
 constexpr std::array kProcessors = {Realm::Processor::LOC_PROC, Realm::Processor::TOC_PROC,
                                     Realm::Processor::OMP_PROC, Realm::Processor::IO_PROC,
                                     Realm::Processor::PY_PROC,  Realm::Processor::PROC_SET};
@@ -26,6 +27,7 @@ T at(const std::vector<std::vector<T>>& by_node, std::int64_t node, std::int64_t
 
 }  // namespace
 
+// The conversions between kinds return nothing, or NO_MEMKIND, for a kind that only one side has.
 std::optional<ProcKind> kind_of(Legion::Processor::Kind kind) {
   const auto found = std::find(kProcessors.begin(), kProcessors.end(), kind);
   if (found == kProcessors.end()) return std::nullopt;
@@ -51,6 +53,7 @@ bool reaches(Legion::Processor processor, Legion::Memory memory) {
   return Realm::Machine::get_machine().has_affinity(processor, memory);
 }
 
+// Reads the processors before the memories, since build() needs both.
 Result<std::shared_ptr<const MachineMap>> MachineMap::make() {
   auto map = std::make_shared<MachineMap>();
   map->read_processors();
@@ -61,7 +64,8 @@ Result<std::shared_ptr<const MachineMap>> MachineMap::make() {
   return std::shared_ptr<const MachineMap>(std::move(map));
 }
 
-// Numbers the processors of each kind and node in the order of their ids.
+// Numbers the processors of each kind and node, from 0, in the order of their ids. Kinds that Groma
+// does not have are left out.
 void MachineMap::read_processors() {
   RealmMachine::ProcessorQuery query(RealmMachine::get_machine());
   std::vector<Legion::Processor> all(query.begin(), query.end());
@@ -78,8 +82,9 @@ void MachineMap::read_processors() {
   }
 }
 
-// Numbers the memories of each kind and node, and finds the best memory of each kind for each
-// processor.
+// Numbers the memories of each kind and node. For each processor, also finds the best memory of
+// each kind on its own node: the one with the highest bandwidth, and with the lowest id among
+// equals.
 void MachineMap::read_memories() {
   const RealmMachine machine = RealmMachine::get_machine();
   RealmMachine::MemoryQuery query(machine);
@@ -106,7 +111,9 @@ void MachineMap::read_memories() {
   }
 }
 
-// Describes one node. The capacity of a memory kind is that of the node's smallest memory.
+// Describes one node. Groma's machine has one capacity for all memories of a kind on a node, so it
+// gets that of the smallest. The affinities are those of the first processor of each kind. Realm's
+// bandwidths are in MB/s and its latencies in ns; Groma's are in bytes/s and s.
 NodeType MachineMap::node_type(std::size_t node) const {
   NodeType type;
   for (std::size_t m = 0; m < kMemKindCount; ++m) {
@@ -134,7 +141,7 @@ NodeType MachineMap::node_type(std::size_t node) const {
   return type;
 }
 
-// Builds the machine. Equal nodes share one node type.
+// Builds the machine. Nodes with the same processors, memories and affinities share one node type.
 Result<Machine> MachineMap::build() const {
   std::vector<NodeType> types;
   std::vector<std::uint32_t> nodes;

@@ -14,6 +14,8 @@
 
 namespace groma::legion {
 
+// Convert kinds of processors and memories between Realm and Groma. The result is empty, or
+// NO_MEMKIND, if the other side has no such kind.
 std::optional<ProcKind> kind_of(Legion::Processor::Kind kind);
 Legion::Processor::Kind realm_kind(ProcKind kind);
 std::optional<MemKind> kind_of(Legion::Memory::Kind kind);
@@ -22,7 +24,8 @@ Legion::Memory::Kind realm_kind(MemKind kind);
 // Returns true if the processor can address the memory.
 bool reaches(Legion::Processor processor, Legion::Memory memory);
 
-// Does not change after make(). All mapper objects of the process share it.
+// The machine of this process's runtime. It does not change after make(), and all mapper objects of
+// the process share it.
 class MachineMap {
  public:
   // Fails if Groma cannot describe the machine: there is no processor, or there are more than
@@ -49,13 +52,14 @@ class MachineMap {
   Result<Machine> build() const;
   NodeType node_type(std::size_t node) const;
 
-  std::array<ByNode, kProcKindCount> processors_;  // by kind, node, index
+  std::array<ByNode, kProcKindCount> processors_;  // The processors by kind, node and index.
   std::unordered_map<Realm::ID::IDType, Processor> known_;
   std::unordered_map<Realm::ID::IDType, Memory> known_memories_;
+  // How well a processor reaches the best memory of a kind.
   struct Reach {
     Legion::Memory memory = Legion::Memory::NO_MEMORY;
-    unsigned bandwidth = 0;  // MB/s, nominal
-    unsigned latency = 0;    // ns
+    unsigned bandwidth = 0;  // The nominal bandwidth in MB/s.
+    unsigned latency = 0;    // The latency in ns.
   };
   std::unordered_map<Realm::ID::IDType, std::array<Reach, kMemKindCount>> reach_;
   std::array<std::vector<std::vector<Legion::Memory>>, kMemKindCount> memories_;

@@ -1,4 +1,5 @@
-// Writes the decisions of the mappers to a file, in the format of Legion's LoggingWrapper.
+// Writes the decisions of the mappers to a file, in the format of Legion's LoggingWrapper. Each
+// hook passes the call to the program's mapper and logs its answer.
 #include "legion/mapper_log.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,8 @@ namespace {
 using LegionMapper = Legion::Mapping::Mapper;
 using Legion::Mapping::PhysicalInstance;
 
-// Names of Legion's kinds. Kinds that mappings cannot name only have to be distinguishable.
+// Returns Realm's name of a processor kind or a memory kind. Kinds that are not in Realm's list
+// become "?", which is enough because mappings cannot name them.
 const char* name_of(Legion::Processor::Kind kind) {
   switch (kind) {
 #define GROMA_NAME(name, ...)   \
@@ -67,18 +69,21 @@ std::string machine_lines() {
   return text;
 }
 
+// Returns the coordinates, for example "3,0".
 std::string words_of(const Point& point) {
   return fmt::format("{}", fmt::join(point.coordinates(), ","));
 }
 
+// Returns the first and the last point, for example "<0,0>..<3,7>". The last point belongs to the
+// rectangle.
 std::string words_of(const Rect& rect) {
   Point last = rect.lower;
   for (int d = 0; d < last.dimensions(); ++d) last[d] += rect.extents[d] - 1;
   return fmt::format("<{}>..<{}>", words_of(rect.lower), words_of(last));
 }
 
-// Returns a name that is safe within a line. A quotation mark would end the name, so it becomes
-// `?`.
+// Returns the first 200 bytes of a name, made safe for a line of the log. A quotation mark would
+// end a name, so it becomes `?`.
 std::string line_part(std::string_view name) {
   constexpr std::size_t kMostBytes = 200;
   std::string text = harmless(name, kMostBytes);
@@ -86,6 +91,7 @@ std::string line_part(std::string_view name) {
   return text;
 }
 
+// Returns the task's name, its point if it is a point task, and its unique id.
 std::string words_of(const Legion::Task& task) {
   const std::string point =
       task.is_index_space && task.index_point.get_dim() > 0
@@ -94,6 +100,7 @@ std::string words_of(const Legion::Task& task) {
   return fmt::format("{}{}<{}>", line_part(task.get_task_name()), point, task.get_unique_id());
 }
 
+// The mapper of one processor that logs. A mapper object of the program is below it.
 class Logged final : public Above {
  public:
   Logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file)
@@ -102,6 +109,7 @@ class Logged final : public Above {
   }
   ~Logged() override { file_->leave(); }
 
+  // The line also tells whether the task could be replicated, so that explain_log can suggest it.
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     mapper->select_task_options(context, task, output);
@@ -125,6 +133,7 @@ class Logged final : public Above {
     file_->write(text);
   }
 
+  // Logs the processor of each shard.
   void replicate_task(MapperContext context, const Legion::Task& task,
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
     mapper->replicate_task(context, task, input, output);
@@ -135,6 +144,7 @@ class Logged final : public Above {
     file_->write(text);
   }
 
+  // Logs the launch domain and the processor of each slice.
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
     mapper->slice_task(context, task, input, output);
@@ -147,6 +157,8 @@ class Logged final : public Above {
     file_->write(text);
   }
 
+  // Logs where the task runs, and for each requirement the instances with their memories and
+  // layouts. A mapping that the mapper gave up is not logged.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     mapper->map_task(context, task, input, output);
@@ -169,7 +181,9 @@ class Logged final : public Above {
   }
 
  private:
-  // Applies the same rule as the adapter: Legion does not replicate such tasks, or refuses to.
+  // Returns true if the task has a replicable variant and Legion would replicate it. Legion does
+  // not replicate, or refuses to replicate, tasks that reduce, tasks of must epochs or of
+  // concurrent launches, and tasks with output regions. The adapter has the same rule.
   bool can_replicate(MapperContext context, const Legion::Task& task,
                      Legion::Processor::Kind kind) {
     const bool reduces = std::any_of(
@@ -180,6 +194,8 @@ class Logged final : public Above {
            file_->has_replicable_variant(mapper->runtime, context, task.task_id, kind);
   }
 
+  // Returns one line with the privilege (hexadecimal), the handles and the fields of the
+  // requirement, and one line with its names.
   std::string requirement_lines(MapperContext context, const Legion::RegionRequirement& requirement,
                                 std::size_t i) {
     const Legion::LogicalRegion region = requirement.region;
@@ -210,13 +226,15 @@ class Logged final : public Above {
     return found;
   }
 
+  // Returns the line of one instance. A virtual instance has no memory and no layout.
   std::string instance_line(MapperContext context, const PhysicalInstance& instance) {
     if (instance.is_virtual_instance()) return "      Instance(VIRTUAL)\n";
     return fmt::format("      Instance[{:x}](memory={:x},layout={})\n", instance.get_instance_id(),
                        instance.get_location().id, layout(context, instance));
   }
 
-  // Writes the dimensions with the slowest first, like LoggingWrapper.
+  // Returns the order of the fields and of the dimensions, for example "SoA:YX". The slowest
+  // dimension stands first, as in the lines of LoggingWrapper.
   std::string layout(MapperContext context, const PhysicalInstance& instance) {
     constexpr std::string_view kLetters = "XYZWVUTSR";
     const Legion::LayoutConstraintSet& set =
@@ -240,6 +258,7 @@ class Logged final : public Above {
 
 }  // namespace
 
+// The file is closed in child processes ("e"). Its first lines describe the machine.
 Result<std::shared_ptr<MapperLogFile>> MapperLogFile::make(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
   if (file == nullptr) {
@@ -258,6 +277,8 @@ void MapperLogFile::enter() {
   ++writers_;
 }
 
+// The last writer ends the log. The line "RUN ends" is written only once, even if more mappers come
+// and go later.
 void MapperLogFile::leave() {
   {
     const std::lock_guard lock(mutex_);
@@ -270,9 +291,11 @@ void MapperLogFile::leave() {
 void MapperLogFile::write(const std::string& lines) {
   const std::lock_guard lock(mutex_);
   failed_ = std::fwrite(lines.data(), 1, lines.size(), file_) != lines.size() || failed_;
-  failed_ = std::fflush(file_) != 0 || failed_;  // a killed run must leave complete lines
+  // Even a run that is killed must leave complete lines.
+  failed_ = std::fflush(file_) != 0 || failed_;
 }
 
+// Two threads may ask Legion about the same task at the same time. Both then get the same answer.
 bool MapperLogFile::has_replicable_variant(Legion::Mapping::MapperRuntime* runtime,
                                            Legion::Mapping::MapperContext context,
                                            Legion::TaskID task, Legion::Processor::Kind kind) {
@@ -281,7 +304,7 @@ bool MapperLogFile::has_replicable_variant(Legion::Mapping::MapperRuntime* runti
     const auto known = replicable_.find({task, kind});
     if (known != replicable_.end()) return known->second;
   }
-  std::vector<Legion::VariantID> variants;  // Legion is called without the lock held
+  std::vector<Legion::VariantID> variants;  // The lock is not held while Legion is called.
   runtime->find_valid_variants(context, task, variants, kind);
   const bool any = std::any_of(variants.begin(), variants.end(), [&](Legion::VariantID variant) {
     return runtime->is_replicable_variant(context, task, variant);

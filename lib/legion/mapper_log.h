@@ -21,7 +21,7 @@
 
 namespace groma::legion {
 
-// The log file. One object for a process. Thread-safe.
+// The log file of one process. Thread-safe.
 class MapperLogFile {
  public:
   // Creates the file. It begins with the machine's memories and processors.
@@ -31,7 +31,8 @@ class MapperLogFile {
   MapperLogFile& operator=(const MapperLogFile&) = delete;
 
   void enter();
-  void leave();  // when the last writer has left, everything is on disk
+  // When the last writer has left, the end of the run is noted and everything is on disk.
+  void leave();
   // Writes complete lines. The lines of one call stay together.
   void write(const std::string& lines);
   // Returns true if the task has a replicable variant for this processor kind. Legion is asked only

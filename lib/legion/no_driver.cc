@@ -14,7 +14,7 @@
 #include <cstring>
 
 #ifndef GROMA_LOADER_CACHE
-#define GROMA_LOADER_CACHE "/etc/ld.so.cache"  // the loader's list of system libraries
+#define GROMA_LOADER_CACHE "/etc/ld.so.cache"  // The loader's list of system libraries.
 #endif
 
 namespace {
@@ -73,6 +73,8 @@ bool is_wanted() {
   return false;
 }
 
+// Runs when the library is loaded. Ends the program if a driver is installed and the user did not
+// ask for the substitute.
 __attribute__((constructor)) void refuse_to_hide_a_driver() {
   char path[4096];
   if (is_wanted() || !find_in_cache(path, sizeof path)) return;

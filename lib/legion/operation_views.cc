@@ -1,4 +1,5 @@
-// Views of operations other than tasks, for a groma::Mapper.
+// Makes views of operations other than tasks (copies, fills, inline mappings, ...), for a
+// groma::Mapper.
 #include <algorithm>
 
 #include "legion/task_views.h"
@@ -6,6 +7,8 @@
 namespace groma::legion {
 namespace {
 
+// Returns the kind of the operation. A mappable type without a case is taken for the reduction of a
+// future map.
 OperationKind kind_of(const Legion::Mappable& operation) {
   switch (operation.get_mappable_type()) {
     case LEGION_TASK_MAPPABLE:
@@ -31,7 +34,8 @@ OperationKind kind_of(const Legion::Mappable& operation) {
   }
 }
 
-// Fills in the launch domain of operations that are launched over a domain.
+// Fills in the launch domain and the point of an operation that can be launched over a domain.
+// Null: the operation is of another type, and nothing changes.
 template <typename Operation>
 void fill_domain(const Operation* operation, TaskView& view) {
   if (operation == nullptr) return;
@@ -43,6 +47,8 @@ void fill_domain(const Operation* operation, TaskView& view) {
 
 }  // namespace
 
+// The view's processor is `near`. The requirements are those that the caller passes, because each
+// type of operation keeps them in other members.
 const TaskView& TaskViews::make(MapperContext context, const Legion::Mappable& operation,
                                 const Processor& near, ViewStorage& storage,
                                 std::span<const Legion::RegionRequirement* const> requirements) {

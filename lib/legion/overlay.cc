@@ -1,6 +1,6 @@
-// Overlay: passes each hook first to the program's own mapper, then to the adapter, which changes
-// what statements decide. Hooks without a corresponding statement (tunables, contexts, copies,
-// inline mappings, partitions, sources, ...) are forwarded unchanged by Above.
+// Passes each hook first to the program's own mapper, then to the adapter, which changes what the
+// statements of the mapping decide. Hooks without a corresponding statement (tunables, contexts,
+// copies, inline mappings, partitions, sources, ...) only go to the program's mapper.
 #include "legion/overlay.h"
 
 #include <algorithm>
@@ -28,19 +28,21 @@ using LegionMapper = Legion::Mapping::Mapper;
 using MapperContext = Legion::Mapping::MapperContext;
 using Legion::Mapping::MapperEvent;
 
-// Ready tasks that wait for the first of two events: one of the program's mapper and one of the
-// adapter. The object serves all mapper objects of the process, because the program may trigger its
-// event in a hook of another object.
+// Ready tasks that wait for the first of two events: an event of the program's mapper or an event
+// of the adapter. Legion can wait for one event only, so a third one, `either`, is triggered when
+// one of the two is. One object serves all mapper objects of the process, because the program may
+// trigger its event in a hook of another object.
 class Waits {
  public:
+  // Notes that `either` must be triggered after `own` or `adapters`, the adapter's event.
   void add(MapperEvent own, MapperEvent adapters, MapperEvent either) {
     const std::lock_guard lock(mutex_);
     waits_.push_back({own, adapters, either});
     any_ = true;
   }
-  // Triggers `either` if one of the two events has been triggered. Hooks may call this at the same
-  // time. The first caller looks, and looks again for the other callers, whose events may have come
-  // after its first look.
+  // Triggers `either` if one of the two events has been triggered. Several hooks may call this
+  // function at the same time. The first caller does the work. The others only ask it to look once
+  // more, because their events may have come after its first look.
   void look(Legion::Mapping::MapperRuntime& runtime, MapperContext context) {
     if (!any_) return;
     std::unique_lock lock(mutex_);
@@ -73,11 +75,13 @@ class Waits {
   std::atomic<bool> any_ = false;
 };
 
+// Returns the object for the whole process.
 Waits& waits() {
   static Waits all;
   return all;
 }
 
+// The mapper of one processor: the program's mapper with an adapter above it.
 class Overlay final : public Above {
  public:
   Overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
@@ -93,6 +97,9 @@ class Overlay final : public Above {
   const char* get_mapper_name() const override { return name_.c_str(); }
 
   // ---- A task
+  // In every hook below, the program's mapper answers first. Its answer is changed if the mapping
+  // has a statement about the task. If the program's mapper is concurrent, the adapter is used by
+  // one hook at a time (Turn).
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     adapter_->note_reductions(task.regions);
@@ -123,7 +130,8 @@ class Overlay final : public Above {
     }
     wake(context);
   }
-  // The program's mapper need not be able to replicate a task that it would not replicate itself.
+  // A statement about control replication leaves the program's mapper out: it need not be able to
+  // answer for a task that it would not replicate itself.
   void replicate_task(MapperContext context, const Legion::Task& task,
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
     if (!has(task, MappingStatement::kControlReplicate)) {
@@ -142,6 +150,9 @@ class Overlay final : public Above {
     }
     wake(context);
   }
+  // The adapter asks Legion for a report of the task's end if it counts the task or if tasks may be
+  // stolen. A task that select_tasks_to_map has counted but that gets no such report must stop
+  // counting at once.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     const AskedInstances::Call call(adapter_->asked_instances(), context, own_order_);
@@ -154,17 +165,17 @@ class Overlay final : public Above {
       if (adapter_->overlay_task(context, task, input, output)) {
         const std::lock_guard lock(mutex_);
         reports_[task.get_unique_id()] = {own_asks, 0};
-        counted = false;  // until its end is reported
+        counted = false;  // The task counts until its end is reported.
       }
     }
-    if (counted) {  // the task becomes ready again, or no mapper hears of its end
+    if (counted) {  // The task will become ready again, or no mapper will hear of its end.
       const Turn turn(turns_.get(), context);
       adapter_->stop_counting(context, task);
     }
     wake(context);
   }
-  // Only requested reports are passed to the program's mapper: DefaultMapper would end the process
-  // on any other.
+  // The adapter and the program's mapper each get only the reports that they requested.
+  // DefaultMapper would end the process on a report that it did not request.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     bool adapter_asked = false, own_asked = true;
@@ -184,7 +195,8 @@ class Overlay final : public Above {
     if (own_asked) mapper->report_profiling(context, task, input);
     wake(context);
   }
-  // A trace replay asks no mapper, so tasks that are counted or may be stolen are not traced.
+  // Legion asks no mapper during the replay of a trace. Tasks that are counted or may be stolen are
+  // therefore not traced.
   void memoize_operation(MapperContext context, const Legion::Mappable& operation,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, operation, input, output);
@@ -193,6 +205,7 @@ class Overlay final : public Above {
     wake(context);
   }
 
+  // Messages between adapters have kinds that no mapper of a program uses.
   void handle_message(MapperContext context, const MapperMessage& message) override {
     if (!is_of_adapters(message.kind)) {
       mapper->handle_message(context, message);
@@ -329,10 +342,12 @@ class Overlay final : public Above {
  private:
   // Reports of a task that the adapter requested.
   struct Reports {
-    bool own_asked = false;  // the program's mapper requested reports, too
+    bool own_asked = false;  // The program's mapper requested reports, too.
     unsigned heard = 0;
   };
 
+  // Returns the kinds of statements that name the task. The result is cached by task id. A task
+  // that no statement names is noted, because its name may be what a misspelt statement meant.
   StatementSet statements(const Legion::Task& task) {
     const std::lock_guard lock(mutex_);
     const auto found = statements_.find(task.task_id);
@@ -341,17 +356,19 @@ class Overlay final : public Above {
     if (!made.any()) adapter_->note_launched(task.get_task_name());
     return statements_[task.task_id] = made;
   }
+  // Returns true if a statement of this kind names the task.
   bool has(const Legion::Task& task, MappingStatement statement) {
     return statements(task)[static_cast<std::size_t>(statement)];
   }
-  // Returns true if the adapter decides when the task is mapped.
+  // Returns true if the adapter decides when the task is mapped, because it has a limit or may be
+  // stolen. If the points of a launch wait for each other, none of them may be held back.
   bool is_scheduled(const Legion::Task& task) {
     return !is_rendezvous(task) &&
            (has(task, MappingStatement::kInstanceLimit) || has(task, MappingStatement::kTaskSteal));
   }
 
-  // Looks again at tasks whose event was triggered in this hook. Called at the end of every hook of
-  // the program's mapper.
+  // Looks again at tasks that wait for one of two events, because this hook may have triggered one.
+  // Every hook calls this function at its end.
   void wake(MapperContext context) { waits().look(*mapper->runtime, context); }
   void forget_let_through(MapperContext context, const Legion::Task& task);
 
@@ -359,7 +376,7 @@ class Overlay final : public Above {
   std::shared_ptr<const Mentions> mentions_;
   const bool own_order_;
   std::string name_;
-  std::unique_ptr<Turns> turns_;  // set above a concurrent mapper
+  std::unique_ptr<Turns> turns_;  // Null if the program's mapper is not concurrent.
 
   std::mutex mutex_;
   std::unordered_map<Legion::TaskID, StatementSet> statements_;
@@ -369,11 +386,14 @@ class Overlay final : public Above {
   std::set<const Legion::Task*> let_through_;
 };
 
-// The adapter decides which of the tasks that it schedules may be mapped. The program's mapper
-// chooses among these and all other tasks. It never sees a task that is held back, because it may
-// count the tasks it selects.
+// The adapter decides first which of the tasks that it schedules may be mapped now. The program's
+// mapper then chooses among these and all other tasks. It never sees a task that the adapter holds
+// back, because it may count the tasks that it sees. A task that the adapter has let through is not
+// given to the adapter again.
 void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
+  // `scheduled` are the tasks that the adapter decides. `held` are those among them that it has not
+  // let through.
   SelectMappingInput scheduled, free;
   copy_processor(input, scheduled);
   copy_processor(input, free);
@@ -411,6 +431,8 @@ void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   output.relocate_tasks = std::move(own.relocate_tasks);
   output.relocate_tasks.merge(let.relocate_tasks);
   if (!output.map_tasks.empty() || !output.relocate_tasks.empty()) return;
+  // No task is mapped or moved, so Legion needs an event to wait for: that of the adapter, that of
+  // the program's mapper, or one that stands for both.
   if (free.ready_tasks.empty()) {
     output.deferral_event = let.deferral_event;
   } else if (!let.deferral_event.exists()) {
@@ -418,11 +440,11 @@ void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   } else {
     output.deferral_event = mapper->runtime->create_mapper_event(context);
     waits().add(own.deferral_event, let.deferral_event, output.deferral_event);
-    wake(context);  // one of the events may have come since
+    wake(context);  // One of the two events may have been triggered in the meantime.
   }
 }
 
-// Stops counting a task here that goes to another processor.
+// Stops counting a task here that goes to another processor, if the adapter has let it through.
 void Overlay::forget_let_through(MapperContext context, const Legion::Task& task) {
   {
     const std::lock_guard lock(mutex_);
@@ -432,8 +454,8 @@ void Overlay::forget_let_through(MapperContext context, const Legion::Task& task
   adapter_->stop_counting(context, task);
 }
 
-// Answers a steal request: the adapter decides tasks with a statement about stealing, the program's
-// mapper the others.
+// Answers a steal request. The adapter decides about tasks with a TaskSteal statement, the
+// program's mapper about all others.
 void Overlay::permit_steal_request(MapperContext context, const StealRequestInput& input,
                                    StealRequestOutput& output) {
   StealRequestInput ours, others;
@@ -454,6 +476,7 @@ void Overlay::permit_steal_request(MapperContext context, const StealRequestInpu
 
 }  // namespace
 
+// Collects the kinds of statements by the task names in them.
 Mentions::Mentions(const Program& program) {
   const program::Data& data = program.data();
   for (const program::Row& row : data.rows) {
@@ -472,7 +495,8 @@ bool is_concurrent(const LegionMapper& own) {
   return own.get_mapper_sync_model() == LegionMapper::CONCURRENT_MAPPER_MODEL;
 }
 
-// Types are compared by name, because another copy of this library may have made the adapter.
+// Types are compared by name. Another copy of this library in the same process may have made the
+// adapter, and its type would be a different object.
 bool asks_by_default(const LegionMapper& own) {
   const char* const name = typeid(own).name();
   return std::strcmp(name, typeid(Legion::Mapping::DefaultMapper).name()) == 0 ||
@@ -481,7 +505,7 @@ bool asks_by_default(const LegionMapper& own) {
 
 namespace {
 
-// Legion's DefaultMapper's table of virtual functions.
+// The table of virtual functions of Legion's DefaultMapper, under its mangled name.
 extern "C" const char kDefaultMapperTable[] __asm__("_ZTVN6Legion7Mapping13DefaultMapperE");
 
 // Returns the address of the function that a virtual call of `hook` runs for an object with this
@@ -498,11 +522,13 @@ void* function_in(const char* table, Hook hook) {
 
 }  // namespace
 
+// Compares the entries of two virtual function tables: that of the program's mapper and that of
+// DefaultMapper. They differ for a hook that the program's class overrides.
 bool chooses_layouts(const LegionMapper& own) {
   using Legion::Mapping::DefaultMapper;
   const auto* const derived = dynamic_cast<const DefaultMapper*>(&own);
   if (derived == nullptr || asks_by_default(own)) return false;
-  // Two words come before the functions of a table.
+  // The table of a class begins with two other words; the pointer in an object points behind them.
   const char* const base = kDefaultMapperTable + 2 * sizeof(void*);
   const char* table = nullptr;
   std::memcpy(&table, static_cast<const void*>(derived), sizeof table);

@@ -24,7 +24,7 @@ class Mentions {
   StatementSet of(const std::string& task) const;
 
  private:
-  StatementSet all_;  // statements with `*`
+  StatementSet all_;  // The kinds of statements about all tasks (`*`).
   std::map<std::string, StatementSet> names_;
 };
 

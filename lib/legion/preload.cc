@@ -1,6 +1,7 @@
-// Loaded before Legion (LD_PRELOAD) in a program that was not built with Groma. It replaces the
-// functions with which a program starts Legion, registers mappers and launches tasks. It does
-// nothing in programs without Legion, or if neither GROMA_MAPPING nor GROMA_RECORD is set.
+// The library that is loaded before Legion (LD_PRELOAD) into a program that was not built with
+// Groma. It replaces the functions with which a program starts Legion, registers mappers, launches
+// tasks and gets instances. Each replacement calls Legion's own function. The library does nothing
+// in programs without Legion, or if neither GROMA_MAPPING nor GROMA_RECORD is set.
 #include "legion/preload.h"
 
 #include <dlfcn.h>
@@ -18,11 +19,13 @@ namespace {
 using groma::legion::PreloadMapper;
 using Legion::Mapping::Mapper;
 
+// Returns true if the environment asks for a mapping or a recording.
 bool is_wanted() {
   return std::getenv(groma::legion::kMappingVariable) != nullptr ||
          std::getenv(groma::legion::kRecordVariable) != nullptr;
 }
 
+// Ends the process with a message: a run without the mapping would be mistaken for a run with it.
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "groma: not mapped: %s\n", why.c_str());
   std::fflush(nullptr);
@@ -32,6 +35,8 @@ bool is_wanted() {
 // Returns the address and the mangled name of one of the functions below. The address of a member
 // function is the first word of its pointer.
 template <class Function>
+// Returns the address and the mangled name of one of this library's replacements, or of the library
+// itself. The address of a member function is the first word of a pointer to it.
 Dl_info self(Function function) {
   void* address = nullptr;
   std::memcpy(&address, &function, sizeof address);
@@ -40,6 +45,8 @@ Dl_info self(Function function) {
   return info;
 }
 
+// Returns the version of the Legion in this process, such as "25.12.0", or "another version" if it
+// does not tell. Legion is looked up by name, because a call would reach this library.
 std::string version_here() {
   using Version = const char*();
   auto* const version =
@@ -47,8 +54,9 @@ std::string version_here() {
   return version == nullptr ? "another version" : version();
 }
 
-// These functions replace the functions of a Legion like the one that they were built with.
-// `legion_runtime_start` exists in every Legion.
+// Ends the process if its Legion has another version than the one with which this library was
+// built. The replaced functions would then have other arguments. `legion_runtime_start` exists in
+// every Legion, so a process without it has no Legion.
 __attribute__((constructor)) void check_legion() {
   if (!is_wanted() || dlsym(RTLD_DEFAULT, "legion_runtime_start") == nullptr) return;
   const char* const start = self(&Legion::Runtime::start).dli_sname;
@@ -57,8 +65,8 @@ __attribute__((constructor)) void check_legion() {
   }
 }
 
-// Returns the mapping library (preload_mapper.cc). It is loaded once; the process ends if that
-// fails.
+// Returns the mapping library (preload_mapper.cc), which stands in the same folder. It is loaded
+// once; the process ends if that fails.
 void* mapper_library() {
   static void* const library = [] {
     std::string path = self(&check_legion).dli_fname;
@@ -70,13 +78,13 @@ void* mapper_library() {
   return library;
 }
 
-const PreloadMapper& library() {  // functions of the mapping library
+const PreloadMapper& library() {  // Returns the functions of the mapping library.
   static const auto* const found =
       static_cast<const PreloadMapper*>(dlsym(mapper_library(), groma::legion::kPreloadMapper));
   return *found;
 }
 
-// Returns the functions of the mapping library; null if this process is left alone.
+// Returns the functions of the mapping library, or null if the environment asks for nothing.
 const PreloadMapper* wanted_library() {
   static const PreloadMapper* const found = is_wanted() ? &library() : nullptr;
   return found;
@@ -85,6 +93,9 @@ const PreloadMapper* wanted_library() {
 // Returns Legion's own function of this name. It comes after ours in the search order. If Legion
 // was loaded separately (Python), it is found through the mapping library, which needs Legion too.
 template <class Wanted, class Function>
+// Returns Legion's own function with the name of the replacement `function`. It comes after the
+// replacement in the search order of the loader. If Legion was loaded separately (Python), the
+// search goes through the mapping library, which needs Legion too.
 Wanted* next(Function function) {
   const char* const name = self(function).dli_sname;
   void* found = dlsym(RTLD_NEXT, name);
@@ -95,19 +106,20 @@ Wanted* next(Function function) {
 // Lets the mapping library prepare, just before Legion starts.
 void before_start() {
   if (!is_wanted()) return;
-  check_legion();  // Legion may have been loaded later
+  check_legion();  // Legion may have been loaded after this library.
   library().begin();
 }
 
-// Returns the mapper to register in place of `mapper`.
+// Returns the mapper to register in place of `mapper`, which the program registers.
 Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
              Legion::Processor processor) {
   const PreloadMapper* const library = wanted_library();
   return library == nullptr ? mapper : library->wrap(runtime, id, mapper, processor);
 }
 
-// Measures the time of a launch while the object lives. A launch that may run the task inline is
-// not measured, because its time tells nothing about Legion.
+// Measures how long a call takes that launches something, from the constructor to the destructor. A
+// launch that may run the task inline is not measured, because the time of the task would be part
+// of it.
 class Launch {
  public:
   explicit Launch(bool runs_inline) : said_(runs_inline ? nullptr : wanted()) {
@@ -140,15 +152,17 @@ auto* next_of(Returned (Legion::Mapping::MapperRuntime::*function)(Arguments...)
   return next<Next>(function);
 }
 
-// Returns the start address of the library that contains the address.
+// Returns the start address of the library that contains the address. Two addresses with the same
+// result are in the same library.
 void* file_of(void* address) {
   Dl_info info{};
   dladdr(address, &info);
   return info.dli_fbase;
 }
 
-// A mapper's request for instances, which Legion has answered. Nothing happens to a request of the
-// mapping library itself, or if this process is left alone.
+// A mapper's request for instances, after Legion has answered it. The caller's address tells who
+// made the request: the mapping library (then nothing is reported), Legion's DefaultMapper, or the
+// program's own code.
 class Request {
  public:
   using MapperContext = Legion::Mapping::MapperContext;
@@ -203,8 +217,8 @@ class Request {
  private:
   const MapperRuntime& runtime_;
   MapperContext context_;
-  const PreloadMapper* library_;  // null: nothing happens
-  bool by_program_ = false;       // the program's own code made the request, not DefaultMapper
+  const PreloadMapper* library_;  // Null: the request is ignored.
+  bool by_program_ = false;  // True: the program's own code made the request, not DefaultMapper.
 };
 
 }  // namespace
@@ -237,6 +251,8 @@ void Runtime::add_mapper(MapperID id, Mapper* mapper, Processor processor) {
   next<Next> (&Runtime::add_mapper)(this, id, wrap(this, id, mapper, processor), processor);
 }
 
+// A program may convert the result to its own mapper class, so it must get its own mapper and not
+// the one that was registered in its place.
 Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
   using Next = Mapper*(Runtime*, Context, MapperID, Processor);
   Mapper* const found = next<Next>(&Runtime::get_mapper)(this, context, id, target);
@@ -283,8 +299,9 @@ namespace Legion::Mapping {
 using groma::legion::InstanceCall;
 using Regions = std::vector<LogicalRegion>;
 
-// The MapperRuntime functions with which a mapper gets instances. Each takes constraints or the
-// number of a registered layout.
+// The functions of MapperRuntime with which a mapper gets instances. Each has two overloads: one
+// takes constraints, the other the number of a registered layout. Each calls Legion's own function,
+// then lets the mapping library check and note the instances.
 #define GROMA_LAYOUTS(Define)                                        \
   Define(const LayoutConstraintSet&, (&constraints), 0, constraints) \
       Define(LayoutConstraintID, nullptr, constraints, constraints)
@@ -368,8 +385,8 @@ GROMA_LAYOUTS(GROMA_FIND)
 #undef GROMA_FIND
 #undef GROMA_LAYOUTS
 
-// DefaultMapper takes valid instances, and those of its cached task mappings, through these two
-// functions.
+// DefaultMapper takes valid instances, and those of its cached task mappings, through this function
+// and the next. Both only report the instances.
 bool MapperRuntime::acquire_and_filter_instances(MapperContext context,
                                                  std::vector<PhysicalInstance>& instances,
                                                  bool filter_acquired) const {

@@ -11,32 +11,34 @@
 
 namespace groma::legion {
 
-// Set to any value: a launcher started `groma` once for each process, so each process reports its
-// own actions. Otherwise the first process reports for all.
+// Any value means: a launcher started `groma` once for each process, so each process reports its
+// own actions. Without the variable, the first process reports for all.
 inline constexpr const char* kEachProcessVariable = "GROMA_EACH_PROCESS";
-// The mapping: the path of a file. Or three parts: a name for messages, a line end, the text of the
-// program.
+// The mapping. The value is the path of a file, or a name for messages, a line end, and the text of
+// the mapping program.
 inline constexpr const char* kMappingVariable = "GROMA_MAPPING";
-// The tasks of Options::override_layouts, one a line.
+// The names in Options::override_layouts, one in each line.
 inline constexpr const char* kOverrideLayoutsVariable = "GROMA_OVERRIDE_LAYOUTS";
-// The file for the recording of the run. If there is a mapping too, the run under this mapping is
-// recorded.
+// The path of the file for the recording of the run. If there is a mapping too, the run under this
+// mapping is recorded.
 inline constexpr const char* kRecordVariable = "GROMA_RECORD";
-// The file for Legion's measurements of the run.
+// The path of the file for Legion's measurements of the run.
 inline constexpr const char* kProfileVariable = "GROMA_PROFILE";
-// The file for the decisions of the mappers, in the format of Legion's LoggingWrapper.
+// The path of the file for the decisions of the mappers, in the format of Legion's LoggingWrapper.
 inline constexpr const char* kLogVariable = "GROMA_LOG";
 
 // The arguments and the result of a call with which a mapper gets an instance, such as
 // MapperRuntime::create_physical_instance.
 struct InstanceCall {
-  const Legion::LayoutConstraintSet* constraints;  // null: use the constraints of `layout`
+  const Legion::LayoutConstraintSet* constraints;  // Null: the constraints are those of `layout`.
   Legion::LayoutConstraintID layout;
   const std::vector<Legion::LogicalRegion>& regions;
   const Legion::Mapping::PhysicalInstance& result;
   int priority;
   bool tight;
-  bool fresh;  // true: create_physical_instance; false: find_or_create_physical_instance
+  // True: the mapper called create_physical_instance. False: it called a function that may return
+  // an existing instance.
+  bool fresh;
 };
 
 // The functions of preload_mapper.cc, exported under the name kPreloadMapper.

@@ -1,6 +1,7 @@
-// The library that preload.cc loads into a Legion program. It puts the mapping of the environment
-// above the mappers that the program registers, or uses it alone if there are none. Above both come
-// the mappers that log, profile or record the run.
+// The library that preload.cc loads into a Legion program. It puts the mapping that the environment
+// names above each mapper that the program registers. If the program registers none, the mapping
+// stands alone. Above both come the mappers that log, profile or record the run, as the environment
+// asks.
 #include <mappers/default_mapper.h>
 
 #include <cstdio>
@@ -24,12 +25,15 @@ namespace {
 
 using LegionMapper = Legion::Mapping::Mapper;
 
+// Ends the process with a message, if the program cannot be mapped as the environment asks.
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "groma: not mapped: %s\n", why.c_str());
   std::fflush(nullptr);
   std::_Exit(1);
 }
 
+// Returns the text of the mapping: that of the environment variable if it has a line end, otherwise
+// that of the file which the variable names.
 Source source() {
   const char* const given = std::getenv(kMappingVariable);
   const std::string value = given == nullptr ? "" : given;
@@ -40,6 +44,8 @@ Source source() {
   return std::move(read).value();
 }
 
+// Returns the tasks whose Layout statements may contradict the program's mapper, one in each line
+// of the environment variable.
 LayoutOverrides layout_overrides() {
   LayoutOverrides overrides;
   const char* const given = std::getenv(kOverrideLayoutsVariable);
@@ -48,18 +54,20 @@ LayoutOverrides layout_overrides() {
   return overrides;
 }
 
+// The first process has the address space 0. It runs the top-level task.
 bool is_first_process() {
   Legion::Machine::ProcessorQuery here(Legion::Machine::get_machine());
   here.local_address_space();
   return here.first().address_space() == 0;
 }
 
-// Returns true if this process prints messages that one process should print for all.
+// Returns true if this process prints. Otherwise the first process prints for all.
 bool speaks() {
   static const bool does = is_first_process() || std::getenv(kEachProcessVariable) != nullptr;
   return does;
 }
 
+// Compiles the mapping. Prints its warnings, and ends the process if it has errors.
 Program program() {
   Diagnostics diags(source());
   Program compiled = compile(diags.source(), diags);
@@ -75,7 +83,8 @@ Program program() {
   return compiled;
 }
 
-// A log on standard error that shows only errors, for a process that does not print for all.
+// The log of a process that does not print for all: errors go to standard error, everything else is
+// dropped.
 class Errors final : public LogSink {
  public:
   void log(LogLevel level, std::string_view line) override {
@@ -85,14 +94,15 @@ class Errors final : public LogSink {
   }
 };
 
-// Prints the lines from which `groma run` and people see that the program is mapped and recorded.
+// Prints the line that tells people and `groma run` that the program is mapped.
 void announce(const Program& program, const Machine& on) {
   if (!speaks()) return;
   std::fprintf(stderr, "groma: mapped by %s, Legion %s, %s\n", program.source().name().c_str(),
                LEGION_VERSION, machine_line(on).c_str());
 }
 
-// Returns the recording of the first process, which runs the top-level task.
+// Returns the object that records the run. Returns null if no recording is wanted, or in a process
+// other than the first, which alone runs the top-level task.
 std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& machine) {
   const char* const file = std::getenv(kRecordVariable);
   if (file == nullptr) return nullptr;
@@ -105,6 +115,8 @@ std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& ma
   return std::make_shared<RunEvents>(file, machine);
 }
 
+// Returns the object that measures the run, or null if no profile is wanted or this process is not
+// the first.
 std::shared_ptr<RunWatch> watch(const std::shared_ptr<const MachineMap>& machine) {
   const char* const file = std::getenv(kProfileVariable);
   if (file == nullptr || !is_first_process()) return nullptr;
@@ -123,13 +135,15 @@ std::shared_ptr<MapperLogFile> log_file() {
   return *made;
 }
 
+// Returns the machine, or ends the process if Groma cannot describe it.
 std::shared_ptr<const MachineMap> machine() {
   auto made = MachineMap::make();
   if (!made) refuse(made.error().message);
   return *made;
 }
 
-// The state of the takeover; one object for the process.
+// The state of this library. There is one object for the process, made when the first mapper is
+// registered.
 struct Takeover {
   const std::shared_ptr<const MachineMap> map = machine();
   const std::shared_ptr<RunEvents> events = recording(map);
@@ -163,7 +177,9 @@ Takeover& takeover() {
   return *one;
 }
 
-// Puts the mapping and the observers above `own`, which may be null.
+// Puts the mapping and the observers above `own`, a mapper of the program, and returns the topmost.
+// Null: the program has none, so the mapping, or else Legion's DefaultMapper, stands in its place.
+// From the bottom up: own mapper, mapping, log, profiler, recorder.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
   const bool is_programs_own = own != nullptr;
@@ -185,8 +201,10 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   return mapper;
 }
 
-thread_local bool ours = false;  // true while this thread registers Groma's mappers
+thread_local bool ours = false;  // True while this thread registers Groma's mappers.
 
+// Implements PreloadMapper::wrap. A default mapper (id 0) of the program is remembered, so that
+// replace_rest() does not replace it.
 LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* mapper,
                    Legion::Processor processor) {
   if (ours) return mapper;
@@ -197,11 +215,12 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
   return over(runtime, processor, mapper);
 }
 
+// Implements PreloadMapper::called.
 void called(std::int64_t nanoseconds) {
   if (takeover().events != nullptr) takeover().events->costs().called(nanoseconds);
 }
 
-// Returns the request as AskedInstances stores it.
+// Returns the request in the form that AskedInstances stores.
 AskedInstance noted_of(const Legion::Mapping::MapperRuntime& runtime,
                        Legion::Mapping::MapperContext context, const InstanceCall& call,
                        bool by_program) {
@@ -209,7 +228,8 @@ AskedInstance noted_of(const Legion::Mapping::MapperRuntime& runtime,
   noted.constraints = call.constraints != nullptr
                           ? *call.constraints
                           : runtime.find_layout_constraints(context, call.layout);
-  // The tasks see the order even if Legion chose it.
+  // A request without an order gets the order that Legion chose. The tasks see this order and may
+  // rely on it.
   if (noted.constraints.ordering_constraint.ordering.empty()) {
     noted.constraints.ordering_constraint =
         runtime.find_layout_constraints(context, call.result.get_layout_id()).ordering_constraint;
@@ -230,6 +250,8 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   takeover().asked->note(context, call.result, noted_of(runtime, context, call, by_program));
 }
 
+// Implements PreloadMapper::suits. Only an instance that an adapter made can be unsuitable: the
+// statement that caused it is not for every task.
 bool suits(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
            const InstanceCall& call, bool by_program) {
   if (!takeover().asked->is_by_groma(call.result)) return true;
@@ -239,6 +261,7 @@ bool suits(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
                        has_demand(asked));
 }
 
+// Implements PreloadMapper::replace.
 bool replace(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
              const InstanceCall& call, bool by_program, Legion::Memory memory, bool acquire,
              bool may_make, Legion::Mapping::PhysicalInstance& result, bool& made,
@@ -258,6 +281,8 @@ bool replace(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Map
       result, made, bytes);
 }
 
+// Implements PreloadMapper::filter. The instances before position `before` were in the list
+// already.
 void filter(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
             const Legion::LayoutConstraintSet* constraints, Legion::LayoutConstraintID layout,
             const std::vector<Legion::LogicalRegion>& regions, bool tight, bool by_program,
@@ -283,6 +308,8 @@ void found(Legion::Mapping::MapperContext context,
   takeover().asked->note_found(context, instance);
 }
 
+// Implements PreloadMapper::unwrap: takes off the layers of over() from the top down. A layer that
+// is not there is skipped.
 LegionMapper* unwrap(LegionMapper* mapper) {
   for (const auto below : {own_of_recorder, own_of_profiler, own_of_logger, own_of}) {
     LegionMapper* const own = below(mapper);
@@ -291,7 +318,8 @@ LegionMapper* unwrap(LegionMapper* mapper) {
   return mapper;
 }
 
-// Replaces the default mapper of each processor whose default mapper the program did not replace.
+// Gives the mapping to each processor whose default mapper the program did not replace. Runs after
+// all other registration callbacks.
 void replace_rest(const Legion::RegistrationCallbackArgs& args) {
   const auto has_own = [](Legion::Processor p) {
     const std::lock_guard lock(takeover().mutex);
@@ -307,6 +335,8 @@ void replace_rest(const Legion::RegistrationCallbackArgs& args) {
   ours = false;
 }
 
+// Implements PreloadMapper::begin. Callbacks run in the order in which they were added, so this one
+// runs last.
 void begin() {
   Legion::Runtime::add_registration_callback(replace_rest, Legion::UntypedBuffer(), false);
 }

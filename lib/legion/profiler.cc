@@ -1,5 +1,6 @@
-// Measures the tasks and copies of a run through Legion's profiling requests and writes a
-// RunRecord.
+// Measures the tasks and copies of a run through Legion's profiling requests, and writes a
+// RunRecord when the run ends. A Profiler stands above each mapper object and adds the requests;
+// one RunWatch collects the results.
 #include "legion/profiler.h"
 
 #include <fmt/format.h>
@@ -23,28 +24,37 @@ using Use = profile::MeasuredEvent::Use;
 using What = RunWatch::What;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
-constexpr std::size_t kMostUses = 64;     // limit for one task or copy
-constexpr int kMostLooks = 64;            // limit for looking up a region's name
-constexpr std::size_t kMostTrees = 4096;  // beyond it, names of regions are not kept
+// One task or copy keeps at most this many uses of instances.
+constexpr std::size_t kMostUses = 64;
+constexpr int kMostLooks = 64;            // The name of a region is looked up at most this often.
+constexpr std::size_t kMostTrees = 4096;  // Regions of further trees get no name in the record.
+// A RunTime counts picoseconds.
 constexpr RunTime kNanosecond = 1000;
+// A task that took this much longer than its measured work was stalled by Legion (1 ms).
 constexpr long long kStallNs = 1'000'000;
 
+// Returns the time of the clock that Legion's measurements use.
 long long now_ns() { return Realm::Clock::current_time_in_nanoseconds(); }
 
 // Returns one bit for each field. Fields whose ids differ by a multiple of 64 share a bit.
 template <typename Fields>
+// Returns a set of fields as 64 bits. Fields whose ids differ by a multiple of 64 share a bit, so
+// two sets may seem to overlap when they do not.
 std::uint64_t bits_of(const Fields& fields) {
   std::uint64_t bits = 0;
   for (const auto field : fields) bits |= std::uint64_t{1} << (static_cast<unsigned>(field) % 64);
   return bits;
 }
 
+// Asks for the times of a copy, its memories and bytes, and the instances that it reads and writes.
 void measure_copies(ProfilingRequest& request) {
   request.add_measurement<measurements::OperationTimeline>();
   request.add_measurement<measurements::OperationMemoryUsage>();
   request.add_measurement<measurements::OperationCopyInfo>();
 }
 
+// Appends one use for each instance of the requirement. A use tells which fields of the instance
+// are accessed, and whether they are written.
 void add_uses(const Legion::RegionRequirement& requirement,
               const std::vector<PhysicalInstance>& instances, std::vector<Use>& uses) {
   const bool writes = (requirement.privilege & (LEGION_WRITE_PRIV | LEGION_REDUCE_PRIV)) != 0;
@@ -54,11 +64,12 @@ void add_uses(const Legion::RegionRequirement& requirement,
   }
 }
 
-// A timeline whose missing times are filled in. The end is when the work on the processor or
-// channel ended.
+// The times of a task or copy in nanoseconds, without gaps: a time that Legion did not measure is
+// replaced by the next later one. `end` is when the work on the processor or channel ended.
 struct Times {
   long long created = 0, ready = 0, start = 0, end = 0;
 };
+// Fills in `times`. Returns false if the start or the end is unknown; the event is then useless.
 bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Times& times) {
   constexpr auto kNone = measurements::OperationTimeline::INVALID_TIMESTAMP;
   times = {timeline.create_time, timeline.ready_time, timeline.start_time, timeline.end_time};
@@ -70,6 +81,7 @@ bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Ti
   return true;
 }
 
+// The mapper of one processor that has Legion measure what the mapper below it maps.
 class Profiler final : public Above {
  public:
   Profiler(LegionMapper* own, std::shared_ptr<RunWatch> watch)
@@ -78,19 +90,23 @@ class Profiler final : public Above {
   }
   ~Profiler() override { watch_->leave(); }
 
+  // Tasks that a trace replays would not be measured, so nothing is traced (`memoize`).
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     watch_->launched(task);
     mapper->select_task_options(context, task, output);
     output.memoize = false;
   }
-  // No mapper sees what a trace replays, so it would not be measured.
+  // No mapper sees the operations that a trace replays, so these would not be measured.
   void memoize_operation(MapperContext context, const Legion::Mappable& operation,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, operation, input, output);
     output.memoize = false;
   }
 
+  // Adds the profiling requests to those of the program's mapper, and notes the task's regions and
+  // instances. Legion may report the measurements of any task only later, so they are kept in
+  // RunWatch until then.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     RunWatch::Mapped what;
@@ -120,6 +136,7 @@ class Profiler final : public Above {
     watch_->mapped(std::move(what));
   }
 
+  // Keeps a measurement, and passes the report on only if the program's mapper requested it.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     const What what = input.task_response   ? What::kTask
@@ -162,7 +179,8 @@ class Profiler final : public Above {
   }
 
  private:
-  // Looks at the instances, so that Legion reports when they are collected.
+  // Notes instances that are seen for the first time, and has Legion report when they are
+  // collected.
   void look_at(MapperContext context, const std::vector<PhysicalInstance>& instances,
                std::int32_t region) {
     for (const PhysicalInstance& instance : instances) {
@@ -170,6 +188,7 @@ class Profiler final : public Above {
     }
   }
 
+  // Requests measurements of the copies of an operation that is not a task.
   void measure(MapperContext context, const Legion::Mappable& operation,
                const std::vector<Legion::RegionRequirement>& requirements,
                ProfilingRequest& request) {
@@ -185,6 +204,8 @@ class Profiler final : public Above {
     }
     watch_->operation(operation, std::move(regions), own);
   }
+  // Keeps the measurement of an operation that is not a task. Returns true if the program's mapper
+  // wants it too.
   template <typename Info>
   bool reported(const Legion::Mappable& operation, std::size_t requirement, const Info& info) {
     return watch_->reported(operation.get_unique_id(),
@@ -197,10 +218,11 @@ class Profiler final : public Above {
 
 }  // namespace
 
+// The numbers of processors and memories in the record are their positions in the order of the ids.
 RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
     : file_(std::move(file)), machine_(std::move(machine)) {
-  // Other processes are left out, because they are not measured here: their processors would seem
-  // idle and their memories empty.
+  // Only the processors and memories of this process get a row in the record. Those of other
+  // processes are not measured, so they would seem idle or empty.
   const Legion::Machine realm = Legion::Machine::get_machine();
   Legion::Machine::ProcessorQuery here(realm);
   here.local_address_space();
@@ -235,6 +257,7 @@ void RunWatch::enter() {
   ++profilers_;
 }
 
+// The last profiler writes the record. The file is written without the lock.
 void RunWatch::leave() {
   std::string text;
   {
@@ -247,12 +270,15 @@ void RunWatch::leave() {
   }
 }
 
+// The note is kept until the task is mapped.
 void RunWatch::heard(Legion::UniqueID task, std::size_t requirement, Origin origin) {
   const std::lock_guard lock(mutex_);
   if (heard_.size() >= profile::kMaxRecordedEvents) return;
   heard_[{task, requirement}] = static_cast<std::int32_t>(origin.statement);
 }
 
+// Counts the points that were launched, to tell at the end how many of them were not measured. Also
+// notes when a task made a launch.
 void RunWatch::launched(const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   const auto points =
@@ -264,10 +290,13 @@ void RunWatch::launched(const Legion::Task& task) {
   launches_.push_back({parent->get_unique_id(), since_begin(now_ns())});
 }
 
+// Returns a time of the clock, in nanoseconds, as a time since the first task was mapped. Earlier
+// times become 0.
 RunTime RunWatch::since_begin(long long ns) const {
   return begin_ns_ < 0 ? 0 : std::max<RunTime>(0, (ns - begin_ns_) * kNanosecond);
 }
 
+// Events that are still pending count too, so that each of them can be kept when it is reported.
 bool RunWatch::has_room() { return events_.size() + pending_.size() < profile::kMaxRecordedEvents; }
 
 bool RunWatch::wants_more(bool is_task) {
@@ -278,7 +307,8 @@ bool RunWatch::wants_more(bool is_task) {
   return false;
 }
 
-// Notes that a task was mapped, with the statements that placed its data.
+// Notes that a task was mapped, with the statements that placed its data (-1: no statement). The
+// first task that is mapped is the beginning of the record's time.
 void RunWatch::mapped(Mapped what) {
   const std::lock_guard lock(mutex_);
   if (begin_ns_ < 0) begin_ns_ = what.begin_ns;
@@ -291,6 +321,7 @@ void RunWatch::mapped(Mapped what) {
   pending_[task] = std::move(what);
 }
 
+// Notes an operation whose copies are measured. No statement decides about it.
 void RunWatch::operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions,
                          bool own) {
   Mapped what;
@@ -303,6 +334,7 @@ void RunWatch::operation(const Legion::Mappable& operation, std::vector<std::int
   pending_[task] = std::move(what);
 }
 
+// Returns the number of the task in the record, and adds the task if it is new.
 std::int32_t RunWatch::name_of(const Legion::Task& task) {
   const std::lock_guard lock(mutex_);
   const auto [found, is_new] =
@@ -311,6 +343,7 @@ std::int32_t RunWatch::name_of(const Legion::Task& task) {
   return found->second;
 }
 
+// Equal points of different launches share a number.
 std::int32_t RunWatch::point_number(const Legion::Task& task) {
   if (!task.is_index_space) return -1;
   const std::string point = text_of(point_of(task.index_point));
@@ -321,8 +354,10 @@ std::int32_t RunWatch::point_number(const Legion::Task& task) {
   return found->second;
 }
 
-// Names the region as the program names the root, else the requirement's own region. A region
-// without a name gets a number.
+// Returns the number of the requirement's region tree in the record, or -1 if there are too many
+// trees. The tree has the name of its root, otherwise that of a region or partition below the root,
+// otherwise its number. A tree without a name is looked up again at later calls, because the
+// program may attach a name at any time.
 std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                                  const Legion::RegionRequirement& requirement) {
   const Legion::LogicalRegion parent = requirement.parent;
@@ -335,6 +370,7 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
     }
   }
   std::string name;
+  // The root comes last, so its name replaces the others.
   for (const Legion::LogicalRegion region : regions_above(runtime, context, parent)) {
     const std::string_view own = attached_name(runtime, context, region);
     if (!own.empty()) name = own;
@@ -349,7 +385,7 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
   if (is_new && record_.regions.size() >= kMostTrees) known = {-1, kMostLooks};
   if (known.number < 0) return -1;
   if (is_new) record_.regions.push_back(fmt::format("region tree {}", tree));
-  // The program may name it later.
+  // The program may give the region a name later. A name that was found needs no further look.
   known.looked_for = name.empty() ? known.looked_for + 1 : kMostLooks;
   if (!name.empty()) record_.regions[static_cast<std::size_t>(known.number)] = std::move(name);
   return known.number;
@@ -357,12 +393,14 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
 
 // ---- What memories hold
 
+// Returns the memory's number in the record, or -1 for a memory of another process.
 std::int32_t RunWatch::memory_of(Legion::Memory memory) const {
   const auto found = memories_.find(memory.id);
   return found == memories_.end() ? -1 : found->second;
 }
 
-// Notes that a memory's content changed by `bytes` and updates its peak.
+// Notes that the content of a memory changed by `bytes` (negative: an instance is gone) and updates
+// the largest content so far.
 void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
                         std::int64_t bytes) {
   if (record_.allocations.size() >= profile::kMaxRecordedAllocations) {
@@ -376,6 +414,8 @@ void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
   peak = std::max(peak, held);
 }
 
+// Virtual instances hold no data, and the memory of external instances belongs to the program. Both
+// are left out.
 bool RunWatch::sees(const PhysicalInstance& instance, std::int32_t region) {
   if (instance.is_virtual_instance() || instance.is_external_instance()) return false;
   const std::int32_t memory = memory_of(instance.get_location());
@@ -387,6 +427,7 @@ bool RunWatch::sees(const PhysicalInstance& instance, std::int32_t region) {
   return true;
 }
 
+// Notes that an instance is gone. An instance that was never seen is ignored.
 void RunWatch::collected(const PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
   const auto found = instances_.find(instance.get_instance_id());
@@ -397,6 +438,8 @@ void RunWatch::collected(const PhysicalInstance& instance) {
 
 // ---- What Legion measured
 
+// Legion reports a task or operation in `total` parts: the task itself, each copy and each fill.
+// After the last part, the entry is removed.
 bool RunWatch::reported(Legion::UniqueID id, What what, std::size_t requirement,
                         std::uint64_t total, const Responses& responses) {
   const std::lock_guard lock(mutex_);
@@ -415,12 +458,13 @@ bool RunWatch::reported(Legion::UniqueID id, What what, std::size_t requirement,
   return own;
 }
 
-// Adds the event of a task that ended. The caller holds mutex_.
+// Adds the event of a task that ended. Nothing is added if its times are incomplete. The caller
+// holds mutex_.
 void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationProcessorUsage on;
   if (!responses.get_measurement(timeline) || !responses.get_measurement(on)) return;
-  if (of.name < 0) return;  // the record had no room for this task
+  if (of.name < 0) return;  // The record had no room for this task.
   if (events_.size() >= profile::kMaxRecordedEvents) {
     ++left_out_;
     return;
@@ -440,8 +484,8 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   measurements::RuntimeOverhead overhead;
   if (responses.get_measurement(overhead)) {
     made.own = overhead.application_time * kNanosecond;
-    // After the first tasks, Legion initialises itself for about 100 ms. That time does not belong
-    // to the tasks.
+    // After the first tasks, Legion initialises itself for about 100 ms on the processor. That time
+    // does not belong to the task, so a task with such a gap ends after its measured work.
     const auto worked = overhead.application_time + overhead.runtime_time + overhead.wait_time;
     if (!on_gpu && times.end - times.start > worked + kStallNs) times.end = times.start + worked;
   }
@@ -452,7 +496,8 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   events_.push_back(std::move(made));
 }
 
-// Adds the event of a copy that ended. The caller holds mutex_.
+// Adds the event of a copy that ended, with its memories, bytes and instances as far as Legion
+// measured them. The caller holds mutex_.
 void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationMemoryUsage usage;
@@ -496,7 +541,7 @@ void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Respons
 
 // ---- The end
 
-// Returns the record of the run, with notes about what was left out.
+// Returns the record of the run. Its notes tell what was left out and why.
 RunRecord RunWatch::finished() {
   RunRecord record = record_;
   profile::add_events(events_, launches_, record);

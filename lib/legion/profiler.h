@@ -24,7 +24,7 @@ namespace groma::legion {
 // Legion.
 class RunWatch {
  public:
-  // `file`: a RunRecord is written there when the last profiler has left (profile/record_text.h).
+  // Writes a RunRecord to `file` when the last profiler has left (profile/record_text.h).
   RunWatch(std::string file, std::shared_ptr<const MachineMap> machine);
 
   void enter();
@@ -41,14 +41,16 @@ class RunWatch {
   // omission is counted.
   bool wants_more(bool is_task);
 
+  // A task or another operation that is mapped and whose measurements have not all come.
   struct Mapped {
-    Legion::UniqueID task = 0;  // task or operation
-    std::int32_t name = -1;     // for a task
-    std::int32_t point = -1;    // for a task of an index launch
+    Legion::UniqueID task = 0;  // The task or operation.
+    // The number of the task's name. -1: not a task, or a task for which the record has no room.
+    std::int32_t name = -1;
+    std::int32_t point = -1;  // -1: not a point task.
     std::vector<std::int32_t> regions, statements;
     std::vector<profile::MeasuredEvent::Use> uses;
-    long long begin_ns = 0, end_ns = 0;          // time of the hook
-    bool own_tasks = false, own_copies = false;  // the program's mapper wants these reports
+    long long begin_ns = 0, end_ns = 0;          // The time of the hook that mapped it.
+    bool own_tasks = false, own_copies = false;  // The program's mapper wants these reports.
     std::uint64_t reports = 0;
   };
   void mapped(Mapped what);
@@ -82,20 +84,20 @@ class RunWatch {
   const std::shared_ptr<const MachineMap> machine_;
   std::mutex mutex_;
   int profilers_ = 0;
-  long long begin_ns_ = -1;  // when the first task was mapped; Legion's own start lies before
-  RunRecord record_;         // without its events
+  long long begin_ns_ = -1;  // When the first task was mapped. Legion starts before.
+  RunRecord record_;         // The record of the run, without its events.
   std::unordered_map<Realm::ID::IDType, std::int32_t> processors_, memories_;
   std::map<Legion::TaskID, std::int32_t> names_;
   std::unordered_map<std::string, std::int32_t> points_;
   struct Tree {
     std::int32_t number;
-    int looked_for;  // how often its name was looked up
+    int looked_for;  // How often the name of the tree was looked up.
   };
   std::map<Legion::RegionTreeID, Tree> regions_;
   std::map<std::pair<Legion::UniqueID, std::size_t>, std::int32_t> heard_;
   std::unordered_map<Legion::UniqueID, Mapped> pending_;
   std::unordered_map<unsigned long, std::pair<std::int32_t, std::int64_t>> instances_;
-  std::vector<std::int64_t> held_bytes_;  // by memory
+  std::vector<std::int64_t> held_bytes_;  // The bytes in each memory now.
   std::vector<profile::MeasuredEvent> events_;
   std::vector<profile::Launch> launches_;
   std::int64_t points_launched_ = 0, points_mapped_ = 0;

@@ -1,4 +1,5 @@
-// The mapper that reports launches and mapped tasks to RunEvents.
+// The mapper that reports launches, mapped tasks, demands and times to RunEvents. It stands above
+// every other mapper and changes no decision.
 #include "legion/recorder.h"
 
 #include <map>
@@ -17,6 +18,7 @@ namespace {
 using LegionMapper = Legion::Mapping::Mapper;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
+// The mapper of one processor that records. It is the topmost one.
 class Recorder final : public Above {
  public:
   Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events, bool is_programs_own,
@@ -30,6 +32,8 @@ class Recorder final : public Above {
   }
   ~Recorder() override { events_->leave(); }
 
+  // Notes the launch before the program's mapper answers. The time that this mapper and Legion take
+  // counts as their cost, and the recorder's own work does not.
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     HookTimes times;
@@ -40,6 +44,8 @@ class Recorder final : public Above {
     events_->costs().issued(task, times);
     if (!output.inline_task) events_->expected(task);
   }
+  // Notes the regions of the task, its chosen variant and the layouts that were requested for it.
+  // Adds a request for the task's time until enough runs of the task are measured.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     HookTimes times;
@@ -54,6 +60,8 @@ class Recorder final : public Above {
         !mapper->runtime->is_leaf_variant(context, task.task_id, output.chosen_variant)) {
       events_->may_launch(mapper->runtime, context, task);
     }
+    // Remembers whether the program's mapper requested reports, before the recorder's own requests
+    // are added.
     if (!output.task_prof_requests.empty() || !output.copy_prof_requests.empty()) {
       const std::lock_guard lock(mutex_);
       asked_.try_emplace(task.get_unique_id());
@@ -66,18 +74,20 @@ class Recorder final : public Above {
     if (is_programs_own_) events_->tasks().chosen(task, output.chosen_variant);
     if (instances_ != nullptr) note_demands(context, task, output);
   }
+  // Legion asks for all tasks of an epoch at once, before map_task.
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
     for (const Legion::Task* task : input.tasks) events_->mapped(mapper->runtime, context, *task);
     mapper->map_must_epoch(context, input, output);
   }
+  // If the program uses traces, some tasks are replayed and no mapper sees them.
   void memoize_operation(MapperContext context, const Legion::Mappable& mappable,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, mappable, input, output);
     if (output.memoize) events_->may_replay();
   }
-  // DefaultMapper ends the process on a report that it did not request, so only requested reports
-  // are passed on.
+  // Keeps the time of a task. The report is passed on only if the program's mapper requested it,
+  // because DefaultMapper ends the process on any other report.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     if (input.task_response) measure(task, input.profiling_responses);
@@ -108,6 +118,9 @@ class Recorder final : public Above {
   }
 
  private:
+  // Records the layouts that the program's mapper requested for the instances of this task. An
+  // instance may serve several requirements. Each of them then gets the demand, with the fields of
+  // all.
   void note_demands(MapperContext context, const Legion::Task& task, const MapTaskOutput& output) {
     std::map<Legion::Mapping::PhysicalInstance, std::vector<std::size_t>> places;
     for (std::size_t i = 0; i < output.chosen_instances.size(); ++i) {
@@ -132,8 +145,9 @@ class Recorder final : public Above {
     }
   }
 
-  // Measures the task's own work, without waiting and without work in Legion. GPU kernels end after
-  // the task's body.
+  // Records how long the task itself worked, in nanoseconds, without waiting and without work in
+  // Legion. GPU kernels end after the task's body, so for a GPU the time from the start to the end
+  // of the last kernel counts.
   void measure(const Legion::Task& task, const Legion::Mapping::ProfilingResponse& responses) {
     const Legion::Processor::Kind kind = task.target_proc.kind();
     measurements::OperationTimeline timeline;

@@ -1,4 +1,5 @@
-// Asks Legion for regions, partitions and their pieces, and numbers them.
+// Asks Legion for regions, partitions and their pieces, and numbers them for a recording. A piece
+// is a subregion of a partition.
 #include "legion/region_events.h"
 
 #include <fmt/format.h>
@@ -12,10 +13,11 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
+// The largest number of cached places of regions. Beyond it, the cache is cleared.
 constexpr std::size_t kMaxCachedPlaces = 65'536;
 constexpr const char* kTooManyBoxes = "holes of pieces, of which there are too many";
 
-// Returns the bounding box of two rectangles.
+// Returns the smallest rectangle that contains both rectangles.
 Rect around(const Rect& a, const Rect& b) {
   Rect both = a;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -26,7 +28,8 @@ Rect around(const Rect& a, const Rect& b) {
   return both;
 }
 
-// Describes a region and its fields by what Legion knows about them.
+// Describes a root region and its fields: name, bounds, number of points, and the name and size
+// (bytes) of each field. A field without a name is called after its id.
 Events::Region describe(Runtime* runtime, MapperContext context, Legion::LogicalRegion root,
                         const std::vector<Legion::FieldID>& fields) {
   Events::Region made;
@@ -47,11 +50,11 @@ Events::Region describe(Runtime* runtime, MapperContext context, Legion::Logical
 // The pieces of a partition, and what was left out.
 struct Pieces {
   std::vector<Events::Piece> pieces;
-  std::int64_t too_large = 0;       // pieces that are not kept
-  std::int64_t too_many_boxes = 0;  // pieces with holes that are not kept
+  std::int64_t too_large = 0;       // The number of pieces that are left out.
+  std::int64_t too_many_boxes = 0;  // The number of pieces whose holes are left out.
 };
 
-// Reads the pieces of partitions in a run.
+// Reads the pieces of a partition from Legion.
 class PieceReader {
  public:
   // The colours of the pieces begin with `path`, and their own colours are counted from `first`. At
@@ -78,6 +81,8 @@ class PieceReader {
   }
 
  private:
+  // Adds the piece of one colour. Its colour path is that of the enclosing piece followed by its
+  // own colour.
   void add(Legion::IndexPartition partition, const Point& color, Pieces& all) {
     const Legion::IndexSpace piece =
         runtime_->get_index_subspace(context_, partition, realm_point(color));
@@ -113,12 +118,14 @@ class PieceReader {
   MapperContext context_;
   std::vector<std::int64_t> path_;
   Point first_;
-  std::size_t room_;  // number of boxes that can still be kept
+  std::size_t room_;  // The number of boxes that can still be kept.
 };
 
 }  // namespace
 
-// All regions of one region tree have one number, that of the tree's root.
+// Returns the number of a region tree, and adds its root if the tree is new. Returns nothing if
+// there are too many trees or the root is too large. Legion is asked without the lock, so another
+// thread may add the tree meanwhile; the second look finds it.
 std::optional<std::uint32_t> RegionEvents::region_of(Runtime* runtime, MapperContext context,
                                                      Legion::LogicalRegion root) {
   {
@@ -142,8 +149,9 @@ std::optional<std::uint32_t> RegionEvents::region_of(Runtime* runtime, MapperCon
   return region_numbers_[root.get_tree_id()] = number;
 }
 
-// Reads the pieces without the lock, then looks whether another thread has added the partition.
-// Pieces beyond the limits are counted, and the partition is kept without them.
+// Reads the pieces without the lock, then looks whether another thread has added the partition
+// meanwhile. If there are too many pieces, the partition is kept without them and the omission is
+// counted.
 std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperContext context,
                                                        Legion::LogicalPartition partition,
                                                        const RegionPlace& around_it) {
@@ -162,7 +170,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   const AlikeKey key{around_it.region, around_it.partition,
                      runtime->get_index_partition_color(context, cut),
                      std::string(attached_name(runtime, context, partition))};
-  Point first = bounds.lower;  // the colour that counts as 0
+  Point first = bounds.lower;  // The colour that counts as 0.
   bool has_room = false;
   std::size_t max_boxes = 0;
   {
@@ -188,6 +196,8 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   if (!has_room) not_recorded_.add("partitions with too many pieces to look at");
   if (made.too_large > 0) not_recorded_.add("pieces that are too large", made.too_large);
   if (made.too_many_boxes > 0) not_recorded_.add(kTooManyBoxes, made.too_many_boxes);
+  // The alike partitions of different pieces get one number, and their pieces are collected in one
+  // list.
   const auto [found, is_new] =
       alike_partitions_.try_emplace(key, static_cast<std::int32_t>(partitions_.size()));
   const std::int32_t number = found->second;
@@ -200,6 +210,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
         {std::get<std::string>(key), around_it.region, around_it.partition, bounds, {}});
   }
   Events::Partition& to = partitions_[static_cast<std::size_t>(number)];
+  // The colours of the shared partition are those of all alike partitions together.
   const Rect all = around(to.colors, bounds);
   if (!app::can_be_kept(all)) return std::nullopt;
   to.colors = all;
@@ -207,7 +218,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   return partition_numbers_[partition] = number;
 }
 
-// Keeps the limit on boxes over all partitions.
+// Appends the pieces to a partition. The limit on boxes holds for all partitions together.
 void RegionEvents::add_pieces(std::vector<Events::Piece> pieces, Events::Partition& to) {
   pieces_ += pieces.size();
   for (Events::Piece& piece : pieces) {
@@ -221,7 +232,8 @@ void RegionEvents::add_pieces(std::vector<Events::Piece> pieces, Events::Partiti
   }
 }
 
-// Goes up to the root first, because a piece is described by the colours on the way down to it.
+// Goes up to the root first, by recursion: the place of a region is that of its parent region, one
+// partition further down. The result is cached.
 std::optional<RegionPlace> RegionEvents::place_of(Runtime* runtime, MapperContext context,
                                                   Legion::LogicalRegion region) {
   {
@@ -254,7 +266,8 @@ std::optional<RegionPlace> RegionEvents::place_of(Runtime* runtime, MapperContex
   return place;
 }
 
-// Fields that were allocated after the region was first seen are left out.
+// The ids of a region's fields are sorted. Fields that were allocated after the region was first
+// seen are left out.
 std::vector<std::uint32_t> RegionEvents::fields_of(std::uint32_t region,
                                                    const std::set<Legion::FieldID>& fields) const {
   std::vector<std::uint32_t> positions;

@@ -21,7 +21,8 @@
 
 namespace groma::legion {
 
-// A recorded region or a piece of one. `colors` lead to the piece, each counted from 0.
+// A recorded region or a piece of one. A piece is described by its partition and by the colours
+// that lead to it from the root, each counted from 0. A partition of -1 means the whole region.
 struct RegionPlace {
   std::uint32_t region = 0;
   std::int32_t partition = -1;
@@ -50,8 +51,8 @@ class RegionEvents {
   void add_to(app::Events& events) const;
 
  private:
-  // Partitions of different pieces of one partition count as one if they have the same name and
-  // colour. The key: region, enclosing partition, colour, name.
+  // Different pieces of one partition may be partitioned alike. Such partitions count as one if
+  // they have the same name and colour. The key: region, enclosing partition, colour, name.
   using AlikeKey = std::tuple<std::uint32_t, std::int32_t, Legion::Color, std::string>;
 
   std::optional<std::uint32_t> region_of(Legion::Mapping::MapperRuntime* runtime,
@@ -64,11 +65,12 @@ class RegionEvents {
   std::vector<app::Events::Region> regions_;
   std::vector<app::Events::Partition> partitions_;
   std::map<Legion::RegionTreeID, std::uint32_t> region_numbers_;
-  std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;  // by region
+  // The sorted fields of each region.
+  std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;
   std::map<Legion::LogicalPartition, std::int32_t> partition_numbers_;
   std::map<AlikeKey, std::int32_t> alike_partitions_;
-  std::map<Legion::LogicalRegion, RegionPlace> places_;  // a cache
-  std::size_t pieces_ = 0, boxes_ = 0;                   // over all partitions
+  std::map<Legion::LogicalRegion, RegionPlace> places_;  // A cache of place_of().
+  std::size_t pieces_ = 0, boxes_ = 0;                   // Both count all partitions.
 };
 
 }  // namespace groma::legion

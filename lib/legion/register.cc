@@ -1,5 +1,5 @@
-// Registers mappings with Legion: keeps what waits for the runtime to start, and the callback that
-// then makes the mapper objects.
+// Registers mappings with Legion. A program registers its mapping before the runtime starts; Legion
+// calls back when it starts, and the callback then makes one mapper object for each processor.
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -17,8 +17,9 @@
 namespace groma::legion {
 namespace {
 
-// Every node registers the same functors under the same ids. The functors are the functions of the
-// program, so the functors of the first mapper serve all mappers.
+// Registers the sharding functors of the mapping, once. They are the functions of the program, so
+// the functors of the first mapper serve all mappers. Every process registers the same functors
+// under the same ids.
 void register_functors(Registration& registration, Legion::Runtime* runtime, const Mapper& mapper) {
   const auto functors = mapper.sharding_functors();
   if (functors.empty() || registration.functors.is_set()) return;
@@ -26,7 +27,7 @@ void register_functors(Registration& registration, Legion::Runtime* runtime, con
                             functors);
 }
 
-// The log of a program that sets none: standard error.
+// The log of a program that sets none: it writes to standard error.
 class StandardError final : public LogSink {
  public:
   void log(LogLevel, std::string_view line) override {
@@ -35,15 +36,17 @@ class StandardError final : public LogSink {
   }
 };
 
+// Returns the log, or one for standard error if `log` is null.
 LogSink* log_or_standard_error(LogSink* log) {
   static StandardError standard_error;
   return log == nullptr ? &standard_error : log;
 }
 
-// Returns true if `groma run --map` has put its mapping above the mapping that the program uses.
-// The program's own mapping then decides only what the other one leaves open.
+// Returns true if the program runs under `groma run --map`. That mapping then stands above the
+// program's own mapping, which decides only what the other one leaves open.
 bool is_below() { return std::getenv(kMappingVariable) != nullptr; }
 
+// Makes an adapter for each processor of this process. The id 0 replaces Legion's default mapper.
 void make_mappers(const std::shared_ptr<Registration>& registration,
                   const Legion::RegistrationCallbackArgs& args) {
   for (Legion::Processor p : args.local_procs) {
@@ -57,8 +60,8 @@ void make_mappers(const std::shared_ptr<Registration>& registration,
   }
 }
 
-// The data that Legion copies for the callback. The registration lives as long as the process,
-// because Legion may call back more than once.
+// The data for the callback. Legion copies these bytes, so they hold a pointer. The registration
+// lives as long as the process, because Legion may call back more than once.
 struct Kept {
   const std::shared_ptr<Registration>* registration;
 };
@@ -71,6 +74,7 @@ void callback(const Legion::RegistrationCallbackArgs& args) {
 
 LogSink* Registration::log() const { return log_or_standard_error(options.log); }
 
+// The first call reads the machine. A machine that Groma cannot describe ends the process.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor, bool in_turn) {
   if (registration->machine == nullptr) {
@@ -92,6 +96,8 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
                      std::move(mapper), in_turn);
 }
 
+// The program is bound when the first mapper is made, since only then the machine is known. All
+// mappers share the bound program.
 MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
   LogSink* const log = log_or_standard_error(sink);
   // The program is bound when the machine is known, once for all processors.
@@ -117,6 +123,7 @@ MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
   };
 }
 
+// Nothing happens until Legion starts and calls back.
 void use(MapperFactory factory, const Options& options) {
   auto registration = std::make_shared<Registration>();
   registration->factory = std::move(factory);
@@ -131,6 +138,7 @@ void use(const Program& program, const Options& options) {
   use(factory_of(program, options.log, !is_below()), options);
 }
 
+// A mistake in the file is returned as one message. Warnings go to the log.
 std::optional<Error> use_file(const std::string& path, const Options& options) {
   auto source = Source::read(path);
   if (!source) return source.error();
@@ -142,7 +150,7 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
     return Error{Error::Code::kMalformed, std::move(text)};
   }
   for (const Diagnostic& warning : diags.sorted()) {
-    if (warning.severity == Severity::kNote) continue;  // notes are left to `groma check`
+    if (warning.severity == Severity::kNote) continue;  // Only `groma check` prints notes.
     log_or_standard_error(options.log)->log(LogLevel::kWarning, render(*source, warning));
   }
   use(program, options);
@@ -151,7 +159,9 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
 
 namespace {
 
-// Makes the adapter of one processor. For NO_PROC, makes that of the first processor that has one.
+// Makes the adapter of one processor. A program may register one mapper for all processors
+// (NO_PROC). The adapter is then that of the first processor of this process that can have one.
+// Returns null if there is none.
 Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                      Legion::Processor processor, bool in_turn) {
   const Legion::Machine machine = Legion::Machine::get_machine();
@@ -171,6 +181,7 @@ Wrap wrapper(const Program& program, const Options& options) {
   return wrapper(program, options, Heard(), nullptr);
 }
 
+// The wrap function may be called by several threads, so it makes one adapter at a time.
 Wrap wrapper(const Program& program, const Options& options, Heard heard,
              std::shared_ptr<AskedInstances> asked) {
   auto registration = std::make_shared<Registration>();

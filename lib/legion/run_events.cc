@@ -1,5 +1,5 @@
-// Describes each launch by what Legion tells of it, hands it to the parts of a recording, and
-// writes the recording.
+// Describes each launch by what Legion tells about it, hands the description to the parts of a
+// recording, and writes the recording.
 #include "legion/run_events.h"
 
 #include <cstdio>
@@ -16,9 +16,11 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
-constexpr std::size_t kMaxTopLevel = 4096;     // top-level tasks that are told apart
-constexpr std::size_t kMaxLaunchBoxes = 1024;  // boxes of a launch over a domain with holes
-constexpr std::int64_t kMaxPoints = 1 << 16;   // points of a launch with projection functors
+constexpr std::size_t kMaxTopLevel = 4096;  // At most this many top-level tasks are distinguished.
+// A launch over a domain with holes is kept as at most this many boxes.
+constexpr std::size_t kMaxLaunchBoxes = 1024;
+// A launch with projection functors may have at most this many points.
+constexpr std::int64_t kMaxPoints = 1 << 16;
 constexpr const char* kProgramsBefore = "Legion programs that ended before the last";
 
 }  // namespace
@@ -28,7 +30,8 @@ void RunEvents::enter() {
   ++recorders_;
 }
 
-// Writes without the lock, since other threads may still note something.
+// The last recorder writes the file. The lock is not held, since other threads may still note
+// something.
 void RunEvents::leave() {
   {
     const std::lock_guard lock(mutex_);
@@ -40,7 +43,8 @@ void RunEvents::leave() {
   }
 }
 
-// Only this run writes the file. If it already exists, another program wrote it.
+// One command may start several Legion programs in turn, which all write the same file. If the file
+// exists already, an earlier program wrote it. The earlier programs are only counted.
 void RunEvents::count_programs_before() {
   const auto before = read_file(file_, kMaxRecordedBytes);
   if (!before) return;
@@ -54,8 +58,10 @@ void RunEvents::count_programs_before() {
 
 // ---- Launches
 
-// Adds to the launch's numbers the colours that the requirement needs, and to its `projected` a
-// requirement whose regions only the points know.
+// Describes one requirement of a launch. Appends to the launch's numbers the colours that lead to
+// the requirement's region. If a projection functor decides the regions, only the points know them,
+// so the requirement is added to `projected`. Returns nothing if the region does not exist or
+// cannot be kept.
 std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
                                                              MapperContext context,
                                                              const Legion::Task& task,
@@ -74,11 +80,11 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   // The task itself does not access the data, so no dependence follows from the requirement.
   to.privilege = from.is_no_access() ? Privilege::kNoAccess : privilege_of(from);
   to.coherence = coherence_of(from);
-  if (to.privilege != Privilege::kNoAccess) {  // otherwise no instance is mapped
+  if (to.privilege != Privilege::kNoAccess) {  // Without access, no instance is mapped.
     to.fields = regions_.fields_of(to.region, from.privilege_fields);
   }
   if (projects && from.projection != 0) {
-    to.how = Events::How::kMapped;  // the points tell the partition
+    to.how = Events::How::kMapped;  // The points will tell the partition.
     launch.projected.push_back(launch.shape.requirements.size());
     return to;
   }
@@ -95,8 +101,8 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   return to;
 }
 
-// A launch with holes becomes one launch for each box, because application descriptions have only
-// boxes as domains.
+// Application descriptions have only boxes as domains. A launch over a domain with holes is
+// therefore described as one launch for each box of the domain.
 void RunEvents::find_boxes(const Legion::Domain& domain, LaunchedTask& launch) {
   for_each_box(domain, [&](const Rect& box) {
     if (launch.boxes.size() <= kMaxLaunchBoxes) launch.boxes.push_back(box);
@@ -109,7 +115,8 @@ void RunEvents::find_boxes(const Legion::Domain& domain, LaunchedTask& launch) {
   other("launches over domains with holes, each as one launch for each box of its domain");
 }
 
-// The numbers of a launch begin with its lower corner and its extents (Events::Launch).
+// Sets the launch's domain and number of points. The numbers of a launch begin with the lower
+// corner and the extents of its domain (Events::Launch).
 bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& launch) {
   const Rect box = rect_of(domain);
   if (!app::can_be_kept(box) || box.volume() > app::kMaxEventPoints) return false;
@@ -124,7 +131,8 @@ bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& laun
   return true;
 }
 
-// Counts each part of the launch that the description leaves out.
+// What the description leaves out is counted under a name, so that the recording can tell it.
+// Returns nothing if the domain cannot be kept.
 std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext context,
                                                 const Legion::Task& task, std::uint32_t number) {
   LaunchedTask launch;
@@ -145,6 +153,7 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
   if (!task.output_regions.empty()) {
     other("output regions", static_cast<std::int64_t>(task.output_regions.size()));
   }
+  // A table with the region of each point would be too large.
   if (!launch.projected.empty() && launch.domain.volume() > kMaxPoints) {
     other("projections of launches with too many points, each as the whole region");
     for (const std::size_t r : launch.projected) {
@@ -155,8 +164,8 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
   return launch;
 }
 
-// Asks Legion about the launch and about the task that makes it, then adds both under the lock. In
-// between, another thread may add the same run, so contexts_.add() ignores a known run.
+// Asks Legion about the launch and about the task that makes it, then adds both under the lock.
+// Another thread may have added the same run in between; contexts_.add() ignores a known run.
 void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
   // All shards of a replicated task make the same launches; only the first counts.
@@ -190,7 +199,8 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   launches_.add({run, task.get_context_index()}, task, *std::move(launch));
 }
 
-// Looks up the regions of the point only if the launch is still pending.
+// Tells the launch which regions a projection functor gave to this point. Legion is asked only if
+// the launch still needs them.
 void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Task& point) {
   if (!point.is_index_space) return;
   const auto key = runs_.launch_of(point);
@@ -211,11 +221,12 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
   launches_.mapped(*key, point_of(point.index_point), places);
 }
 
-// Only the first shard of a replicated task counts, as in launched().
+// Counts the tasks of the launch as expected. All shards of a replicated task make the same launch;
+// only that of the first shard counts.
 void RunEvents::expected(const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr || parent->get_shard_id() != 0) return;
-  if (machine_->machine()->node_count() > 1) return;  // another process may map it
+  if (machine_->machine()->node_count() > 1) return;  // Another process may map the task.
   const auto points =
       task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
   expected_.add(*runs_.launch_of(task), points);
@@ -227,7 +238,8 @@ void RunEvents::came(const Legion::Task& task) {
 
 // ---- The runs of tasks
 
-// The regions of the task itself are looked up, since its launches are described relative to them.
+// Describes a run of a task by its launch, point and regions. The launches that the run makes are
+// described relative to these regions.
 std::optional<RunContext> RunEvents::context_of(Runtime* runtime, MapperContext context,
                                                 const Legion::Task& task) {
   const auto number = tasks_.number_of(runtime, context, task);
@@ -243,7 +255,8 @@ std::optional<RunContext> RunEvents::context_of(Runtime* runtime, MapperContext 
   return made;
 }
 
-// A run that launches nothing is recorded too if other runs of its task launch something.
+// Adds a run that has launched nothing yet. If it never does, it is recorded too, as long as other
+// runs of its task launch something.
 void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   if (task.get_parent_task() == nullptr) return;
   const TaskRun run = runs_.of(task);
@@ -257,10 +270,11 @@ void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion
   contexts_.add(run, *std::move(made), true);
 }
 
-// The last top-level task counts as the application's. Earlier ones are only counted.
+// Notes a top-level task. The last one counts as that of the application; earlier ones are only
+// counted.
 void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
   top_level_ = number;
-  if (task.get_total_shards() > 1) return;  // the task was seen before its replication
+  if (task.get_total_shards() > 1) return;  // The task was counted before its replication.
   if (tops_.size() < kMaxTopLevel && tops_.insert(task.get_unique_id()).second &&
       tops_.size() > 1) {
     other("top-level tasks before the last, which alone stands there as one");
@@ -274,8 +288,10 @@ std::string RunEvents::text() {
   return app::text_of(finished());
 }
 
+// Puts the parts of the recording together.
 Events RunEvents::finished() {
-  // No mapper here sees the points of replayed traces and of other processes.
+  // Some launches are still pending: no mapper of this process sees the points of replayed traces
+  // or of other processes.
   launches_.finish();
   Events done;
   done.runtime = "Legion " LEGION_VERSION;

@@ -43,13 +43,13 @@ class RunEvents {
   // Notes the launch of a task or of all points of an index launch.
   void launched(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                 const Legion::Task& task);
-  // Notes that a point of a launch is mapped. Only now the regions are known that a projection
-  // functor gave to the point.
+  // Notes that a point of a launch is mapped. The regions that a projection functor gave to the
+  // point are known only now.
   void mapped(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
               const Legion::Task& point);
   // Notes that the task, or each point of the launch, will be mapped unless its predicate is false.
   void expected(const Legion::Task& task);
-  // Notes that one of these tasks is mapped.
+  // Notes that one of the expected tasks is mapped.
   void came(const Legion::Task& task);
   // Notes that the run has traces (ExpectedTasks::may_replay).
   void may_replay() { expected_.may_replay(); }
@@ -95,13 +95,13 @@ class RunEvents {
   RegionEvents regions_{not_recorded_};
   ExpectedTasks expected_;
   RuntimeCosts costs_;
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // This lock guards the members below.
   bool has_written_ = false;
   int recorders_ = 0;
   LaunchEvents launches_{not_recorded_};
   ContextEvents contexts_;
   std::uint32_t top_level_ = 0;
-  std::set<Legion::UniqueID> tops_;  // top-level tasks that were seen
+  std::set<Legion::UniqueID> tops_;  // The top-level tasks that were seen.
 };
 
 }  // namespace groma::legion

@@ -1,4 +1,4 @@
-// Measures the runtime's costs and takes a low percentile of them.
+// Measures the runtime's own costs and takes a low percentile of the measured times.
 #include "legion/runtime_costs.h"
 
 #include <chrono>
@@ -6,10 +6,12 @@
 namespace groma::legion {
 namespace {
 
-constexpr std::size_t kMaxIssued = 4096;  // unmapped launches with a known launch time
+// At most this many unmapped launches have a known launch time.
+constexpr std::size_t kMaxIssued = 4096;
+// At most this many times are kept for each of the two costs.
 constexpr std::size_t kMaxCosts = 65'536;
-// Percentile of the measured times that counts as the runtime's own cost. Times that other work
-// delays lie above it.
+// This percentile of the measured times counts as the runtime's own cost. Other work of the
+// computer delays many of the times, and these lie above it.
 constexpr std::size_t kUndisturbed = 10;
 
 }  // namespace
@@ -20,6 +22,7 @@ std::int64_t HookTimes::now() {
       .count();
 }
 
+// Without times, the result is empty.
 app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percent) {
   if (times.empty()) return {};
   const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() * percent / 100);
@@ -34,6 +37,8 @@ void RuntimeCosts::called(std::int64_t nanoseconds) {
   if (issue_costs_.size() < kMaxCosts) issue_costs_.push_back(nanoseconds);
 }
 
+// Notes when the task or index launch was launched. Top-level tasks are left out, because no task
+// launched them.
 void RuntimeCosts::issued(const Legion::Task& task, const HookTimes& times) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr) return;
@@ -42,6 +47,8 @@ void RuntimeCosts::issued(const Legion::Task& task, const HookTimes& times) {
   issued_at_[{parent->get_unique_id(), task.get_context_index()}] = times.end();
 }
 
+// The points of an index launch are mapped one after the other, so its launch time is kept; that of
+// a single task is removed.
 void RuntimeCosts::mapped(const Legion::Task& task, const HookTimes& times) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr) return;

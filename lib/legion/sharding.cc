@@ -1,4 +1,4 @@
-// Registers Groma's sharding functors with Legion and evaluates them.
+// Registers Groma's sharding functors with Legion, and evaluates them when Legion asks.
 #include "legion/sharding.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,8 @@ void ShardFunctors::set(Legion::Runtime* runtime, std::string name,
   functors_ = functors;
 }
 
+// The functors of one table have consecutive ids, beginning with the one that Legion gives for the
+// name of the mapping and the text of the table.
 Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& shards) {
   std::string table;
   for (const Processor& p : shards.shards()) {
@@ -38,16 +40,18 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
   return first + id - 1;
 }
 
+// A domain with holes is passed as the box around it; the functor sees only boxes.
 Legion::ShardID FunctorAdapter::shard(const Legion::DomainPoint& point,
                                       const Legion::Domain& domain, std::size_t) {
   return functor_->shard(point_of(point), rect_of(domain), shards_);
 }
 
+// Appends all points of the launch that the functor gives to the shard.
 void FunctorAdapter::invert(Legion::ShardID shard, const Legion::Domain& sharding,
                             const Legion::Domain& index, std::size_t,
                             std::vector<Legion::DomainPoint>& points) {
-  // If the two domains differ, the points belong to the launch, and the functor decides in the
-  // sharding space, which contains the launch domain.
+  // The sharding space contains the launch domain. If the two domains differ, the smaller one is
+  // the launch domain, and the functor decides in the larger one.
   const bool swapped = index.get_volume() > sharding.get_volume();
   const Legion::Domain& launch = swapped ? sharding : index;
   const Legion::Domain& decided = swapped ? index : sharding;

@@ -1,5 +1,5 @@
-// Asks Legion for the names and variants of tasks, and collects demands and times by variant and
-// processor kind.
+// Asks Legion for the names and variants of tasks, and collects the layouts that are demanded and
+// the run times.
 #include "legion/task_events.h"
 
 #include <algorithm>
@@ -12,13 +12,15 @@ namespace {
 
 using app::Events;
 
-constexpr std::ptrdiff_t kMaxDemands = 8;  // different demands of one requirement
-constexpr std::size_t kMaxTimes = 1024;    // run times kept for a task on a processor kind
+// At most this many different demands of one requirement are kept.
+constexpr std::ptrdiff_t kMaxDemands = 8;
+// At most this many run times are kept for each task on each processor kind.
+constexpr std::size_t kMaxTimes = 1024;
 
 }  // namespace
 
-// Fills a view of the task without its regions to learn its name and variants. Another thread may
-// add the task meanwhile, so the task is looked up a second time.
+// Makes a view of the task without its regions, to learn its name and variants. Legion is asked
+// without the lock, so another thread may add the task meanwhile; the second look finds it.
 std::optional<std::uint32_t> TaskEvents::number_of(Legion::Mapping::MapperRuntime* runtime,
                                                    MapperContext context,
                                                    const Legion::Task& task) {
@@ -53,7 +55,7 @@ std::optional<std::uint32_t> TaskEvents::number_of(Legion::Mapping::MapperRuntim
   return numbers_[task.task_id] = static_cast<std::uint32_t>(number);
 }
 
-// A variant that was registered after the task was first seen is unknown.
+// Returns null for a variant that was registered after the task was first seen.
 Events::Variant* TaskEvents::variant_of(const Legion::Task& task, Legion::VariantID variant) {
   const auto number = numbers_.find(task.task_id);
   const auto at = variants_.find({task.task_id, variant});
@@ -67,7 +69,7 @@ void TaskEvents::chosen(const Legion::Task& task, Legion::VariantID variant) {
   if (known != nullptr) known->chosen_by_mapper = true;
 }
 
-// A demand that asks for nothing is not kept.
+// A demand that asks for nothing, a repeated demand, and demands beyond the limit are dropped.
 void TaskEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
                           const LayoutDemand& demand) {
   LayoutDemand nothing;
@@ -87,8 +89,8 @@ void TaskEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
   }
 }
 
-// Counts the runs that are measured, not the results, so that no more runs than needed are
-// measured.
+// Counts the runs for which a measurement is requested, not the results that have come, so that no
+// more runs than needed are measured.
 bool TaskEvents::wants_time(const Legion::Task& task) {
   const std::lock_guard lock(mutex_);
   const auto known = numbers_.find(task.task_id);
@@ -97,6 +99,7 @@ bool TaskEvents::wants_time(const Legion::Task& task) {
          ++wanted_times_[{known->second, *kind}] <= static_cast<std::int64_t>(kMaxTimes);
 }
 
+// Times of processor kinds that Groma does not have are dropped.
 void TaskEvents::took(const Legion::Task& task, Legion::Processor::Kind kind,
                       std::int64_t nanoseconds) {
   const std::lock_guard lock(mutex_);

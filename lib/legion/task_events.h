@@ -40,7 +40,8 @@ class TaskEvents {
   void add_to(app::Events& events) const;
 
  private:
-  using TaskOnKind = std::pair<std::uint32_t, ProcKind>;  // number of a task, and where it runs
+  // The number of a task, and the processor kind on which it runs.
+  using TaskOnKind = std::pair<std::uint32_t, ProcKind>;
 
   // Returns null for an unknown variant. The caller holds mutex_.
   app::Events::Variant* variant_of(const Legion::Task& task, Legion::VariantID variant);
@@ -52,7 +53,8 @@ class TaskEvents {
   // Positions of variants in their tasks.
   std::map<std::pair<Legion::TaskID, Legion::VariantID>, std::size_t> variants_;
   std::map<TaskOnKind, std::vector<std::int64_t>> times_;
-  std::map<TaskOnKind, std::int64_t> wanted_times_;  // runs that are measured or may be
+  // The number of runs for which a measurement was requested.
+  std::map<TaskOnKind, std::int64_t> wanted_times_;
 };
 
 }  // namespace groma::legion

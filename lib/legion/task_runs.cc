@@ -1,11 +1,13 @@
-// Numbers a task's run. Shards of one task are recognised by their place in the parent's run.
+// Numbers the runs of tasks. The shards of one replicated task are recognised by their common place
+// in the run of their parent: same launch, same point, same task.
 #include "legion/task_runs.h"
 
 #include "legion/task_views.h"
 
 namespace groma::legion {
 
-// Asks for the parent's run before it takes the lock, since the parent may be a shard too.
+// A task without shards is its own run. For a shard, the first shard seen of the same task gives
+// the number. The parent may be a shard too, so its run is found before the lock is taken.
 TaskRun TaskRuns::of(const Legion::Task& task) {
   if (task.get_total_shards() <= 1) return task.get_unique_id();
   const LaunchKey launch = launch_of(task).value_or(LaunchKey{0, task.get_context_index()});

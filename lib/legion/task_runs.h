@@ -1,5 +1,6 @@
-// TaskRuns: numbers the runs of tasks. The shards of a replicated task count as one run. They make
-// the same launches and each maps some points, but in Legion each shard is a task with its own id.
+// TaskRuns: numbers the runs of tasks. In Legion, each shard of a replicated task is a task with
+// its own id. Here the shards of one task count as one run, because they make the same launches and
+// each maps some of the points.
 #pragma once
 
 #include <legion.h>

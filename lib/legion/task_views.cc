@@ -1,5 +1,6 @@
-// Builds views of Legion's tasks and regions. Names come from semantic information. A subregion
-// without a name is looked up through its ancestors.
+// Makes views of Legion's tasks and regions for a groma::Mapper. Names are those that the program
+// attached as semantic information. A region without a name has the names of the partitions and
+// regions above it.
 #include "legion/task_views.h"
 
 #include <algorithm>
@@ -11,11 +12,14 @@
 namespace groma::legion {
 namespace {
 
-// Limit for cached regions, 100 to 200 bytes each. A program may create any number of regions.
+// The largest number of cached regions, of 100 to 200 bytes each. A program may create any number
+// of regions.
 constexpr std::size_t kMaxRegions = 262'144;
 
+// The largest number of cached fields.
 constexpr std::size_t kMaxFields = 65'536;
 
+// Appends the name of a region or partition, unless it has none or the name is in the list already.
 template <typename Handle>
 void add_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context, Handle handle,
               std::vector<std::string>& names) {
@@ -24,6 +28,8 @@ void add_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context, Ha
   names.emplace_back(name);
 }
 
+// Calls `box` with each box of a domain with holes. Realm's iterator is a template on the number of
+// dimensions.
 template <int kDimensions>
 void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {
   const Legion::DomainT<kDimensions> space = domain;
@@ -34,6 +40,8 @@ void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>&
 
 }  // namespace
 
+// Reading and writing are two bits of Legion's mode. A write whose input is discarded is
+// WriteDiscard.
 Privilege privilege_of(const Legion::RegionRequirement& requirement) {
   const auto mode = requirement.privilege & LEGION_READ_WRITE;
   if (mode == LEGION_NO_ACCESS) return Privilege::kNoAccess;
@@ -63,6 +71,8 @@ Point point_of(const Legion::DomainPoint& point) {
   return result;
 }
 
+// Legion's rectangles name the last point, Groma's the number of points in each dimension. An empty
+// domain has an extent of 0.
 Rect rect_of(const Legion::Domain& domain) {
   const int dimensions = domain.get_dim();
   Rect rect{Point::zeros(dimensions), Point::zeros(dimensions)};
@@ -81,12 +91,15 @@ Legion::DomainPoint realm_point(const Point& point) {
   return result;
 }
 
+// The inverse of rect_of().
 Legion::Domain domain_of(const Rect& rect) {
   Point last = rect.lower;
   for (int d = 0; d < rect.dimensions(); ++d) last[d] += rect.extents[d] - 1;
   return Legion::Domain(realm_point(rect.lower), realm_point(last));
 }
 
+// A dense domain is one box. LEGION_FOREACH_N makes one case for each number of dimensions with
+// which Legion was built.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {
   if (domain.dense()) return box(rect_of(domain));
   switch (domain.get_dim()) {
@@ -102,6 +115,8 @@ void for_each_box(const Legion::Domain& domain, const std::function<void(const R
 
 // ---- Tasks
 
+// An adapter above a mapper of the program shows the processor kind that this mapper chose, and
+// hides the tag, which is meant for that mapper.
 void TaskViews::fill(MapperContext context, const Legion::Task& task, const Processor& current,
                      TaskView& view) {
   const Known& facts = known_now(context, task);
@@ -131,6 +146,7 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
   view.rendezvous = is_rendezvous(task);
 }
 
+// The view of a parent has its name, depth, processor and shards, but no regions or variants.
 void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
                             const Processor& otherwise, TaskView& view) {
   view = {};
@@ -169,10 +185,13 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
                                 const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;
   fill(context, task, current, view);
+  // Notes the largest number of requirements of any launch of the task, for names() at the end of
+  // the run.
   std::size_t& most = known(context, task).regions;
   most = std::max(most, task.regions.size() + task.output_regions.size());
   if (const Legion::Task* parent = task.get_parent_task()) {
     const Legion::UniqueID id = parent->get_unique_id();
+    // Consecutive tasks often have the same parent; its view is then reused.
     if (storage.parent_id != id) {
       fill_parent(context, *parent, current, storage.parent);
       // Otherwise the view depends on `current`.
@@ -200,6 +219,8 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
   return view;
 }
 
+// Returns the task's facts, and looks them up when the task is seen for the first time. Most calls
+// are for the same task as the call before, whose entry is therefore tried first.
 TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& task) {
   if (last_ != nullptr && last_->task == task.task_id) return *last_;
   auto found = known_.find(task.task_id);
@@ -209,7 +230,8 @@ TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& ta
   return *(last_ = &found->second);
 }
 
-// Returns the task's facts. The variants are looked up again at each new launch.
+// Returns the task's facts with the variants that exist now. The program may register variants
+// while it runs, so their number is checked at each new launch.
 const TaskViews::Known& TaskViews::known_now(MapperContext context, const Legion::Task& task) {
   Known& known = this->known(context, task);
   const Legion::Task* parent = task.get_parent_task();
@@ -228,6 +250,8 @@ const TaskViews::Known& TaskViews::known_now(MapperContext context, const Legion
   return known;
 }
 
+// Asks Legion for the name and the variants of a task. Variants for processor kinds that Groma does
+// not have are counted only.
 TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& task) {
   Known made;
   made.task = task.task_id;
@@ -256,6 +280,7 @@ TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& t
   return made;
 }
 
+// Returns the layouts that the variant demands, for all requirements.
 std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::TaskID task,
                                              Legion::VariantID variant) {
   std::vector<LayoutDemand> found;
@@ -277,7 +302,8 @@ std::span<const std::vector<std::size_t>> TaskViews::colocated(TaskId task,
   return {};
 }
 
-// Constraints with a common position are merged into one group.
+// Returns the groups of requirements that the variant demands in one instance. Constraints with a
+// common position are merged: {0, 1} and {1, 2} become the group {0, 1, 2}.
 std::vector<std::vector<std::size_t>> TaskViews::colocated(MapperContext context,
                                                            Legion::TaskID task,
                                                            Legion::VariantID variant) {
@@ -299,10 +325,12 @@ std::vector<std::vector<std::size_t>> TaskViews::colocated(MapperContext context
 
 // ---- Requirements
 
+// Returns the number of the region. At the limit, all numbers are forgotten but none is used again,
+// so an old number can only become unknown.
 RegionId RegionIds::of(Legion::LogicalRegion region) {
   if (!region.exists()) return 0;
   const std::lock_guard lock(mutex_);
-  if (regions_.size() >= kMaxRegions) {  // numbers are never reused
+  if (regions_.size() >= kMaxRegions) {  // Numbers are never used again.
     regions_.clear();
     by_number_.clear();
   }
@@ -326,6 +354,8 @@ PartitionId RegionIds::of(Legion::LogicalPartition partition) {
   return found->second;
 }
 
+// Appends a view of the requirement. The number of points is asked for only if a mapper needs it
+// (kCounted), because this may be a slow call to Legion.
 void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequirement& requirement,
                                 Regions regions, ViewStorage& storage) {
   const std::shared_ptr<RegionFacts>& facts =
@@ -367,6 +397,8 @@ void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequi
   storage.requirements.push_back(view);
 }
 
+// Returns the size and name of a field. At the limit, or without a field space, the result is
+// empty.
 const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::FieldSpace space,
                                               Legion::FieldID id) {
   static const FieldFacts kUnknown;
@@ -380,9 +412,11 @@ const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::Fie
   return fields_.emplace(key, std::move(made)).first->second;
 }
 
+// Returns the facts about the region of a requirement, and looks them up if they are not cached.
 std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
                                               const Legion::RegionRequirement& requirement) {
-  // True: of a whole launch, whose points have a region each.
+  // True if the requirement is that of a whole launch: each point has its own region, and only the
+  // partition is known.
   const bool whole = !requirement.region.exists();
   RegionKey key{requirement.region, Legion::LogicalPartition::NO_PART, requirement.parent};
   if (whole) key.partition = requirement.partition;
@@ -398,6 +432,9 @@ std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
   return by_region_[key] = made;
 }
 
+// Returns the names by which a statement can mean the requirement: those of its region or
+// partition, of everything above it, and of its parent. All regions with the same names share one
+// set, whose key lets mappers compare sets quickly.
 std::shared_ptr<const RegionFacts::Aliases> TaskViews::aliases(MapperContext context,
                                                                const RegionKey& key) {
   std::vector<std::string> names;

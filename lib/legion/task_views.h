@@ -80,9 +80,9 @@ inline std::vector<Legion::LogicalRegion> regions_above(Legion::Mapping::MapperR
 // identifies each by two 64-bit values; Groma needs one. Thread-safe.
 class RegionIds {
  public:
-  RegionId of(Legion::LogicalRegion region);           // 0 for NO_REGION
-  Legion::LogicalRegion region(RegionId number);       // NO_REGION for an unknown number
-  PartitionId of(Legion::LogicalPartition partition);  // 0 for NO_PART
+  RegionId of(Legion::LogicalRegion region);           // Returns 0 for NO_REGION.
+  Legion::LogicalRegion region(RegionId number);       // Returns NO_REGION for an unknown number.
+  PartitionId of(Legion::LogicalPartition partition);  // Returns 0 for NO_PART.
 
  private:
   std::mutex mutex_;
@@ -92,7 +92,7 @@ class RegionIds {
   std::uint64_t last_ = 0;
 };
 
-// Facts about the handles of a requirement. Only `points` changes later.
+// Facts about the region, partition and parent of a requirement. Only `points` changes later.
 struct RegionFacts {
   struct Aliases {
     std::vector<std::string> names;
@@ -104,22 +104,23 @@ struct RegionFacts {
   PartitionId partition = 0;
   RegionId parent = 0;
   int dimensions = 1;
-  std::int64_t points = 0;  // 0: not known yet
+  std::int64_t points = 0;  // The number of points of the region; 0: not known yet.
 };
 
-// Memory behind one view. It is reused; a mapper object has as many as it has hooks at the same
-// time.
+// The memory behind one view. It is reused. A mapper object has one for each of its hooks that run
+// at the same time.
 struct ViewStorage {
   TaskView view;
   TaskView parent;
-  Legion::UniqueID parent_id = 0;  // task of the view `parent`; 0: the view must be rebuilt
+  // The task of the view `parent`. 0: the view must be made again.
+  Legion::UniqueID parent_id = 0;
   std::vector<RequirementView> requirements;
-  std::vector<std::shared_ptr<RegionFacts>> regions;  // of `requirements`
+  std::vector<std::shared_ptr<RegionFacts>> regions;  // The facts behind `requirements`.
   std::vector<std::vector<FieldView>> fields;
   std::vector<FutureView> futures;
 };
 
-// Facts about tasks and regions, for one mapper object. Not thread-safe.
+// Makes views of tasks and caches the facts behind them, for one mapper object. Not thread-safe.
 class TaskViews {
  public:
   TaskViews(const MachineMap& machine, RegionIds* ids, std::int64_t node,
@@ -131,11 +132,9 @@ class TaskViews {
   // that mapper and mean nothing to DefaultMapper.
   void set_over_own_mapper() { over_own_mapper_ = true; }
 
-  enum class Regions : std::uint8_t {
-    kNone,
-    kNamed,
-    kCounted
-  };  // kCounted: with their number of points
+  // How much of the requirements a view has: nothing, everything except the number of points, or
+  // also the number of points.
+  enum class Regions : std::uint8_t { kNone, kNamed, kCounted };
 
   // Returns a view of the task on processor `current`. Requirements are included only if `regions`
   // asks for them. Valid until `storage` is used again.
@@ -151,8 +150,9 @@ class TaskViews {
   // Fills the view of a task's parent. Its processor is `otherwise` if no mapping names one.
   void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
                    TaskView& view);
-  // Facts about the tasks and regions seen so far: all names; name and variants of one task. Name
-  // and variants are empty for a task that was not seen.
+  // These functions return facts about the tasks and regions that were seen so far: all their
+  // names, and the name and the variants of one task. The name and the variants of a task that was
+  // not seen are empty.
   groma::mapper::NamesOfRun names() const;
   std::string_view name(TaskId task) const;
   std::span<const VariantView> variants(TaskId task) const;
@@ -169,12 +169,12 @@ class TaskViews {
     const Legion::Task* parent = nullptr;
     std::uint64_t index_in_parent = 0;
     std::string name;
-    std::size_t regions = 0;  // largest number of requirements of a launch
+    std::size_t regions = 0;  // The largest number of requirements of any launch of the task.
     // Number of all variants, including those that no known processor runs.
     std::size_t variant_ids = 0;
     std::vector<VariantView> variants;
-    std::deque<std::vector<LayoutDemand>> demands;                 // one entry for each variant
-    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // one entry for each variant
+    std::deque<std::vector<LayoutDemand>> demands;                 // One entry for each variant.
+    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // One entry for each variant.
   };
   struct RegionKey {
     Legion::LogicalRegion region;
@@ -210,8 +210,8 @@ class TaskViews {
   Legion::Mapping::MapperRuntime* runtime_;
   bool over_own_mapper_ = false;
   std::unordered_map<Legion::TaskID, Known> known_;
-  Known* last_ = nullptr;       // the entry of known_ that was used last
-  std::deque<Known> outdated_;  // views of waiting hooks may still refer to these
+  Known* last_ = nullptr;       // The entry of known_ that was used last.
+  std::deque<Known> outdated_;  // Views of waiting hooks may still refer to these entries.
   // Looked-up facts, by their key. Equal sets of names are stored once.
   std::map<RegionKey, std::shared_ptr<RegionFacts>> by_region_;
   std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;

@@ -1,4 +1,4 @@
-// Hands the turn from one mapper call to the next.
+// Lets the hooks of a concurrent mapper use the adapter one after the other.
 #include "legion/turns.h"
 
 #include <utility>
@@ -9,6 +9,8 @@ using Legion::Mapping::MapperContext;
 using Legion::Mapping::MapperEvent;
 using MapperMessage = Legion::Mapping::Mapper::MapperMessage;
 
+// Waits until the caller has the turn. An event is needed only if another call has the turn, and
+// making it is a call to Legion. So the turn is tried once without and once with an event.
 void Turns::take(MapperContext context) {
   if (take_or_join(nullptr)) return;
   const MapperEvent turn = runtime_->create_mapper_event(context);
@@ -19,7 +21,8 @@ void Turns::take(MapperContext context) {
   }
 }
 
-// Handles waiting messages, then passes the turn to the next waiting call.
+// Handles the messages that came while the caller had the turn, then passes the turn to the call
+// that waits longest. If none waits, the turn is free.
 void Turns::give(MapperContext context) {
   std::unique_lock lock(mutex_);
   while (!messages_.empty()) {
@@ -39,6 +42,8 @@ void Turns::give(MapperContext context) {
   runtime_->trigger_mapper_event(context, next);
 }
 
+// A free turn is taken for the message. Otherwise the message is copied, because Legion frees its
+// bytes after the hook.
 void Turns::hear(MapperContext context, const MapperMessage& message) {
   {
     const std::lock_guard lock(mutex_);
@@ -53,6 +58,8 @@ void Turns::hear(MapperContext context, const MapperMessage& message) {
   give(context);
 }
 
+// The look at the turn and the entry in the list of waiting calls are one step under the lock, so
+// that give() cannot miss the caller.
 bool Turns::take_or_join(const MapperEvent* turn) {
   const std::lock_guard lock(mutex_);
   if (!is_taken_) return is_taken_ = true;

@@ -1,4 +1,5 @@
-// Turns: lets only one of several concurrent mapper calls use the adapter at a time.
+// Turns: lets only one of several concurrent mapper calls use the adapter at a time. The call that
+// may use it has the turn.
 #pragma once
 
 #include <legion.h>
@@ -17,7 +18,9 @@ class Turns {
   Turns(Legion::Mapping::MapperRuntime* runtime, Legion::Mapping::Mapper& adapter)
       : runtime_(runtime), adapter_(adapter) {}
 
+  // Waits until the caller has the turn.
   void take(Legion::Mapping::MapperContext context);
+  // Passes the turn to the next waiting call.
   void give(Legion::Mapping::MapperContext context);
   // Passes a message of another adapter to this adapter. Legion may deliver the message inside a
   // hook whose caller has the turn, where waiting would never end. The holder of the turn then
@@ -27,7 +30,7 @@ class Turns {
 
  private:
   struct Message {
-    Legion::Mapping::Mapper::MapperMessage head;  // the message without its bytes
+    Legion::Mapping::Mapper::MapperMessage head;  // The message without its bytes.
     std::vector<char> bytes;
   };
 
@@ -43,7 +46,7 @@ class Turns {
   std::deque<Message> messages_;
 };
 
-// Holds the turn while the object lives. A null `turns` needs no turn.
+// Has the turn as long as the object lives. If `turns` is null, no turn is needed.
 class Turn {
  public:
   Turn(Turns* turns, Legion::Mapping::MapperContext context) : turns_(turns), context_(context) {
