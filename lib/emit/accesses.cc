@@ -1,4 +1,6 @@
-// Writes indices, members and methods, and checks the types of their operands.
+// Writes in C++ the expressions that read a part of a value (indices, members, methods), and checks
+// the types of their operands. A wrong type becomes an expression that fails when it is evaluated,
+// with the message that the interpreter gives.
 #include "emit/accesses.h"
 
 #include <fmt/format.h>
@@ -11,7 +13,8 @@ using program::Type;
 
 namespace {
 
-// Returns the processor at an index, or the set of processors if an index is `*`.
+// Returns the processor at an index of a machine, or the set of processors if an index is `*`.
+// Example: `m[0, *]` becomes `machine.all({0, kAll})`.
 Expr index_machine(Emission& emission, const Expr& base, const std::vector<ListItem>& items) {
   const std::string machine = operand(base, 9);
   if (items.size() == 1 && !items.front().all && !items.front().splice) {
@@ -21,6 +24,7 @@ Expr index_machine(Emission& emission, const Expr& base, const std::vector<ListI
       return {fmt::format("{}.at({})", machine, whole->text), {Type::kProcessor}};
     }
   }
+  // Every other index is an integer, a spliced tuple of integers, or `*`.
   bool all = false;
   for (const ListItem& item : items) {
     all = all || item.all;
@@ -35,8 +39,9 @@ Expr index_machine(Emission& emission, const Expr& base, const std::vector<ListI
   return {fmt::format("{}.all({})", machine, list_text(items, "Axis")), {Type::kProcessors}};
 }
 
-// Returns a member of a task or of its parent. The checker has made sure that a mapping function
-// reads only members that its tasks have.
+// Returns a member of a task or of its parent task. Of a parent only the name is a member here, and
+// the processor is a method. The checker has made sure that a mapping function reads only members
+// that its tasks have.
 Expr task_member(Member member, const Expr& base) {
   const std::string_view name = name_of(member);
   if (base.type.is(Type::kParent) && member != Member::kName) {
@@ -62,7 +67,8 @@ Expr task_member(Member member, const Expr& base) {
 }  // namespace
 
 // Returns an item of a tuple, or the processors of a machine at an index. An item of a tuple needs
-// exactly one index, which must not be spliced.
+// exactly one index. A spliced index is not emitted, because the number of indices is not known
+// then.
 Expr index(Emission& emission, Range range, const Expr& base, const std::vector<ListItem>& items) {
   if (base.type == kMachine) return index_machine(emission, base, items);
   const auto tuple = as_tuple(base);
@@ -81,7 +87,9 @@ Expr index(Emission& emission, Range range, const Expr& base, const std::vector<
           {tuple->type.type, tuple->type.depth - 1}};
 }
 
-// Returns the call of a method, and notes which part of the emitted text has the method.
+// Returns the call of a method, and inserts into the features the part of the emitted text that
+// defines it. There are three kinds of receivers: a processor (`has`), a task (`processor`) and a
+// machine (all others).
 Expr method(Emission& emission, Method method, const Expr& base, const std::vector<Expr>& args,
             const std::function<Expr()>& option) {
   const std::string_view name = name_of(method);
@@ -109,6 +117,8 @@ Expr method(Emission& emission, Method method, const Expr& base, const std::vect
   if (base.type != kMachine) {
     return failing(fmt::format("{} has no member `{}` [unknown-member]", base.type.text(), name));
   }
+  // The methods of machines take integers and tuples of integers. The catalogue of methods tells
+  // which argument is which.
   std::string text;
   for (std::size_t i = 0; i < args.size(); ++i) {
     Expr arg = args[i];
@@ -136,7 +146,8 @@ Expr method(Emission& emission, Method method, const Expr& base, const std::vect
   return {fmt::format("{}.{}({})", operand(base, 9), name, text), kMachine};
 }
 
-// Returns a member of a value. The C++ members have the names of the language.
+// Returns a member of a value. The emitted C++ types have members with the names of the language.
+// The size of a tuple is the tuple itself.
 Expr member(Member member, const Expr& base) {
   if (base.type.is(Type::kTask) || base.type.is(Type::kParent)) return task_member(member, base);
   const auto tuple = base.type == kMachine ? std::optional(base) : as_tuple(base);

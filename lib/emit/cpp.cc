@@ -1,4 +1,4 @@
-// Writes pieces of C++ text: types, literals, comments and names.
+// Writes C++ text: types, literals, comments and names.
 #include "emit/cpp.h"
 
 #include <fmt/format.h>
@@ -10,11 +10,12 @@ namespace groma::emitting {
 
 using program::Type;
 
-// Returns the type as messages name it.
+// Returns the type for a message, for example "a tuple of integers".
 std::string ValueType::text() const {
   if (depth == 0) return std::string(describe(type));
   std::string items = "tuples";
   if (depth == 1) {
+    // The names are in the order of program::Type.
     constexpr std::string_view kPlurals[] = {
         "values",     "integers",           "bools",           "tuples",
         "strings",    "machines",           "tasks",           "tasks",
@@ -24,7 +25,7 @@ std::string ValueType::text() const {
   return "a tuple of " + items;
 }
 
-// Returns the type as C++ writes it.
+// Returns the type as C++ writes it, for example "List<Tuple>" for a tuple of tuples of integers.
 std::string ValueType::cpp() const {
   constexpr std::string_view kTypes[] = {
       "void", "Int",    "bool",      "",           "std::string_view", "Grid",
@@ -57,20 +58,22 @@ std::string quoted(std::string_view text) {
   return made + '"';
 }
 
-// Returns a piece of the source with its line and column, on one line.
+// Returns a part of the source with its line and column, for a comment. Line ends and runs of
+// spaces become one space.
 std::string cited(const Source& source, Range range) {
   const Position position = source.position(range.begin);
   std::string made = fmt::format("{}:{} ", position.line, position.column);
   for (const char c : source.text(range)) {
     const bool space = static_cast<unsigned char>(c) <= 0x20;
     if (space && made.back() == ' ') continue;
-    // a `\` at the end would continue the comment on the next line
+    // A `\` at the end of a comment would continue it on the next line, so it becomes `/`.
     made += space ? ' ' : c == '\\' ? '/' : c;
   }
   made.erase(made.find_last_not_of(" ;") + 1);
   return made;
 }
 
+// Returns the name of the kind in the emitted code.
 std::string_view enumerator(ProcKind kind) {
   constexpr std::array<std::string_view, kProcKindCount> kWords = {"kCpu", "kGpu", "kOmp",
                                                                    "kIo",  "kPy",  "kProc"};
@@ -83,7 +86,8 @@ std::string_view enumerator(MemKind kind) {
   return kWords[static_cast<std::size_t>(kind)];
 }
 
-// Takes every name that emitted code must not define.
+// Takes every name that a user's name must not hide or repeat: words of C++, macros, names in the
+// emitted code and names of Legion.
 Names::Names() {
   constexpr std::string_view kWords =
       // C++20
@@ -132,7 +136,8 @@ Names::Names() {
   }
 }
 
-// Returns the wanted name. If C++ does not allow it or it is taken, returns a similar name.
+// Returns the wanted name, or a similar one if C++ does not allow it or if it is taken. Examples:
+// `_x` becomes `v_x`, `int` becomes `int_2`, and `MAX` becomes `MAX_` because it may be a macro.
 std::string Names::add(std::string_view wanted) {
   std::string name(wanted);
   // C++ reserves a leading underscore and two underscores in a row. Words in capitals may be

@@ -33,7 +33,7 @@ struct ValueType {
 
 inline constexpr ValueType kInt{program::Type::kInt};
 inline constexpr ValueType kBool{program::Type::kBool};
-inline constexpr ValueType kTuple{program::Type::kInt, 1};  // of integers
+inline constexpr ValueType kTuple{program::Type::kInt, 1};  // A tuple of integers.
 inline constexpr ValueType kMachine{program::Type::kMachine};
 
 // Returns the text as a string literal.

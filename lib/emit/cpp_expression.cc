@@ -1,4 +1,4 @@
-// Puts expressions together, with parentheses where C++ needs them.
+// Puts C++ expressions together, with parentheses where C++ needs them.
 #include "emit/cpp_expression.h"
 
 #include <fmt/format.h>
@@ -21,6 +21,8 @@ std::string integer(const Expr& expr) {
   return expr.literal ? "Int(" + expr.text + ")" : expr.text;
 }
 
+// `failed<T>(why)` is a function of the emitted code that throws; T makes the whole expression have
+// a type.
 std::string with_exact_type(const Expr& expr, ValueType type) {
   if (expr.type.never()) return fmt::format("failed<{}>({})", type.cpp(), expr.failure);
   return integer(expr);
@@ -37,18 +39,21 @@ Expr type_mismatch(std::string_view what, std::string_view needs, const Expr& fo
       fmt::format("{} needs {}, not {} [type-mismatch]", what, needs, found.type.text()));
 }
 
+// The result is only a placeholder: after the report, no text is emitted.
 Expr Emission::no_cpp(Range range, std::string_view what, std::string_view help) {
   diags.report(DiagId::kNotEmitted, range, what).help(std::string(help));
   return failing("not emitted");
 }
 
+// A processor counts as the pair of its node and its index there.
 std::optional<Expr> as_tuple(const Expr& expr) {
   if (expr.type.tuple()) return expr;
   if (!expr.type.is(Type::kProcessor)) return std::nullopt;
   return Expr{operand(expr, 9) + ".pair()", kTuple};
 }
 
-// Returns the items as C++. A list that is only `(*t)` is `t`, so nothing is joined.
+// Returns the items of a list as C++. If an item is spliced, join() makes one tuple of all items at
+// run time.
 std::string list_text(const std::vector<ListItem>& items, std::string_view type) {
   std::string text;
   const bool splices = has_splice(items);
@@ -57,11 +62,12 @@ std::string list_text(const std::vector<ListItem>& items, std::string_view type)
     text += item.all ? "kAll" : splices ? integer(item.expr) : item.expr.text;
   }
   if (!splices) return "{" + text + "}";
-  // a list that is only (*t) is t
+  // The list `(*t)` is `t`, so nothing is joined.
   if (items.size() == 1 && type == "Int") return items.front().expr.text;
   return fmt::format("join<{}>({})", type, text);
 }
 
+// Makes the plural with "s", which is right for all words that are used here.
 std::string counted(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }

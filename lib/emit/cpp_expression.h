@@ -13,25 +13,27 @@
 
 namespace groma::emitting {
 
-// The names of the blocks of the parts that are needed (parts.h).
+// The names of those blocks of the emitted text's fixed parts that a mapping needs (parts.h).
 using Features = std::set<std::string, std::less<>>;
 
-// An expression in C++ and its type. If it can only fail, `failure` is a C++ string with the
-// reason.
+// An expression in C++ and its type. An expression that can only fail has the type kAny; `failure`
+// is then a C++ string literal with the reason.
 struct Expr {
   std::string text;
   ValueType type;
-  int precedence = 9;    // higher numbers bind tighter; 9: parentheses are never needed
-  bool literal = false;  // a C++ integer literal
+  // Operators with higher numbers bind tighter. An expression with 9 never needs parentheses.
+  int precedence = 9;
+  bool literal = false;  // The text is a C++ integer literal.
   std::string failure = {};
 };
 
 // An item of an index list or of an argument list.
 struct ListItem {
-  Expr expr;  // the item's expression; not set for `*`
+  // The expression of the item. Not set for `*`.
+  Expr expr;
   Range range;
-  bool splice = false;  // `*t`
-  bool all = false;     // `*`
+  bool splice = false;  // The item is `*t`: all items of the tuple t.
+  bool all = false;     // The item is `*`: every index.
 };
 bool has_splice(const std::vector<ListItem>& items);
 

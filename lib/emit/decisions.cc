@@ -1,5 +1,6 @@
-// Translates the statements of a mapping that decide by a key into C++ functions. The tests of a
-// function go from the most specific key to `*`.
+// Translates the statements of a mapping into C++ functions that decide. The key of a statement is
+// a task, a region and a place (a processor kind or a memory). The tests in a function go from the
+// most specific key to `*`.
 #include "emit/decisions.h"
 
 #include <fmt/format.h>
@@ -47,8 +48,8 @@ class Decisions {
  private:
   using Rows = std::vector<const Row*>;
 
-  // Returns the rows of a table and notes that the feature is needed. Returns null if the table has
-  // no rows.
+  // Returns the rows of a table and notes that the emitted text needs `feature`. Returns null if
+  // the program has no such statement.
   const Rows* rows_of(TableId table, std::string_view feature) {
     const auto found = tables_.find(table);
     if (found == tables_.end()) return nullptr;
@@ -74,15 +75,18 @@ class Decisions {
     line(indent, "{}{}", code, beside ? "  " + from : "");
   }
 
+  // Returns a name of the program as a C++ string literal.
   std::string name(NameId id) const { return quoted(data_.names.text(id)); }
 
-  // A task's rows without the name of the task. Tasks with equal values have equal rows.
+  // The statements about one task, without its name. Tasks with equal values can share one test.
   using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
 
   // Calls use(rows, indent) for the rows of each task by name, then for those of `*`. Tasks with
   // equal rows share one `if`.
   template <typename Use>
   void by_task(const Rows& rows, const Use& use) {
+    // Sorts the rows by task, then the tasks by their rows. `order` keeps the groups in the order
+    // of the program's text.
     std::map<NameId, Rows> tasks;
     for (const Row* row : rows) tasks[row->key.task].push_back(row);
     std::map<Sense, std::vector<NameId>> alike;
@@ -100,7 +104,7 @@ class Decisions {
     for (const Sense& sense : order) {
       const std::vector<NameId>& names = alike[sense];
       std::string condition = "    if (";
-      std::size_t begin = 0;  // where the last line of the test begins
+      std::size_t begin = 0;  // The position at which the last line of the test begins.
       for (const NameId task : names) {
         const std::string test = "task == " + name(task);
         if (task != names.front()) condition += " ||";
@@ -124,6 +128,8 @@ class Decisions {
   // `result(row)` returns a C++ statement.
   template <typename Result>
   void by_place(const Rows& rows, int indent, const Result& result) {
+    // Rows that return need no `else`. Rows that add to a result do, because only one place may
+    // count.
     const auto write = [&](const Row& row, std::string_view condition) {
       if (!condition.empty()) {
         decided(indent, fmt::format("{}if ({}) {}", else_ ? "else " : "", condition, result(row)),
@@ -159,6 +165,7 @@ class Decisions {
       if (regions[row->key.region].empty()) order.push_back(row->key.region);
       regions[row->key.region].push_back(row);
     }
+    // The highest bit of a region's key marks a position; all other keys are names.
     bool named = false;
     for (const program::RegionKey region : order) {
       const bool position = (region & 0x80000000U) != 0;
@@ -187,21 +194,23 @@ class Decisions {
     line(2, "// {}", comment);
     line(2, "{} {{", head);
   }
-  // Ends a function. `otherwise` is its default result; it is empty if a statement for `*` already
-  // returned.
+  // Ends a function. `otherwise` is its default result. It is empty if a statement for `*` has
+  // returned, because then no case is left for a default.
   void end(std::string_view otherwise) {
     // If a statement for `*` has returned, no case is left for a default result.
     if (!otherwise.empty()) line(4, "return {};", otherwise);
     out_ += "  }\n\n";
   }
 
-  // Returns true if a row applies to every task, region and place.
+  // Returns true if a row applies to every task, region and place, so that no default result is
+  // needed.
   static bool has_any(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const Row* row) {
       return row->key.task == kStarName && row->key.region == kStarName &&
              row->key.place == kAnyPlace;
     });
   }
+  // Return true if a function with these rows reads this parameter.
   static bool asks_kind(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(),
                        [](const Row* row) { return processor_of(row->key.place).has_value(); });
@@ -222,6 +231,7 @@ class Decisions {
   static std::string parameter(std::string_view type, std::string_view name, bool asked) {
     return asked ? fmt::format("{} {}", type, name) : std::string(type);
   }
+  // Return the parameters of a function with these rows.
   static std::string task(const Rows& rows) {
     return parameter("std::string_view", "task", asks_task(rows));
   }
@@ -322,8 +332,8 @@ class Decisions {
     end(has_any(*rows) ? "" : "false");
   }
 
-  // Writes the function that chooses a mapping function for a task. The tests go from names to
-  // kinds to `*`.
+  // Writes the function that chooses a mapping function for a task. `table` is that of IndexTaskMap
+  // or SingleTaskMap statements.
   void maps(TableId table, std::string_view name_of_function, std::string_view comment) {
     const Rows* rows = rows_of(table, name_of_function);
     if (rows == nullptr) return;
@@ -338,7 +348,8 @@ class Decisions {
     end(has_any(*rows) ? "" : "Function::none");
   }
 
-  // Returns the enumerator of a mapping function, which is translated when it is first named.
+  // Returns the enumerator of a mapping function. The function is translated when the first
+  // statement names it.
   std::string bound(FunctionId function) {
     const auto known = bound_.find(function);
     if (known != bound_.end()) return known->second.name;
@@ -347,8 +358,8 @@ class Decisions {
     return bound_.emplace(function, mapped).first->second.name;
   }
 
-  // Writes `place`, which calls the mapping function, and puts the enumeration of these functions
-  // before everything else.
+  // Writes `place`, which calls the chosen mapping function. Also puts the enumeration of these
+  // functions before everything else, because the other functions use it.
   void place() {
     if (bound_.empty()) return;
     begin("Calls the function: the processors on any of which the task may run.",
@@ -416,6 +427,7 @@ class Decisions {
     end(has_any(*rows) ? "" : "false");
   }
 
+  // Returns the C++ statement that tells who may steal.
   static std::string steal_text(const Row& row) {
     const bool near = static_cast<StealScope>(row.value) == StealScope::kSameNode;
     return near ? "return Steal::kSameNode;" : "return Steal::kAnyNode;";
@@ -454,9 +466,10 @@ class Decisions {
   std::map<TableId, Rows> tables_;
   std::map<FunctionId, Functions::MappingFunction> bound_;
   std::vector<FunctionId> order_;
-  // true: the rows of the function add to a result instead of returning, so the next test needs
-  // `else`
+  // True: the rows of the function add to a result instead of returning it. The next test then
+  // needs `else`.
   bool adds_ = false;
+  // True: the next test begins with `else`.
   bool else_ = false;
   std::string out_;
 };

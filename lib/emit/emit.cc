@@ -1,5 +1,5 @@
-// Writes a mapping as one C++ file: the parts that it needs, `Mapping` with its decisions, then the
-// mapper.
+// Writes a mapping as one C++ file. The file has the fixed parts that the mapping needs, then the
+// struct `Mapping` with its decisions, then the mapper for Legion.
 #include "groma/emit.h"
 
 #include <fmt/format.h>
@@ -24,8 +24,9 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char upper(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
+// Returns the last part of a path.
 std::string_view file_name(std::string_view path) {
-  return path.substr(path.find_last_of('/') + 1);  // if there is no `/`, npos + 1 is 0
+  return path.substr(path.find_last_of('/') + 1);  // Without a `/`, npos + 1 is 0.
 }
 
 // Returns the class name for a file: "my-mapping.mapper" gives MyMappingMapper.
@@ -55,7 +56,8 @@ std::string space_of(std::string_view name) {
   return space == name ? space + "_parts" : space;
 }
 
-// Adds the features that other features need.
+// Adds the features on which the features so far depend. Order matters: a feature is added before
+// others that follow from it.
 void add_features(Features& features) {
   const auto any = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(words.begin(), words.end(),
@@ -70,6 +72,7 @@ void add_features(Features& features) {
     }
   }
   if (!any({"legion"})) return;
+  // Adds `word` if one of the features in `from` is there.
   const auto follows = [&](std::string_view word, std::initializer_list<std::string_view> from) {
     if (any(from)) features.emplace(word);
   };
@@ -91,7 +94,8 @@ void add_features(Features& features) {
   follows("add", {"index_function"});  // adds the corners of a launch
 }
 
-// Returns the parts that stand before `Mapping`: kinds, values, machines and statements.
+// Returns the fixed parts that stand before `Mapping`: kinds, values, machines and statements. A
+// part that no decision needs is left out.
 std::string parts_of(emitting::Parts& parts, const Features& features) {
   const auto has = [&](std::string_view word) { return features.contains(word); };
   std::string text = parts.text("kinds.h");
@@ -121,7 +125,7 @@ std::string parts_of(emitting::Parts& parts, const Features& features) {
   return text;
 }
 
-// Returns the parts of the Legion mapper, which stand behind `Mapping`.
+// Returns the fixed parts of the mapper for Legion, which stand after `Mapping`.
 std::string mapper_parts(emitting::Parts& parts, const Features& features) {
   std::string text = parts.text("site.h");
   if (features.contains("limits")) text += "\n" + parts.text("rendezvous.h");
@@ -142,7 +146,7 @@ std::string mapper_parts(emitting::Parts& parts, const Features& features) {
 }
 
 // Returns the struct `Mapping`: its constructor, the functions of the program, the decisions and
-// the globals.
+// the globals. `values`: the mapping computes at run time, so it needs the machine.
 std::string mapping_struct(const Functions& functions, const std::string& decided, bool values,
                            bool layouts) {
   std::string text = "// ---- The mapping\n\nstruct Mapping {\n";
@@ -161,13 +165,14 @@ std::string mapping_struct(const Functions& functions, const std::string& decide
   if (values)
     text += functions.globals() + "  const Machine& machine_;\n";
   else
-    text.pop_back();  // the blank line after the last function
+    text.pop_back();  // Removes the blank line after the last function.
   return text + "};\n";
 }
 
 }  // namespace
 
-// A name that our parts or C++ use already does not count.
+// Names() knows all names that C++ or the fixed parts use already. A name that it would change
+// cannot be the class.
 bool is_class_name(std::string_view name) {
   const auto fits = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_'; };
   if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), fits)) {
@@ -176,19 +181,21 @@ bool is_class_name(std::string_view name) {
   return emitting::Names().add(name) == name;
 }
 
-// Returns the mapper as C++, or nothing if the program has errors or a construct has no C++.
-// `diags` then says which.
+// Returns the mapper as C++. Returns nothing if the program has errors, or if it uses a construct
+// that has no C++ counterpart; `diags` then tells which.
 std::optional<std::string> emit(const Program& program, const EmitOptions& options,
                                 Diagnostics& diags) {
   if (program.data().has_errors) return std::nullopt;
   const std::string_view named = file_name(program.source().name());
-  // made visible, since the name appears in a comment and in messages
+  // The name of the file appears in a comment and in messages, so control characters in it are made
+  // visible.
   const std::string file = visible(named);
   const std::string name =
       options.class_name.empty() ? emitting::Names().add(class_of(named)) : options.class_name;
   GROMA_REQUIRE(is_class_name(name), "EmitOptions::class_name must satisfy is_class_name()");
   const std::string space = emitting::Names().add(space_of(name));
 
+  // Translating the statements tells which parts and functions are needed.
   Features features;
   if (options.legion) features.insert("legion");
   Functions functions(program, features, diags);
@@ -203,6 +210,8 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   body += "\n" + mapping_struct(functions, decided, values, features.contains("layouts"));
   if (options.legion) body += "\n" + mapper_parts(parts, features);
 
+  // The head of the file, then the namespace with everything, then the function that registers the
+  // mapper.
   std::string text = fmt::format(
       "// {}: where the tasks of a Legion program run and where their data lies.\n"
       "// Written by `groma emit` from {}, whose lines and columns the comments and messages "

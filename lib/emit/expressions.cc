@@ -18,7 +18,7 @@ using program::Type;
 
 namespace {
 
-// Returns a literal.
+// Returns a literal. The two halves of a 64-bit integer stand in two fields of the node.
 Expr constant(const program::Data& data, const Code& node) {
   switch (node.op) {
     case Op::kInt: {
@@ -41,7 +41,8 @@ Expr constant(const program::Data& data, const Code& node) {
 
 // ---- Values
 
-// Returns the C++ expression for a node of the typed code.
+// Returns the C++ expression for a node of the typed code. An operand that can only fail makes the
+// whole expression fail, so each case checks its operands first.
 Expr Functions::eval(CodeId id) {
   const Code& node = code(id);
   switch (node.op) {
@@ -100,12 +101,15 @@ Expr Functions::eval(CodeId id) {
   return failing("not an expression");
 }
 
+// Returns the variable and notes that it is read. Variables that nothing reads get no name or an
+// attribute, so that compilers do not warn.
 Expr Functions::variable(Variable& variable) {
   variable.read = true;
   return {variable.name, variable.type};
 }
 
-// A global that is read before its statement ran is not emitted.
+// Returns a global variable. In C++, globals are initialised in the order of the text. A function
+// that is called before the statement of a global would read it too early, so this is reported.
 Expr Functions::global(const Code& node) {
   Variable& global = globals_[node.a];
   if (node.a >= known_globals_) {
@@ -115,8 +119,8 @@ Expr Functions::global(const Code& node) {
   return variable(global);
 }
 
-// Returns an expression that fails, for an error that the checker reported as a warning, because
-// the code may never run.
+// Returns an expression that fails. The checker found an error in code that may never run, and
+// reported it as a warning.
 Expr Functions::broken(const Code& node) {
   const Diagnostic& known = data_.failures[node.a];
   return failing(fmt::format("{} [{}]", known.message, name_of(known.id)));
@@ -158,7 +162,8 @@ std::optional<std::vector<ListItem>> Functions::items(std::uint32_t begin, std::
   return made;
 }
 
-// Returns a tuple. All its items must have one type.
+// Returns a tuple. Its items must have one type, because the C++ type of a tuple names the type of
+// its items.
 Expr Functions::tuple(const Code& node) {
   Expr failed;
   const auto list = items(node.a, node.b, &failed);
@@ -180,15 +185,15 @@ Expr Functions::tuple(const Code& node) {
   return {splices ? text : made.cpp() + text, made};
 }
 
-// Returns a comprehension as `each(...)` with a lambda. An item that can only fail counts as an
-// integer.
+// Returns a comprehension as a call of `each` with a lambda. If an item can only fail, its type
+// counts as integer.
 Expr Functions::comprehension(const Code& node) {
   Expr range = eval(node.b);
   if (range.type.never()) return range;
   const auto through = as_tuple(range);
   if (!through) return type_mismatch("`tuple(... for ... in ...)`", "a tuple to go through", range);
-  // The typed code has no name for the variable. In the source, the name stands between the item
-  // and the range.
+  // The typed code has no name for the loop variable. The name is taken from the source, where it
+  // stands between the item and the range: `tuple(item for name in range)`.
   const std::string_view between =
       data_.source.text({code(node.a).range.end, code(node.b).range.begin});
   const std::size_t at = between.rfind("for ");
@@ -213,21 +218,21 @@ Expr Functions::comprehension(const Code& node) {
 
 // ---- Operators and parts of values
 
-// Returns an arithmetic operator or a comparison.
+// Returns an arithmetic operator or a comparison of two operands.
 Expr Functions::operation(const Code& node) {
   const Expr left = eval(node.a);
   const Expr right = eval(node.b);
   return binary(emission_, node.op, node.range, left, right);
 }
 
-// Returns `&&` or `||`.
+// Returns `&&` or `||`. If the left side is not a bool, the right side is not translated.
 Expr Functions::logical(const Code& node) {
   const Expr left = eval(node.a);
   if (const auto failure = failure_of_left(node.op, left)) return *failure;
   return emitting::logical(node.op, left, eval(node.b));
 }
 
-// Returns `?:`.
+// Returns `condition ? yes : no`. If the condition is not a bool, the two sides are not translated.
 Expr Functions::conditional(const Code& node) {
   const Expr condition = eval(node.a);
   if (const auto failure = failure_of_condition(condition)) return *failure;
@@ -249,7 +254,8 @@ Expr Functions::index(const Code& node) {
   return list ? emitting::index(emission_, node.range, base, *list) : failed;
 }
 
-// Returns a slice of a tuple or of a machine's size.
+// Returns a slice of a tuple or of a machine's size. An omitted first end is 0; an omitted second
+// end means the end of the tuple.
 Expr Functions::slice(const Code& node) {
   Expr base = eval(node.c);
   if (base.type.never()) return base;
@@ -290,7 +296,8 @@ std::optional<std::vector<Expr>> Functions::arguments(const Code& node, std::str
   return made;
 }
 
-// Returns a call of a function of the program, which is translated for the types of the arguments.
+// Returns a call of a function of the program. The function is translated once for each list of
+// argument types. An argument of a wrong type becomes an expression that fails.
 Expr Functions::call(const Code& node) {
   using syntax::ParamType;
   const program::Function& called = data_.functions[node.c];
@@ -332,7 +339,7 @@ Expr Functions::call(const Code& node) {
   return {fmt::format("{}({})", instance.name, text), instance.result};
 }
 
-// Returns a call of a method.
+// Returns a call of a method. The number of arguments is checked here, their types in accesses.cc.
 Expr Functions::method(const Code& node) {
   const Expr base = eval(node.c);
   if (base.type.never()) return base;

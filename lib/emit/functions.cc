@@ -1,4 +1,5 @@
-// Translates functions and top-level statements to C++. Expressions are in expressions.cc.
+// Translates functions and top-level statements to C++. The translation of expressions is in
+// expressions.cc.
 #include "emit/functions.h"
 
 #include <fmt/format.h>
@@ -13,13 +14,14 @@ using program::Type;
 
 namespace {
 
-// Returns the C++ statement that notes a place of the source, for messages of failures after it.
+// Returns the C++ statement that notes a place of the source. If a later expression fails, the
+// message names this place.
 std::string here(const Source& source, Range range) {
   const Position position = source.position(range.begin);
   return fmt::format("here({}, {});", position.line, position.column);
 }
 
-// Returns the name to which a statement assigns.
+// Returns the name at the beginning of an assignment.
 std::string_view name_at(const Source& source, Range range) {
   const std::string_view text = source.text(range);
   std::size_t end = 0;
@@ -44,7 +46,8 @@ Functions::Functions(const Program& program, Features& features, Diagnostics& di
   carry_out_top();
 }
 
-// Translates the top-level statements in order, up to the first that can only fail.
+// Translates the top-level statements in order, up to the first that can only fail. The statement
+// of a global that holds a machine cannot fail if its processor kind is a literal.
 void Functions::carry_out_top() {
   frames_.emplace_back(Frame{std::vector<Variable>(data_.top_slots), names_});
   for (const Action& each : data_.top) {
@@ -64,7 +67,7 @@ void Functions::carry_out_top() {
   frames_.pop_back();
 }
 
-// Statements that cannot fail and whose global nothing reads are left out.
+// Leaves out statements that cannot fail and whose global nothing reads.
 std::string Functions::constructor_statements() const {
   std::string text;
   for (const TopStatement& each : top_) text += each.kept() ? each.text : "";
@@ -80,8 +83,9 @@ std::string Functions::globals() const {
   return text;
 }
 
-// Appends the C++ of one statement to `lines`. Returns false if no later statement is reached,
-// because the expression can only fail.
+// Appends the C++ of one statement to `lines`: the place, then the statement. `result` gets the
+// type that a return statement returns. Returns false if no later statement is reached, because the
+// expression can only fail.
 bool Functions::action(const Action& action, int indent, bool top, ValueType* result,
                        std::string* failure, std::vector<std::string>& lines) {
   const std::string space(static_cast<std::size_t>(indent), ' ');
@@ -144,7 +148,8 @@ const Functions::Instance& Functions::instance(FunctionId function,
   return kept;
 }
 
-// Translates a function for these argument types. Its head cites the source.
+// Translates a function for these argument types. The comment above the emitted function cites the
+// head of the function in the source.
 Functions::Instance Functions::translate(FunctionId function, const std::vector<ValueType>& types) {
   const program::Function& called = data_.functions[function];
   Frame frame{std::vector<Variable>(called.slots), names_};
@@ -161,7 +166,8 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   }
   const Frame done = std::move(frames_.back());
   frames_.pop_back();
-  // A second instance for other types needs its own name, since its C++ types may be the same.
+  // The instances of a function for different types need different names, because two of their
+  // types may be the same in C++.
   bool first = true;
   for (const auto& [key, other] : instances_) first = first && key.first != function;
   made.name = first ? function_names_[function] : names_.add(function_names_[function]);
@@ -171,6 +177,7 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
     parameters += fmt::format("{}{}{}", i == 0 ? "" : ", ", slot.type.parameter(),
                               slot.read ? " " + slot.name : std::string());
   }
+  // The head in the source goes from the name to the first `)`.
   const std::string_view rest = data_.source.text().substr(called.name_range.begin);
   const auto head = static_cast<std::uint32_t>(std::min(rest.find(')') + 1, rest.size()));
   const Range cite{called.name_range.begin, called.name_range.begin + head};
@@ -178,6 +185,8 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   made.text = fmt::format("  // {}\n  {}{} {}({}) const {{\n    const Here here;\n",
                           cited(data_.source, cite), returns ? "" : "[[noreturn]] ",
                           made.result.cpp(), made.name, parameters);
+  // Completes the lines that declare a variable (action()). Between \1 and \2 stands the slot of
+  // the variable.
   for (const std::string& line : lines) {
     const std::size_t from = line.find('\1'), to = line.find('\2');
     if (from == std::string::npos) {
@@ -192,7 +201,8 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   return made;
 }
 
-// Translates a mapping function. A function that does not return processors becomes a failure.
+// Translates a mapping function, which takes a task. If it returns anything but processors, a call
+// of it fails.
 Functions::MappingFunction Functions::map(FunctionId function) {
   const Instance& made = instance(function, {ValueType{Type::kTask}});
   const bool is_set = made.result.is(Type::kProcessors);

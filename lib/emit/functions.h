@@ -17,7 +17,7 @@ namespace groma::emitting {
 
 class Functions {
  public:
-  // All arguments must outlive this object.
+  // All three arguments must outlive this object.
   Functions(const Program& program, Features& features, Diagnostics& diags);
 
   // Returns the statements of the constructor in the order of the text: globals and prints.
@@ -26,11 +26,13 @@ class Functions {
   // Returns the declarations of globals. Machines that nothing reads are left out, so call it last.
   std::string globals() const;
 
-  // A mapping function, as it is called with a task.
+  // A function of the program that places a task, as the decisions call it.
   struct MappingFunction {
-    std::string name;  // name of the function in C++; empty if it can only fail
+    // The name of the function in C++. Empty if the function can only fail.
+    std::string name;
+    // True: the function returns a set of processors. False: it returns one.
     bool is_set = false;
-    std::string failure;  // C++ expression for the reason of the failure
+    std::string failure;  // A C++ expression for the reason of the failure.
   };
   MappingFunction map(FunctionId function);
   // Returns all functions, each after the functions that it calls.
@@ -42,12 +44,15 @@ class Functions {
     ValueType type;
     bool read = false;
   };
+  // A function of the program for one list of argument types. `failure` is not empty if the
+  // function can only fail.
   struct Instance {
     std::string name;
     ValueType result;
     std::string failure;
     std::string text;
   };
+  // The variables and the names of the function that is being translated.
   struct Frame {
     std::vector<Variable> slots;
     Names names;
@@ -95,7 +100,7 @@ class Functions {
   std::vector<Frame> frames_;
   struct TopStatement {
     std::string text;
-    const Variable* global = nullptr;  // the global to which the statement assigns
+    const Variable* global = nullptr;  // The global to which the statement assigns.
     bool can_fail = true;
     bool kept() const { return can_fail || global->read; }
   };

@@ -14,7 +14,7 @@ using program::Type;
 
 namespace {
 
-// Returns the operator as C++ writes it.
+// Returns the operator as C++ writes it. The list is in the order of program::Op.
 std::string_view sign_of(Op op) {
   constexpr std::string_view kSigns[] = {
       "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
@@ -49,7 +49,9 @@ std::string_view feature_of(Op op) {
   return kFeatures[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kAdd)];
 }
 
-// Applies an operator to integers or tuples, item by item. A processor counts as a tuple.
+// Applies an operator to two integers or tuples. A tuple is treated item by item, a processor as
+// its pair of indices. For two literals, one becomes an `Int`, so that C++ computes with the
+// emitted type and its checks.
 Expr arithmetic(Emission& emission, Op op, Range range, const Expr& left, const Expr& right) {
   const int precedence = precedence_of(op);
   const std::string_view sign = sign_of(op);
@@ -72,7 +74,8 @@ Expr arithmetic(Emission& emission, Op op, Range range, const Expr& left, const 
   return {text(*a, *b), {Type::kInt, std::max(a->type.depth, b->type.depth)}, precedence};
 }
 
-// Compares the order of integers, or two values of one type for equality.
+// Compares the order of two integers, or two values of one type for equality. A processor and a
+// tuple are compared as tuples.
 Expr compare(Emission& emission, Op op, Range range, const Expr& left, const Expr& right) {
   const std::string sign = fmt::format("`{}`", sign_of(op));
   const auto made = [&](const Expr& a, const Expr& b) {
@@ -114,8 +117,8 @@ std::optional<Expr> failure_of_bool(const Expr& expr, const std::string& what) {
 
 }  // namespace
 
-// Returns the negation. For a tuple it is `Int(0) - t`. A second sign before a negative literal
-// would be `--`, so the literal becomes an `Int`.
+// Returns the negation. For a tuple it is `Int(0) - t`. A literal that is negative already becomes
+// an `Int`, because a second sign before it would make `--`.
 Expr negate(Emission& emission, const Expr& value) {
   if (value.type.never()) return value;
   if (value.type == kInt) {
@@ -132,11 +135,13 @@ Expr negate(Emission& emission, const Expr& value) {
   return {"Int(0) - " + operand(*tuple, 7), tuple->type, 6};
 }
 
+// An operand that is not a bool makes the expression fail.
 Expr negate_truth(const Expr& value) {
   if (const auto failure = failure_of_bool(value, "`!`")) return *failure;
   return {"!" + operand(value, 8), kBool, 8};
 }
 
+// Arithmetic operators come before comparisons in program::Op.
 Expr binary(Emission& emission, Op op, Range range, const Expr& left, const Expr& right) {
   if (left.type.never()) return left;
   if (right.type.never()) return right;
@@ -152,7 +157,8 @@ std::optional<Expr> failure_of_condition(const Expr& condition) {
   return failure_of_bool(condition, "the condition of `?:`");
 }
 
-// Returns `&&` or `||`. A right side that is not a bool fails when it is evaluated.
+// Returns `&&` or `||`. A right side that is not a bool fails when it is evaluated, which is only
+// if the left side does not decide.
 Expr logical(Op op, const Expr& left, const Expr& right) {
   if (!right.type.never() && !right.type.is(Type::kBool)) {
     return logical(op, left, type_mismatch(fmt::format("`{}`", sign_of(op)), "a bool", right));
@@ -167,7 +173,8 @@ Expr logical(Op op, const Expr& left, const Expr& right) {
   return {fmt::format("{} {} {}", side(left), sign_of(op), side(right)), kBool, precedence};
 }
 
-// Returns `?:`. Both sides need the same type, because an expression in C++ has one type.
+// Returns `condition ? yes : no`. Both sides need one type, because an expression in C++ has one. A
+// side that can only fail gets the type of the other.
 Expr conditional(Emission& emission, Range range, const Expr& condition, const Expr& yes,
                  const Expr& no) {
   if (yes.type.never() && no.type.never()) return yes;

@@ -1,5 +1,5 @@
-// Provides the parts of an emitted mapper. Parts are our own files, cut down to the blocks that the
-// mapping needs.
+// Provides the fixed parts of an emitted mapper. These are source files of Groma itself. Each file
+// is cut down to the blocks that the mapping needs.
 #include "emit/parts.h"
 
 #include <algorithm>
@@ -15,6 +15,7 @@ namespace {
 // type is used.
 constexpr std::array kTypes = {"array", "map", "mutex", "optional", "set", "span", "variant"};
 
+// Returns the line without the spaces at its beginning.
 std::string_view trimmed(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   return line;
