@@ -91,7 +91,7 @@ void add_features(Features& features) {
   follows("kind_of", {"targets", "replicates", "must_epoch"});
   follows("best_variant", {"kinds", "replicates", "instances"});
   if (any({"steals"}) && any({"limits"})) features.insert("shares");
-  follows("add", {"index_function"});  // adds the corners of a launch
+  follows("add", {"index_function"});  // This part adds the lower corner of a launch.
 }
 
 // Returns the fixed parts that stand before `Mapping`: kinds, values, machines and statements. A

@@ -94,7 +94,7 @@ Expr Functions::eval(CodeId id) {
       return broken(node);
     case Op::kSplice:
     case Op::kAll:
-      break;  // these stand only in lists, which items() handles
+      break;  // These nodes stand only in lists, which items() handles.
     default:
       return operation(node);
   }

@@ -69,8 +69,10 @@ std::string Parts::text(std::string_view file) {
                                   [file](const PartFile& part) { return part.name == file; });
   GROMA_CHECK(found != files.end());
   std::string made;
-  std::vector<bool> blocks;  // for each open block, true if it and all blocks around it are needed
-  bool blank = true;         // the last line was blank; two blank lines never follow each other
+  // For each open block, true if it and all blocks around it are needed.
+  std::vector<bool> blocks;
+  // True: the last line was blank. Two blank lines never follow each other.
+  bool blank = true;
   std::string_view rest = without_head(found->text);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());

@@ -293,8 +293,8 @@ bool AskedInstances::has_forgotten() const {
   return has_forgotten_;
 }
 
-// What the program's own code asked for is a demand. Of a request by DefaultMapper, only an unusual
-// order and the alignment are demands.
+// Everything that the program's own code asked for is a demand. If DefaultMapper made the request,
+// only an unusual order and the alignment are demands.
 LayoutDemand demand_of_mapper(const AskedInstance& asked) {
   LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;

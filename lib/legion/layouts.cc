@@ -127,6 +127,7 @@ std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requiremen
   return groups;
 }
 
+// Example: two dimensions in C order with AOS give (F, Y, X), in Fortran order with SOA (X, Y, F).
 Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions) {
   std::vector<Legion::DimensionKind> order;
   for (int d = 0; d < dimensions; ++d) {

@@ -233,6 +233,7 @@ class Overlay final : public Above {
     }
     wake(context);
   }
+  // The adapter looks at the epoch if a statement names any of its tasks.
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
     mapper->map_must_epoch(context, input, output);

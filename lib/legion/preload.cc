@@ -260,6 +260,7 @@ Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
   return library == nullptr ? found : library->unwrap(found);
 }
 
+// The three functions that launch tasks call Legion's own and measure how long it takes.
 Future Runtime::execute_task(Context context, const TaskLauncher& launcher,
                              std::vector<OutputRequirement>* outputs) {
   using Self = Future (Runtime::*)(Context, const TaskLauncher&, std::vector<OutputRequirement>*);

@@ -172,7 +172,7 @@ struct Takeover {
 };
 
 Takeover& takeover() {
-  // Never deleted: Legion may use it until the process ends.
+  // The object is never deleted, because Legion may use it until the process ends.
   static Takeover* const one = new Takeover;
   return *one;
 }

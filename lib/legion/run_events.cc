@@ -131,8 +131,8 @@ bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& laun
   return true;
 }
 
-// What the description leaves out is counted under a name, so that the recording can tell it.
-// Returns nothing if the domain cannot be kept.
+// Counts what the description leaves out, under a name for each reason, so that the recording can
+// tell it. Returns nothing if the domain cannot be kept.
 std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext context,
                                                 const Legion::Task& task, std::uint32_t number) {
   LaunchedTask launch;

@@ -43,9 +43,9 @@ class RuntimeCosts {
  public:
   // Notes that a task's call to launch something took this long.
   void called(std::int64_t nanoseconds);
-  // These measure the cost of mapping the task. The measured time begins when the previous task was
-  // mapped or when this task was launched, whichever is later. issued() notes the launch, mapped()
-  // the mapping.
+  // issued() and mapped() measure the cost of mapping the task. issued() notes when the task was
+  // launched, mapped() when it was mapped. The measured time begins when the previous task was
+  // mapped or when this task was launched, whichever is later.
   void issued(const Legion::Task& task, const HookTimes& times);
   void mapped(const Legion::Task& task, const HookTimes& times);
   // Writes the measured costs to `events`.

@@ -51,6 +51,7 @@ Privilege privilege_of(const Legion::RegionRequirement& requirement) {
   return discards ? Privilege::kWriteDiscard : Privilege::kReadWrite;
 }
 
+// LEGION_RELAXED has the bits of all other kinds of coherence.
 Coherence coherence_of(const Legion::RegionRequirement& requirement) {
   switch (requirement.prop & LEGION_RELAXED) {
     case LEGION_EXCLUSIVE:
@@ -181,6 +182,8 @@ std::span<const VariantView> TaskViews::variants(TaskId task) const {
   return found->second.variants;
 }
 
+// The storage is reused for one task after the other, so the view refers to it and is valid only
+// until the next call.
 const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
                                 const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;
@@ -291,6 +294,7 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
   return found;
 }
 
+// The groups were looked up together with the variants, so Legion is not called.
 std::span<const std::vector<std::size_t>> TaskViews::colocated(TaskId task,
                                                                VariantId variant) const {
   const auto found = known_.find(task);
