@@ -10,10 +10,12 @@
 
 namespace groma::mapper {
 
+// A program that is bound to a machine. It does not change after bind().
 struct Binding {
   Program program;
   Machine machine;
-  // value of each global, by its index; monostate until its assignment is executed
+  // The value of each global, by its index. monostate until the assignment of the global is
+  // executed.
   std::vector<Value> globals;
 };
 

@@ -1,5 +1,5 @@
-// Binds programs to machines and evaluates mapping functions. This is the public interface of the
-// interpreter.
+// Binds programs to machines, and evaluates mapping functions point by point. This is the public
+// interface of the interpreter.
 #include "groma/evaluate.h"
 
 #include <fmt/format.h>
@@ -12,12 +12,12 @@
 namespace groma {
 namespace {
 
-// Limit on the steps of the top level. It is higher than that of one evaluation, because generated
-// programs have many globals.
+// The largest number of steps of the top level. It is higher than that of one evaluation, because
+// generated programs have many globals.
 constexpr std::int64_t kMaxBindSteps = 10 * kMaxSteps;
 
-// Reports statements that this machine cannot carry out: kinds that it lacks, and memories that no
-// processor of the kind can address.
+// Reports statements that this machine cannot carry out: a Task statement of whose kinds the
+// machine has none, and a Region statement with a memory that no processor of its kind can address.
 void check_statements(const Program& program, const Machine& machine, Diagnostics& diags) {
   const auto is_there = [&machine](MemKind memory) {
     const std::vector<NodeType>& types = machine.node_types();
@@ -36,6 +36,7 @@ void check_statements(const Program& program, const Machine& machine, Diagnostic
                      name_of(static_cast<ProcKind>(row.kinds[0])));
       }
     } else if (row.key.table == program::TableId::kRegion && row.key.place != program::kAnyPlace) {
+      // The place of a Region statement is a processor kind plus 1.
       const auto kind = static_cast<ProcKind>(row.key.place - 1);
       for (std::size_t i = 0; i < row.kind_count && machine.has(kind); ++i) {
         const auto memory = static_cast<MemKind>(row.kinds[i]);
@@ -61,7 +62,7 @@ std::shared_ptr<const Machine> BoundProgram::shared_machine() const {
 }
 
 // Checks the statements, then runs the top level once to compute the globals. Returns nothing if
-// the program has errors or if the top level fails.
+// the program has errors or if the top level fails. Warnings do not prevent the binding.
 std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
                                  LogSink* log) {
   if (program.data().has_errors) return std::nullopt;
@@ -73,8 +74,8 @@ std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagno
   return BoundProgram(std::move(binding));
 }
 
-// The state of an evaluator. It has a copy of the globals, so that several evaluators can work at
-// once.
+// The state of one evaluator. It copies the globals, so that several evaluators can work in
+// different threads.
 struct FunctionEvaluator::State {
   BoundProgram bound;
   std::vector<mapper::Value> globals;
@@ -94,8 +95,9 @@ FunctionEvaluator& FunctionEvaluator::operator=(FunctionEvaluator&&) noexcept = 
 
 std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps(); }
 
-// Evaluates the function and checks its result: it must be a processor or a set of processors, and
-// of the kind that the task runs on. A set on several nodes is a warning.
+// Evaluates the function for one task and checks the result. It must be a processor or a set of
+// processors, of the kind on which the task runs (if `kind` is given). A set on several nodes is a
+// warning. Returns nothing after an error.
 std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
                                                std::optional<ProcKind> kind, Diagnostics& diags) {
   const Program& program = state_->bound.program();
@@ -140,6 +142,7 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
                                 name));
     return std::nullopt;
   }
+  // A task runs on one node, so the processors of other nodes are never used.
   const auto elsewhere = [&](const Processor& p) { return p.node != first.node; };
   if (std::any_of(placed.processors.begin(), placed.processors.end(), elsewhere)) {
     diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(function), name,

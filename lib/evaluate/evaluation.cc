@@ -1,4 +1,4 @@
-// Counts the steps of an evaluation, reports its failure, and limits its tuples.
+// Counts the steps of an evaluation, reports its first failure, and limits the size of its tuples.
 #include "evaluate/evaluation.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 namespace groma::mapper {
 namespace {
 
+// Returns a point as the language writes a tuple: "(1, 2)" or "(1,)".
 std::string coordinates_text(const Point& point) {
   std::string text = "(";
   for (int i = 0; i < point.dimensions(); ++i)
@@ -18,6 +19,7 @@ std::string coordinates_text(const Point& point) {
 
 }  // namespace
 
+// The top level belongs to no task, so messages name none.
 void Evaluation::begin_top_level(std::int64_t max_steps, Diagnostics& diags) {
   diags_ = &diags;
   task_ = nullptr;
@@ -26,6 +28,7 @@ void Evaluation::begin_top_level(std::int64_t max_steps, Diagnostics& diags) {
   frames_.clear();
 }
 
+// Each evaluation of a mapping function has kMaxSteps steps for itself.
 void Evaluation::begin_function(FunctionId function, const TaskPoint& task, Diagnostics& diags) {
   diags_ = &diags;
   task_ = &task;
@@ -44,8 +47,8 @@ std::string_view Evaluation::function_name(FunctionId function) const {
   return data_.names.text(data_.functions[function].name);
 }
 
-// Describes the evaluation for a message. It names `ipoint` only if that differs from the point,
-// because the launch does not begin at 0.
+// Describes the evaluation for a message. `ipoint` is the point relative to the launch's lower
+// corner. It is named only if it differs from the point.
 std::string Evaluation::where() const {
   if (task_ == nullptr) return "";
   const bool single = task_->parent || task_->processor;
@@ -66,7 +69,8 @@ std::string Evaluation::where() const {
                      coordinates_text(ipoint));
 }
 
-// Reports a failure. The chain of calls becomes a note, the innermost function first.
+// Reports the first failure. The chain of running functions becomes a note, the innermost first,
+// and the task becomes another.
 Diagnostic& Evaluation::fail(DiagId id, Range range, std::vector<DiagArg> args) {
   if (failed_) return dropped_;
   failed_ = true;
@@ -74,7 +78,7 @@ Diagnostic& Evaluation::fail(DiagId id, Range range, std::vector<DiagArg> args) 
   std::vector<std::string> running;
   if (frames_.size() > 1) {
     std::string chain;
-    const std::size_t first = task_ == nullptr ? 1 : 0;  // the top level is not a function
+    const std::size_t first = task_ == nullptr ? 1 : 0;  // The top level is not a function.
     for (std::size_t i = frames_.size(); i-- > first;) {
       running.emplace_back(function_name(frames_[i].function));
       chain += fmt::format("{}`{}`", chain.empty() ? "in " : ", called by ", running.back());
@@ -88,7 +92,8 @@ Diagnostic& Evaluation::fail(DiagId id, Range range, std::vector<DiagArg> args) 
   return diagnostic;
 }
 
-// Reports that a value has the wrong type. Returns the value of a failed evaluation.
+// Reports that a value has the wrong type. Returns monostate, which stands for the value of a
+// failed evaluation.
 Value Evaluation::fail_type(Range range, std::string_view what, std::string_view needs,
                             const Value& found) {
   fail(DiagId::kTypeMismatch, range,
@@ -96,6 +101,7 @@ Value Evaluation::fail_type(Range range, std::string_view what, std::string_view
   return {};
 }
 
+// Always returns false, so that tick() can return its result.
 bool Evaluation::fail_step_limit(Range range) {
   fail(DiagId::kStepLimit, range, {max_steps_})
       .help("compute less for each point, or compute it once in a global");
@@ -104,7 +110,8 @@ bool Evaluation::fail_step_limit(Range range) {
 
 // ---- Tuples
 
-// Makes a tuple. The cost is one step for each value; nested tuples count with all their items.
+// Makes a tuple, or fails if it is too long or too deep. The cost is one step for each value. The
+// items of nested tuples count against the limit on items.
 Value make_tuple(Evaluation& run, std::vector<Value> values, Range range) {
   if (run.failed() || !run.tick(static_cast<std::int64_t>(values.size()), range)) return {};
   auto made = std::make_shared<Tuple>();

@@ -13,11 +13,11 @@
 
 namespace groma::mapper {
 
-// A value of an index list or of an argument list.
+// An evaluated item of an index list or of an argument list.
 struct ListItem {
   Value value;
   Range range;
-  bool all = false;  // a bare `*`, which has no value
+  bool all = false;  // True: a bare `*`, which has no value.
 };
 
 class Evaluation {
@@ -53,7 +53,8 @@ class Evaluation {
     steps_ += steps;
     return steps_ <= max_steps_ ? !failed_ : fail_step_limit(range);
   }
-  std::int64_t steps() const { return all_steps_ + steps_; }  // steps of all evaluations so far
+  // The steps of all evaluations so far.
+  std::int64_t steps() const { return all_steps_ + steps_; }
 
   bool failed() const { return failed_; }
   // Reports the first failure, with the functions and the point in which it happened, and returns
@@ -61,7 +62,7 @@ class Evaluation {
   Diagnostic& fail(DiagId id, Range range, std::vector<DiagArg> args);
   // Reports that a value has the wrong type. Returns monostate.
   Value fail_type(Range range, std::string_view what, std::string_view needs, const Value& found);
-  Diagnostics& diags() { return *diags_; }  // the diagnostics that get warnings
+  Diagnostics& diags() { return *diags_; }  // Gets warnings and the first failure.
 
   // Describes the evaluation for a message: "`f` maps point (1, 5) of a launch of (11, 11) that
   // begins at (1, 1), where `ipoint` is (0, 4)" and similar.

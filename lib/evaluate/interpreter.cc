@@ -1,4 +1,5 @@
-// Evaluates expressions and functions as they are written.
+// Evaluates expressions and functions directly from their typed code, without any preparation.
+// Every other form of evaluation must give the same results.
 #include "evaluate/interpreter.h"
 
 #include <fmt/format.h>
@@ -18,11 +19,11 @@ using program::Type;
 
 namespace {
 
-// Limit on the nesting of expressions, including those of called functions. Each level takes some
-// 700 bytes of stack.
+// The largest nesting of expressions, including those of called functions. Each level takes some
+// 700 bytes of stack, so the limit keeps the stack small.
 constexpr int kMaxDepth = 1024;
 
-// Returns the value of a literal.
+// Returns the value of a literal. A 64-bit integer stands in two fields of the node.
 Value constant(const program::Data& data, const program::Code& node) {
   switch (node.op) {
     case Op::kInt:
@@ -39,8 +40,8 @@ Value constant(const program::Data& data, const program::Code& node) {
   }
 }
 
-// Returns an item of a tuple. A negative index counts from the end. `place` is the place of the
-// whole index.
+// Returns an item of a tuple. A negative index counts from the end: -1 is the last item. `place` is
+// the place of the whole index in the source.
 Value item_of(Evaluation& run, const std::vector<Value>& values, const std::vector<ListItem>& index,
               Range place) {
   if (index.size() != 1) {
@@ -64,7 +65,8 @@ Value item_of(Evaluation& run, const std::vector<Value>& values, const std::vect
   return values[static_cast<std::size_t>(*at < 0 ? *at + length : *at)];
 }
 
-// Returns true if an argument has the type of its parameter. Reports an error otherwise.
+// Returns true if an argument has the type that its parameter declares. Otherwise reports an error.
+// An `ipoint` or `ispace` parameter takes a tuple of integers or a processor.
 bool check_parameter(Evaluation& run, const program::Parameter& parameter, const ListItem& argument,
                      std::string_view callee) {
   using syntax::ParamType;
@@ -118,8 +120,8 @@ Interpreter::Interpreter(const Program& program, const Machine& machine,
       run_(data_),
       machines_(data_, machine, run_) {}
 
-// Executes the statements of the top level, each in a frame of its own. The step limit counts for
-// all statements together.
+// Executes the statements of the top level, each in a new frame. The step limit holds for all
+// statements together. A global keeps no value if its statement fails.
 bool Interpreter::top_level(std::int64_t max_steps, Diagnostics& diags) {
   run_.begin_top_level(max_steps, diags);
   for (const Action& action : data_.top) {
@@ -137,7 +139,7 @@ bool Interpreter::top_level(std::int64_t max_steps, Diagnostics& diags) {
   return !run_.failed();
 }
 
-// Evaluates the function with the task as its argument.
+// Evaluates the function with the task as its only argument.
 Value Interpreter::map(FunctionId function, const TaskPoint& task, Diagnostics& diags) {
   run_.begin_function(function, task, diags);
   const program::Function& called = data_.functions[function];
@@ -149,7 +151,8 @@ Value Interpreter::map(FunctionId function, const TaskPoint& task, Diagnostics& 
   return run_.failed() ? Value{} : result;
 }
 
-// Runs the statements of a function up to its `return`. A function without a `return` fails.
+// Runs the statements of a function up to its `return`. A function that ends without a `return`
+// fails.
 Value Interpreter::run_body(program::List body) {
   for (std::uint32_t i = 0; i < body.count && !run_.failed(); ++i) {
     const Action& action = data_.actions[body.begin + i];
@@ -173,8 +176,9 @@ Value Interpreter::run_body(program::List body) {
   return {};
 }
 
-// Evaluates the arguments and logs the line. After kMaxPrintLines lines, a warning is reported and
-// nothing more is logged.
+// Evaluates the arguments and logs the line, in which they replace the `{}` one by one. After
+// kMaxPrintLines lines, a warning is reported and nothing more is logged. Without a log, the
+// arguments are still evaluated, since they may fail.
 void Interpreter::print(const Action& action) {
   std::vector<std::string> args;
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
@@ -187,6 +191,7 @@ void Interpreter::print(const Action& action) {
     run_.diags().report(DiagId::kPrintLimit, action.range, kMaxPrintLines);
     return;
   }
+  // Each argument replaces the next `{}` of the text.
   std::string line;
   std::string_view rest = data_.strings[action.text];
   for (const std::string& arg : args) {
@@ -199,7 +204,8 @@ void Interpreter::print(const Action& action) {
   log_->log(LogLevel::kInfo, line.append(rest));
 }
 
-// Returns the value of an expression. Counts one step and the depth.
+// Returns the value of an expression, or monostate after a failure. Each expression costs one step
+// and is one level deep.
 Value Interpreter::eval(CodeId id) {
   const Code& node = code(id);
   if (!run_.tick(1, node.range)) return {};
@@ -214,7 +220,8 @@ Value Interpreter::eval(CodeId id) {
   return run_.failed() ? Value{} : value;
 }
 
-// Evaluates a node by its kind. eval() has counted the step.
+// Evaluates a node by its kind. eval() has counted the step already. `&&`, `||` and `?:` evaluate
+// only the operands that they need.
 Value Interpreter::eval_at(CodeId id, const Code& node) {
   switch (node.op) {
     case Op::kInt:
@@ -261,21 +268,22 @@ Value Interpreter::eval_at(CodeId id, const Code& node) {
       return broken(node);
     case Op::kSplice:
     case Op::kAll:
-      break;  // such nodes stand only in lists, which elements() handles
+      break;  // Such nodes stand only in lists, which elements() handles.
     default:
       return binary(node);
   }
   return {};
 }
 
-// Fails with an error that the check reported as a warning, because the code might never run.
+// Fails with an error that the checker reported as a warning, because the code might never run.
 Value Interpreter::broken(const Code& node) {
   const Diagnostic& known = data_.failures[node.a];
   run_.fail(known.id, known.range.value_or(node.range), known.args);
   return {};
 }
 
-// Returns a global. Fails if its statement has not run yet.
+// Returns a global. Fails if the statement of the global has not run yet: a function was called
+// above it.
 Value Interpreter::global(const Code& node) {
   const Value& value = globals_[node.a];
   if (value.get<std::monostate>() == nullptr) return value;
@@ -285,7 +293,7 @@ Value Interpreter::global(const Code& node) {
   return {};
 }
 
-// Returns the items of a list, with spliced tuples (`*t`) opened.
+// Returns the items of a list. The items of a spliced tuple (`*t`) are inserted one by one.
 std::vector<ListItem> Interpreter::elements(std::uint32_t begin, std::uint32_t count) {
   std::vector<ListItem> made;
   for (std::uint32_t i = 0; i < count && !run_.failed(); ++i) {
@@ -313,13 +321,15 @@ std::vector<ListItem> Interpreter::elements(std::uint32_t begin, std::uint32_t c
   return made;
 }
 
+// elements() has reported any failure, which make_tuple() notices.
 Value Interpreter::tuple(const Code& node) {
   std::vector<Value> values;
   for (ListItem& element : elements(node.a, node.b)) values.push_back(std::move(element.value));
   return make_tuple(run_, std::move(values), node.range);
 }
 
-// Evaluates `tuple(item for x in range)`.
+// Evaluates `tuple(item for x in range)`. The variable x has a slot of its own, which gets one
+// value after the other.
 Value Interpreter::comprehension(const Code& node) {
   const Value range = eval(node.b);
   if (run_.failed()) return {};
@@ -337,7 +347,7 @@ Value Interpreter::comprehension(const Code& node) {
   return make_tuple(run_, std::move(made), node.range);
 }
 
-// Negates an integer or each item of a tuple.
+// Negates an integer, or each item of a tuple, by subtracting it from 0.
 Value Interpreter::negate(const Code& node) {
   const Value value = eval(node.a);
   if (run_.failed()) return {};
@@ -349,7 +359,8 @@ Value Interpreter::negate(const Code& node) {
                value);
 }
 
-// Returns the bool that an expression computes. `what` names the place in the error.
+// Returns the bool that an expression computes, and false after a failure. `what` names the
+// expression in the error.
 bool Interpreter::truth(CodeId id, std::string_view what) {
   const Value value = eval(id);
   if (run_.failed()) return false;
@@ -358,6 +369,7 @@ bool Interpreter::truth(CodeId id, std::string_view what) {
   return false;
 }
 
+// Only the chosen side is evaluated.
 Value Interpreter::conditional(const Code& node) {
   const bool condition = truth(node.a, "the condition of `?:`");
   if (run_.failed()) return {};
@@ -389,7 +401,8 @@ Value Interpreter::index(const Code& node) {
 }
 
 // Computes one end of a slice, as Python does: a negative end counts from the back, and an end
-// beyond the length means the length. An end that is not written gets the value `missing`.
+// beyond the length means the length. An end that is not written becomes `missing`. Returns false
+// after a failure.
 bool Interpreter::slice_end(CodeId id, std::int64_t length, std::int64_t missing,
                             std::int64_t* end) {
   *end = missing;
@@ -405,10 +418,12 @@ bool Interpreter::slice_end(CodeId id, std::int64_t length, std::int64_t missing
   return true;
 }
 
-// Returns a slice of a tuple or of the sizes of a machine.
+// Returns a slice of a tuple or of the sizes of a machine. If the first end is not before the
+// second, the slice is empty.
 Value Interpreter::slice(const Code& node) {
   const Value base = eval(node.c);
   if (run_.failed()) return {};
+  // A machine is sliced as the tuple of its extents.
   const auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);
   if (!values) {
     return run_.fail_type(code(node.c).range, "a slice", "a tuple or a machine before it", base);
@@ -420,7 +435,8 @@ Value Interpreter::slice(const Code& node) {
   return make_tuple(run_, {values->begin() + from, values->begin() + to}, node.range);
 }
 
-// Evaluates a call of a function of the program in a frame of its own.
+// Evaluates a call of a function of the program. The function runs in a new frame; one step for
+// each of its variables pays for the frame.
 Value Interpreter::call(const Code& node) {
   const program::Function& called = data_.functions[node.c];
   std::vector<ListItem> args = elements(node.a, node.b);
@@ -446,7 +462,8 @@ Value Interpreter::call(const Code& node) {
   return result;
 }
 
-// Evaluates a method: `has`, `processor`, or an operation on a machine.
+// Evaluates a method: `has` of a processor, `processor` of a task, or an operation on a machine.
+// The option of an operation is evaluated after its arguments.
 Value Interpreter::method(CodeId id, const Code& node) {
   const Value base = eval(node.c);
   if (run_.failed()) return {};

@@ -64,7 +64,7 @@ class Interpreter {
   Evaluation run_;
   MachineExpressions machines_;
   int printed_lines_ = 0;
-  int depth_ = 0;  // number of eval() calls that are running, through expressions and calls
+  int depth_ = 0;  // The number of eval() calls that are running, through expressions and calls.
 };
 
 }  // namespace groma::mapper

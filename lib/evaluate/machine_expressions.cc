@@ -1,4 +1,4 @@
-// Makes machines, applies operations to them and looks up their processors.
+// Makes machines, applies operations to them, and looks up their processors by index.
 #include "evaluate/machine_expressions.h"
 
 #include <fmt/format.h>
@@ -15,19 +15,24 @@ using program::Method;
 
 namespace {
 
+// Returns the machine for a message, for example "GPU (2, 4)".
 std::string view_text(const MachineView& view) {
   return to_string({std::make_shared<const MachineView>(view)}, "");
 }
 
 }  // namespace
 
-// Returns a machine as a value. A machine with many operations counts more steps.
+// Returns a machine as a value. The copy of a machine with many operations costs more, so it counts
+// more steps.
 Value MachineExpressions::make_view(const Code& node, MachineView view) {
   const auto cost = static_cast<std::int64_t>(2 * view.operations() + view.sizes().size());
   if (!run_.tick(cost, node.range)) return {};
   return {std::make_shared<const MachineView>(std::move(view))};
 }
 
+// Machine(KIND) is a grid of the nodes and the processors in each. If nodes have different numbers
+// of processors, the grid is as wide as the machine's processors_per_node() says, and a warning is
+// reported once for each kind.
 Value MachineExpressions::make(const Code& node, const Value& kind_value) {
   const auto* kind = kind_value.get<ProcKind>();
   if (kind == nullptr) {
@@ -41,8 +46,8 @@ Value MachineExpressions::make(const Code& node, const Value& kind_value) {
 
 // ------------------------------------------------------------------------------------ indexing
 
-// Returns the processor at an index. If dimensions of the index are given as `*`, returns the set
-// of their processors, in row-major order over these dimensions.
+// Returns the processor at an index. If some dimensions are `*`, returns the set of all processors
+// in these dimensions, in row-major order.
 Value MachineExpressions::index(const Code& node, const MachineView& view,
                                 std::vector<ListItem> index) {
   if (index.size() == 1 && !index[0].all) {
@@ -55,7 +60,7 @@ Value MachineExpressions::index(const Code& node, const MachineView& view,
   }
   if (!check_index(node, view, index)) return {};
   Coordinates at;
-  std::vector<std::size_t> open;  // dimensions given as `*`
+  std::vector<std::size_t> open;  // The dimensions that are given as `*`.
   std::int64_t count = 1;
   for (std::size_t i = 0; i < index.size(); ++i) {
     at.push_back(index[i].all ? 0 : *index[i].value.get<std::int64_t>());
@@ -75,7 +80,8 @@ Value MachineExpressions::index(const Code& node, const MachineView& view,
   const auto cost = static_cast<std::int64_t>(view.operations() + 1);
   for (std::int64_t k = 0; k < count; ++k) {
     if (!run_.tick(cost, node.range)) return {};
-    // position within the dimensions that are given as `*`, in row-major order
+    // Converts the number k to a position in the dimensions that are given as `*`, in row-major
+    // order.
     std::int64_t rest = k;
     for (std::size_t i = open.size(); i-- > 0;) {
       at[open[i]] = rest % view.sizes()[open[i]];
@@ -88,8 +94,8 @@ Value MachineExpressions::index(const Code& node, const MachineView& view,
   return {std::shared_ptr<const ProcessorSet>(std::move(set))};
 }
 
-// Returns true if the index fits the machine. Reports an error otherwise, with notes about
-// differences from the original language.
+// Returns true if the index fits the machine. Otherwise reports an error. Notes tell where the
+// original language would behave differently (D5, D6).
 bool MachineExpressions::check_index(const Code& node, const MachineView& view,
                                      const std::vector<ListItem>& index) {
   if (index.size() != view.sizes().size()) {
@@ -128,7 +134,8 @@ bool MachineExpressions::check_index(const Code& node, const MachineView& view,
   return true;
 }
 
-// Returns the processor at an index that check_index() has accepted.
+// Returns the processor at an index that check_index() has accepted. Each operation of the machine
+// costs a step.
 std::optional<Processor> MachineExpressions::processor_at(const Code& node, const MachineView& view,
                                                           const Coordinates& index) {
   if (machine_.processors_per_node(view.kind()) == 0) {
@@ -145,8 +152,8 @@ std::optional<Processor> MachineExpressions::processor_at(const Code& node, cons
 
 // ------------------------------------------------------------------------------------ operations
 
-// Evaluates an operation on a machine. The results of the last searches are remembered, since
-// mapping functions split the same way for every point.
+// Evaluates an operation on a machine. The results of the last eight searches for a split are
+// cached, since mapping functions split in the same way for every point.
 Value MachineExpressions::operation(program::CodeId id, const Code& node, const MachineView& view,
                                     const std::vector<ListItem>& args,
                                     const OperationArguments& given) {
@@ -164,7 +171,8 @@ Value MachineExpressions::operation(program::CodeId id, const Code& node, const 
   return result_of(node, args, std::move(applied));
 }
 
-// Returns the machine, or nothing after it has reported why there is none.
+// Returns the machine that an operation made. If it made none, reports why, at the argument, the
+// option or the call that is to blame.
 Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem>& args,
                                     Applied applied) {
   if (auto* made = std::get_if<MachineView>(&applied)) return make_view(node, std::move(*made));
@@ -178,7 +186,8 @@ Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem
   return {};
 }
 
-// Returns the arguments of an operation, each checked against the table of methods.
+// Checks the types of an operation's arguments against the table of methods and converts them. A
+// dimension must exist in the machine. Returns nothing after an error.
 std::optional<OperationArguments> MachineExpressions::arguments(const Code& node,
                                                                 const MachineView& view,
                                                                 const std::vector<ListItem>& args) {
@@ -210,6 +219,7 @@ std::optional<OperationArguments> MachineExpressions::arguments(const Code& node
   return given;
 }
 
+// Returns true if the processor can address a memory of that kind on its node.
 Value MachineExpressions::has(const Code& node, const Value& base, const ListItem& memory) {
   const auto* processor = base.get<Processor>();
   const auto* kind = memory.value.get<MemKind>();
@@ -220,8 +230,8 @@ Value MachineExpressions::has(const Code& node, const Value& base, const ListIte
   return {machine_.can_address(processor->node, processor->kind, *kind)};
 }
 
-// Evaluates `task.processor(m)`: converts the coordinates of the task's processor from
-// Machine(KIND) to the view `m`.
+// Evaluates `task.processor(m)`. The task's processor has a node and an index on that node. The
+// result is the index of this place in the view `m`. Fails if a slice has cut the place off.
 Value MachineExpressions::task_processor(const Code& node, const Value& base,
                                          const ListItem& machine_arg) {
   const auto* task = base.get<TaskValue>();

@@ -42,11 +42,11 @@ class MachineExpressions {
   Value task_processor(const Code& node, const Value& base, const ListItem& machine);
 
  private:
-  // Cache of the last result at a place that searches for a split. Mapping functions split the same
-  // way for every point.
+  // The last result of a search for a split, at one place of the program. Mapping functions split
+  // in the same way for every point.
   struct SplitMemo {
     program::CodeId code = program::kNoCode;
-    std::int64_t n = 0;  // the extent that is split
+    std::int64_t n = 0;  // The extent that is split.
     OperationArguments given;
     Coordinates parts;
   };
@@ -63,7 +63,7 @@ class MachineExpressions {
   Evaluation& run_;
   std::array<SplitMemo, 8> memos_;
   std::size_t next_memo_ = 0;
-  // true for the kinds about whose unequal nodes it has warned
+  // True for the kinds for which make() has checked whether the nodes are unequal.
   std::array<bool, kProcKindCount> looked_at_{};
 };
 

@@ -1,5 +1,5 @@
-// The operations on a grid of processors. Each has a function that leads an index of the new grid
-// back to the old one.
+// The operations on a grid of processors. Each operation can be undone for one index, so that an
+// index of the last grid leads back to a processor.
 #include "evaluate/machine_view.h"
 
 #include <algorithm>
@@ -8,11 +8,13 @@
 namespace groma::mapper {
 namespace {
 
+// Return the position of dimension d in a list of coordinates.
 Coordinates::iterator at(Coordinates& index, int d) { return index.begin() + d; }
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 
 }  // namespace
 
+// Returns a copy of the view with one more operation.
 MachineView MachineView::with(Step step, Coordinates sizes) const {
   MachineView view = *this;
   view.steps_.push_back(std::move(step));
@@ -20,7 +22,7 @@ MachineView MachineView::with(Step step, Coordinates sizes) const {
   return view;
 }
 
-// Splits dimension `d` into as many dimensions as there are `parts`.
+// Replaces dimension `d` by as many dimensions as there are `parts`.
 MachineView MachineView::split(int d, Coordinates parts) const {
   Coordinates sizes = sizes_;
   sizes.erase(at(sizes, d));
@@ -28,7 +30,7 @@ MachineView MachineView::split(int d, Coordinates parts) const {
   return with({Step::Kind::kSplit, d, 0, sizes_[slot(d)], 0, std::move(parts)}, std::move(sizes));
 }
 
-// Merges dimensions `a` and `b` into one.
+// Merges dimensions `a` and `b` into one, in which `b` changes fastest.
 MachineView MachineView::merge(int a, int b) const {
   Coordinates sizes = sizes_;
   sizes[slot(a)] = sizes_[slot(a)] * sizes_[slot(b)];
@@ -46,6 +48,7 @@ MachineView MachineView::reverse(int d) const {
   return with({Step::Kind::kReverse, d, 0, sizes_[slot(d)], 0, {}}, sizes_);
 }
 
+// Any k is brought into the range from 0 to n - 1.
 MachineView MachineView::rotate(int d, std::int64_t k) const {
   const std::int64_t n = sizes_[slot(d)];
   const std::int64_t first = n == 0 ? 0 : (k % n + n) % n;
@@ -58,7 +61,7 @@ MachineView MachineView::slice(int d, std::int64_t lo, std::int64_t hi) const {
   return with({Step::Kind::kSlice, d, 0, lo, hi - lo + 1, {}}, std::move(sizes));
 }
 
-// Changes `index` from an index after the operation to the index before it.
+// Changes `index` from an index of the grid after the operation to that of the grid before it.
 void MachineView::step_back(const Step& step, Coordinates& index) {
   switch (step.kind) {
     case Step::Kind::kSplit: {
@@ -91,7 +94,9 @@ void MachineView::step_back(const Step& step, Coordinates& index) {
   }
 }
 
-// Changes `index` to the index after the operation. Returns false if the operation has cut it off.
+// Changes `index` from an index of the grid before the operation to that of the grid after it.
+// Returns false if the operation is a slice that has cut the index off. Swapping and reversing are
+// their own inverses.
 bool MachineView::step_forward(const Step& step, Coordinates& index) {
   switch (step.kind) {
     case Step::Kind::kSplit: {
@@ -123,13 +128,14 @@ bool MachineView::step_forward(const Step& step, Coordinates& index) {
   return false;
 }
 
+// Undoes the operations from the last to the first.
 Coordinates MachineView::to_base(Coordinates index) const {
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) step_back(*step, index);
   return index;
 }
 
-// Leads a processor's node and index forward over all operations. Returns nothing, and says in
-// `cut` which slice is the reason, if a slice has cut it off.
+// Applies all operations in order to the place of a processor: its node and its index there.
+// Returns nothing if a slice has cut the processor off; `cut` then describes the slice.
 std::optional<Coordinates> MachineView::from_base(std::int64_t node, std::int64_t processor,
                                                   Cut* cut) const {
   Coordinates index = {node, processor};

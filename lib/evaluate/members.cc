@@ -1,4 +1,4 @@
-// Finds the value of a member, or reports why there is none.
+// Returns the value of a member, such as `task.ipoint` or `m.size`, or reports why there is none.
 #include "evaluate/members.h"
 
 #include <fmt/format.h>
@@ -13,9 +13,11 @@ using program::Type;
 
 namespace {
 
+// Returns an integer as a value.
 Value number(std::int64_t value) { return {value}; }
 
-// Returns a member of a task or of its parent. Fails if this kind of task does not have the member.
+// Returns a member of a task or of its parent. `ipoint`, `ispace` and `ilo` exist only for points
+// of index launches, `parent` only for single tasks. Of a parent, only the name can be read.
 Value task_member(Evaluation& run, const Code& node, TaskValue task) {
   const auto tuple_of = [&](std::span<const std::int64_t> coordinates) {
     std::vector<Value> values;
@@ -25,6 +27,7 @@ Value task_member(Evaluation& run, const Code& node, TaskValue task) {
   const auto name = [](std::string_view text) -> Value {
     return {std::make_shared<const std::string>(text)};
   };
+  // Only the points of index launches have these members.
   const bool needs_index = node.member >= Member::kIpoint && node.member <= Member::kIlo;
   if (task.parent && node.member != Member::kName) {
     run.fail(DiagId::kParentMember, node.focus, {std::string(name_of(node.member))});
@@ -67,8 +70,9 @@ std::shared_ptr<const std::vector<Value>> sizes_of(const MachineView& view) {
   return std::make_shared<const std::vector<Value>>(std::move(sizes));
 }
 
-// Returns a member of a value. A processor has the members of the pair of its node and index, and a
-// machine has those of its extents.
+// Returns a member of a value. A processor has the members of a pair (node, index), and a machine
+// has those of the tuple of its extents. `volume` is the product of the items and fails if it
+// overflows.
 Value member_of(Evaluation& run, const Code& node, const Value& base, Range base_range) {
   if (const auto* task = base.get<TaskValue>()) return task_member(run, node, *task);
   const auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);
@@ -83,6 +87,7 @@ Value member_of(Evaluation& run, const Code& node, const Value& base, Range base
       integers(run, base.machine() != nullptr ? make_tuple(run, *values, node.range) : base,
                base_range, "`volume`");
   if (!sizes) return {};
+  // The product of the items; a product that does not fit is an error.
   std::int64_t volume = 1;
   for (std::int64_t size : *sizes) {
     if (__builtin_mul_overflow(volume, size, &volume)) {

@@ -1,4 +1,4 @@
-// Arithmetic and comparisons, item by item for tuples.
+// Arithmetic and comparisons of values. For tuples, both work item by item.
 #include "evaluate/operators.h"
 
 #include <fmt/format.h>
@@ -10,21 +10,22 @@ using program::Type;
 
 namespace {
 
-// Returns a tuple for a message: "(1, 2)", or only its length if it is long.
+// Returns a tuple for a message: "(1, 2)", or its length if it is long.
 std::string tuple_text(const Value& tuple, std::size_t length) {
   constexpr std::int64_t kLongest = 100;  // bytes
   return text_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
                                       : to_string(tuple, "the task");
 }
 
-// Returns the operator as the language writes it.
+// Returns the operator as the language writes it. The list is in the order of program::Op.
 std::string_view sign_of(Op op) {
   constexpr std::string_view kSigns[] = {
       "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
   return kSigns[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kNegate)];
 }
 
-// Applies an operator to two integers. An overflow or a division by zero fails.
+// Applies an operator to two integers. An overflow or a division by zero fails. Division rounds
+// toward zero, as in C++.
 Value integer_op(Evaluation& run, const Operator& op, std::int64_t left, std::int64_t right) {
   std::int64_t result = 0;
   bool overflow = false;
@@ -55,8 +56,8 @@ Value integer_op(Evaluation& run, const Operator& op, std::int64_t left, std::in
   return {};
 }
 
-// Applies an operator to integers, to the items of two tuples of one length, or to an integer and
-// each item. Negation is 0 - x.
+// Applies an operator to two integers, to the items of two tuples of one length, or to an integer
+// and each item of a tuple. Nested tuples are treated by recursion. Negation is 0 - x.
 Value arithmetic(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
   const auto* a = left.get<std::int64_t>();
   const auto* b = right.get<std::int64_t>();
@@ -78,6 +79,7 @@ Value arithmetic(Evaluation& run, const Operator& op, const Value& left, const V
   }
   const std::size_t length = left_values ? left_values->size() : right_values->size();
   if (!run.tick(static_cast<std::int64_t>(length), op.range)) return {};
+  // Each item of the result costs a step.
   std::vector<Value> made;
   for (std::size_t i = 0; i < length && !run.failed(); ++i) {
     made.push_back(arithmetic(run, op, left_values ? (*left_values)[i] : left,
@@ -86,7 +88,8 @@ Value arithmetic(Evaluation& run, const Operator& op, const Value& left, const V
   return make_tuple(run, std::move(made), op.range);
 }
 
-// Compares whole values of one type. A processor also equals the pair of its node and index.
+// Compares two values of one type. A processor is equal to the pair of its node and index. All
+// items of two tuples are compared, so that a wrong type is found even after a difference.
 bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
   const auto left_values = tuple_values(left);
   const auto right_values = tuple_values(right);
@@ -109,6 +112,8 @@ bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& 
     }
     return same;
   }
+  // What is left must be two values of one type. Machines, tasks and sets of processors cannot be
+  // compared.
   const Type a = type_of(left), b = type_of(right);
   const bool comparable = a == Type::kInt || a == Type::kBool || a == Type::kString ||
                           a == Type::kProcKind || a == Type::kMemKind;
@@ -118,6 +123,7 @@ bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& 
               fmt::format("{} and {}", describe(a), describe(b))});
     return false;
   }
+  // The comparison of long strings costs steps.
   if (a == Type::kString) {
     if (!run.tick(text_bytes(left) / 256, op.range)) return false;
     return **left.get<std::shared_ptr<const std::string>>() ==
@@ -129,7 +135,7 @@ bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& 
   return *left.get<MemKind>() == *right.get<MemKind>();
 }
 
-// Compares two values for equality, or two integers for order.
+// Compares two values for equality, or two integers for order. Values of other types have no order.
 Value compare(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
   if (op.op == Op::kEqual || op.op == Op::kNotEqual) {
     const bool same = equal(run, op, left, right);
@@ -155,6 +161,7 @@ Value compare(Evaluation& run, const Operator& op, const Value& left, const Valu
 
 }  // namespace
 
+// The operators stand in groups in program::Op, so a range tells which are arithmetic.
 Value apply(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
   const bool is_arithmetic = op.op == Op::kNegate || (op.op >= Op::kAdd && op.op <= Op::kModulo);
   return is_arithmetic ? arithmetic(run, op, left, right) : compare(run, op, left, right);

@@ -8,7 +8,7 @@ namespace groma::mapper {
 // An operator, with its place and the places of its operands in the program, which errors point at.
 struct Operator {
   program::Op op;
-  Range range;  // the whole expression
+  Range range;  // The whole expression.
   Range sign;
   Range left, right;
 };

@@ -1,5 +1,5 @@
-// Finds processors and memories of a machine. Nodes may differ, and some nodes may have no
-// processor of a kind.
+// Finds processors and memories of a machine. Nodes may be unequal, and some may have no processor
+// of a kind.
 #include "evaluate/processors.h"
 
 #include <fmt/format.h>
@@ -50,9 +50,9 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind) {
   return count;
 }
 
-// Returns the addressable memory with the highest bandwidth that has a capacity. With `rdma`,
-// registered and zero-copy memories come first. If several have the same bandwidth, the first kind
-// wins.
+// Returns the memory kind with the highest bandwidth among those that the processors can address
+// and that have a capacity. With `rdma`, registered and zero-copy memories come before all others.
+// Among equals, the first kind in the order of MemKind is chosen.
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma) {
   const auto registered = [rdma](const Affinity& affinity) {
@@ -74,7 +74,7 @@ std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, Pr
   return best == nullptr ? std::nullopt : std::optional(best->memory);
 }
 
-// Warns once for each kind if not all nodes have equally many processors of it.
+// Warns, once for each kind, if some nodes have another number of processors of the kind.
 void warn_of_unequal_nodes(const Machine& machine, ProcKind kind, Range range, Diagnostics& diags) {
   if (machine.uniform(kind)) return;
   const auto same = [kind](const Diagnostic& told) {

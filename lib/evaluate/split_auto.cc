@@ -1,4 +1,5 @@
-// auto_split: tries all ordered factorisations, in the order of the original implementation.
+// auto_split: tries all ordered factorisations of a number, in the order of the original
+// implementation. Chooses the one with the smallest sum of size / extent.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -23,7 +24,7 @@ std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::
   for (const Factor& factor : divisors.factors()) {
     Ways ways = 1;
     for (std::size_t i = 1; i <= factor.exponent; ++i) {
-      // `ways` is a binomial coefficient after each step, so the division is exact
+      // `ways` is a binomial coefficient after each step, so the division is exact.
       ways = ways * (k - 1 + i) / i;
       if (ways > static_cast<Ways>(limit / count)) return limit + 1;
     }
@@ -47,6 +48,7 @@ class AutoSearch {
     }
   }
 
+  // The largest prime is dealt out first, the smallest last.
   Sizes run() {
     place(divisors_.factors().size() - 1, 0, divisors_.factors().back().exponent);
     return greedy_tied_ ? greedy_ : sizes_of(first_tied_);
@@ -54,7 +56,7 @@ class AutoSearch {
 
  private:
   // Divides as the original does: converts both numbers to float, divides in double, and rounds to
-  // float.
+  // float. With other arithmetic, other candidates would tie.
   static float quotient(std::int64_t size, std::int64_t extent) {
     return static_cast<float>(static_cast<double>(static_cast<float>(size)) /
                               static_cast<double>(static_cast<float>(extent)));
@@ -106,7 +108,7 @@ class AutoSearch {
   // Compares a factorisation with the best so far. best_ stays as it is on a tie, even if the new
   // cost is a little lower, because the original compares with the first of the tied candidates.
   void consider(float cost) {
-    constexpr float kTolerance = 1e-6F;  // the largest float below 1e-6
+    constexpr float kTolerance = 1e-6F;  // The largest float below 1e-6.
     const float gain = best_ - cost;
     if (gain < -kTolerance) return;
     if (gain > kTolerance) {
@@ -117,6 +119,7 @@ class AutoSearch {
     greedy_tied_ = greedy_tied_ || is_greedy();
   }
 
+  // Returns true if the factorisation now in placed_ is the result of greedy_split.
   bool is_greedy() const {
     for (std::size_t i = 0; i < dimensions_; ++i) {
       if (divisors_.value(placed_[i]) != greedy_[i]) return false;
@@ -133,8 +136,10 @@ class AutoSearch {
   const Divisors& divisors_;
   const Sizes& greedy_;
   std::size_t dimensions_;
-  std::vector<float> quotients_;     // quotient for [dimension][divisor]
-  std::vector<std::size_t> placed_;  // for each dimension, the divisor that it has so far
+  // The quotient for each [dimension][divisor].
+  std::vector<float> quotients_;
+  // The divisor that each dimension has so far.
+  std::vector<std::size_t> placed_;
   float best_ = std::numeric_limits<float>::infinity();
   std::vector<std::size_t> first_tied_;
   bool greedy_tied_ = false;

@@ -1,5 +1,5 @@
-// decompose: a dynamic program over pairs of a dimension and the divisor that is left for it and
-// the later dimensions.
+// decompose: finds the split with the least communication by dynamic programming. A partial problem
+// is a dimension together with the divisor that is left for it and for the later dimensions.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -17,13 +17,14 @@ __extension__ typedef unsigned __int128 Cost;
 
 using Sizes = std::vector<std::int64_t>;
 
-// Limit on the tails that one call examines. It is below the limit of auto_split, because each tail
-// costs a search of divisors and a sort.
+// The largest number of tails that one call examines. It is below the limit of auto_split, because
+// each tail costs a search of divisors and a sort.
 constexpr std::int64_t kMaxTails = kMaxFactorisations / 5;
 
-// The cost that stands for "too large for a Cost" and "impossible". No other cost exceeds it.
+// The cost that means "too large for a Cost" or "impossible". No other cost exceeds it.
 constexpr Cost kNoCost = ~Cost{0};
 
+// Add or multiply two costs; the result is kNoCost if it does not fit.
 Cost add(Cost a, Cost b) {
   Cost sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? kNoCost : sum;
@@ -37,10 +38,10 @@ Cost multiply(Cost a, Cost b) {
 // The sizes of dimensions i..k-1 in a split that has the least crossing cost (the first sum of
 // decompose() in splits.h).
 struct Tail {
-  Cost volume;       // product of the extents b_j of the largest block
-  Cost surface;      // sum over j of halo_j * (product of the other b's), within these dimensions
-  std::size_t size;  // index of the divisor o_i, the size of dimension i
-  std::size_t next;  // index of the tail of dimension i + 1 that continues this one
+  Cost volume;       // The product of the extents b_j of the largest block.
+  Cost surface;      // Sum over j of halo_j * (product of the other b's), in these dimensions.
+  std::size_t size;  // Index of the divisor o_i, the size of dimension i.
+  std::size_t next;  // Index of the tail of dimension i + 1 with which this one goes on.
 };
 
 // Searches for the best split. The crossing cost is a sum of costs that each depend on one
@@ -85,6 +86,7 @@ class Decomposition {
  private:
   static Cost unsigned_of(std::int64_t value) { return static_cast<Cost>(value); }
 
+  // Returns the position of a dimension and a divisor in the tables.
   std::size_t at(std::size_t dimension, std::size_t left) const {
     return dimension * divisors_.count() + left;
   }
@@ -111,12 +113,13 @@ class Decomposition {
   Cost least_of(std::size_t i, std::size_t left) const {
     Cost least = kNoCost;
     for (std::size_t size : choices_[left]) {
-      if (crossing_[at(i, size)] >= least) break;  // the crossing cost rises with the size
+      if (crossing_[at(i, size)] >= least) break;  // The crossing cost rises with the size.
       least = std::min(least, crossing_with(i, left, size));
     }
     return least;
   }
 
+  // Returns the least crossing cost if dimension i gets the divisor `size`.
   Cost crossing_with(std::size_t i, std::size_t left, std::size_t size) const {
     return add(crossing_[at(i, size)], least_[at(i + 1, left - size)]);
   }
@@ -151,6 +154,7 @@ class Decomposition {
     return result;
   }
 
+  // Returns the tail that begins with dimension i of this size and goes on with `rest`.
   Tail extend(std::size_t i, std::size_t size, const Tail& rest, std::size_t next) const {
     const std::int64_t parts = divisors_.value(size);
     const Cost block = unsigned_of((extents_[i] - 1) / parts + 1);
@@ -178,7 +182,8 @@ class Decomposition {
              std::pair(candidates[b].surface, candidates[b].volume);
     });
     std::vector<std::size_t> kept;
-    // the surface rises, so a tail is kept only if its volume is smaller
+    // In this order the surface rises. So a tail is kept only if its volume is smaller than that of
+    // all tails before.
     for (std::size_t index : order) {
       if (kept.empty() || candidates[index].volume < candidates[kept.back()].volume) {
         kept.push_back(index);
@@ -192,6 +197,7 @@ class Decomposition {
 
   static bool has_less_surface(const Tail& a, const Tail& b) { return a.surface < b.surface; }
 
+  // Follows a tail from the first dimension to the last and returns its sizes.
   Sizes sizes_of(Tail tail) const {
     Sizes sizes;
     std::size_t left = divisors_.whole();
@@ -207,11 +213,13 @@ class Decomposition {
   const Sizes& extents_;
   std::span<const std::int64_t> halo_;
   std::size_t dimensions_;
-  // for each product, the indices of its divisors in rising order of value
+  // The indices of the divisors of each product, in rising order of value.
   std::vector<std::vector<std::size_t>> choices_;
-  std::vector<Cost> crossing_;  // for [dimension][size]: halo * (o - 1) * the other extents
-  std::vector<Cost> least_;     // for [dimension][product that is left]: the least crossing cost
-  // for [dimension][product that is left]: see tails(); empty: not computed yet
+  // The crossing cost for each [dimension][size]: halo * (o - 1) * the other extents.
+  std::vector<Cost> crossing_;
+  // The least crossing cost for each [dimension][product that is left].
+  std::vector<Cost> least_;
+  // The result of tails() for each [dimension][product that is left]. Empty: not computed yet.
   std::vector<std::vector<Tail>> tails_;
   std::int64_t looked_at_ = 0;
   bool too_many_ = false;

@@ -4,7 +4,8 @@
 
 namespace groma::mapper {
 
-// Returns the prime factors, found by trial division.
+// Finds the prime factors by trial division. After 2, only odd numbers are tried. What is left in
+// the end is 1 or a prime.
 std::vector<Factor> factorise(std::int64_t n) {
   std::vector<Factor> factors;
   std::size_t stride = 1;
@@ -19,6 +20,8 @@ std::vector<Factor> factorise(std::int64_t n) {
   return factors;
 }
 
+// The list of divisors grows prime by prime: each new divisor is the prime times the divisor that
+// stands one stride before it.
 Divisors::Divisors(std::int64_t n) : factors_(factorise(n)), values_{1} {
   for (const Factor& factor : factors_) {
     for (std::size_t i = 0; i < factor.exponent * factor.stride; ++i) {
@@ -27,7 +30,8 @@ Divisors::Divisors(std::int64_t n) : factors_(factorise(n)), values_{1} {
   }
 }
 
-// Returns the indices of all divisors of a divisor, built prime by prime.
+// Reads the exponents of the divisor from the digits of its index, and combines all smaller
+// exponents.
 std::vector<std::size_t> Divisors::divisors_of(std::size_t divisor) const {
   std::vector<std::size_t> found = {0};
   for (const Factor& factor : factors_) {

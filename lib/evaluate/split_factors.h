@@ -9,12 +9,12 @@
 namespace groma::mapper {
 
 inline constexpr std::int64_t kMaxSplit = std::int64_t{1} << 40;
-inline constexpr std::size_t kMaxNewDimensions = 32;  // limit for auto_split and decompose
+inline constexpr std::size_t kMaxNewDimensions = 32;  // Only for auto_split and decompose.
 
 struct Factor {
   std::int64_t prime;
   std::size_t exponent;
-  std::size_t stride;  // Divisors index of the prime itself
+  std::size_t stride;  // The index of the prime itself in Divisors.
 };
 
 // Returns the prime factors in rising order. Uses trial division: at most 2^20 steps.
@@ -29,7 +29,7 @@ class Divisors {
 
   const std::vector<Factor>& factors() const { return factors_; }
   std::size_t count() const { return values_.size(); }
-  std::size_t whole() const { return count() - 1; }  // the index of n itself
+  std::size_t whole() const { return count() - 1; }  // Returns the index of n itself.
   std::int64_t value(std::size_t divisor) const { return values_[divisor]; }
 
   // Returns the indices of all divisors of the divisor with this index.

@@ -8,7 +8,8 @@
 
 namespace groma::mapper {
 
-// Multiplies each prime factor, from the smallest on, into the smallest size.
+// Multiplies each prime factor, from the smallest on, into the first of the smallest sizes.
+// Example: for 12 processors in 2 dimensions, the factors 2, 2 and 3 give 2 x 1, 2 x 2 and 6 x 2.
 std::vector<std::int64_t> balance_split(std::int64_t n, std::int64_t k) {
   GROMA_CHECK(n >= 0 && n <= kMaxSplit && k >= 1);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(k), 1);
@@ -23,6 +24,7 @@ std::vector<std::int64_t> balance_split(std::int64_t n, std::int64_t k) {
 }
 
 // Gives each prime factor, from the largest on, to the dimension with the largest remaining extent.
+// Example: 4 processors for extents 8 and 2 become 4 x 1.
 std::vector<std::int64_t> greedy_split(std::int64_t n, std::span<const std::int64_t> extents) {
   GROMA_CHECK(n >= 0 && n <= kMaxSplit);
   std::vector<std::int64_t> sizes(extents.size(), 1);

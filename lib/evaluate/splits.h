@@ -13,8 +13,8 @@ namespace groma::mapper {
 
 // Why there is no split.
 enum class SplitError : std::uint8_t {
-  kOverflow,  // a product or cost does not fit (extents: 2^63-1, costs: 128 bits)
-  kTooMany,   // more than kMaxFactorisations factorisations would have to be tried
+  kOverflow,  // A product or a cost does not fit (extents: 2^63-1, costs: 128 bits).
+  kTooMany,   // More than kMaxFactorisations factorisations would have to be tried.
 };
 using SplitResult = std::variant<std::vector<std::int64_t>, SplitError>;
 

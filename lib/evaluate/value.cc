@@ -1,4 +1,4 @@
-// Computes the types of values and their text in messages.
+// Computes the types of values and the text that shows them.
 #include "evaluate/value.h"
 
 #include <fmt/format.h>
@@ -6,13 +6,14 @@
 namespace groma::mapper {
 namespace {
 
-// Returns a tuple as the language writes it: "(1, 2)" or "(1,)".
+// Returns a tuple as the language writes it: "(1, 2)", or "(1,)" for a single item.
 std::string list(const std::vector<std::string>& items) {
   std::string text = "(";
   for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : ", ") + items[i];
   return text + (items.size() == 1 ? ",)" : ")");
 }
 
+// Returns the node and the index of a processor, for example "(2, 4)".
 std::string pair(const Processor& processor) {
   return fmt::format("({}, {})", processor.node, processor.index);
 }
@@ -31,7 +32,8 @@ program::Type type_of(const Value& value) {
   return kTypes[value.v.index()];
 }
 
-// Returns the items of a tuple, or the node and index of a processor, or null for other values.
+// Returns the items of a tuple, or the node and index of a processor. Returns null for all other
+// values. The items of a tuple are shared with it, not copied.
 std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
   using Values = std::vector<Value>;
   if (const auto* tuple = value.get<std::shared_ptr<const Tuple>>()) {
@@ -43,7 +45,8 @@ std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
   return nullptr;
 }
 
-// Returns about how long the text of the value is, in bytes, without making the text.
+// Returns the approximate length of the value's text in bytes, without making the text. A long text
+// costs steps.
 std::int64_t text_bytes(const Value& value) {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
@@ -58,7 +61,8 @@ std::int64_t text_bytes(const Value& value) {
   return bytes;
 }
 
-// Returns the value as `print` and messages show it. A task is shown by its name.
+// Returns the value as `print` and messages show it. A task is shown as `task_name`, a machine by
+// its kind and extents, and a set of processors in braces.
 std::string to_string(const Value& value, std::string_view task_name) {
   struct Writer {
     std::string_view task_name;

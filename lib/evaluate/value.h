@@ -30,10 +30,13 @@ struct TaskValue {
   bool parent = false;
 };
 
+// The processors on any of which a task may run, in the order of the index that made the set.
 struct ProcessorSet {
   std::vector<Processor> processors;
 };
 
+// A value. monostate stands for the value of a failed evaluation, and for a global before its
+// statement.
 struct Value {
   std::variant<std::monostate, std::int64_t, bool, std::shared_ptr<const Tuple>,
                std::shared_ptr<const std::string>, std::shared_ptr<const MachineView>, TaskValue,

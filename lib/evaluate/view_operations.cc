@@ -18,7 +18,7 @@ namespace {
 
 using Parts = std::variant<Coordinates, RefusedOperation>;
 
-// The position of the extents, or of their number, among the parameters of methods that split.
+// The position of the extents, or of their number, among the parameters of all methods that split.
 constexpr int kTuple = 1;
 
 bool negative(std::int64_t x) { return x < 0; }
@@ -39,12 +39,13 @@ RefusedOperation bad_split(Method method, int at, std::string what, std::string 
           at};
 }
 
-// Returns true if a view can have that many dimensions.
+// Returns true if a view can have one dimension for each of these extents.
 bool fits_a_view(const Coordinates& extents) {
   return !extents.empty() && extents.size() <= kMaxViewDimensions;
 }
 
-// Returns the view, or the limit of views that it exceeds.
+// Returns `made`, or a refusal if it exceeds the limit on dimensions or operations. `from` is the
+// view before the operation.
 Applied within_limits(const MachineView& from, MachineView made) {
   if (from.operations() >= kMaxViewOperations) {
     return RefusedOperation{DiagId::kMachineLimit, {kMaxViewOperations, std::string("operations")}};
@@ -68,7 +69,7 @@ Applied swap_or_merge(Method method, const MachineView& view, const OperationArg
   return within_limits(view, view.merge(a, b));
 }
 
-// Cuts a dimension to the range lo..hi, with both ends included.
+// Keeps the indices lo..hi of a dimension, both ends included.
 Applied slice(const MachineView& view, const OperationArguments& given) {
   const auto [d, lo, hi] = given.numbers;
   const std::int64_t n = view.sizes()[given.dimension(0)];
@@ -83,7 +84,7 @@ Applied slice(const MachineView& view, const OperationArguments& given) {
   return within_limits(view, view.slice(static_cast<int>(d), lo, hi));
 }
 
-// Returns the two extents of `split`, whose factor has to divide the extent.
+// Returns the two extents of `split`. Its factor must divide the extent `n`.
 Parts split_by(std::int64_t n, const OperationArguments& given) {
   const std::int64_t factor = given.numbers[1];
   if (factor < 1) {
@@ -100,7 +101,7 @@ Parts split_by(std::int64_t n, const OperationArguments& given) {
   return Coordinates{factor, n / factor};
 }
 
-// Returns the extents of `balance_split`.
+// Returns the extents of `balance_split` into `parts` dimensions.
 Parts balanced(std::int64_t n, std::int64_t parts) {
   if (parts < 1 || parts > kMaxViewDimensions) {
     return bad_split(Method::kBalanceSplit, kTuple, fmt::format("{} dimensions", parts),
@@ -109,7 +110,8 @@ Parts balanced(std::int64_t n, std::int64_t parts) {
   return balance_split(n, parts);
 }
 
-// Returns the widths that neighbours exchange in each dimension. The default is 1.
+// Returns the widths of the data that neighbours exchange in each dimension: the option `halo`, or
+// 1 for each dimension.
 Parts halo_of(const OperationArguments& given) {
   if (any_negative(given.tuple)) {
     return bad_split(Method::kDecompose, kTuple, "a negative extent", "extents of 0 or more");
@@ -123,7 +125,7 @@ Parts halo_of(const OperationArguments& given) {
   return *given.option;
 }
 
-// Returns the extents that `auto_split` or `decompose` finds, or why there are none.
+// Returns the extents that `auto_split` or `decompose` finds, or the reason why there are none.
 Parts searched(Method method, std::int64_t n, const OperationArguments& given) {
   SplitResult found;
   if (method == Method::kAutoSplit) {
@@ -188,7 +190,7 @@ Applied apply(Method method, const MachineView& view, const OperationArguments& 
     case Method::kGreedySplit:
     case Method::kAutoSplit:
     case Method::kDecompose:
-      break;  // these split a dimension: see below
+      break;  // These methods split a dimension, as follows below.
     case Method::kHas:
     case Method::kProcessor:
       GROMA_REQUIRE(false, "a question about a machine changes no view");
@@ -198,8 +200,8 @@ Applied apply(Method method, const MachineView& view, const OperationArguments& 
   return split_into(view, d, std::get<Coordinates>(std::move(parts)));
 }
 
-// `decompose` counts a fixed number of steps, or none if its halo is not valid. `auto_split` counts
-// by the number of factorisations of the extent.
+// `decompose` counts a fixed number of steps, because its search is short. `auto_split` counts by
+// the number of factorisations that it tries.
 std::int64_t search_steps(Method method, const MachineView& view, const OperationArguments& given) {
   if (!searches(method) || !fits_a_view(given.tuple)) return 0;
   if (method == Method::kDecompose)

@@ -14,12 +14,13 @@
 
 namespace groma::mapper {
 
-// The arguments of a call, by the table of methods. The dimensions refer to the machine.
+// The arguments of an operation, sorted by the types in the table of methods. Dimensions are those
+// of the machine before the operation.
 struct OperationArguments {
   // The integers and dimensions, each at its position among the parameters. Other positions are 0.
   std::array<std::int64_t, syntax::kMaxMethodParameters> numbers = {};
-  Coordinates tuple;                  // the tuple parameter
-  std::optional<Coordinates> option;  // `halo`
+  Coordinates tuple;                  // The tuple parameter, such as the extents of a launch.
+  std::optional<Coordinates> option;  // The value of the option `halo`.
 
   std::size_t dimension(std::size_t position) const {
     return static_cast<std::size_t>(numbers[position]);
@@ -27,8 +28,8 @@ struct OperationArguments {
   friend bool operator==(const OperationArguments&, const OperationArguments&) = default;
 };
 
-// Why an operation gives no machine: a diagnostic and its place. The place is the position of an
-// argument, the call, or the option.
+// The reason why an operation gives no machine. `at` is the place of the error: the position of an
+// argument, or kCall or kOption.
 struct RefusedOperation {
   static constexpr int kCall = -1, kOption = -2;
   DiagId id;
@@ -38,6 +39,7 @@ struct RefusedOperation {
 };
 using Applied = std::variant<MachineView, RefusedOperation>;
 
+// Returns true if the view has this dimension. Dimensions count from 0.
 bool has_dimension(const MachineView& view, std::int64_t dimension);
 
 // Applies `method` to `view`. `method` must be an operation on machines.

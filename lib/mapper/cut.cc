@@ -1,4 +1,5 @@
-// Cuts an index launch into slices, as a runtime does it with the mappers of its processors.
+// Cuts an index launch into slices by the answers of mappers, as a runtime does. Each answer is
+// checked before it is used.
 #include "mapper/cut.h"
 
 #include <fmt/format.h>
@@ -8,7 +9,8 @@
 namespace groma::mapper {
 namespace {
 
-constexpr int kMaxRecursion = 32;  // limit on how often slices of slices are cut again
+// A slice of a slice may be cut again, but at most this many times in a row.
+constexpr int kMaxRecursion = 32;
 
 // Returns the smallest box that contains both boxes.
 Rect around(const Rect& a, const Rect& b) {
@@ -20,7 +22,8 @@ Rect around(const Rect& a, const Rect& b) {
   return box;
 }
 
-// Returns the intersection of two boxes. It is empty if an extent is below 1.
+// Returns the intersection of two boxes. If they have no common point, an extent of the result is
+// below 1.
 Rect common(const Rect& a, const Rect& b) {
   Rect box = a;
   for (int d = 0; d < a.dimensions(); ++d) {
@@ -30,6 +33,7 @@ Rect common(const Rect& a, const Rect& b) {
   return box;
 }
 
+// Returns true if every extent is at least 1.
 bool has_points(const Rect& box) {
   for (int d = 0; d < box.dimensions(); ++d) {
     if (box.extents[d] < 1) return false;
@@ -39,7 +43,7 @@ bool has_points(const Rect& box) {
 
 }  // namespace
 
-// Appends a slice for each point of the box; everything else is copied from `like`.
+// Appends one slice for each point of the box. The processor and the flags are copied from `like`.
 void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices) {
   Point one = Point::zeros(box.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
@@ -50,14 +54,15 @@ void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices)
   } while (next_point(box, &slice.box.lower));
 }
 
-// Intersects each block with the boxes. Blocks without points are dropped, and the processors move
-// up.
+// The default mapper cuts the box around a domain with holes. Each of its blocks is reduced to the
+// points of the domain. A block without points is dropped, and the processors of later blocks move
+// up, so that the first processors all get work.
 TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes) {
   struct Block {
     TaskSlice slice;
     bool by_point = false;
   };
-  std::vector<Block> blocks;  // consecutive points of one processor are one block
+  std::vector<Block> blocks;  // Consecutive slices of one processor are one block.
   for (const TaskSlice& slice : slices) {
     if (!blocks.empty() && blocks.back().slice.processor == slice.processor) {
       blocks.back().slice.box = around(blocks.back().slice.box, slice.box);
@@ -86,8 +91,9 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
   return made;
 }
 
-// For a replicated task, asks for the sharding functor, checks that the parts of the shards cover
-// the domain, and lets each shard cut its parts.
+// Without several shards, the mapper of `by` cuts the whole domain. For a replicated task, asks for
+// the sharding functor, checks that the parts of the shards cover the domain, and lets each shard
+// cut its parts.
 bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
                  const ShardTable& shards, TaskSlices& slices) const {
   if (shards.size() < 2) return cut_part(task, by, domain, 0, slices);
@@ -110,7 +116,8 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
       all.slices.push_back({box, shards[shard]});
     });
   }
-  TaskView any_kind = task;  // a shard's processor may lack a variant
+  // The processor of a shard may lack a variant, so variants are not checked.
+  TaskView any_kind = task;
   any_kind.variants = {};
   if (!accepts(validate(all, any_kind, domain, machine))) return false;
   for (ShardId shard = 0; shard < shards.size(); ++shard) {
@@ -120,7 +127,7 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
 }
 
 // Cuts the parts of one shard one by one. If the mapper cuts by default and there are several
-// parts, they are cut as blocks of the box around them.
+// parts, the default blocks are those of the box around all parts.
 bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                        TaskSlices& slices) const {
   SliceTaskOutput answer;
@@ -133,7 +140,8 @@ bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<cons
   return true;
 }
 
-// Cuts the box around the parts into the default mapper's blocks, and keeps what lies in the parts.
+// Cuts the box around the parts into the default mapper's blocks, and keeps the points that lie in
+// the parts.
 bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                         TaskSlices& slices) const {
   Rect all = parts.front();
@@ -145,6 +153,7 @@ bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<con
   return true;
 }
 
+// Asks the mapper of `by` to cut one box. `depth` counts how often slices were cut again.
 bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
                       TaskSlices& slices) const {
   SliceTaskOutput answer;

@@ -21,7 +21,8 @@ inline constexpr std::array kTopLevelKinds = {ProcKind::kCpu,  ProcKind::kOmp, P
 struct Cutter {
   const Machine& machine;
   MapperRuntime& runtime;
-  std::function<Mapper&(const Processor&)> mapper;  // returns the mapper object of a processor
+  // Returns the mapper object of a processor.
+  std::function<Mapper&(const Processor&)> mapper;
   // Receives refusals; returns false if there are any.
   std::function<bool(std::vector<Refusal>)> accepts;
   // Reports an error that validate() does not find; returns false.

@@ -1,5 +1,5 @@
-// Applies the decisions of a program (docs/language.md, "Which statement decides") to a machine and
-// to the variants of a task.
+// Applies the decisions of a program to a machine and to the variants of a task (docs/language.md,
+// "Which statement decides").
 #include "mapper/decisions.h"
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 
 namespace groma::mapper {
 
-// Returns the first kind that the machine has and the task has a variant for. The order of the
-// kinds comes from the Task statement, or from the default mapper if there is none.
+// Returns the first kind that the machine has and for which the task has a variant. A Task
+// statement gives the order of the kinds; without one, the kind that the program's own mapper chose
+// comes first, then the order of the default mapper.
 std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
                                         const Machine& machine) {
   const auto decision = program.task(task.name);
@@ -95,8 +96,8 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
   }
 }
 
-// Returns true if VIRTUAL comes before every memory that the processor can address. The region is
-// then virtual.
+// Returns true if VIRTUAL comes before every memory that the processor can address. The region then
+// gets a virtual instance.
 bool virtual_first(const RequirementWish& wish, const Processor& processor,
                    const Machine& machine) {
   for (const InstanceWish& candidate : wish.candidates()) {
@@ -108,8 +109,9 @@ bool virtual_first(const RequirementWish& wish, const Processor& processor,
 
 }  // namespace
 
-// Begins with the default mapper's wish and replaces the parts that statements decide. The
-// exclusive regions of an inner variant keep the default wish, except reductions and outputs.
+// Begins with the default mapper's wish and replaces the parts that statements decide. An inner
+// variant does not use the data of its exclusive regions, so these keep the default wish (virtual).
+// Reductions and outputs are exceptions.
 RequirementWish decide_requirement(const Program& program, const TaskView& task,
                                    std::uint32_t position, const VariantView& variant,
                                    const Processor& processor, const Machine& machine,
@@ -138,6 +140,7 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
   return wish;
 }
 
+// A statement about a kind of processor counts only if `kind` is known.
 std::optional<FunctionDecision> decide_function(const Program& program, const TaskView& task,
                                                 std::optional<ProcKind> kind) {
   return task.is_index ? program.index_function(task.name, kind)

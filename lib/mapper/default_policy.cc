@@ -1,5 +1,5 @@
-// Decides as DefaultMapper does, in functions that depend only on their arguments. The comments
-// name the policies of Legion.
+// Makes the decisions of Legion's DefaultMapper, in functions that depend only on their arguments.
+// A comment names the policy of Legion that a function follows.
 #include "mapper/default_policy.h"
 
 #include <algorithm>
@@ -22,7 +22,9 @@ const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag) {
   return (tag & kTagPreferCpu) != 0 ? kCpuFirst : kRanked;
 }
 
-// Returns the variant with the highest id (Legion: default_policy_select_best_variant).
+// Returns the variant with the highest id for the kind (Legion:
+// default_policy_select_best_variant). A variant that the program's own mapper was recorded to
+// choose comes before all others.
 const VariantView* best_variant(const TaskView& task, ProcKind kind) {
   const auto rank = [](const VariantView& v) { return std::pair(v.chosen_by_mapper, v.id); };
   const VariantView* best = nullptr;
@@ -33,6 +35,7 @@ const VariantView* best_variant(const TaskView& task, ProcKind kind) {
   return best;
 }
 
+// Returns null if the task has no variant for its processor kind, or not the variant of the shard.
 const VariantView* variant_to_run(const TaskView& task) {
   if (task.shard_variant == 0) return best_variant(task, task.current.kind);
   for (const VariantView& variant : task.variants) {
@@ -41,8 +44,9 @@ const VariantView* variant_to_run(const TaskView& task) {
   return nullptr;
 }
 
-// Returns why no runtime replicates the task, or null. For the last two reasons Legion refuses the
-// replication; for the others it ignores it without telling the program.
+// Returns why no runtime replicates the task, or null if it may be replicated. Legion ignores a
+// wish to replicate a task that reduces or makes outputs, and refuses one for concurrent launches
+// and must epochs.
 const char* why_not_replicated(const TaskView& task) {
   for (const RequirementView& requirement : task.requirements) {
     if (requirement.privilege == Privilege::kReduce)
@@ -64,7 +68,8 @@ void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer) {
   const Processor& at = task.current;
   using enum ProcKind;
-  // The processors of each socket have a memory of their own nearby.
+  // With several sockets, each socket has a memory of its own, and a CPU of another socket is far
+  // from it. So the task stays on the processor that it was sent to.
   const MemoryGroup* sockets = machine.node(at.node).find(MemKind::kSockmem);
   const bool numa = sockets != nullptr && sockets->capacity_bytes > 0 && sockets->count > 1;
   const bool any =
@@ -78,7 +83,8 @@ void target_processors(const TaskView& task, const Machine& machine,
   for (std::int64_t i = 0; i < count; ++i) answer.push_back({at.kind, at.node, i});
 }
 
-// Chooses the region that an instance covers (Legion: default_policy_select_instance_region).
+// Goes from the root down to the first region with at most an equal share of the root's points for
+// each node (Legion: default_policy_select_instance_region).
 std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t nodes) {
   std::size_t i = volumes.size() - 1;
   const std::int64_t share = volumes[i] / nodes;
@@ -86,7 +92,8 @@ std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t no
   return i;
 }
 
-// Finds the requirements for which all points of the launch ask for the same region.
+// Finds the requirements for which all points of the launch ask for the same region, and which they
+// only read or only reduce to.
 void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
   for (std::uint32_t i = 0; task.is_index && i < task.requirements.size(); ++i) {
     const RequirementView& requirement = task.requirements[i];
@@ -98,14 +105,15 @@ void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
   }
 }
 
-// Returns the layout that the variant demands for a requirement. What it does not demand stays as
-// in the default layout.
+// Returns the layout that the variant demands for a requirement. Parts that it does not demand are
+// those of the default layout (SOA, Fortran order).
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position) {
   LayoutSpec layout;
   for (const LayoutDemand& demand : variant.demands) {
     if (demand.requirement != position) continue;
     LayoutDemand one = demand;
-    // The program's mapper asks for fields without gaps (variant_layouts.h).
+    // An upper bound of the alignment in a demand of the program's mapper means fields without gaps
+    // (variant_layouts.h). It is not an alignment that an instance could be given.
     const bool no_gaps = one.source == DemandSource::kMapper && one.align_op == AlignOp::kLe;
     if (no_gaps) one.align_op = AlignOp::kNone;
     add_demand(one, &layout);
@@ -135,6 +143,7 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
   RequirementWish wish;
   if (requirement.empty()) return wish;
   const bool reduces = requirement.privilege == Privilege::kReduce;
+  // The task itself does not use the data, only the tasks that it launches do.
   const bool unread = (variant.inner && requirement.coherence == Coherence::kExclusive) ||
                       (reduces && !variant.leaf);
   const bool exact = settings.exact_region || (requirement.tag & kTagExactRegion) != 0;
@@ -171,7 +180,8 @@ void replicate_over_nodes(const TaskView& task, const Processor& near, const Mac
   }
 }
 
-// Returns the bandwidth of the fastest channel between two memories; infinite within one memory.
+// Returns the bandwidth of the fastest channel between two memories, in bytes per second. Channels
+// join two nodes, two memories of one kind on a node, or two memories of different kinds on a node.
 double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& to) {
   if (from == to) return std::numeric_limits<double>::infinity();
   using Scope = Channel::Scope;
@@ -186,7 +196,8 @@ double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& 
   return best;
 }
 
-// Adds a help to the error for a task that has no variant for the machine.
+// Adds a help to the error for a task that has no variant for the machine: name a kind that works,
+// or else use another machine.
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic) {
   std::vector<std::string_view> variants, usable;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -229,6 +240,7 @@ const char* cure_of(DiagId id) {
 
 }  // namespace
 
+// Does nothing if the error has a help already, or if there is no general help for it.
 void add_cure(Diagnostic& diagnostic) {
   const char* const cure = cure_of(diagnostic.id);
   if (cure == nullptr || !diagnostic.helps.empty()) return;
@@ -238,7 +250,8 @@ void add_cure(Diagnostic& diagnostic) {
   diagnostic.help(cure);
 }
 
-// Returns the error for a task that has no variant for any kind of the machine, or for this kind.
+// Returns the error for a task that has no variant for any kind of the machine, or none for `kind`
+// if it is given. The note tells which kinds were possible.
 Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optional<ProcKind> kind) {
   std::vector<std::string_view> variants, present;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {

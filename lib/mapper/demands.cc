@@ -1,10 +1,11 @@
+// Compares what variants demand of layouts with what statements say, and joins both.
 #include "mapper/demands.h"
 
 #include <array>
 
 namespace groma::mapper {
 
-// Returns true if the alignment `bytes` satisfies the constraint.
+// Returns true if the alignment `bytes` satisfies the constraint. `to` is in bytes, too.
 bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
   switch (op) {
     case AlignOp::kNone:
@@ -25,6 +26,7 @@ bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
   return false;
 }
 
+// An alignment is a power of two, so only these are tried.
 std::int64_t least_alignment(AlignOp op, std::int64_t to) {
   if (op == AlignOp::kLt || op == AlignOp::kLe) return 1;
   for (int shift = 0; shift < 63; ++shift) {
@@ -34,6 +36,7 @@ std::int64_t least_alignment(AlignOp op, std::int64_t to) {
   return INT64_MAX;
 }
 
+// Parts that the demand does not name stay as they are in `layout`.
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
   layout->dimensions = demand.dimensions.value_or(layout->dimensions);
   layout->fields = demand.fields.value_or(layout->fields);
@@ -43,7 +46,8 @@ void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
   layout->align_bytes = demand.align_bytes;
 }
 
-// Combines what a statement says about a layout with what a variant demands.
+// Returns the statement's layout, completed by what a variant demands. Where both name a part, the
+// statement's stays; whether it contradicts the demand is checked elsewhere.
 LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded) {
   LayoutSpec layout = said.layout;
   layout.exact = layout.exact || demanded.exact;
@@ -56,6 +60,7 @@ LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded) {
   return layout;
 }
 
+// Each part that the statement does not name is removed from the demand.
 LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named) {
   if (!named.dimensions) demand.dimensions.reset();
   if (!named.fields) demand.fields.reset();
@@ -77,6 +82,7 @@ bool can_agree(const LayoutDemand& a, const LayoutSpec& b) {
   return false;
 }
 
+// Returns the alignment as the mapping language writes it, such as "Align==64".
 std::string align_text(AlignOp op, std::int64_t bytes) {
   constexpr std::array kOps = {"no ", "==", "!=", "<", "<=", ">", ">="};
   return "Align" + std::string(kOps[static_cast<std::size_t>(op)]) + std::to_string(bytes);
@@ -88,6 +94,8 @@ const char* fields_text(FieldOrder order) { return order == FieldOrder::kAos ? "
 
 }  // namespace
 
+// An order is compared only if it makes a difference: the order of dimensions for two or more
+// dimensions, the order of fields for two or more fields.
 std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const LayoutSpec& layout,
                                            MemKind memory, int dimensions, std::size_t fields) {
   std::vector<LayoutConflict> found;

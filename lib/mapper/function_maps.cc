@@ -1,4 +1,4 @@
-// Caches the maps of launches, and implements the cursors that read them.
+// Caches the index maps of launches, and implements the cursors that read them.
 #include "mapper/function_maps.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@ constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15U;
 
 // Returns the hash of a launch. A launch and its kept key have equal hashes.
 template <typename L>
+// Returns the hash of a launch. A launch and the cache key made from it have equal hashes.
 std::size_t hash_of(const L& launch) {
   std::uint64_t hash = launch.function;
   const auto mix = [&](auto value) {
@@ -37,6 +38,7 @@ std::size_t hash_of(const L& launch) {
 
 }  // namespace
 
+// Copies the names, which the launch only refers to.
 LaunchKey::LaunchKey(const Launch& launch)
     : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {
   if (launch.single == nullptr) return;
@@ -47,7 +49,8 @@ LaunchKey::LaunchKey(const Launch& launch)
 std::size_t LaunchHash::operator()(const Launch& launch) const { return hash_of(launch); }
 std::size_t LaunchHash::operator()(const LaunchKey& key) const { return hash_of(key); }
 
-// Returns the cached map of the launch, or makes it. May be called by several threads at once.
+// Returns the cached map of the launch, or makes and caches it. May be called by several threads at
+// once. Returns null, with an error in `diags`, if the map cannot be made.
 std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnostics& diags) const {
   {
     const std::lock_guard lock(mutex_);
@@ -72,14 +75,14 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
   return maps_.insert(LaunchKey(launch), *made);
 }
 
-// Returns the map and the cursor of a launch. The last launch is checked first, since questions
-// about one launch come together.
+// Returns the map and the cursor of a launch, and clears the errors of the question before. Most
+// questions are about the same launch as the one before, so this launch is checked first.
 LaunchCursor::MapAndCursor* LaunchCursor::open(const Launch& launch) {
   if (!diags_.all().empty()) diags_.clear();
   if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
   MapAndCursor* found = open_.find(launch);
   if (found == nullptr) {
-    last_ = nullptr;  // inserting may drop this entry
+    last_ = nullptr;  // Inserting a new entry may remove the last one.
     auto map = maps_->find(launch, diags_);
     if (map == nullptr) return nullptr;
     found = &open_.insert(LaunchKey(launch),
@@ -90,7 +93,7 @@ LaunchCursor::MapAndCursor* LaunchCursor::open(const Launch& launch) {
   return found;
 }
 
-// Returns the first error of the last question. Warnings may precede the error.
+// Returns the first error of the last question, or nothing. Warnings do not count.
 std::optional<Diagnostic> LaunchCursor::error() const {
   for (const Diagnostic& diagnostic : diags_.all()) {
     if (diagnostic.severity == Severity::kError) return diagnostic;
@@ -98,7 +101,8 @@ std::optional<Diagnostic> LaunchCursor::error() const {
   return std::nullopt;
 }
 
-// Appends the processors of the point. Returns the error if the function fails there.
+// Appends the processors of the point: one, or all of a set. Returns the error if the function
+// fails there.
 std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point& point,
                                               std::vector<Processor>& processors) {
   MapAndCursor* at = open(launch);
@@ -114,6 +118,7 @@ std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point&
   return std::nullopt;
 }
 
+// If the function returns a set, the first processor of the set counts.
 std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& point) {
   MapAndCursor* at = open(launch);
   if (at == nullptr) return std::nullopt;
@@ -122,7 +127,8 @@ std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& 
   return at->cursor.processor(number);
 }
 
-// Calls `slice` for each box of one processor. A set counts as its first processor.
+// Calls `slice` for each box of points that go to one processor. If the function returns a set, its
+// first processor counts.
 std::optional<Diagnostic> LaunchCursor::slices(
     const Launch& launch, const Rect& part,
     const std::function<void(const Rect&, const Processor&)>& slice) {
@@ -135,11 +141,11 @@ std::optional<Diagnostic> LaunchCursor::slices(
   return good ? std::nullopt : error();
 }
 
-// Returns the slot where this thread looks first. It depends on the thread alone, so a thread
-// mostly gets its own cursor again.
+// Returns the slot in which this thread looks for a cursor first. It depends only on the thread, so
+// the thread usually finds the cursor that it used before, which knows its launches.
 std::size_t CursorPool::preferred_slot() {
   const std::uint64_t id = std::hash<std::thread::id>()(std::this_thread::get_id());
-  return static_cast<std::size_t>((id * kSpread) >> 58);  // the upper 6 bits: less than kSlots
+  return static_cast<std::size_t>((id * kSpread) >> 58);  // The upper 6 bits are less than kSlots.
 }
 
 }  // namespace groma::mapper

@@ -35,7 +35,7 @@ struct Launch {
   const SingleTask<std::string_view>* single = nullptr;
 };
 
-// The same data with its own storage, as a cache key.
+// A cache key: the data of a Launch with its own storage for the names.
 struct LaunchKey {
   explicit LaunchKey(const Launch& launch);
 

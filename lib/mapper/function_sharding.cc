@@ -1,4 +1,5 @@
-// Shards a launch by its mapping function: a point belongs to the shard that owns its processor.
+// Shards a launch by a mapping function: a point belongs to the shard that owns the processor to
+// which the function sends the point.
 #include "mapper/function_sharding.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace groma::mapper {
 namespace {
 
-// Limit on the functors for task names, all of which a runtime registers. A task beyond this number
-// shards as though it had no name.
+// The largest number of functors for task names, because a runtime registers all of them. A task
+// whose name has no functor shards as a task without a name.
 constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
 // Returns the processors on the shard's node that the shard owns.
@@ -30,8 +31,8 @@ std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
   return owned;
 }
 
-// Passes on the boxes of a shard if the map is proved. If every node has a shard, a shard owns only
-// processors of its own node, and the search is limited to these.
+// Passes on the boxes of a shard, for a map that is proved not to fail. If every node has a shard,
+// a shard owns only processors of its own node, and only boxes of these are looked for.
 void give_boxes(LaunchCursor::MapAndCursor& at, ShardId shard, const Machine& machine,
                 const ShardTable& shards, const BoxSink& box, Diagnostics& diags) {
   if (!shards.covers(machine.node_count())) {
@@ -41,7 +42,7 @@ void give_boxes(LaunchCursor::MapAndCursor& at, ShardId shard, const Machine& ma
     at.cursor.slices(wanted, diags);
     return;
   }
-  const std::int64_t node = shards[shard].node;  // the shard owns processors of this node only
+  const std::int64_t node = shards[shard].node;  // The shard owns processors of this node only.
   if (node < 0 || node >= machine.node_count()) return;
   if (shards.count_on(node) == 1) {
     at.cursor.boxes_of_node(node, box, diags);
@@ -50,9 +51,9 @@ void give_boxes(LaunchCursor::MapAndCursor& at, ShardId shard, const Machine& ma
   }
 }
 
-// Returns the boxes of a shard if the map is not proved, or nothing if this takes too many steps.
-// The cursor is new, because answers of earlier questions would save steps, and all shards have to
-// count the same steps.
+// Returns the boxes of a shard, for a map whose function may fail at some points. Returns nothing
+// if this takes too many steps. The cursor is new: a used one would save steps by earlier answers,
+// but all shards must count the same steps to come to the same result.
 std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, const Rect& domain,
                                                    ShardId shard, const ShardTable& shards,
                                                    Diagnostics& diags) {
@@ -62,7 +63,7 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
     if (owner == shard) boxes.push_back(slice);
   };
   if (cursor.slices(keep, diags)) return boxes;
-  boxes.clear();  // the function fails at some point, so every point is asked about
+  boxes.clear();  // The function fails at some point, so every point is asked about.
   Point one = Point::zeros(domain.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
   Point point = domain.lower;

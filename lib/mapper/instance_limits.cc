@@ -1,3 +1,5 @@
+// Counts the instances of limited tasks, and exchanges messages about limits that several
+// processors share.
 #include "mapper/instance_limits.h"
 
 #include <algorithm>
@@ -28,10 +30,10 @@ bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const
     if (in_flight >= limit.most) return false;
   } else if (!task.has_place) {
     if (task.asked) return false;
-    // set before the message is sent, since the answer may come before `send` returns
+    // Set before the message is sent, since the answer may come before `send` returns.
     task.asked = true;
     const bool sent = send(*limit.keeper, {LimitMessage::Kind::kAsk, id, limit.most});
-    if (!sent) task.asked = false;  // no place could ever come, so the limit is ignored
+    if (!sent) task.asked = false;  // No place could ever come, so the limit is ignored.
     if (sent && !task.has_place) return false;
   }
   task.has_place = false;
@@ -39,8 +41,8 @@ bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const
   return true;
 }
 
-// Counts an instance as ended. Returns true if another instance may begin; a keeper is told
-// instead.
+// Counts an instance as ended. Returns true if another one may begin here now. If a keeper counts,
+// the keeper is told instead and decides which processor gets the place.
 bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const SendMessage& send) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) return false;
@@ -50,9 +52,10 @@ bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const S
   --in_flight;
   if (!task.limit.keeper) return true;
   send(*task.limit.keeper, {LimitMessage::Kind::kReturn, id, task.limit.most});
-  return false;  // the keeper decides which processor gets the place
+  return false;  // The keeper decides which processor gets the place.
 }
 
+// A task for which a place was requested must not lose all its waiting instances to a thief.
 bool InstanceLimits::expects_place(std::uint32_t id) const {
   const auto found = tasks_.find(id);
   return found != tasks_.end() && (found->second.asked || found->second.has_place);

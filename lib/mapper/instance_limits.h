@@ -29,8 +29,8 @@ struct LimitMessage {
   // with which idle processors ask for work (from 0xFFFFFF00).
   enum class Kind : std::uint32_t { kAsk = 0xFFFFFF10, kPlace, kReturn };
   Kind kind = Kind::kAsk;
-  std::uint32_t task = 0;  // id of the task
-  std::int64_t most = 0;   // the limit, so that the keeper need not know the task
+  std::uint32_t task = 0;  // The id of the task.
+  std::int64_t most = 0;   // The limit. With it, the keeper need not know the task.
 };
 
 // Decodes a message. Returns nullopt if the bytes are not such a message.
@@ -40,7 +40,7 @@ std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* b
 class InstanceLimits {
  public:
   struct TaskLimit {
-    std::int64_t most = 0;  // limit on concurrent instances; 0: none
+    std::int64_t most = 0;  // The largest number of concurrent instances; 0: no limit.
     // The processor whose mapper object counts for several processors. nullopt: each mapper object
     // counts its own instances.
     std::optional<Processor> keeper;
@@ -77,13 +77,14 @@ class InstanceLimits {
     // run.
     std::map<Processor, std::int64_t, ProcessorOrder> in_flight;
     TaskLimit limit;
-    bool asked = false;      // a request to the keeper is pending
-    bool has_place = false;  // a place was granted, and no instance has begun in it
+    bool asked = false;      // A request to the keeper has no answer yet.
+    bool has_place = false;  // A place was granted, and no instance has begun in it.
   };
   // The keeper's state for one task.
   struct KeeperState {
-    std::int64_t taken = 0;         // granted places
-    std::deque<Processor> waiting;  // processors whose mapper objects asked, in this order
+    std::int64_t taken = 0;  // The number of places that are granted now.
+    // The processors whose mapper objects asked for a place, in the order of their requests.
+    std::deque<Processor> waiting;
   };
 
   std::map<std::uint32_t, TaskState> tasks_;

@@ -168,7 +168,7 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
   answer.requirements.resize(operation.requirements.size());
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
     RequirementView requirement = operation.requirements[i];
-    requirement.tag &= ~kTagVirtualMap;  // only tasks can have virtual requirements
+    requirement.tag &= ~kTagVirtualMap;  // Only tasks can have virtual requirements.
     answer.requirements[i] = default_requirement(requirement, any, static_cast<std::uint32_t>(i),
                                                  near, machine(), site_.settings);
   }

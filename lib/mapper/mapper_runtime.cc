@@ -1,10 +1,11 @@
-// Implements the default answers of MapperRuntime. A runtime that overrides nothing offers nothing.
+// The default answers of MapperRuntime: a runtime that overrides nothing offers nothing to mappers.
 #include "groma/mapper_runtime.h"
 
 #include <array>
 
 namespace groma {
 
+// The names are in the order of OperationKind.
 std::string_view name_of(OperationKind kind) {
   constexpr std::array<std::string_view, 10> kNames = {
       "task",    "inline mapping", "copy",      "fill",       "close",
@@ -12,12 +13,15 @@ std::string_view name_of(OperationKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+// These defaults do nothing. Their results mean: no instance, an unknown number of free bytes, no
+// variants, no event, a message that was not sent.
 std::optional<FoundInstance> MapperRuntime::find_instance(const InstanceRequest&) {
   return std::nullopt;
 }
 std::optional<FoundInstance> MapperRuntime::create_instance(const InstanceRequest&) {
   return std::nullopt;
 }
+// A runtime may override this function to do both steps at once, without another mapper in between.
 std::optional<FoundInstance> MapperRuntime::find_or_create_instance(
     const InstanceRequest& request) {
   if (auto found = find_instance(request)) return found;

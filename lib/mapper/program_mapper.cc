@@ -34,7 +34,7 @@ struct ProgramMapper::Shared {
   // For each kind of processor, the widest scope of the TaskSteal statements.
   std::array<std::optional<StealScope>, kProcKindCount> steals{};
   bool limits_any = false;
-  // true: the statements that the runtime does not honour have been logged
+  // True: the statements that the runtime does not honour have been logged.
   std::atomic<bool> told = false;
 
   // Makes the shared state of a program's mapper objects, with its statements about limits and
@@ -74,11 +74,13 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
 struct ProgramMapper::State {
   mapper::FactsCache known;
   mapper::InstanceLimits limits;
-  mapper::LaunchCursor cursor;  // for the launches that are being mapped
+  mapper::LaunchCursor cursor;  // Answers questions about the launches that are being mapped.
+  // The event that all ready tasks wait for, or 0.
   MapperEvent deferred = 0;
+  // The processor from which this one tried to steal last.
   std::optional<Processor> last_victim;
-  const Rect no_domain;           // the domain of single tasks
-  std::vector<Processor> single;  // processors of the last single task
+  const Rect no_domain;           // The domain of single tasks.
+  std::vector<Processor> single;  // The processors of the last single task.
 
   explicit State(Shared& shared) : cursor(&shared.maps) {}
 
@@ -182,7 +184,8 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
     answer.replicate = default_replicates(task, kind);
   }
   answer.map_locally = site().settings.map_locally && !answer.replicate;
-  answer.stealable = facts.steals(runtime) && !answer.replicate;  // shards stay on their processors
+  // Shards stay on their processors.
+  answer.stealable = facts.steals(runtime) && !answer.replicate;
   if (answer.stealable) answer.steal_origin = facts.steal->origin;
   if (task.is_index || !facts.function) {
     answer.initial = default_processor(task, kind);
@@ -334,7 +337,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
   };
   for (const TaskView& task : tasks) {
     const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
-    if (!facts.kind) {  // select_task_options has reported the error
+    if (!facts.kind) {  // select_task_options() has reported the error.
       answer.processors.push_back(site().local);
       continue;
     }
@@ -353,7 +356,8 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
     Processor next = found == wanted.end() ? first : *found;
     while (!is_free(next)) {
       next = mapper::next_processor(machine(), next);
-      if (next == first) break;  // more tasks than processors; validate() reports it
+      // There are more tasks than processors. validate() reports this.
+      if (next == first) break;
     }
     answer.processors.push_back(next);
   }

@@ -1,5 +1,5 @@
-// The checks of processors, which several hooks share, and the refusal of a requirement without a
-// memory.
+// The checks of processors that several hooks share, and the refusal of a requirement for which no
+// memory is usable.
 #include "mapper/refusals.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,8 @@
 
 namespace groma::mapper {
 
-// Adds the refusal of a processor that does not exist. Legion crashes without a message.
+// Adds the refusal of a processor that does not exist and returns false. Without the check, Legion
+// would crash without a message.
 bool Refusals::refuse_processor(std::string_view hook, const Processor& processor, Origin origin) {
   const bool has_node = processor.node >= 0 && processor.node < machine_.node_count();
   add(DiagId::kBadProcessor, origin, hook, task_, text_of(processor))

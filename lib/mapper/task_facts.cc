@@ -9,9 +9,10 @@
 namespace groma::mapper {
 namespace {
 
-// Limit on a cache. A full cache is emptied, because the application may use any number of names.
+// The largest number of cached facts. A full cache is emptied, because the application may use any
+// number of task names.
 constexpr std::size_t kMaxFacts = 4'096;
-constexpr std::size_t kMaxPlans = 64;  // limit on the plans of one task
+constexpr std::size_t kMaxPlans = 64;  // At most this many plans are kept for one task.
 
 // Returns the processor whose mapper object counts the instances of a task: the first processor of
 // the kind on the node or on the machine. Returns nothing if every processor counts its own.
@@ -51,7 +52,8 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
 
 // ---- Wishes
 
-// Makes the plan for a task.
+// Decides the wishes for all requirements of a task and keeps them with the key by which they are
+// found again.
 const std::vector<RequirementWish>& PlannedWishes::add(const Program& program, const TaskView& task,
                                                        const VariantView& variant,
                                                        const Processor& at, const Machine& machine,
@@ -81,6 +83,7 @@ bool TaskFacts::can_count(const TaskView& task, const MapperRuntime& runtime) co
   return !task.rendezvous && can.events && (can.messages || !limit.keeper);
 }
 
+// Replaces facts that are out of date.
 TaskFacts& FactsCache::add(const Key& key, const Program& program, const MapperSite& site,
                            const TaskView& task) {
   if (known_.size() >= kMaxFacts) known_.clear();

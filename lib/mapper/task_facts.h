@@ -36,7 +36,7 @@ class PlannedWishes {
   // alias key are compared separately.
   struct RequirementKey {
     std::uint64_t aliases = 0;
-    std::size_t names = 0;  // number of names, if there is no alias key
+    std::size_t names = 0;  // The number of names, if there is no alias key.
     std::uint64_t tag = 0;
     Privilege privilege = Privilege::kNoAccess;
     Coherence coherence = Coherence::kExclusive;
@@ -54,11 +54,12 @@ class PlannedWishes {
   };
   struct Plan {
     VariantId variant = 0;
-    bool leaf = false, inner = false;  // properties of the variant
+    bool leaf = false, inner = false;  // Properties of the variant.
     ProcKind kind = ProcKind::kCpu;
     std::int64_t node = 0;
     std::vector<RequirementKey> keys;
-    std::vector<std::string> names;  // names of all requirements without a key, in order
+    // The names of all requirements without an alias key, in order.
+    std::vector<std::string> names;
     std::vector<RequirementWish> wishes;
 
     // Returns true if the plan is for this task, variant and processor.
@@ -89,11 +90,11 @@ class PlannedWishes {
 // The decisions that depend on a task's name and on the form of its launch.
 struct TaskFacts {
   std::string name;
-  // number of variants when the facts were made; a runtime may register more while it runs
+  // The number of variants when the facts were made. A runtime may register more while it runs.
   std::size_t variant_count = 0;
   std::optional<KindDecision> kind;
   std::optional<FunctionDecision> function;
-  bool reads_name = false;  // true: the function reads the task's name
+  bool reads_name = false;  // True: the function reads the task's name.
   InstanceLimits::TaskLimit limit;
   std::optional<StealDecision> steal;
   PlannedWishes wishes;

@@ -5,12 +5,12 @@
 namespace groma {
 namespace {
 
-// Flags in the first byte of a slice.
-// the slice begins where the slice before ends in the last dimension
+// The flags in the first byte of a slice. kFollows: the slice begins where the slice before it ends
+// in the last dimension.
 constexpr unsigned kFollows = 1;
-// the extents and the number of dimensions are those of the slice before
+// The extents and the number of dimensions are those of the slice before.
 constexpr unsigned kSameExtents = 2;
-// the processor's kind is that of the slice before; the next two flags are about the processor, too
+// The kind, the node or the index of the processor is that of the slice before.
 constexpr unsigned kSameKind = 4;
 constexpr unsigned kSameNode = 8;
 constexpr unsigned kSameIndex = 16;

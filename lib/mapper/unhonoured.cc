@@ -1,4 +1,5 @@
-// Compares the statements of a program with what a runtime can do and with the names of a run.
+// Compares the statements of a program with what a runtime can do and with the names that occurred
+// in a run.
 #include "mapper/unhonoured.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,8 @@ namespace {
 using program::Row;
 using program::TableId;
 
-// Returns why the statement has no effect on this runtime, or nothing if it has an effect.
+// Returns the end of a sentence about the runtime, such as "does not replicate tasks", if the
+// statement has no effect on this runtime. Returns an empty string if it has an effect.
 std::string_view lacking(const Program& program, const Row& row, const Capabilities& can) {
   switch (row.key.table) {
     case TableId::kInstanceLimit:
@@ -41,7 +43,8 @@ std::string_view lacking(const Program& program, const Row& row, const Capabilit
   }
 }
 
-// Returns "; did you mean ...?", or nothing if no candidate is similar to the name.
+// Returns "; did you mean ...?" with the candidates that are similar to the name, or an empty
+// string if none is.
 std::string meant(std::string_view name, const std::vector<std::string_view>& candidates) {
   const auto near = near_names(name, candidates);
   return near.empty() ? std::string() : "; did you mean " + join_names(near) + "?";
@@ -49,9 +52,10 @@ std::string meant(std::string_view name, const std::vector<std::string_view>& ca
 
 }  // namespace
 
-// Logs a warning for each statement that has no effect.
+// Logs one warning for each statement that has no effect, with its line.
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log) {
-  std::uint32_t last = 0;  // the statement that was reported last, since it may have several rows
+  // The statement that was reported last. A statement may have several rows.
+  std::uint32_t last = 0;
   for (const Row& row : program.data().rows) {
     const std::string_view why = lacking(program, row, can);
     if (why.empty() || row.statement == last) continue;
@@ -65,7 +69,8 @@ void log_unhonoured(const Program& program, const Capabilities& can, LogSink& lo
   }
 }
 
-// Adds the names of another part of the run. A task counts with the most regions that it had.
+// Adds the names of another part of the run. For a task in both parts, the larger number of regions
+// counts.
 void NamesOfRun::merge(const NamesOfRun& other) {
   for (const auto& [task, count] : other.tasks) {
     std::size_t& most = tasks[task];
@@ -81,17 +86,18 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
                        std::string_view where) {
   const std::vector<std::string_view> regions(run.regions.begin(), run.regions.end());
   std::vector<std::string_view> tasks;
-  std::size_t most = 0;  // the largest number of regions of any task
+  std::size_t most = 0;  // The largest number of regions of any task.
   for (const auto& [task, count] : run.tasks) {
     tasks.push_back(task);
     most = std::max(most, count);
   }
+  // One message: `what` is wrong, in which lines, and what may have been meant.
   struct Told {
     std::string what, after;
     std::set<std::int64_t> lines;
   };
-  std::vector<Told> all;                     // in the order of the program
-  std::map<std::string, std::size_t> known;  // index into `all`, by message
+  std::vector<Told> all;                     // The messages in the order of the program.
+  std::map<std::string, std::size_t> known;  // The index of each message in `all`.
   const auto tell = [&](const Row& row, const std::string& what, const std::string& after) {
     const auto [at, is_new] = known.emplace(what, all.size());
     if (is_new) all.push_back({what, after, {}});
@@ -147,7 +153,8 @@ void log_unknown_overrides(const LayoutOverrides& overrides, const NamesOfRun& r
   }
 }
 
-// Returns true if the program has an InstanceLimit statement.
+// Returns true if the program has an InstanceLimit statement. Without one, select_tasks_to_map maps
+// all ready tasks.
 bool limits_any(const Program& program) {
   const auto& rows = program.data().rows;
   return std::any_of(rows.begin(), rows.end(),

@@ -1,5 +1,5 @@
-// The checks of answers except slices (validate_slices.cc). Each check says in a comment what
-// Legion does without it.
+// The checks of the answers of all hooks except slice_task (validate_slices.cc). Each check says in
+// a comment what Legion would do without it.
 #include "groma/validate.h"
 
 #include <fmt/format.h>
@@ -21,6 +21,7 @@ using mapper::Refusals;
 using mapper::text_of;
 using mapper::Unusable;
 
+// Returns the variant with this id, or null if the task has none.
 const VariantView* find_variant(const TaskView& task, VariantId id) {
   const auto found = std::find_if(task.variants.begin(), task.variants.end(),
                                   [id](const VariantView& variant) { return variant.id == id; });
@@ -44,7 +45,8 @@ const VariantView* check_variant(Refusals& refusals, std::string_view hook, cons
 
 // ---- Requirements of a wish
 
-// Returns why a processor cannot use a memory kind that it cannot address.
+// Returns why a processor cannot use a memory of this kind: its node has none, or the processor
+// cannot address it.
 Unusable why_not(const Machine& machine, const Processor& processor, MemKind memory) {
   const MemoryGroup* group = machine.node(processor.node).find(memory);
   if (group == nullptr || group->capacity_bytes == 0) {
@@ -55,8 +57,9 @@ Unusable why_not(const Machine& machine, const Processor& processor, MemKind mem
   return reason;
 }
 
-// Returns the layouts that the variant refuses. If the program's mapper may run the task by other
-// variants, their refusals count, too.
+// Returns the parts of the layout that the variant refuses. The program's own mapper may run the
+// task by other variants. If all of them run at times, each must accept the layout. If it is not
+// known which one runs, one that accepts is enough.
 std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::size_t i,
                                                   const VariantView& variant,
                                                   const InstanceWish& wish) {
@@ -64,7 +67,8 @@ std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::siz
   if (!wish.layout_origin) return refused;
   const mapper::OtherVariants others = mapper::other_variants(task, variant);
   for (const VariantView* other : others.variants) {
-    // stop if a variant that may run accepts the layout, or if one that does run refuses it
+    // The answer is known: a variant that may run accepts the layout, or one that does run refuses
+    // it.
     if (refused.empty() == !others.all_run) break;
     auto more = mapper::refused_layouts(task, i, *other, wish, true);
     if (others.all_run || more.empty()) refused = std::move(more);
@@ -72,6 +76,7 @@ std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::siz
   return refused;
 }
 
+// Returns the cause by which other code can tell why the layout was refused.
 RefusalCause cause_of(mapper::LayoutPart part) {
   if (part == mapper::LayoutPart::kOrder) return RefusalCause::kLayoutOrder;
   if (part == mapper::LayoutPart::kAlignment) return RefusalCause::kLayoutAlignment;
@@ -94,8 +99,9 @@ void check_layout(Refusals& refusals, const TaskView& task, std::size_t i,
   }
 }
 
-// Checks a requirement whose instance the answer names. Legion reports "mixed composite and
-// concrete instances". The instance of an output is made by the task.
+// Checks a requirement for which the answer names an instance. Legion would report "mixed composite
+// and concrete instances" if the requirement is virtual too. An output has no instance yet, because
+// the task makes it.
 void check_named(Refusals& refusals, std::size_t i, const RequirementView& requirement,
                  const RequirementWish& wish) {
   if (!wish.is_virtual && !requirement.output) return;
@@ -103,14 +109,14 @@ void check_named(Refusals& refusals, std::size_t i, const RequirementView& requi
                wish.is_virtual ? "it is virtual at the same time" : "the task makes it itself");
 }
 
-// Checks one requirement of a task. Legion aborts without a message if it has no instance, and
-// crashes if it is virtual but cannot be.
+// Checks the wish for one requirement of a task. Legion would abort without a message if the
+// requirement has no instance, and crash if it is virtual but cannot be.
 void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
                        const MapTaskOutput& answer, const VariantView* variant) {
   const RequirementView& requirement = task.requirements[i];
   const RequirementWish& wish = answer.requirements[i];
   if (requirement.empty()) return;
-  if (wish.instance != 0) {  // the runtime checks the named instance
+  if (wish.instance != 0) {  // The runtime itself checks the named instance.
     return check_named(refusals, i, requirement, wish);
   }
   if (wish.is_virtual) {
@@ -151,13 +157,14 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
   refusals.add_no_memory(i, wish, reasons);
 }
 
-// Returns why an operation that is not a task cannot have its data in that memory. The text is
-// empty if it can.
+// Returns why an operation other than a task cannot have its data in that memory. The text is empty
+// if it can. An inline mapping needs a memory that the parent's processor can address, and a
+// partition is made from host memory.
 Unusable why_not(const Machine& machine, const TaskView& operation,
                  const RequirementView& requirement, MemKind memory) {
   const Processor& near =
       operation.parent == nullptr ? operation.current : operation.parent->current;
-  if (memory == MemKind::kVirtual) {  // a copy may read virtual data where it lies
+  if (memory == MemKind::kVirtual) {  // A copy may read virtual data where it lies.
     const bool reads = operation.operation == OperationKind::kCopy &&
                        requirement.privilege == Privilege::kReadOnly;
     return {reads ? "" : "only what a task hands on, or a copy reads, is virtual"};
@@ -172,8 +179,9 @@ Unusable why_not(const Machine& machine, const TaskView& operation,
   return {host_only && memory == MemKind::kFbmem ? "partitions are made from host memory" : ""};
 }
 
-// Checks one requirement of an operation that is not a task. Legion reports an error for some
-// operations and aborts without a message for others.
+// Checks the wish for one requirement of an operation other than a task. One usable memory is
+// enough. Without the check, Legion reports an error for some operations and aborts without a
+// message for others.
 void check_operand(Refusals& refusals, const TaskView& operation, std::size_t i,
                    const RequirementWish& wish) {
   const RequirementView& requirement = operation.requirements[i];
@@ -202,9 +210,10 @@ void check_operand(Refusals& refusals, const TaskView& operation, std::size_t i,
 
 }  // namespace
 
-// Returns why a requirement cannot be virtual, or null. A task that is not a leaf may pass its
-// reductions on to the tasks that it launches. If the application itself says that a leaf's region
-// is virtual (kTagVirtualMap), the leaf does not use it.
+// Returns why a requirement cannot be virtual, or null if it can. A leaf task uses its data itself.
+// A task that is not a leaf may pass its reductions on to the tasks that it launches. If the
+// application itself says that a leaf's region is virtual (kTagVirtualMap), the leaf does not use
+// it.
 const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
   const bool leaf = variant == nullptr || variant->leaf;
   if (requirement.output) return "the task makes it, so it has to lie somewhere";
@@ -215,7 +224,8 @@ const char* why_not_virtual(const RequirementView& requirement, const VariantVie
   return nullptr;
 }
 
-// Checks the answer of select_task_options.
+// Checks an answer of select_task_options: the processor, the positions of collective regions, and
+// replication.
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.kind_origin}};
@@ -226,7 +236,7 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
       mapper::best_variant(task, answer.initial.kind) == nullptr) {
     refusals.add(mapper::no_variant(task, machine, answer.initial.kind), answer.processor_origin);
   }
-  for (std::uint32_t position : answer.collective) {  // Legion ignores a wrong position
+  for (std::uint32_t position : answer.collective) {  // Legion ignores a wrong position.
     if (position < task.requirements.size()) continue;
     refusals.add(DiagId::kBadCollective, {}, task.name, position, task.requirements.size());
     break;
@@ -239,8 +249,8 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
   return refusals.take();
 }
 
-// Checks an answer of map_task. The processors come first, because every other check depends on
-// them.
+// Checks an answer of map_task: the processors, the variant, and the wish for each requirement. The
+// processors come first, because every other check depends on them.
 std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.processor_origin}};
@@ -327,8 +337,8 @@ std::vector<Refusal> validate(const ReplicateTaskOutput& answer, const TaskView&
   return refusals.take();
 }
 
-// Checks an answer of select_tasks_to_map. A ready task may be mapped or moved once. At least one
-// task must be, or an event must be named.
+// Checks an answer of select_tasks_to_map. A ready task may be mapped or moved, and only once. If
+// nothing is mapped or moved, the answer must name an event to wait for.
 std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const TaskView> ready,
                               const Machine& machine) {
   Refusals refusals("", machine);
@@ -338,6 +348,7 @@ std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const
     return refusals.take();
   };
   std::vector<bool> taken(ready.size());
+  // Returns false if the task is not ready or is named for the second time.
   const auto take = [&](std::uint32_t task) {
     const bool fine = task < taken.size() && !taken[task];
     if (fine) taken[task] = true;
@@ -387,7 +398,7 @@ std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const 
 // Checks an answer of select_steal_targets.
 std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
                                             const Processor& thief, const Machine& machine) {
-  const std::string name = text_of(thief);  // a variable, because the checks refer to it
+  const std::string name = text_of(thief);  // This is a variable, because the checks refer to it.
   Refusals refusals(name, machine);
   for (const Processor& victim : answer) {
     if (!refusals.check_processor("select_steal_targets", victim, {})) return refusals.take();
@@ -398,7 +409,8 @@ std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
   return refusals.take();
 }
 
-// Checks an answer of permit_steal_request. A task can be given away once.
+// Checks an answer of permit_steal_request. A task can be given away once. Without the check,
+// Legion crashes.
 std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
                                      std::span<const TaskView> stealable) {
   std::vector<bool> taken(stealable.size());
@@ -414,14 +426,16 @@ std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
   return {};
 }
 
+// Number 0 is the cyclic functor, and the numbers from 1 to `functors` are those of the mapper.
+// Legion crashes with any other number.
 std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
                                        std::size_t functors) {
   if (answer <= functors) return {};  // Legion crashes
   return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
 }
 
-// Returns the refusal as text. If the mapper is a program, the text points to the statement in the
-// source.
+// Returns the refusal as text with a help. If the mapper is a program, the text points to the
+// statement in its source.
 std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
   Diagnostic shown = refusal.diagnostic;
   mapper::add_cure(shown);
@@ -435,6 +449,7 @@ std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
   return render(mapper.source(), shown, color);
 }
 
+// Checks the answer of a sharding functor for one point. The shards are numbered from 0.
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
                               const ShardTable& shards) {
   if (answer < shards.size()) return {};

@@ -54,8 +54,8 @@ class Measure {
   struct Side {
     bool known = false;
     std::int64_t begin = 0, end = 0;
-    std::uint64_t below_end = 0;  // weight_below() of `end`
-    std::uint64_t weight = 0;     // weight of all coordinates from begin to end
+    std::uint64_t below_end = 0;  // The result of weight_below() for `end`.
+    std::uint64_t weight = 0;     // The weight of all coordinates from `begin` up to `end`.
   };
 
   // Returns the remainder modulo the prime. The prime is one less than a power of two, so the high
@@ -109,12 +109,13 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
   std::int64_t points = 0;
   Measure slices;
   std::vector<Processor> used;
-  // a kind of processor for which the task is known to have a variant
+  // A kind of processor for which the task is known to have a variant, so that it is not looked up
+  // for each slice.
   std::optional<ProcKind> known;
   for (const TaskSlice& slice : answer.slices) {
     if (!refusals.check_processor("slice_task", slice.processor, answer.origin))
       return refusals.take();
-    if (!inside(slice.box, part)) {  // Legion reports such a slice in debug builds only
+    if (!inside(slice.box, part)) {  // Only a debug build of Legion reports such a slice.
       return refuse(fmt::format("the slice at {} is empty or leaves what was to be cut",
                                 text_of(slice.box.lower)));
     }
@@ -122,7 +123,7 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
     if (here > volume - points) {
       return refuse("two slices hold the same point", RefusalCause::kSlicesOverlap);
     }
-    if (slice.recurse && here == volume) {  // Legion would recurse for ever and crash
+    if (slice.recurse && here == volume) {  // Legion would recurse for ever and crash.
       return refuse("a slice that is to be cut again is all that there was to cut");
     }
     const ProcKind kind = slice.processor.kind;
@@ -131,8 +132,9 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
                                 text_of(slice.box.lower), name_of(kind)));
     }
     known = kind;
-    // Legion reports an error, or the points wait for each other. map_must_epoch decides about
-    // launches of a must epoch.
+    // The points of a concurrent launch run at the same time, so each needs a processor for itself.
+    // Otherwise Legion reports an error, or the points wait for each other for ever. In a must
+    // epoch, map_must_epoch decides instead.
     if (task.concurrent && !task.must_epoch && !slice.recurse) {
       const bool shared = std::find(used.begin(), used.end(), slice.processor) != used.end();
       if (shared || here > 1) {
@@ -144,7 +146,7 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
     points += here;
     slices.add(slice.box);
   }
-  if (points < volume) {  // Legion waits for the missing points for ever
+  if (points < volume) {  // Legion would wait for the missing points for ever.
     return refuse(fmt::format("at least {} of {} points are in no slice", volume - points, volume));
   }
   Measure whole;

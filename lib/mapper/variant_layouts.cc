@@ -1,3 +1,5 @@
+// Finds out which parts of a layout the variants of a task, or the program's own mapper, do not
+// accept.
 #include "mapper/variant_layouts.h"
 
 #include <algorithm>
@@ -6,7 +8,8 @@
 
 namespace groma::mapper {
 
-// Returns the other variants by which the task may run.
+// Returns the other variants of the same kind by which the task may run. A recording tells which
+// ones the program's own mapper chose. Without a recording, and for a shard, there are none.
 OtherVariants other_variants(const TaskView& task, const VariantView& wanted) {
   OtherVariants others;
   const auto is_chosen = [](const VariantView& one) { return one.chosen_by_mapper; };
@@ -20,12 +23,14 @@ OtherVariants other_variants(const TaskView& task, const VariantView& wanted) {
   return others;
 }
 
-// Compares an instance with a demand of the program's own mapper, which is weaker than a variant's.
+// Compares an instance with a demand of the program's own mapper. Such a demand is weaker than that
+// of a variant: a larger alignment is accepted.
 std::vector<LayoutConflict> find_mapper_conflicts(LayoutDemand demand, const LayoutSpec& layout,
                                                   MemKind memory, int dimensions) {
   const bool equal = demand.align_op == AlignOp::kEq;
   const bool no_gaps = demand.align_op == AlignOp::kLe;
-  if (equal) demand.align_op = AlignOp::kGe;  // a larger power of two is a multiple
+  // Alignments are powers of two, so a larger one is a multiple.
+  if (equal) demand.align_op = AlignOp::kGe;
   // A demand has an order of fields only if the instance has several fields.
   constexpr std::size_t kSeveral = 2;
   std::vector<LayoutConflict> found = find_conflicts(demand, layout, memory, dimensions, kSeveral);

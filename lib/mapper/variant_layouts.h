@@ -20,7 +20,8 @@ struct OtherVariants {
   // known which, since no run of the task on that kind of processor was recorded.
   bool all_run = true;
 };
-// Returns those variants. There are none unless the program's own mapper was recorded.
+// Returns the other variants by which the task may run. There are none unless the program's own
+// mapper was recorded.
 OtherVariants other_variants(const TaskView& task, const VariantView& wanted);
 
 // Returns the conflicts between an instance and a demand of the program's own mapper. A multiple of
@@ -41,9 +42,10 @@ void add_opposite_orders_cure(Diagnostic& diagnostic);
 // Adds a help to the error that a memory cannot keep an alignment.
 void add_alignment_cure(Diagnostic& diagnostic);
 
+// A part of a wished layout that a variant, or the program's own mapper, does not accept.
 struct RefusedLayout : LayoutConflict {
   DemandSource by = DemandSource::kVariant;
-  bool is_of_dimensions = false;  // true: the refused part is the order of the dimensions
+  bool is_of_dimensions = false;  // True: the refused part is the order of the dimensions.
 };
 // Returns the parts of the wish for requirement `i` that contradict what the variant demands.
 // `only_named`: only parts that the Layout statement names are compared.

@@ -1,4 +1,5 @@
-// Clears the answers of hooks for their next use. The memory of their buffers is kept.
+// Clears the answers of hooks, so that they can be used again. The memory of their lists is kept,
+// because a hook is called for every task and must not allocate each time.
 #include "groma/wish.h"
 
 #include <utility>
@@ -8,6 +9,7 @@ namespace {
 
 // Returns an empty buffer that has the memory of the given one.
 template <typename Vector>
+// Returns an empty list that has the memory of the given one. The given list has none afterwards.
 Vector emptied(Vector& buffer) {
   buffer.clear();
   return std::move(buffer);
@@ -15,12 +17,14 @@ Vector emptied(Vector& buffer) {
 
 }  // namespace
 
+// The lists are taken out, everything else is set to its default, and the lists are put back.
 void TaskOptions::clear() {
   auto kept = emptied(collective);
   *this = {};
   collective = std::move(kept);
 }
 
+// Every member is set alone, because TaskSlices keeps its memory in clear().
 void SliceTaskOutput::clear() {
   slices.clear();
   by_default = false;
