@@ -34,7 +34,7 @@ void cut_into_blocks(const Rect& domain, std::int64_t count,
                      const std::function<void(const Rect&)>& block) {
   if (domain.volume() == 0) return;
   std::vector<std::int64_t> blocks = greedy_split(count, domain.extents.coordinates());
-  for (int d = 0; d < domain.dimensions(); ++d) {  // no dimension has more blocks than points
+  for (int d = 0; d < domain.dimensions(); ++d) {  // No dimension has more blocks than points.
     auto& n = blocks[static_cast<std::size_t>(d)];
     n = std::min(n, domain.extents[d]);
   }

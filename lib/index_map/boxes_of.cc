@@ -1,6 +1,6 @@
-// Finds the boxes of one processor or node. If the number is a sum of parts that each depend on one
-// coordinate, every dimension is searched by itself. The search lists the values of each part.
-// Combinations of values that add up to the wanted number are boxes.
+// Finds the boxes of points that go to one processor or node. If the processor number is a sum of
+// parts that each depend on one coordinate, every dimension is searched by itself: the values of
+// each part are listed, and combinations of values that add up to the wanted number are boxes.
 //
 // Otherwise the launch is cut as for slices, and only the wanted boxes are kept (slices.cc).
 #include <algorithm>
@@ -12,29 +12,30 @@
 namespace groma::mapper {
 namespace {
 
-// Limit on the runs of equal values that are listed for one dimension. If there are more, all
-// slices are searched instead.
+// The largest number of runs of equal values that are listed for one dimension. If there are more,
+// the launch is cut as for slices.
 constexpr std::int64_t kMaxStretches = 1'000'000;
-constexpr std::size_t kMaxKeptRuns = 1 << 17;  // limit on the runs that one cursor keeps: 3 MB
+constexpr std::size_t kMaxKeptRuns = 1 << 17;  // One cursor keeps at most this many runs (3 MB).
 
-// A run: the part of the number that depends on this dimension has the same value from `begin` to
-// `end`, in every period.
+// A run of equal values: from `begin` to before `end`, and again in every period, the part of the
+// number that depends on this dimension has this value.
 struct Run {
   std::int64_t value, begin, end;
 };
 
-// One dimension, with the runs of the part of the number that depends on it.
+// One dimension, with the runs of that part of the number which depends on it. `period` is the
+// length after which the runs repeat.
 struct Dimension {
   int index = 0;
   std::int64_t extent = 0, period = 0;
-  std::vector<Run> runs;  // sorted by value, then by begin
+  std::vector<Run> runs;  // The runs are sorted by value, then by begin.
   // The least and the greatest sum of the values of this dimension and those after it. All these
   // sums differ by multiples of `step`. If `step` is 0, there is one sum.
   std::int64_t low = 0, high = 0, step = 0;
 };
 
 // Lists the runs of an expression of one coordinate. Returns false if the kernel gives more than
-// `most` pieces, even if neighbouring pieces have the same value.
+// `most` pieces. Pieces are counted before neighbours with the same value are joined.
 bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
   const Period period = kernel.period(0, dimension.index);
   const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
@@ -44,6 +45,7 @@ bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
     if (most-- == 0) return false;
     registers.value[static_cast<std::size_t>(dimension.index)] = x;
     std::int64_t length = kernel.stretch(dimension.index, dimension.period - x, registers);
+    // If the value changes from point to point, each point is a run.
     if (registers.slope[kernel.root(0)] != 0) length = 1;
     const std::int64_t value = registers.value[kernel.root(0)];
     if (!dimension.runs.empty() && dimension.runs.back().value == value) {
@@ -121,7 +123,8 @@ class Search {
   void find(std::int64_t sum) { choose(0, sum); }
 
  private:
-  // Returns true if the values of dimension `i` and those after it can add up to `rest`.
+  // Returns true if the values of dimension `i` and those after it may add up to `rest`. This
+  // prunes the search.
   bool possible(std::size_t i, std::int64_t rest) const {
     if (i == dimensions_.size()) return rest == 0;
     const Dimension& dimension = dimensions_[i];
@@ -129,8 +132,8 @@ class Search {
     return dimension.step == 0 || (rest - dimension.low) % dimension.step == 0;
   }
 
-  // Tries every value of dimension `i`, then those of the dimensions after it. The last dimension
-  // needs one certain value, which is found by binary search.
+  // Tries every value of dimension `i`, and for each the values of the dimensions after it. The
+  // last dimension needs one certain value, which is found by binary search.
   void choose(std::size_t i, std::int64_t rest) {
     if (!possible(i, rest)) return;
     if (i == dimensions_.size()) return give(0);
@@ -148,8 +151,8 @@ class Search {
     }
   }
 
-  // Passes on a box for every combination of places, one in each dimension, that have the chosen
-  // values.
+  // Passes on one box for each combination of runs, one in each dimension, that have the chosen
+  // values. The runs of a dimension occur again in each of its periods.
   void give(std::size_t i) {
     if (i == dimensions_.size()) return sink_(box_);
     const Dimension& dimension = dimensions_[i];
@@ -196,11 +199,13 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id) {
   return made;
 }
 
+// The result tells whether boxes_of() can be fast.
 bool few_runs(const SpecialisedMap& map, const Separated& apart, std::int64_t most) {
   return runs_of(map, apart, most) != nullptr;
 }
 
-// Returns the first processor of a number that the map or this cursor gave.
+// Returns the first processor of a number. The number belongs to the map, or to a set that only
+// this cursor has.
 Processor MapCursor::first(ProcessorNumber number) const {
   return number >= map_.numbers ? own_placed(number).processors.front()
                                 : first_in(map_.shape_of(number), number);

@@ -10,8 +10,8 @@ namespace {
 __extension__ typedef __int128 Wide;
 using Op = Expression::Op;
 
-constexpr int kMaxJoints = 32;  // limit on how many pairs of digits of one sum are joined
-constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // a power of two
+constexpr int kMaxJoints = 32;  // At most this many pairs of digits of one sum are joined.
+constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // The size is a power of two.
 
 struct Interval {
   std::int64_t low, high;
@@ -25,6 +25,7 @@ Interval narrowed(Wide low, Wide high) {
   return {static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
 }
 
+// Return the interval of the result of an operation, or all integers if it may overflow.
 Interval added(const Expression& a, const Expression& b) {
   return narrowed(Wide{a.low} + b.low, Wide{a.high} + b.high);
 }
@@ -42,7 +43,7 @@ bool overflows(const Interval& interval) {
   return interval.low == INT64_MIN && interval.high == INT64_MAX;
 }
 
-// Returns the interval of a / b, which is no further from 0 than a, for any b.
+// Returns the interval of a / b. Whatever b is, the quotient is no further from 0 than a.
 Interval divided(const Expression& a, const Expression& b) {
   if (a.low == INT64_MIN) return kAll;
   if (b.low == b.high && b.low > 0) return {a.low / b.low, a.high / b.low};
@@ -162,7 +163,8 @@ bool Expressions::interval_of(const Linear& linear, std::int64_t* low, std::int6
 
 namespace {
 
-// Adds factor * right to left. Returns false if a number would exceed kTameLimit.
+// Adds factor * right to left, without joining terms of one expression. Returns false if a number
+// would exceed kTameLimit.
 bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
   const auto scaled = [&](std::int64_t value, std::int64_t* product) {
     return !__builtin_mul_overflow(value, factor, product) && *product >= -kTameLimit &&
@@ -194,7 +196,8 @@ std::optional<Linear> without(Linear whole, const Linear& part) {
 
 }  // namespace
 
-// Finds the first term a / n with the factor 1.
+// Looks for the first term a / n with the factor 1, and brings all other terms over the denominator
+// n.
 std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
   Linear rest = linear(id);
   const auto quotient = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const Term& term) {
@@ -212,10 +215,10 @@ std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
   return made;
 }
 
-// Returns one expression for high * n + a % n, or kNoExpr if the two are not digits of one number.
-// Here `remainder` is a % n and `quotient` is a / n. The first case joins the numbers of linear
-// blocks. The second case joins the numbers of a round robin over nodes and over the processors of
-// each.
+// Returns one expression for high * n + a % n, or kNoExpr if the two terms are not digits of one
+// number. `remainder` is a % n and `quotient` is a / n. The first case occurs in the numbers of
+// linear blocks. The second case occurs in a round robin over nodes and over the processors of each
+// node.
 ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remainder) {
   // (a / n) * n + a % n is a.
   if (high == quotient) return remainder.a;
@@ -237,12 +240,13 @@ ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remai
   return modulo_by(whole, divisor);
 }
 
-// Joins two terms that are digits of one number. Returns false if there are no such terms.
+// Replaces two terms that are digits of one number by this number. Returns false if there are no
+// such terms. Example: 4 * (x / 4) + x % 4 becomes x.
 bool Expressions::rejoin(Linear& linear) {
   const std::vector<Term>& terms = linear.terms;
   for (std::size_t low = 0; low < terms.size(); ++low) {
     const Expression remainder = expressions_[terms[low].of];
-    std::int64_t factor = 0;  // the factor of the higher digit
+    std::int64_t factor = 0;  // The factor of the higher digit.
     if (remainder.op != Op::kModuloBy ||
         __builtin_mul_overflow(terms[low].factor, remainder.constant, &factor)) {
       continue;
@@ -265,7 +269,8 @@ bool Expressions::rejoin(Linear& linear) {
   return false;
 }
 
-// Adds up terms of one expression, drops zeros, and joins digits of one number.
+// Simplifies a sum: terms of one expression are added up, terms with the factor 0 are dropped, and
+// digits of one number are joined.
 ExprId Expressions::sum(Linear linear) {
   auto& terms = linear.terms;
   const auto tidy = [&] {
@@ -354,8 +359,8 @@ ExprId Expressions::multiply(ExprId a, ExprId b) {
 
 // ------------------------------------------------------------------------------------- divisions
 
-// Splits a sum into the terms that `divisor` divides and the rest. Returns true if the rest is
-// never negative.
+// Splits a sum into the terms whose factors are multiples of `divisor`, and the rest. Returns true
+// if the rest is never negative.
 bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest) {
   for (const Term& term : whole.terms) {
     (term.factor % divisor == 0 ? multiples : rest)->terms.push_back(term);
@@ -508,6 +513,8 @@ ExprId Expressions::truth(Op op, ExprId a, ExprId b, ExprId c) {
   return intern({op, dimensions, a, b, c, 0, 0, 1});
 }
 
+// The comparisons are decided at once if the intervals of the two sides do not overlap, or if the
+// sides are one expression.
 ExprId Expressions::equal(ExprId a, ExprId b) {
   const Expression &left = expressions_[a], &right = expressions_[b];
   if (a == b) return constant(1);
@@ -530,6 +537,7 @@ ExprId Expressions::less_equal(ExprId a, ExprId b) {
   return truth(Op::kLessEqual, a, b, a);
 }
 
+// A side that is known, or equal to the other side, needs no operation.
 ExprId Expressions::logical_and(ExprId a, ExprId b) {
   if (a == b || is(b, 1) || is(a, 0)) return a;
   if (is(a, 1) || is(b, 0)) return b;
@@ -542,6 +550,7 @@ ExprId Expressions::logical_or(ExprId a, ExprId b) {
   return truth(Op::kOr, a, b, a);
 }
 
+// The negation of a negation is the original condition.
 ExprId Expressions::negation(ExprId a) {
   if (const auto value = known(a)) return constant(*value == 0 ? 1 : 0);
   if (expressions_[a].op == Op::kNot) return expressions_[a].a;
@@ -563,6 +572,7 @@ ExprId Expressions::addressable(ExprId node, std::int64_t which) {
   return intern({Op::kAddressable, expressions_[node].dimensions, node, 0, 0, which, 0, 1});
 }
 
+// An overflow is impossible if the interval of the result fits into 64 bits.
 ExprId Expressions::add_overflows(ExprId a, ExprId b) {
   if (!overflows(added(expressions_[a], expressions_[b]))) return constant(0);
   return truth(Op::kAddOverflows, a, b, a);

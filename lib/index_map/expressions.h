@@ -47,10 +47,10 @@ struct Expression {
     kAddressable,
   };
   Op op = Op::kConstant;
-  std::uint16_t dimensions = 0;  // one bit for each coordinate that the expression depends on
+  std::uint16_t dimensions = 0;  // Bit d is set if the value depends on coordinate d.
   ExprId a = 0, b = 0, c = 0;
   std::int64_t constant = 0;
-  std::int64_t low = 0, high = 0;  // the values lie in [low, high]
+  std::int64_t low = 0, high = 0;  // All values lie in [low, high].
 
   bool tame() const { return low >= -kTameLimit && high <= kTameLimit; }
 };
@@ -73,7 +73,7 @@ class Expressions {
  public:
   // Limit on the expressions. A formula that is written by hand needs far fewer.
   static constexpr std::size_t kMaxExpressions = 4'096;
-  static constexpr std::size_t kMaxTerms = 16'384;  // limit on the terms of all sums
+  static constexpr std::size_t kMaxTerms = 16'384;  // The limit for the terms of all sums together.
 
   Expressions();
 
@@ -85,7 +85,8 @@ class Expressions {
   std::span<const Term> terms(const Expression& sum) const { return {&terms_[sum.a], sum.b}; }
 
   ExprId constant(std::int64_t value);
-  ExprId coordinate(int dimension, std::int64_t extent);  // range 0 .. extent - 1, extent > 0
+  // The values are 0 .. extent - 1; extent > 0.
+  ExprId coordinate(int dimension, std::int64_t extent);
   // Returns the value of the expression if it is the same for every point.
   std::optional<std::int64_t> known(ExprId id) const;
   bool is(ExprId id, std::int64_t value) const { return known(id) == value; }
@@ -104,7 +105,8 @@ class Expressions {
   ExprId select(ExprId condition, ExprId a, ExprId b);
   ExprId addressable(ExprId node, std::int64_t which);
 
-  // These return the condition under which the operation fails on these operands.
+  // Each of these functions returns the condition under which the operation fails on these
+  // operands.
   ExprId add_overflows(ExprId a, ExprId b);
   ExprId subtract_overflows(ExprId a, ExprId b);
   ExprId multiply_overflows(ExprId a, ExprId b);
@@ -128,7 +130,8 @@ class Expressions {
   ExprId truth(Expression::Op op, ExprId a, ExprId b, ExprId c = 0);
   ExprId divide_by(ExprId a, std::int64_t divisor);
   ExprId modulo_by(ExprId a, std::int64_t divisor);
-  // A sum written as high * common + low, with 0 <= low < common and high >= 0.
+  // A sum written as high * common + low, with 0 <= low < common and high >= 0. Division and
+  // remainder by a multiple of `common` then concern only `high`.
   struct Digits {
     ExprId high, low;
     std::int64_t common;
@@ -145,7 +148,7 @@ class Expressions {
 
   std::vector<Expression> expressions_;
   std::vector<Term> terms_;
-  std::vector<std::uint16_t> table_;  // hash table; 0: free, otherwise an id + 1
+  std::vector<std::uint16_t> table_;  // A hash table of ids. 0: a free place; otherwise an id + 1.
 };
 
 }  // namespace groma::mapper

@@ -1,4 +1,4 @@
-// Makes IndexMaps, and implements the public interface of their cursors.
+// Makes index maps, and implements the public interface of their cursors.
 #include "groma/index_map.h"
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@ namespace groma {
 namespace mapper {
 namespace {
 
-// Upper limit of the processor numbers of a map. A cursor gives higher numbers to the sets of
-// processors that it makes itself, so that the two never collide.
+// The upper limit of the processor numbers of a map. Higher numbers are for the sets of processors
+// that a cursor makes itself, so that the two kinds never collide.
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 }  // namespace
@@ -23,8 +23,8 @@ Processor first_in(const Shape& shape, std::int64_t number) {
   return {shape.kind, within / shape.stride, within % shape.stride};
 }
 
-// Returns all processors that a number stands for. The processors of a set are in row-major order
-// over its open dimensions.
+// Returns all processors that a number stands for: one, or those of a set. The processors of a set
+// are in row-major order over the dimensions that its index gives as `*` (the open ones).
 Placed placed_in(const Shape& shape, std::int64_t number) {
   const Processor first = first_in(shape, number);
   if (!shape.is_set) return {{first}, false};
@@ -36,7 +36,7 @@ Placed placed_in(const Shape& shape, std::int64_t number) {
   std::int64_t count = 1;
   for (std::size_t d : shape.open) count *= shape.view->sizes()[d];
   for (std::int64_t k = 0; k < count; ++k) {
-    std::int64_t rest = k;  // position in row-major order over the open dimensions
+    std::int64_t rest = k;  // The position in row-major order over the open dimensions.
     for (std::size_t i = shape.open.size(); i-- > 0;) {
       const std::int64_t size = shape.view->sizes()[shape.open[i]];
       (*index)[shape.open[i]] = rest % size;
@@ -54,7 +54,7 @@ const Shape& SpecialisedMap::shape_of(std::int64_t number) const {
       std::upper_bound(code.shapes.begin(), code.shapes.end(), number,
                        [](std::int64_t value, const Shape& shape) { return value < shape.base; });
   auto shape = after - 1;
-  while (shape->count == 0) --shape;  // an empty shape has the same base as the next shape
+  while (shape->count == 0) --shape;  // An empty shape has the same base as the next shape.
   return *shape;
 }
 
@@ -69,8 +69,8 @@ IndexMap::IndexMap(std::unique_ptr<const SpecialisedMap> map) : map_(std::move(m
 IndexMap::~IndexMap() = default;
 
 // Specialises the function for the launch and prepares the fast ways to evaluate it. If the
-// function cannot be specialised, the map evaluates each point. Fails if the machine has too many
-// processors.
+// function cannot be specialised, cursors evaluate it point by point. Fails if the machine has too
+// many processors.
 Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, FunctionId function,
                                                        const TaskPoint& launch,
                                                        std::optional<ProcKind> kind,
@@ -82,6 +82,7 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
   const auto end_of = [](const std::vector<mapper::Shape>& shapes) {
     return shapes.back().base + shapes.back().count;
   };
+  // Even a map that is not specialised numbers the processors.
   made.code.shapes = mapper::processor_shapes(made.bound.machine());
   made.numbers = end_of(made.code.shapes);
   if (made.numbers > mapper::kMaxNumbers) {
@@ -103,6 +104,8 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
     made.proved = code.expressions.is(code.unsure, 0);
     made.has_sets = code.shapes.size() > kProcKindCount;
     made.numbers = end_of(code.shapes);
+    // If the function cannot fail, its number may fall apart by dimension, which makes boxes_of()
+    // fast.
     if (made.proved) {
       made.numbers_apart = mapper::separate(made.code.expressions, code.id);
       if (code.node != kNoExpr) {
@@ -136,8 +139,8 @@ ProcessorNumber IndexMap::number(const Processor& processor) const {
 
 using Cursor = IndexMap::Cursor;
 
-// Makes a cursor. For single points, a map with a point form needs no MapCursor, so the MapCursor
-// is made when it is first needed.
+// Makes a cursor. Single points of a map with a point form need no MapCursor, so the MapCursor is
+// made only when it is needed.
 Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
     : map_(std::move(map)), warns_(warns), stop_(std::move(stop)) {
   if (!map_->map().form) return;
@@ -163,6 +166,7 @@ bool Cursor::stopped() const { return cursor_ != nullptr && cursor_->stopped(); 
 
 std::int64_t Cursor::steps() const { return cursor_ == nullptr ? 0 : cursor_->steps(); }
 
+// Answers point() for a map without a point form.
 ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
   return question().point(point, diags);
 }

@@ -1,4 +1,4 @@
-// Translates expressions to instructions, and evaluates them for one point.
+// Translates expressions to instructions, and evaluates the instructions for one point.
 #include "index_map/kernel.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 __extension__ typedef unsigned __int128 UnsignedWide;
 using Op = Expression::Op;
 
-// Returns the innermost dimension of a bit mask, or -1 if it is empty.
+// Returns the innermost dimension whose bit is set, or -1 if none is.
 int innermost(std::uint16_t dimensions) { return std::bit_width(dimensions) - 1; }
 
 // Calls visit(id) for every operand of an expression.
@@ -46,14 +46,16 @@ void for_each_operand(const Expressions& expressions, const Expression& expressi
 // Computes the multiplier and the shift for the divisor (Granlund and Montgomery 1994, section 4).
 Divider::Divider(std::int64_t divisor) {
   const auto d = static_cast<std::uint64_t>(divisor);
-  const auto bits_of = static_cast<int>(std::bit_width(d - 1));  // 2^(bits - 1) < d <= 2^bits
+  // 2^(bits_of - 1) < d <= 2^bits_of.
+  const auto bits_of = static_cast<int>(std::bit_width(d - 1));
   multiplier_ = static_cast<std::uint64_t>(((UnsignedWide{1} << (63 + bits_of)) - 1) / d + 1);
   shift_ = static_cast<std::uint32_t>(bits_of - 1);
 }
 
-// Selects the expressions that the roots need, gives each a register, and orders the instructions
-// by the innermost dimension on which they depend. Instructions that depend on no coordinate are
-// evaluated at once.
+// Gives a register to each expression that the roots need, and orders the instructions by the
+// innermost dimension on which they depend. Instructions of an outer dimension are then evaluated
+// once for all points of the inner ones. Instructions that depend on no coordinate are evaluated
+// here.
 Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
                const Machine* machine)
     : machine_(machine), dimensions_(dimensions) {
@@ -77,6 +79,7 @@ Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, in
       initial_.push_back(each.constant);
     }
   }
+  // Level -1 has the instructions that depend on no coordinate.
   for (int level = -1; level < dimensions; ++level) {
     if (level >= 0)
       begin_[static_cast<std::size_t>(level)] = static_cast<std::uint32_t>(code_.size());
@@ -96,7 +99,8 @@ Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, in
   initial_ = std::move(first.value);
 }
 
-// Appends the instruction of an expression. Constants and coordinates need none.
+// Appends the instruction of an expression. Constants and coordinates are in their registers
+// already and need none. `place` maps expressions to registers.
 void Kernel::add_instruction(const Expressions& expressions, ExprId id,
                              std::vector<Register>& place) {
   const Expression& each = expressions[id];
@@ -106,6 +110,7 @@ void Kernel::add_instruction(const Expressions& expressions, ExprId id,
   made.to = place[id];
   made.dimensions = each.dimensions;
   made.constant = each.constant;
+  // Slopes of large values could overflow, so such an instruction is computed point by point.
   made.wild = !each.tame();
   for_each_operand(expressions, each,
                    [&](ExprId operand) { made.wild = made.wild || !expressions[operand].tame(); });
@@ -123,7 +128,7 @@ void Kernel::add_instruction(const Expressions& expressions, ExprId id,
   code_.push_back(made);
 }
 
-// Lists, for each dimension, the registers that are read outside its own instructions: roots, and
+// Lists, for each dimension, those of its registers that are read elsewhere: the roots, and
 // registers that instructions of later dimensions read.
 void Kernel::note_exports(const Expressions&) {
   // First find the dimension of each register, then the registers that later dimensions read.
@@ -214,6 +219,7 @@ std::int64_t Kernel::compute(const Instruction& each, const std::int64_t* value)
   return 0;
 }
 
+// The order of the instructions puts operands first.
 void Kernel::evaluate(Registers& registers, int dimensions) const {
   std::int64_t* value = registers.value.data();
   const Instruction* const end = code_.data() + begin_[static_cast<std::size_t>(dimensions)];

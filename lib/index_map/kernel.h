@@ -37,7 +37,8 @@ class Divider {
   std::uint32_t shift_ = 0;
 };
 
-// The working memory of a kernel. Each thread needs its own. Kernel::registers() makes it.
+// The working memory of a kernel: a value and a slope for each register. Each thread needs its own,
+// which Kernel::registers() makes.
 struct Registers {
   std::vector<std::int64_t> value;
   std::vector<std::int64_t> slope;
@@ -88,16 +89,17 @@ class Kernel {
   using Op = Expression::Op;
   struct Instruction {
     Op op = Op::kConstant;
-    bool wild = false;  // an operand or the result is too large for slopes
+    bool wild = false;  // True: an operand or the result is too large for slopes.
     Register to = 0, a = 0, b = 0, c = 0;
     std::uint16_t dimensions = 0;
-    std::int64_t constant = 0;  // kSum: index of the first term
+    std::int64_t constant = 0;  // For kSum, the index of the first term in terms_.
     Divider divider;
   };
   struct RegisterTerm {
     std::int64_t factor;
     Register of;
   };
+  // A value that changes by `slope` from point to point for `length` points.
   struct LinearRun {
     std::int64_t value = 0, slope = 0;
     std::int64_t length = 0;
@@ -115,13 +117,13 @@ class Kernel {
   const Machine* machine_ = nullptr;
   int dimensions_ = 0;
   std::vector<Instruction> code_;
-  // index of the first instruction of each dimension
+  // The index of the first instruction of each dimension.
   std::array<std::uint32_t, kMaxDimensions + 1> begin_{};
   std::array<bool, kMaxDimensions> uses_{};
   std::vector<RegisterTerm> terms_;
   std::vector<std::int64_t> initial_;
   std::vector<Register> roots_;
-  // registers that exports_stay() compares
+  // The registers that exports_stay() compares, by dimension.
   std::array<std::vector<Register>, kMaxDimensions> exports_;
 };
 

@@ -1,5 +1,6 @@
-// Evaluates a kernel for a run of points along one dimension. Every register changes linearly from
-// point to point; the run ends where the first of them does not. Also finds periods of registers.
+// Evaluates a kernel for a run of points along one dimension. Within a run, every register changes
+// linearly from point to point. The run ends where the first register does not. This file also
+// finds the periods of registers.
 #include <algorithm>
 #include <numeric>
 
@@ -8,6 +9,7 @@
 namespace groma::mapper {
 namespace {
 
+// The length of a run that nothing ends.
 constexpr std::int64_t kForever = INT64_MAX;
 
 // Returns a / b, rounded up.
@@ -99,7 +101,7 @@ void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t*
   *length = std::min(*length, line.length);
 }
 
-// Returns the value and slope of a sum, which is linear as long as its terms are.
+// Returns the value and slope of a sum. A sum is linear as long as its terms are.
 Kernel::LinearRun Kernel::follow_sum(const Instruction& each, const Registers& registers) const {
   std::uint64_t value = bits(each.constant), slope = 0;
   const RegisterTerm* term = &terms_[each.a];
@@ -134,7 +136,7 @@ Kernel::LinearRun Kernel::follow_division(const Instruction& each,
   return {result, multiple ? 0 : slope, length};
 }
 
-// Returns the value of a comparison, which holds until the two sides meet.
+// Returns the value of a comparison. It holds until one side reaches the other.
 Kernel::LinearRun Kernel::follow_comparison(const Instruction& each,
                                             const Registers& registers) const {
   const std::int64_t result = compute(each, registers.value.data());
@@ -181,6 +183,7 @@ Period stretched(const Period& known, std::int64_t period) {
 // Returns the period of one instruction from the periods of its operands, or no period if none is
 // known.
 Period Kernel::period_of(const Instruction& each, const std::vector<Period>& known) const {
+  // `together` brings the periods of two operands to one length.
   Period a, b;
   std::int64_t period = 1, drift = 0;
   const auto together = [&](Register left, Register right) {
@@ -205,7 +208,8 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
       return {period, drift};
     case Op::kDivideBy:
     case Op::kModuloBy: {
-      // Find the period in which the dividend, which is never negative, moves by a multiple of the
+      // Finds the period in which the dividend, which is never negative, moves by a multiple of the
+      // divisor. The remainder then repeats.
       const Period& of = known[each.a];
       if (of.period == 0) return {};
       const Period whole =

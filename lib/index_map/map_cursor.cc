@@ -10,19 +10,19 @@ namespace groma::mapper {
 
 namespace {
 
-// Limit on the processors of sets that a cursor keeps. Beyond it, the sets are dropped and made
+// A cursor keeps the processors of sets up to this number. Beyond it, the sets are dropped and made
 // again.
 constexpr std::size_t kMaxMade = 1 << 20;
-// The steps that count for each processor of a set that is kept until the question ends. With this
-// number, the processors that one question keeps take at most 75 MB.
+// A set that is kept until the question ends costs this many steps for each of its processors. The
+// step limit then keeps the processors of one question below 75 MB.
 constexpr std::int64_t kStepsToKeep = 64;
-// Number of steps of the reference evaluation between two calls of `stop`. They take a few
-// milliseconds.
+// The reference evaluation asks `stop` once in this many steps, which take a few milliseconds.
 constexpr std::int64_t kStepsBetweenStops = 1 << 16;
 
 }  // namespace
 
-// Prepares the registers of the kernel, or only the coordinates if the map is not specialised.
+// Prepares the registers of the kernel. If the map is not specialised, they hold only the
+// coordinates.
 MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
     : owner_(std::move(map)),
       map_(owner_->map()),
@@ -41,6 +41,7 @@ MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::funct
   task_.point = map_.launch.domain.lower;
 }
 
+// The message for a box outside the launch, which is an error of the caller.
 constexpr std::string_view kBoxInside = "the box must lie inside the domain of the index map";
 
 // Returns the box in coordinates from the launch's lower corner. A box outside the launch ends the
@@ -66,7 +67,7 @@ Cell MapCursor::relative(const Rect& box) const {
 
 // -------------------------------------------------------------------------------- the reference
 
-// Drops kept sets if there are too many. Their numbers are valid until then.
+// Drops the sets that this cursor made if there are too many. Until then, their numbers stay valid.
 void MapCursor::begin_question() {
   if (own_size_ > kMaxMade) {
     own_.clear();
@@ -80,7 +81,7 @@ std::int64_t MapCursor::steps() const {
   return own_steps_ + (evaluator_ == nullptr ? 0 : evaluator_->steps());
 }
 
-// Returns true, with a diagnostic, if the caller wants no more answers of the reference evaluation.
+// Returns true, and reports it, if the caller wants no more answers of the reference evaluation.
 bool MapCursor::stops(Diagnostics& diags) {
   if (stop_ && !stopped_ && steps() - stop_asked_at_ > kStepsBetweenStops) {
     stop_asked_at_ = steps();
@@ -170,7 +171,7 @@ void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
 
 // ------------------------------------------------------------------------------ points and rows
 
-// Moves the coordinates to the point. Returns true if the point lies in the launch.
+// Sets the coordinates to those of the point. Returns true if the point lies in the launch.
 bool MapCursor::stand_at(const Point& point) {
   const Rect& domain = map_.launch.domain;
   std::int64_t* value = registers_.value.data();
@@ -185,7 +186,8 @@ bool MapCursor::stand_at(const Point& point) {
   return inside;
 }
 
-// Evaluates the kernel, and asks the reference evaluation if the kernel is not sure.
+// Evaluates the kernel. Asks the reference evaluation if the map is not specialised, or if the
+// kernel tells that the function may fail at this point.
 ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
   GROMA_REQUIRE(stand_at(point), kPointInside);
   if (!map_.specialised()) return ask_reference(diags);

@@ -1,4 +1,5 @@
-// Finds the digits in the expression of a processor number, and evaluates them at a point.
+// Finds the digits in the expression of a processor number, and evaluates them at a point. A digit
+// is a quotient or a remainder of a coordinate or of a sum of coordinates, by constants.
 #include "index_map/point_form.h"
 
 #include <algorithm>
@@ -10,6 +11,8 @@ using Op = Expression::Op;
 // Returns the number at a point. The template arguments are known numbers of dimensions and digits,
 // so that the loops can be unrolled.
 template <int kFixedDimensions, std::size_t kDigits>
+// Returns the number at a point. The template arguments are numbers of dimensions and digits that
+// are known at compile time, so that the loops can be unrolled.
 std::int64_t PointForm::at(const PointForm& form, const Point& point) {
   const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
   std::array<std::int64_t, kSlots> slots;  // NOLINT: only items that were written are read
@@ -25,6 +28,7 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
     sum += side.factor * slots[i];
   }
   GROMA_REQUIRE(inside, kPointInside);
+  // The sums of several coordinates come after the coordinates in `slots`.
   if (kDigits == kAnyDigits) {
     for (const Input& input : form.inputs_) {
       std::int64_t of = 0;
@@ -44,6 +48,7 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
 
 // Evaluates the fast case of one digit of one coordinate.
 template <PointForm::Kind kKind>
+// Returns the number at a point of a 1-D launch, for a form with a single digit.
 std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
   const Side& side = form.sides_[0];
   const std::uint64_t x =
@@ -71,7 +76,8 @@ bool PointForm::note_block() {
   return true;
 }
 
-// Evaluates a 1-D block with one multiplication instead of a division.
+// Returns the number at a point of a 1-D launch cut into blocks, with one multiplication instead of
+// a multiplication and a division.
 std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
   __extension__ typedef unsigned __int128 Wide;
   const Side& side = form.sides_[0];
@@ -82,7 +88,7 @@ std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
   return form.constant_ + form.digits_.front().factor * quotient;
 }
 
-// Chooses the fastest evaluation that fits the form.
+// Chooses the fastest function that can evaluate the form.
 void PointForm::choose_evaluation_method() {
   if (note_block()) {
     evaluate_ = at_block;
@@ -131,6 +137,8 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
   const auto fraction = expressions.as_fraction(outer.a);
   Digit digit;
   digit.factor = term.factor;
+  // `input` is the dividend of the digit. The order of the cases matters: a quotient of a remainder
+  // and a remainder of a quotient have two divisors.
   Linear input;
   if (outer.op == Op::kDivideBy && inner.op == Op::kModuloBy) {
     digit.kind = Kind::kQuotientOfRest;
@@ -154,8 +162,9 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
   return true;
 }
 
-// Sets the input of a digit: one coordinate, or a sum of several that is computed once for all
-// digits. Returns false if the digit depends on anything else, or if there are too many sums.
+// Sets the input of a digit: one coordinate, or a sum of several, which is computed once for all
+// digits that use it. Returns false if the digit depends on anything else, or if there are too many
+// sums.
 bool PointForm::set_input(const Expressions& expressions, const Linear& whole, Digit& digit) {
   digit.offset = whole.constant;
   Input input;

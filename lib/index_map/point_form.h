@@ -19,9 +19,11 @@ namespace groma::mapper {
 inline constexpr std::string_view kPointInside =
     "the point must lie inside the domain of the index map";
 
+// A processor number in a form that is quick to evaluate at one point.
 class PointForm {
  public:
-  // Makes the form of `id` for a launch that has points. Returns nullopt if `id` is not such a sum.
+  // Makes the form of the expression `id` for a launch that has points. Returns nullopt if the
+  // expression is not a sum of coordinates and digits.
   static std::optional<PointForm> make(const Expressions& expressions, ExprId id,
                                        const Rect& launch);
 
@@ -31,18 +33,20 @@ class PointForm {
 
  private:
   static constexpr std::size_t kSlots = kMaxDimensions + 4;
+  // One dimension of the launch.
   struct Side {
     std::int64_t lower = 0;
     std::uint64_t extent = 0;
-    std::int64_t factor = 0;  // the coordinate is added to the sum with this factor
+    std::int64_t factor = 0;  // The coordinate is added to the number with this factor.
   };
   enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
+  // One digit: its operations and the value to which they are applied.
   struct Digit {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
     std::int64_t factor = 0;
-    std::int64_t scale = 1, offset = 0;  // the dividend is scale * (value of the slot) + offset
-    // the divisors of the digit, in the order of its operations
+    std::int64_t scale = 1, offset = 0;  // The dividend is scale * (value of the slot) + offset.
+    // The divisors of the digit, in the order of its operations. 0: no second divisor.
     std::int64_t first = 0, second = 0;
     Divider by_first, by_second;
   };
@@ -80,7 +84,7 @@ class PointForm {
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};
-  std::uint64_t block_ = 0;  // multiplier that note_block() computes
+  std::uint64_t block_ = 0;  // The multiplier that note_block() computes.
   std::vector<Digit> digits_;
   std::vector<Input> inputs_;
 };

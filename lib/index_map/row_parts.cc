@@ -1,4 +1,5 @@
-// Splits a number into a part that repeats quickly along a row and a part that changes slowly.
+// Splits a number into a part that soon repeats along a row and a part that changes slowly. A row
+// is then filled by copying the first part and adding runs of the second.
 #include <numeric>
 
 #include "index_map/specialised_map.h"
@@ -8,12 +9,13 @@ namespace {
 
 using Op = Expression::Op;
 
-// Limit on the period of the fast part. One period is computed and then copied; a longer period
-// gains nothing.
+// The largest period of the fast part, in points. One period is computed and then copied, and a
+// longer period gains nothing.
 constexpr std::int64_t kMaxFastPeriod = 64;
 
 // Returns the period of a remainder along the dimension. The dividend is a weighted sum of
-// coordinates, or a quotient of such a sum, as in usual cycles. Returns 0 for any other expression.
+// coordinates, or a quotient of such a sum. A quotient of a remainder has the period of the
+// remainder. Returns 0 for any other expression.
 std::int64_t cycle_of(const Expressions& expressions, ExprId id, int dimension) {
   const Expression& expression = expressions[id];
   if (expression.op == Op::kDivideBy) return cycle_of(expressions, expression.a, dimension);
@@ -47,7 +49,7 @@ std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int di
   slow.constant = whole.constant;
   RowParts parts;
   parts.period = 1;
-  bool both = false;  // true: the slow part depends on the inner coordinate, too
+  bool both = false;  // True: the slow part depends on the inner coordinate, too.
   for (const Term& term : whole.terms) {
     const Expression& of = expressions[term.of];
     const bool depends = (of.dimensions >> inner & 1) != 0;

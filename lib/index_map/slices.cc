@@ -1,6 +1,6 @@
-// Cuts a launch into boxes of one processor, dimension by dimension. Each dimension is cut into
-// steps within which nothing changes in the later dimensions. The boxes of a step are joined with
-// those of the step before.
+// Cuts a launch into boxes of points that go to one processor, dimension by dimension. Each
+// dimension is cut into steps within which nothing changes in the later dimensions. The boxes of a
+// step are joined with those of the step before.
 //
 // If only some processors are wanted, boxes of other processors are left out, and all wanted
 // processors count as one.
@@ -12,8 +12,8 @@
 namespace groma::mapper {
 namespace {
 
-// Limit on the cells of one step that are kept for joining. Beyond it, all cells are passed on
-// without being joined. A map by blocks has as many cells as processors.
+// At most this many cells of one step are kept for joining. Beyond it, all cells are passed on
+// without being joined. A map by blocks has only as many cells as processors.
 constexpr std::size_t kMaxHeld = 65'536;
 // The longest period, in points, whose runs are kept and repeated along the row.
 constexpr std::int64_t kMaxKeptPeriod = 65'536;
@@ -22,7 +22,8 @@ constexpr ProcessorNumber kWanted = 0;
 
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 
-// Compares where two cells begin in `count` dimensions. Returns -1, 0 or 1.
+// Compares where two cells begin in `count` dimensions. Returns -1, 0 or 1. Each dimension of a
+// cell is a begin and an end.
 int compare(const std::int64_t* a, const std::int64_t* b, std::size_t count) {
   for (std::size_t i = 0; i < 2 * count; i += 2) {
     if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
@@ -49,6 +50,7 @@ NumberSet::NumberSet(std::vector<Range> ranges) {
   }
 }
 
+// Only the last range that begins at or before the number can contain it.
 bool NumberSet::contains(std::int64_t number) const {
   const auto behind =
       std::upper_bound(ranges_.begin(), ranges_.end(), number,
@@ -56,8 +58,8 @@ bool NumberSet::contains(std::int64_t number) const {
   return behind != ranges_.begin() && number <= (behind - 1)->last;
 }
 
-// Returns the indices at which a number lies in the range. The number starts at `number` and grows
-// by `slope` > 0.
+// Returns the indices i from 0 to length - 1 at which number + i * slope lies in the range. `slope`
+// is above 0. If there are none, the result is empty (first > last).
 NumberSet::Range NumberSet::hits(const Range& range, std::int64_t number, std::int64_t slope,
                                  std::int64_t length) {
   const std::int64_t from = range.first <= number ? 0 : divided_up(range.first - number, slope);
@@ -91,8 +93,8 @@ void NumberSet::for_hits(std::int64_t number, std::int64_t slope, std::int64_t l
 
 // ------------------------------------------------------------------------------------ the cut
 
-// Passes on a cell of the dimensions from `d` on as a box. In the dimensions before `d` the box
-// covers the current step.
+// Passes a cell of the dimensions from `d` on to the caller, as a box. In the dimensions before
+// `d`, the box covers the current step.
 void MapCursor::emit(int d, const std::int64_t* cell) {
   const Rect& domain = map_.launch.domain;
   for (int k = 0; k < map_.dimensions(); ++k) {
@@ -108,8 +110,8 @@ void MapCursor::emit(int d, const std::int64_t* cell) {
   (*sink_)(box_, number);
 }
 
-// Returns room for one more cell of the current step of dimension `d`. If too many are kept, all of
-// them are passed on first.
+// Returns the space for one more cell of the current step of dimension `d`. If too many cells are
+// kept, all of them are emitted first.
 std::int64_t* MapCursor::add_fresh(int d) {
   CellList& fresh = levels_[slot(d)].fresh;
   if (fresh.size() >= kMaxHeld) {
@@ -119,15 +121,15 @@ std::int64_t* MapCursor::add_fresh(int d) {
   return fresh.add();
 }
 
-// Passes on a cell to which dimension `d` can join nothing more: to the dimension before, or out as
-// a box.
+// Passes on a cell that no later step of dimension `d` can extend. It becomes a fresh cell of the
+// dimension before, or a box if `d` is the first.
 void MapCursor::pass_on(int d, const std::int64_t* cell) {
   if (d == 0) return emit(0, cell);
   std::copy_n(cell, levels_[slot(d)].open.stride(), add_fresh(d - 1));
 }
 
-// Notes that the points from..to of the row have this number. They extend the last run or begin a
-// new one.
+// Notes that the points from `from` to before `to` of the row have this number. They extend the
+// last run if it has the same number and ends at `from`. Otherwise they begin a new run.
 void MapCursor::extend_run(std::int64_t from, std::int64_t to, ProcessorNumber number) {
   if (running_ && run_.number == number && run_.end == from) {
     run_.end = to;
@@ -152,8 +154,9 @@ void MapCursor::end_run() {
   if (keeps_runs_) kept_runs_.push_back(run_);
 }
 
-// Cuts the points begin..end of a row into runs of one number. Points that the kernel is not sure
-// about are asked of the reference evaluation. Returns false if the function fails.
+// Cuts the points begin..end of a row into runs of one number. Where the kernel tells that the
+// function may fail, the reference evaluation is asked about each point. Returns false if the
+// function fails.
 bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics& diags) {
   const Kernel& kernel = map_.kernel;
   const int inner = map_.dimensions() - 1;
@@ -194,7 +197,7 @@ bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics&
   return true;
 }
 
-// Passes on the kept runs again for every further period, up to `end`.
+// Notes the kept runs of the first period again for every further period, up to `end`.
 void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
   const Period& period = map_.period;
   if (kept_runs_.empty()) return;
@@ -224,7 +227,7 @@ bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
     kept_runs_.clear();
     keeps_runs_ = true;
     const bool good = cut_stretches(begin, begin + period.period, diags);
-    if (running_) kept_runs_.push_back(run_);  // this run may continue in the next period
+    if (running_) kept_runs_.push_back(run_);  // This run may continue in the next period.
     keeps_runs_ = false;
     if (!good) return false;
     repeat_runs(begin, end);
@@ -233,8 +236,8 @@ bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
   return true;
 }
 
-// Cuts the box in dimension `d` and, within each step, in the dimensions behind it. Returns false
-// if the function fails.
+// Cuts the box in dimension `d` and, in each step, in the dimensions after it. Returns false if the
+// function fails.
 bool MapCursor::cut(const Cell& box, int d, Diagnostics& diags) {
   if (d == map_.dimensions() - 1) return cut_row(box, diags);
   DimensionCut& level = levels_[slot(d)];
@@ -285,9 +288,9 @@ void MapCursor::join_cells(int d) {
   DimensionCut& level = levels_[slot(d)];
   sort_fresh(level);
   const CellList &open = level.open, &fresh = level.fresh;
-  const std::size_t inside = fresh.stride() / 2;  // dimensions of a fresh cell
+  const std::size_t inside = fresh.stride() / 2;  // The number of dimensions of a fresh cell.
   level.joined.clear();
-  std::size_t next = 0;  // index of the next open cell
+  std::size_t next = 0;  // The index of the next open cell.
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     const std::int64_t* const cell = fresh.cell(i);
     std::int64_t begin = level.begin;

@@ -1,5 +1,5 @@
-// Specialises functions and operators. The order of evaluation and the failures are those of the
-// interpreter.
+// Specialises functions and operators: evaluates typed code with values that may depend on the
+// point. The order of evaluation and the failures are those of the interpreter.
 #include "index_map/specialise.h"
 
 #include <algorithm>
@@ -10,15 +10,16 @@ using program::Action;
 
 namespace {
 
-// Limits that are lower than those of the interpreter, beyond which a function fails. A function
-// between both limits is left to the interpreter.
+// These limits are lower than those of the interpreter. A function that exceeds one of them is left
+// to the interpreter.
 constexpr int kMaxDepth = 256;
 constexpr std::int64_t kMaxItems = 16'384;
 constexpr int kMaxTupleDepth = 32;
 
 }  // namespace
 
-// Numbers the processors of every kind: kinds in order, then nodes, then indices.
+// Numbers all processors of the machine: kind by kind, in a kind node by node, and in a node by
+// index.
 std::vector<Shape> processor_shapes(const Machine& machine) {
   std::vector<Shape> shapes;
   std::int64_t base = 0;
@@ -34,6 +35,7 @@ std::vector<Shape> processor_shapes(const Machine& machine) {
   return shapes;
 }
 
+// The result has no id if the function cannot be specialised.
 Specialised specialise(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
                        std::optional<ProcKind> kind, Diagnostics& diags) {
   Specialiser specialiser(bound, function, launch, diags);
@@ -41,7 +43,7 @@ Specialised specialise(const BoundProgram& bound, FunctionId function, const Tas
   return specialiser.take();
 }
 
-// Prepares the specialisation of a function. Nothing is unsure, and there is no condition.
+// Begins with no condition (guard_ is true) and no possible failure (unsure_ is false).
 Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
                          Diagnostics& diags)
     : data_(bound.program().data()),
@@ -55,8 +57,8 @@ Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const T
   unsure_ = made_.expressions.constant(0);
 }
 
-// Specialises the function and sets its result. No result is set if the function always fails or
-// cannot be specialised.
+// Specialises the function and sets its result. Leaves the result empty if the function always
+// fails or cannot be specialised. A result of another kind than `kind` is a failure.
 void Specialiser::run(std::optional<ProcKind> kind) {
   const program::Function& called = data_.functions[function_];
   frames_.emplace_back(called.slots);
@@ -82,20 +84,22 @@ void Specialiser::run(std::optional<ProcKind> kind) {
   made_.unsure = unsure_;
 }
 
-// Notes that this expression fails or is not supported. The reference evaluation then decides.
+// Notes that the evaluation fails here, or needs something that is not supported. The reference
+// evaluator then decides.
 Partial Specialiser::fail() {
   failed_ = true;
   return {};
 }
 
-// Gives up on the function, because it cannot be specialised.
+// Gives up on the whole function. Unlike after fail(), no enclosing choice can go on with its other
+// side.
 Partial Specialiser::give_up() {
   hopeless_ = failed_ = true;
   return {};
 }
 
-// Counts steps. Both sides of a choice count, and every split counts as computed anew, so no
-// evaluation of a point takes more steps.
+// Counts steps. Both sides of a choice count, and every search for a split counts as if no result
+// were cached. So the evaluation of a single point never takes more steps than are counted here.
 bool Specialiser::tick(std::int64_t steps) {
   steps_ += steps;
   if (steps_ > kMaxSteps || made_.expressions.full()) give_up();
@@ -108,7 +112,7 @@ void Specialiser::note_failure(ExprId fails) {
   unsure_ = e.logical_or(unsure_, e.logical_and(guard_, fails));
 }
 
-// Returns the value of a global, which does not depend on the point.
+// Returns the value of a global. It does not depend on the point, so all its numbers are constants.
 Partial Specialiser::from_value(const Value& value) {
   if (const auto* given = value.get<std::int64_t>()) return number(*given);
   if (const auto* given = value.get<bool>()) {
@@ -130,10 +134,11 @@ Partial Specialiser::from_value(const Value& value) {
     return {PartialProcessor{processor->kind, e.constant(processor->node),
                              e.constant(processor->index)}};
   }
-  return fail();  // sets in globals are rare and not supported
+  return fail();  // Sets in globals are rare and not supported.
 }
 
-// Runs the statements of a function up to its `return`.
+// Runs the statements of a function up to its `return`. Fails without a `return`, as the
+// interpreter does.
 Partial Specialiser::run_body(program::List body) {
   for (std::uint32_t i = 0; i < body.count && !failed_; ++i) {
     const Action& action = data_.actions[body.begin + i];
@@ -152,8 +157,7 @@ Partial Specialiser::run_body(program::List body) {
   return fail();
 }
 
-// Evaluates the arguments of a print. Only the reference evaluation prints, but the arguments may
-// fail.
+// Evaluates the arguments of a print, because they may fail. Nothing is printed here.
 void Specialiser::print(const Action& action) {
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
     const Partial value = eval(data_.lists[action.args.begin + i]);
@@ -161,7 +165,8 @@ void Specialiser::print(const Action& action) {
   }
 }
 
-// Returns about how long the text of the value is, at least as long as the interpreter counts.
+// Returns a length of the value's text, in bytes, that is at least the length which the interpreter
+// counts.
 std::int64_t Specialiser::text_bytes(const Partial& value) const {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
@@ -290,12 +295,14 @@ std::shared_ptr<const Specialiser::Values> Specialiser::tuple_values(const Parti
   return nullptr;
 }
 
+// Returns the integer if it is the same for every point, otherwise nothing.
 std::optional<std::int64_t> Specialiser::known(const Partial& value) const {
   const auto* given = value.get<Number>();
   return given == nullptr ? std::nullopt : made_.expressions.known(given->id);
 }
 
-// Returns a tuple, unless it is too long or too deep.
+// Returns a tuple. Gives up if it is too long or too deep, because the interpreter may still accept
+// it.
 Partial Specialiser::make_tuple(Values values) {
   if (failed_ || !tick(static_cast<std::int64_t>(values.size()))) return {};
   auto made = std::make_shared<PartialTuple>();
@@ -310,7 +317,8 @@ Partial Specialiser::make_tuple(Values values) {
   return {std::shared_ptr<const PartialTuple>(std::move(made))};
 }
 
-// Evaluates `tuple(item for x in range)`.
+// Evaluates `tuple(item for x in range)`. The items of the range may depend on the point, but not
+// their number.
 Partial Specialiser::comprehension(const Code& node) {
   const Partial range = eval(node.b);
   const auto values = tuple_values(range);
@@ -324,6 +332,7 @@ Partial Specialiser::comprehension(const Code& node) {
   return make_tuple(std::move(made));
 }
 
+// The left side is evaluated first, so its failure comes first.
 Partial Specialiser::binary(const Code& node) {
   const Partial left = eval(node.a);
   if (failed_) return {};
@@ -334,7 +343,7 @@ Partial Specialiser::binary(const Code& node) {
   return compare(node.op, left, right);
 }
 
-// Applies an operator to integers or tuples, item by item.
+// Applies an operator to integers or tuples, item by item, as the interpreter does.
 Partial Specialiser::arithmetic(program::Op op, const Partial& left, const Partial& right) {
   const auto* a = left.get<Number>();
   const auto* b = right.get<Number>();
@@ -354,7 +363,8 @@ Partial Specialiser::arithmetic(program::Op op, const Partial& left, const Parti
   return make_tuple(std::move(made));
 }
 
-// Applies an operator to two integers. An overflow or a failing division makes the result unsure.
+// Applies an operator to two integers. Points at which it overflows or divides by zero become
+// unsure. A division that fails at every point fails.
 Partial Specialiser::integer_op(program::Op op, ExprId left, ExprId right) {
   Expressions& e = made_.expressions;
   switch (op) {
@@ -377,7 +387,8 @@ Partial Specialiser::integer_op(program::Op op, ExprId left, ExprId right) {
   }
 }
 
-// Compares two values for equality, or two integers for order.
+// Compares two values for equality, or two integers for order. The result is an expression whose
+// values are 0 and 1.
 Partial Specialiser::compare(program::Op op, const Partial& left, const Partial& right) {
   Expressions& e = made_.expressions;
   if (op == program::Op::kEqual || op == program::Op::kNotEqual) {
@@ -400,8 +411,8 @@ Partial Specialiser::compare(program::Op op, const Partial& left, const Partial&
   }
 }
 
-// Returns a truth: whether two values are equal. Values of different types fail, as in the
-// interpreter.
+// Returns the condition under which two values are equal. Values of different types fail, as in the
+// interpreter. Returns kNoExpr after a failure.
 ExprId Specialiser::equal(const Partial& left, const Partial& right) {
   Expressions& e = made_.expressions;
   const auto* a = left.get<PartialProcessor>();

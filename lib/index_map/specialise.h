@@ -1,5 +1,6 @@
-// Specialise: evaluates a mapping function once for a whole launch. Everything except the point is
-// known. Values that depend on the point become expressions of its coordinates.
+// Specialise: evaluates a mapping function once for a whole launch instead of once for each point.
+// Everything except the point is known. Values that depend on the point become expressions of its
+// coordinates.
 //
 // Every possible failure at some point becomes part of one condition, `unsure`. Where `unsure`
 // holds, the result claims nothing and the reference evaluator decides. So `unsure` may hold too
@@ -40,10 +41,13 @@ struct Shape {
 // A mapping function that was specialised to a launch.
 struct Specialised {
   Expressions expressions;
-  ExprId id = kNoExpr;      // number of the result; kNoExpr: the function cannot be specialised
-  ExprId node = kNoExpr;    // node of the result's first processor, set if there is only one shape
-  ExprId unsure = kNoExpr;  // the condition under which the reference evaluator must be asked
-  // shapes of the results; the first kProcKindCount are single processors by kind
+  // The number of the result. kNoExpr: the function cannot be specialised.
+  ExprId id = kNoExpr;
+  // The node of the result's first processor. Set only if there is one shape.
+  ExprId node = kNoExpr;
+  // The condition under which the reference evaluator must be asked.
+  ExprId unsure = kNoExpr;
+  // The shapes of the results. The first kProcKindCount are single processors by kind.
   std::vector<Shape> shapes;
 };
 
@@ -64,6 +68,7 @@ struct PartialTuple {
   std::int64_t items = 0;
   int depth = 1;
 };
+// An integer, a bool and a processor as expressions of the coordinates.
 struct Number {
   ExprId id;
 };
@@ -78,7 +83,7 @@ struct PartialProcessor {
 // else can be done with it.
 struct Places {
   ExprId id;
-  bool set = false;  // true: a set of one shape
+  bool set = false;  // True: a set of one shape.
 };
 struct Partial {
   std::variant<std::monostate, Number, Truth, std::shared_ptr<const PartialTuple>,
@@ -95,8 +100,8 @@ struct Partial {
   }
 };
 
-// Follows the interpreter, function by function. A failure means that the reference evaluator must
-// be asked.
+// Evaluates a function with values that may depend on the point. The functions correspond to those
+// of the Interpreter. A failure means that the reference evaluator must be asked.
 class Specialiser {
  public:
   Specialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
@@ -114,14 +119,15 @@ class Specialiser {
   using Values = std::vector<Partial>;
   using Integers = std::vector<std::int64_t>;
 
-  // Notes a failure and returns the value that stands for a failed evaluation.
+  // fail() notes that this expression fails or cannot be specialised; the value then does not
+  // matter. give_up() notes the same for the whole function.
   Partial fail();
   Partial give_up();
   bool tick(std::int64_t steps);
   const Code& code(CodeId id) const { return data_.code[id]; }
   Partial number(std::int64_t value) { return {Number{made_.expressions.constant(value)}}; }
   Partial from_value(const Value& value);
-  void note_failure(ExprId fails);  // adds `fails`, under the current condition, to `unsure`
+  void note_failure(ExprId fails);  // Adds `fails`, under the current condition, to `unsure`.
 
   Partial run_body(program::List body);
   void print(const program::Action& action);

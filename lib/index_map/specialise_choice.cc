@@ -1,4 +1,4 @@
-// Specialises conditions, items of tuples, calls and members.
+// Specialises conditions, indices and slices of tuples, calls and members.
 #include <algorithm>
 
 #include "index_map/specialise.h"
@@ -10,15 +10,15 @@ using program::Member;
 
 namespace {
 
-// Limit on the items of a tuple among which an unknown index chooses.
+// An index that is not known may choose among at most this many items of a tuple.
 constexpr std::size_t kMaxChoices = 64;
 
 }  // namespace
 
 // ------------------------------------------------------------------------------------- choices
 
-// Returns a truth: the condition under which an expression is true. Fails if the expression is not
-// a bool.
+// Returns the condition under which an expression is true. Fails if the expression is not a bool,
+// and then returns kNoExpr.
 ExprId Specialiser::truth(CodeId id) {
   const Partial value = eval(id);
   if (failed_) return kNoExpr;
@@ -27,8 +27,8 @@ ExprId Specialiser::truth(CodeId id) {
   return kNoExpr;
 }
 
-// Evaluates `id` under a condition. Returns false if it fails; a failure then only makes the result
-// unsure under that condition.
+// Evaluates `id` as code that runs only at the points where the condition holds. If it fails there,
+// these points become unsure, and the evaluation of the rest goes on. Returns false in that case.
 bool Specialiser::eval_under(ExprId condition, CodeId id, Partial* value) {
   Expressions& e = made_.expressions;
   const ExprId before = guard_;
@@ -43,7 +43,8 @@ bool Specialiser::eval_under(ExprId condition, CodeId id, Partial* value) {
   return good;
 }
 
-// Evaluates `&&` or `||`. The right side counts only if the left side does not decide.
+// Evaluates `&&` or `||`. The right side is evaluated under the condition that the left side does
+// not decide.
 Partial Specialiser::logical(const Code& node) {
   Expressions& e = made_.expressions;
   const bool all = node.op == program::Op::kAnd;
@@ -64,8 +65,9 @@ Partial Specialiser::logical(const Code& node) {
   return {Truth{all ? e.logical_and(left, truth->id) : e.logical_or(left, truth->id)}};
 }
 
-// Evaluates `?:`. If the condition is not known, both sides are evaluated and merged. A side that
-// always fails leaves the other side.
+// Evaluates `condition ? yes : no`. If the condition depends on the point, both sides are
+// evaluated, each under its condition, and merged. If one side always fails, the other one is the
+// value.
 Partial Specialiser::conditional(const Code& node) {
   const ExprId condition = truth(node.a);
   if (failed_) return {};
@@ -80,8 +82,9 @@ Partial Specialiser::conditional(const Code& node) {
   return merge(condition, a, b);
 }
 
-// Returns the value that is `a` if the condition holds, else `b`. Fails if no such value exists, as
-// for two different machines.
+// Returns the value that is `a` where the condition holds and `b` elsewhere. Fails if there is no
+// such value, as for two different machines. Two results with different shapes become a number
+// (Places).
 Partial Specialiser::merge(ExprId condition, const Partial& a, const Partial& b) {
   Expressions& e = made_.expressions;
   const auto* left = a.get<PartialProcessor>();
@@ -135,7 +138,8 @@ Partial Specialiser::index(const Code& node) {
   return values ? index_tuple(node, *values) : fail();
 }
 
-// Returns an item of a tuple. If the index is not known, the item is a choice between all items.
+// Returns an item of a tuple. If the index depends on the point, the item is a choice between all
+// items, and points with an index outside the tuple become unsure.
 Partial Specialiser::index_tuple(const Code& node, const Values& values) {
   const std::vector<Element> list = elements(node.a, node.b);
   if (failed_ || list.size() != 1 || list[0].all) return fail();
@@ -159,8 +163,8 @@ Partial Specialiser::index_tuple(const Code& node, const Values& values) {
   return chosen;
 }
 
-// Computes one end of a slice, which has to be known. An end that is not written gets the value
-// `missing`.
+// Computes one end of a slice. It must not depend on the point, because the length of the slice
+// would. An end that is not written becomes `missing`.
 bool Specialiser::slice_end(CodeId id, std::int64_t length, std::int64_t missing,
                             std::int64_t* end) {
   *end = missing;
@@ -185,6 +189,7 @@ Partial Specialiser::slice(const Code& node) {
   return make_tuple({values->begin() + from, values->begin() + to});
 }
 
+// Returns the extents of a machine as values, which are all known.
 std::shared_ptr<const Specialiser::Values> Specialiser::sizes_of(const MachineView& view) {
   Values sizes;
   for (std::int64_t size : view.sizes()) sizes.push_back(number(size));
@@ -213,7 +218,7 @@ Partial Specialiser::call(const Code& node) {
   return result;
 }
 
-// Returns true if an argument has the type of its parameter.
+// Returns true if an argument has the type that its parameter declares.
 bool Specialiser::check_parameter(const program::Parameter& parameter, const Partial& argument) {
   using syntax::ParamType;
   switch (parameter.type) {
@@ -257,7 +262,8 @@ Partial Specialiser::member(const Code& node) {
   return volume;
 }
 
-// Returns a member of the task. `ipoint` consists of the coordinates of the launch.
+// Returns a member of the task or of its parent. Only `ipoint` depends on the point: it consists of
+// the coordinates, which count from the launch's lower corner.
 Partial Specialiser::task_member(const Code& node, TaskValue task) {
   const auto tuple_of = [&](const Point& point) {
     Values values;

@@ -1,4 +1,5 @@
-// Specialises the expressions that make, change and index machines.
+// Specialises the expressions that make, change and index machines. Machines never depend on the
+// point, but an index into one may.
 #include <algorithm>
 
 #include "evaluate/processors.h"
@@ -10,16 +11,18 @@ using program::Method;
 
 namespace {
 
+// The largest number of shapes of results. Each index with `*` makes one more.
 constexpr std::size_t kMaxShapes = 64;
 
 }  // namespace
 
+// Returns a machine as a value. The steps are those that the interpreter counts.
 Partial Specialiser::make_view(MachineView view) {
   if (!tick(static_cast<std::int64_t>(2 * view.operations() + view.sizes().size()))) return {};
   return {std::make_shared<const MachineView>(std::move(view))};
 }
 
-// Evaluates `Machine(KIND)`, with the same warning as the interpreter.
+// Evaluates `Machine(KIND)`. Unequal nodes cause the same warning as in the interpreter.
 Partial Specialiser::machine(const Code& node) {
   const Partial value = eval(node.a);
   const auto* kind = value.get<ProcKind>();
@@ -30,8 +33,8 @@ Partial Specialiser::machine(const Code& node) {
 
 // ------------------------------------------------------------------------------------ indexing
 
-// Returns the processor at an index, or a set if an index is `*`. An index that may be outside
-// makes the result unsure.
+// Returns the processor at an index, or a set of processors if some dimensions of the index are
+// `*`. Points whose index lies outside the machine become unsure.
 Partial Specialiser::index_machine(const Code& node,
                                    const std::shared_ptr<const MachineView>& view) {
   std::vector<Element> index = elements(node.a, node.b);
@@ -66,8 +69,8 @@ Partial Specialiser::index_machine(const Code& node,
   return {processor_at(*view, std::move(at))};
 }
 
-// Returns the set of processors of an index with `*` in the `open` dimensions. The set gets a new
-// shape.
+// Returns the set of processors of an index that is `*` in the `open` dimensions. Each such index
+// makes a new shape.
 Partial Specialiser::set_of(const std::shared_ptr<const MachineView>& view,
                             std::vector<ExprId> index, std::vector<std::size_t> open) {
   std::int64_t count = 1;
@@ -86,15 +89,16 @@ Partial Specialiser::set_of(const std::shared_ptr<const MachineView>& view,
   return {Places{id_of(shape, first.node, first.index), true}};
 }
 
-// Returns the processor at an index of the view.
+// Returns the processor at an index of the view, by undoing its operations from the last to the
+// first.
 PartialProcessor Specialiser::processor_at(const MachineView& view, std::vector<ExprId> index) {
   const auto& steps = view.steps();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) step_back(*step, index);
   return {view.kind(), index[0], index[1]};
 }
 
-// Leads an index of a view back over one operation. Does the same as MachineView::step_back, with
-// expressions instead of numbers.
+// Changes `index` from an index after an operation to that before it. Does the same as
+// MachineView::step_back, with expressions instead of numbers.
 void Specialiser::step_back(const MachineView::Step& step, std::vector<ExprId>& index) {
   using Kind = MachineView::Step::Kind;
   Expressions& e = made_.expressions;
@@ -132,14 +136,15 @@ void Specialiser::step_back(const MachineView::Step& step, std::vector<ExprId>& 
   }
 }
 
-// Returns the number of a processor or set within a shape.
+// Returns the number that stands for a processor in a shape, from its node and its index there.
 ExprId Specialiser::id_of(const Shape& shape, ExprId node, ExprId index) {
   Expressions& e = made_.expressions;
   const ExprId within = e.add(e.multiply(node, e.constant(shape.stride)), index);
   return e.add(within, e.constant(shape.base));
 }
 
-// Returns the number of a processor or set, or nothing for other values.
+// Returns the number of a processor or set. Returns nothing for any other value, which is no valid
+// result of a mapping function.
 std::optional<ExprId> Specialiser::number_of_result(const Partial& value) {
   if (const auto* places = value.get<Places>()) return places->id;
   const auto* processor = value.get<PartialProcessor>();
@@ -162,7 +167,7 @@ Partial Specialiser::method(const Code& node) {
   return view == nullptr ? fail() : machine_method(node, *view, args);
 }
 
-// Applies an operation to a machine. Its arguments have to be known.
+// Applies an operation to a machine. Fails if an argument depends on the point or is not valid.
 Partial Specialiser::machine_method(const Code& node, const MachineView& view,
                                     const std::vector<Element>& args) {
   const auto given = operation_arguments(node, view, args);
@@ -173,7 +178,8 @@ Partial Specialiser::machine_method(const Code& node, const MachineView& view,
   return made == nullptr ? fail() : make_view(std::move(*made));
 }
 
-// Returns the arguments of an operation, or nothing if they are not known or not valid.
+// Returns the arguments of an operation, or nothing if one of them depends on the point or is not
+// valid.
 std::optional<OperationArguments> Specialiser::operation_arguments(
     const Code& node, const MachineView& view, const std::vector<Element>& args) {
   const syntax::MethodInfo& info = syntax::info_of(node.method);
@@ -197,7 +203,7 @@ std::optional<OperationArguments> Specialiser::operation_arguments(
   return given;
 }
 
-// Returns a tuple as known integers, or nothing.
+// Returns a tuple of integers, or nothing if an item is not an integer or depends on the point.
 std::optional<Specialiser::Integers> Specialiser::integers(const Partial& value) {
   const auto values = tuple_values(value);
   if (failed_ || !values || !tick(static_cast<std::int64_t>(values->size()))) return std::nullopt;
@@ -210,8 +216,8 @@ std::optional<Specialiser::Integers> Specialiser::integers(const Partial& value)
   return made;
 }
 
-// Evaluates `p.has(MEMORY)`. On a machine with one type of node the answer does not depend on the
-// node.
+// Evaluates `p.has(MEMORY)`. If all nodes are alike, the answer does not depend on the node.
+// Otherwise it becomes an expression of the node.
 Partial Specialiser::has(const Partial& base, const Partial& memory) {
   Expressions& e = made_.expressions;
   const auto* processor = base.get<PartialProcessor>();
@@ -229,8 +235,8 @@ Partial Specialiser::has(const Partial& base, const Partial& memory) {
   return {Truth{e.addressable(processor->node, which)}};
 }
 
-// Evaluates `task.processor(m)`: the coordinates in `m` of the processor of the task or of its
-// parent.
+// Evaluates `task.processor(m)`. The processors of a single task and of its parent are known, so
+// the result is, too.
 Partial Specialiser::task_processor(const Partial& base, const Partial& machine_arg) {
   const auto* task = base.get<TaskValue>();
   const MachineView* view = machine_arg.machine();

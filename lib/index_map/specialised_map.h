@@ -35,8 +35,8 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id);
 // A number whose terms change at very different rates along a row, such as blocks over nodes and
 // cycles within each node. The fast part soon repeats, and the slow part has long runs.
 struct RowParts {
-  Kernel fast, slow;        // the fast and the slow part, each with one root
-  std::int64_t period = 0;  // period of the fast part, without drift
+  Kernel fast, slow;        // Each part has one root.
+  std::int64_t period = 0;  // The period of the fast part, which has no drift.
 };
 // Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
 // parts.
@@ -48,18 +48,22 @@ struct SpecialisedMap {
   BoundProgram bound;
   FunctionId function;
   std::string name, parent_name;
-  TaskPoint launch;  // the launch, whose texts refer to the two strings above
+  TaskPoint launch;  // The texts of this launch are the two strings above.
   std::optional<ProcKind> kind;
 
-  Specialised code;  // code.id == kNoExpr: not specialised
+  Specialised code;  // code.id == kNoExpr: the function is not specialised.
+  // True: the function fails at no point of the launch.
   bool proved = false;
+  // True: some results are sets of processors.
   bool has_sets = false;
-  Kernel kernel;                  // roots: the number, and `unsure`
-  std::optional<PointForm> form;  // point form of the number; nullopt: a point needs the kernel
+  Kernel kernel;                  // The roots are the number and `unsure`.
+  std::optional<PointForm> form;  // Empty: a point needs the kernel.
   std::optional<RowParts> row_parts;
   std::optional<Separated> numbers_apart, nodes_apart;
-  Period period;             // period of the number along the last dimension; 0 if it is not useful
-  std::int64_t numbers = 0;  // numbers below this one are the map's; the others belong to a cursor
+  // The period of the number along the last dimension. 0: none is useful.
+  Period period;
+  // Numbers below this one are the map's. All others belong to a cursor.
+  std::int64_t numbers = 0;
 
   SpecialisedMap(BoundProgram program, FunctionId id, const TaskPoint& of,
                  std::optional<ProcKind> on)
@@ -98,7 +102,8 @@ class NumberSet {
   struct Range {
     std::int64_t first, last;
   };
-  explicit NumberSet(std::vector<Range> ranges);  // in any order; they may overlap
+  // The ranges may come in any order and may overlap.
+  explicit NumberSet(std::vector<Range> ranges);
 
   bool contains(std::int64_t number) const;
   // Calls use(from, to) for each maximal part of 0 .. length - 1 in which `number + i * slope` is
@@ -110,7 +115,7 @@ class NumberSet {
   static Range hits(const Range& range, std::int64_t number, std::int64_t slope,
                     std::int64_t length);
 
-  std::vector<Range> ranges_;  // no two ranges touch
+  std::vector<Range> ranges_;  // No two ranges touch.
 };
 
 // The implementation of IndexMap::Cursor, which documents the questions.
@@ -164,7 +169,7 @@ class MapCursor {
   // later dimensions.
   struct DimensionCut {
     CellList open, joined, fresh, sorted;
-    std::int64_t begin = 0, end = 0;  // range of the current step
+    std::int64_t begin = 0, end = 0;  // The range of the current step.
   };
   // Consecutive points of a row with the same number.
   struct RowRun {
@@ -208,18 +213,20 @@ class MapCursor {
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
   Registers registers_, fast_, slow_;
-  std::unique_ptr<FunctionEvaluator> evaluator_;  // made at the first use
-  // The evaluator's steps before the current question, and the points at which this question asked
+  // The reference evaluator, which is made at its first use.
+  std::unique_ptr<FunctionEvaluator> evaluator_;
+  // The steps before the current question, and the number of points about which this question asked
   // the reference evaluator.
   std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;
   const bool warns_;
   const std::function<bool()> stop_;
-  std::int64_t stop_asked_at_ = 0;  // number of evaluation steps at which `stop` was last asked
+  // The number of evaluation steps when `stop` was called last.
+  std::int64_t stop_asked_at_ = 0;
   bool stopped_ = false;
   // Sets that only the reference evaluator gives. Their numbers begin at map_.numbers.
   std::vector<Placed> own_;
-  std::size_t own_size_ = 0;  // number of processors in the sets of own_
+  std::size_t own_size_ = 0;  // The number of processors in the sets of own_.
   std::int64_t own_steps_ = 0;
   // Cache of the processors for numbers of the map, and how many processors it holds.
   std::unordered_map<ProcessorNumber, Placed> made_;
@@ -229,12 +236,14 @@ class MapCursor {
 
   // State of the current cut.
   std::array<DimensionCut, kMaxDimensions> levels_;
-  RowRun run_{};          // the last run of the row so far
-  bool running_ = false;  // true: `run_` is valid
+  RowRun run_{};          // The last run of the row so far.
+  bool running_ = false;  // True: `run_` is valid.
   bool keeps_runs_ = false;
-  std::vector<RowRun> kept_runs_;      // runs of the row so far, kept if the row repeats them
-  const NumberSet* wanted_ = nullptr;  // set of the wanted numbers; null: all numbers are wanted
-  Rect box_;                           // the box of the question
+  // The runs of the row so far, kept if the row repeats them.
+  std::vector<RowRun> kept_runs_;
+  // The numbers that are wanted. Null: all numbers.
+  const NumberSet* wanted_ = nullptr;
+  Rect box_;  // The box that is being filled in for the caller.
   const SliceSink* sink_ = nullptr;
   Diagnostics* diags_ = nullptr;
 };
