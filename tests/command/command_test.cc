@@ -259,10 +259,11 @@ TEST(Check, RegionsThatTheNamedTasksDoNotHaveDecideNothing) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out,
               HasSubstr("<stdin>:1:19: warning: `init_nodes` has no region `rp_wires`, "
-                        "so nothing is decided here [matches-nothing]\n"));
+                        "so the statement has no effect on it [matches-nothing]\n"));
   EXPECT_THAT(outcome.out, HasSubstr("note: its regions are `all_nodes`, "));
-  EXPECT_THAT(outcome.out, HasSubstr("<stdin>:2:31: warning: `init_nodes` and `init_wires` have no "
-                                     "region 7, so nothing is decided here [matches-nothing]\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("<stdin>:2:31: warning: `init_nodes` and `init_wires` have no "
+                        "region 7, so the statement has no effect on it [matches-nothing]\n"));
   EXPECT_THAT(outcome.out, HasSubstr("`rp_privat` [unknown-region]\n"));
   EXPECT_THAT(outcome.out, HasSubstr("no errors, 3 warnings in 1 file\n"));
   EXPECT_EQ(run("groma check dsl/mappers/circuit.mapper --app circuit").out,
@@ -271,7 +272,8 @@ TEST(Check, RegionsThatTheNamedTasksDoNotHaveDecideNothing) {
 
 TEST(Check, SaysThatTheMachineHasOtherNodes) {
   const std::string said =
-      "note: `cannon` is set up for 1 node, `p100x4:nodes=4` has 4 [nodes-differ]\n"
+      "note: application `cannon` is set up for 1 node, but machine `p100x4:nodes=4` has 4 "
+      "[nodes-differ]\n"
       "help: `nodes=4` behind the application is for that machine\n";
   const std::string with = " --app cannon:size=small --machine p100x4:nodes=4";
   EXPECT_THAT(run("groma check -" + with, "Task * GPU,OMP,CPU;").out, HasSubstr(said));

@@ -277,7 +277,8 @@ TEST(Tune, WhyATextCannotBeBegunWithIsInTheProgramsWords) {
 TEST(Tune, SaysThatTheMachineHasOtherNodes) {
   const TemporaryFolder folder;
   const std::string said =
-      "cannon:size=small: note: `cannon` is set up for 1 node, `p100x4:nodes=2` has 2 "
+      "cannon:size=small: note: application `cannon` is set up for 1 node, but machine "
+      "`p100x4:nodes=2` has 2 "
       "[nodes-differ]\nhelp: `nodes=2` behind the application is for that machine\n";
   const std::string search = kSmall +
                              std::string(
@@ -290,7 +291,8 @@ TEST(Tune, SaysThatTheMachineHasOtherNodes) {
   EXPECT_EQ(outcome.err, "");
   const std::vector<json> lines = json_lines(outcome.out);
   EXPECT_EQ(lines.front()["event"], "note");
-  EXPECT_EQ(lines.front()["message"], "`cannon` is set up for 1 node, `p100x4:nodes=2` has 2");
+  EXPECT_EQ(lines.front()["message"],
+            "application `cannon` is set up for 1 node, but machine `p100x4:nodes=2` has 2");
   EXPECT_EQ(lines.front()["diagnostics"].front()["id"], "nodes-differ");
   EXPECT_EQ(lines[1]["event"], "proposed");
   EXPECT_EQ(run(search + "/c --proposer nobody --json").out, "");

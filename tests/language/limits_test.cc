@@ -65,7 +65,7 @@ TEST(Limits, Statements) {
   const std::string fits = repeated("Task a CPU\n", syntax::kMaxStatements);
   EXPECT_EQ(errors_of(fits), "");
   EXPECT_EQ(errors_of(fits + "Task a CPU\n" + "Task b CPU\n@"),
-            "[program-too-large] more than 1000000 statements\n");
+            "[program-too-large] the mapping has more than 1000000 statements\n");
 }
 
 TEST(Limits, PartsOfExpressions) {
@@ -76,7 +76,7 @@ TEST(Limits, PartsOfExpressions) {
   for (std::size_t i = 0; i < syntax::kMaxExprs / (items + 1); ++i) text += name(i) + one;
   EXPECT_EQ(errors_of(text), "");
   EXPECT_EQ(errors_of(text + "last" + one),
-            "[program-too-large] more than 3000000 parts of expressions\n");
+            "[program-too-large] the mapping has more than 3000000 parts of expressions\n");
 }
 
 TEST(Limits, ListItems) {
@@ -98,14 +98,14 @@ TEST(Limits, ListItems) {
   for (const Row& row : rows) {
     EXPECT_EQ(errors_of(row.before + list(kMaxListItems, row.item) + row.after), "") << row.before;
     EXPECT_EQ(errors_of(row.before + list(kMaxListItems + 1, row.item) + row.after),
-              "[program-too-large] more than 65536 " + row.error + "\n")
+              "[program-too-large] the mapping has more than 65536 " + row.error + "\n")
         << row.before;
   }
 }
 
 TEST(Limits, ListItemsOfCallsAndIndices) {
   const auto one = [](std::size_t) { return std::string("1"); };
-  const std::string large = "[program-too-large] more than 65536 items in a list\n";
+  const std::string large = "[program-too-large] the mapping has more than 65536 items in a list\n";
   EXPECT_EQ(errors_of("def f() { return 1 }\nx = f(" + list(kMaxListItems + 1, one) + ")\n"),
             large);
   EXPECT_EQ(errors_of("t = (1, 2)\nx = t[" + list(kMaxListItems + 1, one) + "]\n"), large);
@@ -114,13 +114,14 @@ TEST(Limits, ListItemsOfCallsAndIndices) {
 TEST(Limits, Constraints) {
   EXPECT_EQ(errors_of("Layout * * * " + repeated("SOA\n", kMaxListItems)), "");
   EXPECT_EQ(errors_of("Layout * * * " + repeated("SOA\n", kMaxListItems + 1)),
-            "[program-too-large] more than 65536 constraints\n");
+            "[program-too-large] the mapping has more than 65536 constraints\n");
 }
 
 TEST(Limits, PairsOfTaskAndRegion) {
   const std::string tasks = list(1500, name);
   EXPECT_EQ(errors_of("Region " + tasks + " " + list(1000, number) + " * FBMEM\n"), "");
-  const std::string large = "[program-too-large] more than 1500000 pairs of task and region\n";
+  const std::string large =
+      "[program-too-large] the mapping has more than 1500000 pairs of task and region\n";
   EXPECT_EQ(errors_of("Region " + tasks + " " + list(1001, number) + " * FBMEM\n"), large);
   // The same pair again and again fills no table, yet takes its time.
   const auto same = [](std::size_t) { return std::string("a"); };
@@ -170,7 +171,7 @@ TEST(Limits, Warnings) {
 }
 
 TEST(Limits, NestingFarBeyond) {
-  const std::string deep = "[nesting-too-deep] nested more than 256 deep\n";
+  const std::string deep = "[nesting-too-deep] nested more than 256 levels deep\n";
   constexpr std::size_t kFar = 200'000;
   EXPECT_EQ(errors_of("x = " + repeated("(", kFar)), deep);
   EXPECT_EQ(errors_of("x = " + repeated("(", kFar) + "1" + repeated(")", kFar)), deep);
@@ -188,7 +189,7 @@ TEST(Limits, NestingFarBeyond) {
 
 TEST(Limits, FunctionsInFunctionsFarBeyond) {
   const std::string found = errors_of(repeated("def f() { ", 200'000));
-  EXPECT_NE(found.find("[misplaced-statement] `def` cannot stand in a function"),
+  EXPECT_NE(found.find("[misplaced-statement] the statement `def` is not allowed in a function"),
             std::string::npos);
 }
 

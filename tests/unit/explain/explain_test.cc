@@ -491,8 +491,8 @@ TEST(Explain, RegionsOfOtherTasks) {
   const std::string said =
       render(explained("Region work ghosts * FBMEM\nRegion main ghosts * FBMEM\n").diags);
   EXPECT_THAT(said,
-              HasSubstr("a.mapper:2:13: warning: `main` has no region `ghosts`, so nothing is "
-                        "decided here [matches-nothing]"));
+              HasSubstr("a.mapper:2:13: warning: `main` has no region `ghosts`, so the statement "
+                        "has no effect on it [matches-nothing]"));
   EXPECT_THAT(said, Not(HasSubstr("a.mapper:1")));
 }
 

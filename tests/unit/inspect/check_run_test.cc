@@ -236,16 +236,15 @@ TEST(CheckRun, WarnsWhereTheOrderOfTasksDecides) {
   const std::string text =
       "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap work f;\n"
       "Region work parts GPU FBMEM;\n";
-  EXPECT_EQ(
-      checked(text, reads, with(MemKind::kFbmem, 20'000'000)),
-      "a.mapper:4:1: warning: FBMEM (0, 0) may not hold what the mapping puts there: it needs "
-      "61.0 MiB in all and has 19.1 MiB [may-not-fit]\n"
-      "    4 | Region work parts GPU FBMEM;\n"
-      "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-      "note: 42.0 MiB too little, if no instance is given up before another is needed\n"
-      "note: 8 instances of `x`, 61.0 MiB, first for region 0 of `work`\n"
-      "help: name a memory with more room, or one more after it, in the `Region` statement; "
-      "`CollectMemory` lets go what was only read\n");
+  EXPECT_EQ(checked(text, reads, with(MemKind::kFbmem, 20'000'000)),
+            "a.mapper:4:1: warning: FBMEM (0, 0) may be too small for the data of the mapping: "
+            "61.0 MiB needed in all, 19.1 MiB available [may-not-fit]\n"
+            "    4 | Region work parts GPU FBMEM;\n"
+            "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+            "note: 42.0 MiB too little, if no instance is given up before another is needed\n"
+            "note: 8 instances of `x`, 61.0 MiB, first for region 0 of `work`\n"
+            "help: name a memory with more room, or one more after it, in the `Region` statement; "
+            "`CollectMemory` lets go what was only read\n");
   // What comes after it has room.
   EXPECT_THAT(
       checked("m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap work f;\n"

@@ -493,16 +493,19 @@ TEST(Validate, Stealing) {
       targets({cpu(0, 4)}),
       ElementsAre("select_steal_targets of `CPU (0, 1)` names CPU (0, 4), which the machine "
                   "does not have [bad-processor]"));
-  EXPECT_THAT(targets({cpu(0, 2), cpu(0, 1)}),
-              ElementsAre("select_steal_targets: CPU (0, 1) would steal from itself [bad-steal]"));
+  EXPECT_THAT(
+      targets({cpu(0, 2), cpu(0, 1)}),
+      ElementsAre(
+          "wrong answer of select_steal_targets: CPU (0, 1) would steal from itself [bad-steal]"));
   FakeTask one("a", {ProcKind::kCpu}), two("b", {ProcKind::kCpu});
   const std::vector<TaskView> stealable = {one.view(), two.view()};
   const auto stolen = [&](const std::vector<std::uint32_t>& answer) {
     return text_of(validate_stolen(answer, stealable));
   };
   EXPECT_THAT(stolen({1, 0}), IsEmpty());
-  EXPECT_THAT(stolen({2}), ElementsAre("permit_steal_request: a task is named twice or is not "
-                                       "stealable [bad-steal]"));
+  EXPECT_THAT(stolen({2}),
+              ElementsAre("wrong answer of permit_steal_request: a task is named twice or is not "
+                          "stealable [bad-steal]"));
   EXPECT_THAT(stolen({0, 0}), ::testing::SizeIs(1));
 }
 
@@ -558,16 +561,21 @@ TEST(Validate, Schedules) {
   EXPECT_THAT(refusals({{0, 1}, {}, 0}), IsEmpty());
   EXPECT_THAT(refusals({{1}, {{0, cpu(1, 3)}}, 0}), IsEmpty());
   EXPECT_THAT(refusals({{}, {}, 4}), IsEmpty());
-  EXPECT_THAT(refusals({{}, {}, 0}),
-              ElementsAre("select_tasks_to_map: it maps nothing and names no event to wait for "
-                          "[bad-schedule]"));
-  EXPECT_THAT(refusals({{0, 0}, {}, 0}),
-              ElementsAre("select_tasks_to_map: a task is named twice or is not ready "
-                          "[bad-schedule]"));
+  EXPECT_THAT(
+      refusals({{}, {}, 0}),
+      ElementsAre(
+          "wrong answer of select_tasks_to_map: it maps nothing and names no event to wait for "
+          "[bad-schedule]"));
+  EXPECT_THAT(
+      refusals({{0, 0}, {}, 0}),
+      ElementsAre("wrong answer of select_tasks_to_map: a task is named twice or is not ready "
+                  "[bad-schedule]"));
   EXPECT_THAT(refusals({{2}, {}, 0}), ::testing::SizeIs(1));
-  EXPECT_THAT(refusals({{0}, {{0, cpu(1, 3)}}, 0}),
-              ElementsAre("select_tasks_to_map: a task is mapped and moved, moved twice, or is not "
-                          "ready [bad-schedule]"));
+  EXPECT_THAT(
+      refusals({{0}, {{0, cpu(1, 3)}}, 0}),
+      ElementsAre(
+          "wrong answer of select_tasks_to_map: a task is mapped and moved, moved twice, or is not "
+          "ready [bad-schedule]"));
   EXPECT_THAT(refusals({{0}, {{1, cpu(1, 4)}}, 0}),
               ElementsAre("select_tasks_to_map of `b` names CPU (1, 4), which the machine does not "
                           "have [bad-processor]"));
