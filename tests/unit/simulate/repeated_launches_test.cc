@@ -1,0 +1,147 @@
+// simulate, where a loop launches the same statement again: a mapper that repeats its answers is
+// asked once, and the run is the same as with a mapper that is always asked.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "groma/app_builder.h"
+#include "groma/mapper.h"
+#include "groma/simulate.h"
+
+namespace groma {
+namespace {
+
+// How often the hooks of all mapper objects were called.
+struct Calls {
+  int slice_task = 0, map_task = 0;
+};
+
+// Maps as the default mapper does, but puts data into zero-copy memory if `host` is set.
+class Counting : public Mapper {
+ public:
+  Counting(MapperSite site, bool repeats, bool host, Calls& calls)
+      : Mapper(std::move(site)), repeats_(repeats), host_(host), calls_(calls) {}
+  bool selects() const override { return false; }
+  bool reads_valid() const override { return false; }
+  bool repeats_answers() const override { return repeats_; }
+  void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
+                  SliceTaskOutput& answer) override {
+    ++calls_.slice_task;
+    Mapper::slice_task(runtime, task, part, answer);
+  }
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
+    ++calls_.map_task;
+    Mapper::map_task(runtime, task, valid, answer);
+    if (!host_ || task.current.kind != ProcKind::kGpu) return;
+    for (RequirementWish& wish : answer.requirements) {
+      if (wish.candidate_count == 0) continue;
+      InstanceWish second = wish.candidates()[0];
+      wish.candidate_count = 0;
+      second.memory = MemKind::kZcmem;
+      InstanceWish first = second;
+      first.memory = MemKind::kFbmem;
+      wish.add(first);
+      wish.add(second);
+    }
+  }
+
+ private:
+  const bool repeats_, host_;
+  Calls& calls_;
+};
+
+RunResult run(const AppBuilder& app, const std::shared_ptr<const Machine>& machine, bool repeats,
+              bool host, Calls& calls) {
+  SimulateOptions options;
+  options.record = true;
+  return simulate(
+      *Workload::make(app.done()), machine,
+      [&](const Processor& local) {
+        MapperSite site;
+        site.machine = machine;
+        site.local = local;
+        return std::make_unique<Counting>(std::move(site), repeats, host, calls);
+      },
+      options);
+}
+
+void expect_same(const RunResult& one, const RunResult& other) {
+  EXPECT_EQ(one.status, other.status);
+  EXPECT_EQ(one.raw, other.raw);
+  EXPECT_EQ(one.total_seconds, other.total_seconds);
+  EXPECT_EQ(one.moved_bytes, other.moved_bytes);
+  ASSERT_EQ(one.record->events.size(), other.record->events.size());
+  for (std::size_t e = 0; e < one.record->events.size(); ++e) {
+    const RunRecord::Event &a = one.record->events[e], &b = other.record->events[e];
+    EXPECT_EQ(std::tie(a.kind, a.name, a.where, a.start, a.end, a.cause, a.bytes, a.from),
+              std::tie(b.kind, b.name, b.where, b.start, b.end, b.cause, b.bytes, b.from));
+  }
+}
+
+// A region of `pieces` pieces of 1 MiB, written by `write` and read by `read`, with the neighbours'
+// elements.
+AppBuilder line(std::int64_t pieces) {
+  AppBuilder app("line");
+  app.parameter("n", pieces, "");
+  app.region("line", {"n * 131072"}).field("value", 8);
+  app.partition("pieces", {"n"}).partition("wider", {"n"}).halo({2});
+  app.task("write").variant(gpu().leaf()).writes("pieces");
+  app.task("read").variant(gpu().leaf()).reads("wider");
+  return app.top_level("main");
+}
+
+TEST(RepeatedLaunches, AreMappedOnce) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:nodes=2"));
+  AppBuilder app = line(16);
+  app.task("main").variant(cpu());
+  app.body({loop(10, {launch("write").over({"n"}), launch("read").over({"n"})})});
+  Calls once, always;
+  const RunResult kept = run(app, machine, true, false, once);
+  const RunResult asked = run(app, machine, false, false, always);
+  ASSERT_TRUE(kept.ok()) << kept.raw;
+  expect_same(kept, asked);
+  EXPECT_EQ(always.slice_task, 20);
+  EXPECT_EQ(always.map_task, 1 + 10 * 32);
+  EXPECT_EQ(once.slice_task, 2);
+  EXPECT_EQ(once.map_task, 1 + 32);
+}
+
+TEST(RepeatedLaunches, AreAskedAgainWhenPiecesChange) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4"));
+  AppBuilder app = line(8);
+  app.task("main").variant(cpu());
+  app.body({loop(6,
+                 {launch("write").over({"n"}, {"i"}).on("pieces", {"(i + k) % n"}),
+                  launch("read").over({"k + 1"})},
+                 "k")});
+  Calls once, always;
+  const RunResult kept = run(app, machine, true, false, once);
+  const RunResult asked = run(app, machine, false, false, always);
+  ASSERT_TRUE(kept.ok()) << kept.raw;
+  expect_same(kept, asked);
+  // `write` has other pieces each time and always the same slices; `read` has another domain.
+  EXPECT_EQ(once.slice_task, 1 + 6);
+  EXPECT_EQ(once.map_task, always.map_task);
+}
+
+TEST(RepeatedLaunches, FindOutThatAMemoryIsFull) {
+  // A framebuffer has room for the eight pieces of `write`, but not for the wider ones as well.
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:gpu=1,fbmem=10"));
+  AppBuilder app = line(8);
+  app.task("main").variant(cpu());
+  app.body({loop(4, {launch("write").over({"n"}), launch("read").over({"n"})})});
+  for (const bool host : {false, true}) {
+    Calls once, always;
+    const RunResult kept = run(app, machine, true, host, once);
+    const RunResult asked = run(app, machine, false, host, always);
+    EXPECT_EQ(kept.ok(), host) << kept.raw;
+    expect_same(kept, asked);
+  }
+}
+
+}  // namespace
+}  // namespace groma
