@@ -19,6 +19,25 @@ struct Variant;
 
 namespace groma::sim {
 
+// The work of one task on its processor and in its memories, whatever else runs at the time.
+struct TaskWork {
+  // What a task moves in one memory.
+  struct Load {
+    std::int32_t memory;
+    double bytes;
+    double unforeseen;  // the part of `bytes` that no prefetcher fetches
+  };
+
+  bool known = false;
+  double overhead_s = 0;    // to launch its kernels
+  double computing_s = 0;   // for its operations, and at least its measured time
+  std::vector<Load> loads;  // in different memories
+
+  // The instances and arguments of the task.
+  std::vector<InstanceNumber> instances;
+  std::vector<std::int64_t> arguments;
+};
+
 // How one task was mapped.
 struct TaskPlan {
   struct Requirement {
@@ -41,6 +60,7 @@ struct TaskPlan {
   std::vector<const Piece*> pieces;  // for each requirement
   std::vector<Requirement> requirements;
   std::vector<InstanceQuery> queries;  // of all requirements, one after the other
+  TaskWork work;                       // what the task did when it ran
 };
 
 struct LaunchPlan {

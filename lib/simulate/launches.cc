@@ -149,6 +149,7 @@ bool Engine::map(TaskRun& run) {
   TaskPlan* const plan = plan_of(run);
   if (plan != nullptr && mapping_.fits(*plan)) {
     if (!mapping_.repeat(*plan)) return refused();
+    run.plan = plan;
   } else {
     if (!mapping_.ask(parts_.mappers.of(run.number))) return refused();
     // Take the least loaded of the processors in the answer.
@@ -161,7 +162,10 @@ bool Engine::map(TaskRun& run) {
       if (!mapping_.map_requirement(r)) return refused();
     }
     const bool keeps = plan != nullptr && plan->plans < TaskPlan::kMostPlans;
-    if (keeps && parts_.mappers.all_repeat()) keep(*run.of->plan, *plan);
+    if (keeps && parts_.mappers.all_repeat()) {
+      keep(*run.of->plan, *plan);
+      run.plan = plan;
+    }
   }
   add_copies(run);
   ++stations_[run.number].load;
@@ -187,8 +191,8 @@ void Engine::keep(LaunchPlan& launch, TaskPlan& plan) {
   planned_bytes_ += size(plan) - before;
 }
 
-// Returns the plan of a launch statement in a loop, or null if none is kept. A plan of another
-// domain is forgotten.
+// Returns the plan of a launch statement in a loop, or null if none is kept. Only the first domain
+// of a statement gets a plan, since tasks that refer to the plan may be under way.
 LaunchPlan* Engine::plan_for(Context& context, const app::Launch& launch, const Rect& domain) {
   const bool comes_again = std::any_of(
       context.places.begin(), context.places.end(),
@@ -197,10 +201,10 @@ LaunchPlan* Engine::plan_for(Context& context, const app::Launch& launch, const 
   if (!comes_again || points == 0 || points > LaunchPlan::kMostPoints) return nullptr;
   if (!parts_.mappers.all_repeat()) return nullptr;
   std::unique_ptr<LaunchPlan>& plan = context.plans[&launch];
-  if (plan != nullptr && plan->domain.lower == domain.lower &&
-      plan->domain.extents == domain.extents)
-    return plan.get();
-  if (plan != nullptr) planned_bytes_ -= plan->bytes;
+  if (plan != nullptr) {
+    const bool same = plan->domain.lower == domain.lower && plan->domain.extents == domain.extents;
+    return same ? plan.get() : nullptr;
+  }
   plan = std::make_unique<LaunchPlan>();
   plan->domain = domain;
   plan->tasks.resize(static_cast<std::size_t>(points));

@@ -100,6 +100,18 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   };
   Route best, route;
   double least = std::numeric_limits<double>::infinity();
+  // The direct connections that were found already, for the many ways that share them.
+  struct Known {
+    Memory from, to;
+    Hop hop;
+  };
+  std::vector<Known> known;
+  const auto hop_between = [&](const Memory& source, const Memory& target) -> Hop {
+    for (const Known& each : known) {
+      if (each.from == source && each.to == target) return each.hop;
+    }
+    return known.emplace_back(Known{source, target, hop(source, target)}).hop;
+  };
   // Keeps the way as `best` if it is possible and quicker than the best so far. All hops carry the
   // data at the same time, so the slowest hop sets the bandwidth.
   const auto look_at = [&](std::initializer_list<Memory> way) {
@@ -107,7 +119,7 @@ Route Links::find(std::int32_t from, std::int32_t to) {
     route.latency_s = route.seconds_per_byte = 0;
     for (const Memory* stop = way.begin(); stop + 1 != way.end(); ++stop) {
       if (stop[0] == stop[1]) continue;
-      const Hop step = hop(stop[0], stop[1]);
+      const Hop step = hop_between(stop[0], stop[1]);
       if (!step.possible) return;
       route.latency_s += step.latency_s;
       route.seconds_per_byte = std::max(route.seconds_per_byte, 1 / step.bandwidth);

@@ -23,6 +23,8 @@ bool Outcome::within_limits(std::string_view task, std::int64_t more) {
     end_by_budget();
     return false;
   }
+  if (more == 0 && ++calls_since_count_ < kBetweenCounts) return true;
+  calls_since_count_ = 0;
   const std::int64_t bytes = limits_.bytes();
   if (bytes <= limits_.max_bytes && more <= limits_.max_bytes - bytes) return true;
   return fail_of_memory(task);

@@ -15,6 +15,8 @@ namespace groma::sim {
 
 class Outcome {
  public:
+  static constexpr int kBetweenCounts = 16;
+
   struct Limits {
     std::int64_t max_bytes = 0;
     std::function<std::int64_t()> bytes;  // returns the approximate memory of the run
@@ -42,7 +44,8 @@ class Outcome {
     return false;
   }
   // Returns true if the run may go on with `more` additional bytes: the memory is within the limit,
-  // and nothing ends the run. `task` is used in the message.
+  // and nothing ends the run. `task` is used in the message. Without `more`, the memory is added up
+  // in one of kBetweenCounts calls, since that takes longer than to map a requirement.
   bool within_limits(std::string_view task, std::int64_t more = 0);
   // Ends the run because it needs more memory than allowed. Returns false.
   bool fail_of_memory(std::string_view task);
@@ -64,6 +67,7 @@ class Outcome {
   Budget budget_;
   RunResult result_;
   bool over_ = false;
+  int calls_since_count_ = 0;  // calls of within_limits() since memory was added up
 };
 
 }  // namespace groma::sim

@@ -89,7 +89,7 @@ double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requireme
 
 // Adds the bytes that a requirement moves to the load of the memory that has its instance.
 void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double bytes,
-                             Access access) {
+                             Access access, TaskWork& work) const {
   const InstanceNumber number = run.instances[requirement];
   if (number == kVirtual || bytes <= 0) return;
   const Instance& instance = store_.instance(number);
@@ -103,10 +103,12 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
       kind != MemKind::kFbmem) {
     bytes *= kFarAtomicFactor;
   }
-  const auto known = std::find_if(loads_.begin(), loads_.end(),
-                                  [&](const Load& load) { return load.memory == instance.memory; });
-  if (known == loads_.end()) {
-    loads_.push_back({instance.memory, bytes, unforeseen});
+  std::vector<TaskWork::Load>& loads = work.loads;
+  const auto known = std::find_if(loads.begin(), loads.end(), [&](const TaskWork::Load& load) {
+    return load.memory == instance.memory;
+  });
+  if (known == loads.end()) {
+    loads.push_back({instance.memory, bytes, unforeseen});
   } else {
     known->bytes += bytes;
     known->unforeseen += unforeseen;
@@ -115,11 +117,11 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
 
 // Returns the time of the memory that is busy longest with its load. The bandwidth of a memory is
 // shared by the tasks that work on it when this task begins.
-double TaskDurations::memory_seconds(TaskRun& run) {
+double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::Load> loads) {
   const NodeType& node = input_.machine->node(run.processor->node);
   double longest = 0;
   run.streams = 0;
-  for (const Load& load : loads_) {
+  for (const TaskWork::Load& load : loads) {
     const auto m = static_cast<std::size_t>(load.memory);
     run.streams |=
         static_cast<std::uint16_t>(1U << static_cast<unsigned>(input_.memories[load.memory].kind));
@@ -139,9 +141,9 @@ double TaskDurations::memory_seconds(TaskRun& run) {
   return longest;
 }
 
-// This is a roofline: the processor's operations and the traffic of each memory happen at the same
-// time, and the longest of them counts. The kernel launch latency is added.
-double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
+// Computes the work of a task from the formulas of its variant and from the traffic of its
+// requirements.
+void TaskDurations::compute(const TaskRun& run, TaskWork& work, app::FormulaFault& fault) {
   const app::Variant& variant = *run.variant;
   const ProcessorGroup& group =
       *input_.machine->node(run.processor->node).find(run.processor->kind);
@@ -152,32 +154,61 @@ double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
   };
   const double flops = value(variant.flops);
   const double efficiency = std::max(1.0, value(variant.efficiency)) / 100;
-  const double kernels = value(variant.kernels);
-  double compute = 0;
+  work.overhead_s = value(variant.kernels) * group.launch_latency_s;
+  work.computing_s = 0;
   if (flops > 0 && group.flops_per_s > 0) {
-    compute = flops / (group.flops_per_s * group.sustained_fraction * efficiency *
-                       (variant.single ? 2 : 1));
+    work.computing_s = flops / (group.flops_per_s * group.sustained_fraction * efficiency *
+                                (variant.single ? 2 : 1));
   }
-  loads_.clear();
+  work.loads.clear();
   const std::vector<app::Requirement>& requirements = input_.data.tasks[run.task].requirements;
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     bool listed = false;
     for (const app::Traffic& traffic : variant.traffic) {
       if (traffic.requirement != r) continue;
       listed = true;
-      add_load(run, r, value(traffic.bytes), traffic.access);
+      add_load(run, r, value(traffic.bytes), traffic.access, work);
     }
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
     const app::Where& where = where_of(input_.data, run, r);
     const double bytes = point_bytes(input_.data, where) * static_cast<double>(sizes_[r].points);
     const Privilege privilege = where.privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
-    if (privilege != Privilege::kNoAccess)
-      add_load(run, r, twice ? 2 * bytes : bytes, Access::kStream);
+    if (privilege != Privilege::kNoAccess) {
+      add_load(run, r, twice ? 2 * bytes : bytes, Access::kStream, work);
+    }
   }
-  const double memory = memory_seconds(run);
-  const double least = value(variant.nanoseconds) * 1e-9;
-  return kernels * group.launch_latency_s + std::max({compute, memory, least});
+  work.computing_s = std::max(work.computing_s, value(variant.nanoseconds) * 1e-9);
+}
+
+// Returns the work of a task. If the plan of the task is kept, so is its work, for the next task
+// with the same instances and arguments.
+const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fault) {
+  const auto same = [](const auto& kept, const auto& now) {
+    return std::equal(kept.begin(), kept.end(), now.begin(), now.end());
+  };
+  const bool is_planned = run.plan != nullptr && run.plan->number == run.number &&
+                          run.plan->variant == run.variant && same(run.plan->pieces, run.pieces);
+  if (!is_planned) {  // since the task was mapped, another one may have got another plan
+    compute(run, work_, fault);
+    return work_;
+  }
+  TaskWork& work = run.plan->work;
+  if (work.known && same(work.instances, run.instances) && same(work.arguments, run.arguments)) {
+    return work;
+  }
+  compute(run, work, fault);
+  work.known = fault == app::FormulaFault::kNone;
+  work.instances.assign(run.instances.begin(), run.instances.end());
+  work.arguments.assign(run.arguments.begin(), run.arguments.end());
+  return work;
+}
+
+// This is a roofline: the processor's operations and the traffic of each memory happen at the same
+// time, and the longest of them counts. The kernel launch latency is added.
+double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
+  const TaskWork& work = work_of(run, fault);
+  return work.overhead_s + std::max(work.computing_s, memory_seconds(run, work.loads));
 }
 
 // All instances of a task in memories of one kind lie in the same memory.

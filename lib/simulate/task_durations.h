@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "app/data.h"
+#include "simulate/launch_plan.h"
 #include "simulate/run_input.h"
 #include "simulate/store.h"
 #include "simulate/task_run.h"
@@ -25,15 +27,11 @@ class TaskDurations {
   void end(const TaskRun& run);
 
  private:
-  // The load of the task that begins on a memory.
-  struct Load {
-    std::int32_t memory;
-    double bytes;
-    double unforeseen;  // the part of `bytes` that no prefetcher fetches
-  };
-
-  void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access);
-  double memory_seconds(TaskRun& run);
+  const TaskWork& work_of(const TaskRun& run, app::FormulaFault& fault);
+  void compute(const TaskRun& run, TaskWork& work, app::FormulaFault& fault);
+  void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access,
+                TaskWork& work) const;
+  double memory_seconds(TaskRun& run, std::span<const TaskWork::Load> loads);
   double layout_factor(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
   double unforeseen_share(const TaskRun& run, std::size_t requirement,
                           const Instance& instance) const;
@@ -42,7 +40,7 @@ class TaskDurations {
   const RunInput& input_;
   const Store& store_;
   std::vector<std::int64_t> streaming_;  // for each memory: number of tasks that work on it
-  std::vector<Load> loads_;              // of the task that begins, by memory
+  TaskWork work_;                        // of the task that begins, if its plan is not kept
   std::vector<app::PieceSize> sizes_;    // of its pieces
 };
 

@@ -75,8 +75,9 @@ struct TaskRun {
     int priority = 0;
     ProfilingWish profiling;
   } wishes;
-  bool stealable = false;  // while it waits to be mapped
-  bool ended = false;      // the task itself has ended; tasks that it launched may still run
+  bool stealable = false;    // while it waits to be mapped
+  TaskPlan* plan = nullptr;  // how it is mapped, if that is kept
+  bool ended = false;        // the task itself has ended; tasks that it launched may still run
 
   // Holds the task on the processor with that number.
   void hold_on(const Processors& processors, std::int32_t its_number) {
@@ -93,6 +94,7 @@ struct TaskRun {
     parent = nullptr;
     launch = nullptr;
     of = nullptr;
+    plan = nullptr;
     ended = false;
     records = {};
     wishes.priority = 0;
