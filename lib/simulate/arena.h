@@ -86,17 +86,8 @@ class Few {
     size_ = static_cast<std::uint32_t>(std::remove_if(begin(), end(), condition) - begin());
   }
   void clear() { size_ = 0; }  // keeps the block
-  void release(Arena& arena) {
-    if (capacity_ > 0) arena.give_back(values_, block_bytes());
-    *this = {};
-  }
-
- private:
-  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
-
-  std::size_t block_bytes() const {
-    return std::max(Arena::kLeastBlock, std::bit_ceil(capacity_ * sizeof(T)));
-  }
+  bool is_full() const { return size_ == capacity_; }
+  // Doubles the room, or makes the first.
   void grow(Arena& arena) {
     Few larger;
     const std::size_t bytes =
@@ -107,6 +98,17 @@ class Few {
     std::uninitialized_copy(begin(), end(), larger.values_);
     release(arena);
     *this = larger;
+  }
+  void release(Arena& arena) {
+    if (capacity_ > 0) arena.give_back(values_, block_bytes());
+    *this = {};
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+  std::size_t block_bytes() const {
+    return std::max(Arena::kLeastBlock, std::bit_ceil(capacity_ * sizeof(T)));
   }
 
   T* values_ = nullptr;

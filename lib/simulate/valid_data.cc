@@ -65,7 +65,7 @@ void ValidData::forget(InstanceNumber number) {
     revise(cell, [&] {
       cell.holders.erase_if([&](Holder& each) {
         if (each.instance != number) return false;
-        each.users.ops.release(arena_);
+        each.users.release(arena_);
         return true;
       });
     });
@@ -148,7 +148,7 @@ void ValidData::make_only_valid(Cell& cell, InstanceNumber instance) {
 void ValidData::drop_pending(Cell& cell) {
   for (PendingReduction& pending : cell.pending) {
     store_.add_needed(pending.instance, -1);
-    pending.users.ops.release(arena_);
+    pending.users.release(arena_);
   }
   cell.pending.clear();
 }
@@ -162,19 +162,20 @@ void ValidData::wait(const Use& use, Op op, Op on) {
 }
 
 void ValidData::wait_for_users(const Use& use, Op op, Holder& holder) {
-  budget_.spend(static_cast<std::int64_t>(holder.users.ops.size()));
-  for (Op user : holder.users.ops) wait(use, op, user);
+  budget_.spend(static_cast<std::int64_t>(holder.users.size()));
+  for (Op user : holder.users) wait(use, op, user);
 }
 
-// Adds a user. Users that are done are dropped when the list is full; the list may then grow to
-// twice what is left.
-void ValidData::Users::add(Op op, const Ops& all, Arena& arena) {
-  if (!ops.empty() && ops.back() == op) return;
-  if (ops.size() >= most) {
-    ops.erase_if([&all](Op user) { return all.done(user); });
-    most = std::max<std::uint32_t>(8, 2 * static_cast<std::uint32_t>(ops.size()));
+// Adds a user. Users that are done are dropped when the list is full. If more than half of them are
+// left, the list grows, so that it is not searched for each new user.
+void ValidData::add_user(Few<Op>& users, Op op) {
+  if (!users.empty() && users.back() == op) return;
+  if (users.is_full()) {
+    const std::size_t before = users.size();
+    users.erase_if([this](Op user) { return ops_.done(user); });
+    if (2 * users.size() > before) users.grow(arena_);
   }
-  ops.add(op, arena);
+  users.add(op, arena_);
 }
 
 // Notes this use of the cell, and returns true if another point of the same launch is in conflict
@@ -271,9 +272,9 @@ void ValidData::copy_in(const Step& step, Cell& cell, std::int64_t bytes, Holder
     wait(step.use, copy.op, theirs.ready);
     wait(step.use, copy.op, mine.ready);
     wait_for_users(step.use, copy.op, mine);
-    mine.users.ops.clear();
+    mine.users.clear();
     mine.ready = copy.op;
-    theirs.users.add(copy.op, ops_, arena_);
+    add_user(theirs.users, copy.op);
   }
   revise(cell, [&] { mine.valid = true; });
 }
@@ -287,14 +288,14 @@ void ValidData::fold_pending(const Step& step, Cell& cell, std::int64_t bytes, H
   for (const PendingReduction& pending : cell.pending) {
     Fetch& fold = fetch(step, pending.instance, true);
     fold.bytes += bytes;
-    budget_.spend(static_cast<std::int64_t>(pending.users.ops.size()));
-    for (Op op : pending.users.ops) wait(step.use, fold.op, op);
+    budget_.spend(static_cast<std::int64_t>(pending.users.size()));
+    for (Op op : pending.users) wait(step.use, fold.op, op);
     wait(step.use, fold.op, mine.ready);
     wait_for_users(step.use, fold.op, mine);
-    mine.users.ops.clear();
+    mine.users.clear();
     mine.ready = fold.op;
     for (Holder& each : cell.holders) {
-      if (each.instance == pending.instance) each.users.add(fold.op, ops_, arena_);
+      if (each.instance == pending.instance) add_user(each.users, fold.op);
     }
   }
   drop_pending(cell);
@@ -306,14 +307,14 @@ void ValidData::fold_pending(const Step& step, Cell& cell, std::int64_t bytes, H
 void ValidData::reduce_to(const Use& use, Cell& cell) {
   for (PendingReduction& pending : cell.pending) {
     if (pending.instance != use.instance) continue;
-    pending.users.add(use.task, ops_, arena_);
+    add_user(pending.users, use.task);
     return;
   }
   Holder& mine = holder(cell, use.instance);
   wait_for_users(use, use.task, mine);  // folds that still read the old contents
-  mine.users.ops.clear();
+  mine.users.clear();
   PendingReduction& pending = cell.pending.add({use.instance, {}}, arena_);
-  pending.users.add(use.task, ops_, arena_);
+  add_user(pending.users, use.task);
   store_.add_needed(use.instance, 1);
 }
 
@@ -332,7 +333,7 @@ void ValidData::use_cell(const Step& step, Cell& cell, std::int64_t bytes) {
   }
   wait(use, use.task, mine.ready);
   if (use.privilege == Privilege::kReadOnly) {
-    mine.users.add(use.task, ops_, arena_);
+    add_user(mine.users, use.task);
     if (!use.untracked) return;
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),
@@ -341,7 +342,7 @@ void ValidData::use_cell(const Step& step, Cell& cell, std::int64_t bytes) {
     return;
   }
   wait_for_users(use, use.task, mine);
-  mine.users.ops.clear();
+  mine.users.clear();
   drop_pending(cell);
   mine.ready = use.task;
   make_only_valid(cell, use.instance);

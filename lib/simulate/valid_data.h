@@ -71,21 +71,15 @@ class ValidData {
   std::int64_t bytes() const { return array_bytes_ + arena_.bytes(); }
 
  private:
-  // A list of users. Finished users are dropped from time to time.
-  struct Users {
-    Few<Op> ops;
-    std::uint32_t most = 8;  // size at which finished users are dropped
-    void add(Op op, const Ops& all, Arena& arena);
-  };
   struct Holder {
     InstanceNumber instance = 0;
     Op ready = kBeginning;  // the op after which its data is there
-    Users users;            // ops that have read the instance since its data became valid
+    Few<Op> users;          // ops that have read the instance since its data became valid
     bool valid = false;
   };
   struct PendingReduction {
     InstanceNumber instance = 0;
-    Users users;  // ops that reduce to it
+    Few<Op> users;  // ops that reduce to it
   };
   static constexpr Op kSeveral = 0xFFFFFFFF;
   // One cell of one group. All bytes 0 is an unused cell.
@@ -119,6 +113,7 @@ class ValidData {
                  const Visit& visit);
   void forget(InstanceNumber number);
   Holder& holder(Cell& cell, InstanceNumber instance);
+  void add_user(Few<Op>& users, Op op);
   static InstanceNumber only_valid(const Cell& cell);
   template <typename Change>
   void revise(Cell& cell, const Change& change);
