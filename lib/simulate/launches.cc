@@ -161,8 +161,7 @@ bool Engine::map(TaskRun& run) {
     for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {
       if (!mapping_.map_requirement(r)) return refused();
     }
-    const bool keeps = plan != nullptr && plan->plans < TaskPlan::kMostPlans;
-    if (keeps && parts_.mappers.all_repeat()) {
+    if (plan != nullptr && plan->plans < TaskPlan::kMostPlans && keeps_plans()) {
       keep(*run.of->plan, *plan);
       run.plan = plan;
     }
@@ -178,6 +177,13 @@ bool Engine::map(TaskRun& run) {
 TaskPlan* Engine::plan_of(const TaskRun& run) {
   if (run.of == nullptr || run.of->plan == nullptr) return nullptr;
   return &run.of->plan->tasks[run.launch->is_index ? run.place : 0];
+}
+
+// Returns whether more plans may be kept: all mappers repeat their answers, and the plans take only
+// a small part of the memory, so that they do not keep a run from its end.
+bool Engine::keeps_plans() const {
+  constexpr std::int64_t kShare = 8;
+  return parts_.mappers.all_repeat() && planned_bytes_ < options_.max_bytes / kShare;
 }
 
 // Keeps how the task was mapped, and counts the memory.
@@ -199,18 +205,18 @@ LaunchPlan* Engine::plan_for(Context& context, const app::Launch& launch, const 
       [](const Context::Place& place) { return place.loop != nullptr && place.count > 1; });
   const std::int64_t points = domain.volume();
   if (!comes_again || points == 0 || points > LaunchPlan::kMostPoints) return nullptr;
-  if (!parts_.mappers.all_repeat()) return nullptr;
-  std::unique_ptr<LaunchPlan>& plan = context.plans[&launch];
-  if (plan != nullptr) {
-    const bool same = plan->domain.lower == domain.lower && plan->domain.extents == domain.extents;
-    return same ? plan.get() : nullptr;
+  if (const auto known = context.plans.find(&launch); known != context.plans.end()) {
+    const Rect& of = known->second->domain;
+    const bool same = of.lower == domain.lower && of.extents == domain.extents;
+    return same ? known->second.get() : nullptr;
   }
-  plan = std::make_unique<LaunchPlan>();
+  if (!keeps_plans()) return nullptr;
+  auto plan = std::make_unique<LaunchPlan>();
   plan->domain = domain;
   plan->tasks.resize(static_cast<std::size_t>(points));
   plan->bytes = static_cast<std::int64_t>(sizeof(LaunchPlan)) + heap_bytes(plan->tasks);
   planned_bytes_ += plan->bytes;
-  return plan.get();
+  return context.plans.emplace(&launch, std::move(plan)).first->second.get();
 }
 
 // Sets when the task begins to be mapped and when it is mapped. The runtime processor of a node
