@@ -111,7 +111,9 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
   SliceTaskOutput all;
   for (ShardId shard = 0; shard < shards.size(); ++shard) {
     functor->boxes_of(shard, domain, shards, [&](const Rect& box) {
-      if (box.volume() == 0) return;
+      // validate() has not seen the box yet, so its volume may be too large for 64 bits.
+      const auto extents = box.extents.coordinates();
+      if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return;
       parts[shard].push_back(box);
       all.slices.push_back({box, shards[shard]});
     });

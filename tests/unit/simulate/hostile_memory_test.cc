@@ -24,7 +24,7 @@ namespace {
 std::atomic<std::int64_t> allocated = 0, most = 0;
 
 void* taken(void* memory) {
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) throw std::bad_alloc();  // of a nothrow new, too: then the test ends
   const auto bytes = static_cast<std::int64_t>(malloc_usable_size(memory));
   const std::int64_t now = allocated += bytes;
   std::int64_t known = most;
@@ -45,6 +45,9 @@ void give_back(void* memory) {
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto to = static_cast<std::size_t>(alignment);
   return taken(std::aligned_alloc(to, (size + to - 1) / to * to));
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return taken(std::malloc(size == 0 ? 1 : size));
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { give_back(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
