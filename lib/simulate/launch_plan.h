@@ -41,15 +41,15 @@ struct TaskWork {
 // How one task was mapped.
 struct TaskPlan {
   struct Requirement {
-    std::uint32_t queries = 0;  // the number of instances to try, in their order
+    std::uint32_t queries = 0;  // number of instances that were tried, in their order
     bool is_empty = false;      // the requirement has no data
-    bool may_hand_on = false;   // no instance if none has room: launched tasks take theirs
+    bool is_handed_on = false;  // no instance in the end: launched tasks take theirs
     bool untracked = false;     // RequirementWish::untracked
   };
 
   // How often a plan is replaced by another one. The pieces of some statements change each time, so
   // that no plan ever fits.
-  static constexpr int kMostPlans = 3;
+  static constexpr int kMostPlans = 2;
 
   int plans = 0;             // number of plans so far
   std::int32_t asked = -1;   // the processor whose mapper was asked; -1: nothing is known

@@ -20,6 +20,8 @@ void TaskMapping::begin(TaskRun& run) {
   asked_ = run.number;
   has_view_ = false;
   fetches_.clear();
+  requirements_done_.clear();
+  queries_.clear();
 }
 
 // Makes the view when it is first asked for. It shows the processor on which the task was held,
@@ -84,14 +86,18 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
   const TaskView& view = this->view();
   const RequirementWish& wish = answer_.requirements[position];
   const RequirementView& requirement = view.requirements[position];
-  if (requirement.empty()) {
+  TaskPlan::Requirement& done = requirements_done_.emplace_back();
+  done.untracked = wish.untracked;
+  done.is_empty = requirement.empty();
+  if (done.is_empty) {
     run.instances.add(kVirtual, parts_.lists);
     return true;
   }
   if (run.pieces[position] == nullptr) {
     return refuse(missing_data(run, view, position), RunStatus::kExecuteError);
   }
-  if (wish.is_virtual) return hand_on(position);
+  done.is_handed_on = wish.is_virtual;
+  if (done.is_handed_on) return hand_on(position);
   if (wish.instance != 0) {
     const auto number = static_cast<InstanceNumber>(wish.instance - 1);
     parts_.store.take(number, static_cast<std::int32_t>(wish.instance_origin.statement));
@@ -99,9 +105,12 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
   }
   FullCandidates full;
   for (const InstanceWish& candidate : wish.candidates()) {
-    if (candidate.memory == MemKind::kVirtual) return hand_on(position);
+    done.is_handed_on = candidate.memory == MemKind::kVirtual;
+    if (done.is_handed_on) return hand_on(position);
     const auto query = query_for(parts_.input, run, requirement, wish, candidate, position);
     if (!query) continue;
+    queries_.push_back(*query);
+    ++done.queries;
     const auto found = parts_.store.find_or_make(*query);
     if (found) return use_instance(position, *found, wish.untracked);
     full.add(parts_.store, candidate, *query);
@@ -138,7 +147,7 @@ bool TaskMapping::repeat(const TaskPlan& plan) {
     query = end;
     if (found) {
       if (!use_instance(r, *found, requirement.untracked)) return false;
-    } else if (requirement.may_hand_on) {
+    } else if (requirement.is_handed_on) {
       if (!hand_on(r)) return false;
     } else {
       if (!ask(parts_.mappers.of(asked_))) return false;
@@ -155,35 +164,17 @@ void TaskMapping::keep(TaskPlan& plan) const {
   plan = {};
   plan.plans = plans;
   if (answer_.processors.size() != 1) return;
-  for (std::uint32_t r = 0; r < run_->pieces.size(); ++r) {
-    if (answer_.requirements[r].instance != 0) return;
-    keep_requirement(plan, r);
+  for (const RequirementWish& wish : answer_.requirements) {
+    if (wish.instance != 0) return;
   }
+  plan.requirements = requirements_done_;
+  plan.queries = queries_;
   plan.pieces.assign(run_->pieces.begin(), run_->pieces.end());
   plan.number = run_->number;
   plan.variant = run_->variant;
   plan.priority = run_->wishes.priority;
   plan.profiling = run_->wishes.profiling;
   plan.asked = asked_;
-}
-
-// Adds the instances that a requirement may get to the plan.
-void TaskMapping::keep_requirement(TaskPlan& plan, std::uint32_t position) const {
-  const RequirementView& requirement = view_.requirements[position];
-  const RequirementWish& wish = answer_.requirements[position];
-  TaskPlan::Requirement& kept = plan.requirements.emplace_back();
-  kept.is_empty = requirement.empty();
-  kept.may_hand_on = wish.is_virtual;
-  kept.untracked = wish.untracked;
-  if (kept.is_empty || kept.may_hand_on) return;
-  for (const InstanceWish& candidate : wish.candidates()) {
-    kept.may_hand_on = candidate.memory == MemKind::kVirtual;
-    if (kept.may_hand_on) return;
-    const auto query = query_for(parts_.input, *run_, requirement, wish, candidate, position);
-    if (!query) continue;
-    plan.queries.push_back(*query);
-    ++kept.queries;
-  }
 }
 
 // ---- Instances

@@ -52,7 +52,6 @@ class TaskMapping {
 
  private:
   void show_valid_instances();
-  void keep_requirement(TaskPlan& plan, std::uint32_t position) const;
   Use use_of(std::uint32_t position) const;
   bool hand_on(std::uint32_t position);
   bool use_instance(std::uint32_t position, InstanceNumber number, bool untracked);
@@ -67,6 +66,9 @@ class TaskMapping {
   TaskView view_;
   MapTaskOutput answer_;
   std::vector<Fetch> fetches_;
+  // What map_requirement() did for each requirement, and the instances that it tried to get.
+  std::vector<TaskPlan::Requirement> requirements_done_;
+  std::vector<InstanceQuery> queries_;
   // Buffers, kept so that their memory is reused.
   std::vector<RequirementView> requirements_;  // of view_
   std::vector<std::span<const InstanceView>> valid_;
