@@ -1,4 +1,5 @@
-// Functions that look things up in an application.
+// Looks up a task of an application by name, and removes the layout demands of the program's own
+// mapper (override_layouts).
 #include "groma/app.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,10 @@ const AppTask* Application::find(std::string_view task) const {
   return found == tasks.end() ? nullptr : &*found;
 }
 
-// Removes what the program's own mapper demands of the layouts of the tasks in `overrides`.
+// Removes the layout demands of the program's own mapper from every task that `overrides` names, so
+// that a mapping may choose the layouts. Demands of the variants themselves stay. Changes nothing
+// and returns kUnknown, with similar names as help, if a name is not a task of the application. The
+// name `*` means all tasks.
 std::optional<Error> override_layouts(const LayoutOverrides& overrides, Application& app) {
   for (const std::string& name : overrides.tasks) {
     const auto has_name = [&](const AppTask& task) { return task.name == name; };
@@ -35,6 +39,8 @@ std::optional<Error> override_layouts(const LayoutOverrides& overrides, Applicat
     if (!overrides.has(task.name)) continue;
     for (AppVariant& variant : task.variants) {
       const auto removed = std::erase_if(variant.demands, app::is_of_mapper);
+      // A demand of the mapper also shows that the mapper chose the variant. The flag keeps this
+      // fact after the demand has been removed.
       variant.chosen_by_mapper = variant.chosen_by_mapper || removed > 0;
     }
   }

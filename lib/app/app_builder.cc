@@ -1,11 +1,12 @@
-// Builds applications from C++ calls.
+// Builds applications from C++ calls. Each call adds one value of app.h to the application, and
+// checks nothing: Workload::make checks the finished application.
 #include "groma/app_builder.h"
 
 #include <algorithm>
 
 namespace groma {
 
-// ---- Variants
+// ---- Variants. Each function sets one member of AppVariant.
 
 VariantBuilder& VariantBuilder::leaf() {
   variant_.leaf = true;
@@ -48,7 +49,7 @@ VariantBuilder cpu() { return VariantBuilder(ProcKind::kCpu); }
 VariantBuilder gpu() { return VariantBuilder(ProcKind::kGpu); }
 VariantBuilder omp() { return VariantBuilder(ProcKind::kOmp); }
 
-// ---- Statements
+// ---- Statements. Each function of LaunchBuilder sets one member of AppLaunch.
 
 LaunchBuilder& LaunchBuilder::over(Formulas domain, std::vector<std::string> index) {
   launch_.domain = std::move(domain);
@@ -101,6 +102,7 @@ AppBuilder& AppBuilder::parameter(std::string name, std::int64_t value, std::str
   app_.parameters.push_back({std::move(name), value, least, most, std::move(meaning)});
   return *this;
 }
+// Marks the parameter that was added last as the number of nodes of the machine.
 AppBuilder& AppBuilder::counts_nodes() {
   GROMA_REQUIRE(!app_.parameters.empty(), "counts_nodes() must follow parameter()");
   app_.parameters.back().counts_nodes = true;
@@ -119,6 +121,8 @@ AppBuilder& AppBuilder::metric(std::string unit, Formula work, std::string phase
   return *this;
 }
 
+// Adds a region. Later calls of field(), partition() and pieces() refer to this region until the
+// next call of region().
 AppBuilder& AppBuilder::region(std::string name, Formulas extents,
                                std::vector<std::string> aliases) {
   app_.regions.push_back({std::move(name), std::move(aliases), std::move(extents), {}});
@@ -135,7 +139,8 @@ AppBuilder& AppBuilder::fields(const std::vector<std::string>& names, std::int64
 AppBuilder& AppBuilder::partition(std::string name, Formulas colors) {
   return pieces(std::move(name), std::move(colors), {}, {}, {});
 }
-// Adds a partition whose pieces are formulas of the colour.
+// Adds a partition of the region that was added last. The pieces are formulas of the colour. If
+// `lower` and `extents` are empty, the pieces are equal blocks.
 AppBuilder& AppBuilder::pieces(std::string name, Formulas colors, std::vector<std::string> index,
                                Formulas lower, Formulas extents) {
   AppPartition& partition = app_.partitions.emplace_back();
@@ -152,6 +157,8 @@ AppBuilder& AppBuilder::halo(Formulas points) {
   return *this;
 }
 
+// Adds a task. Later calls of variant(), reads() and so on describe this task until the next call
+// of task().
 AppBuilder& AppBuilder::task(std::string name, std::vector<std::string> arguments) {
   AppTask& task = app_.tasks.emplace_back();
   task.name = std::move(name);
@@ -162,6 +169,9 @@ AppBuilder& AppBuilder::variant(const AppVariant& variant) {
   app_.tasks.back().variants.push_back(variant);
   return *this;
 }
+// These functions add a requirement with the privilege that their names say. `writes` means
+// read-write, and `discards` means that the task overwrites the data without reading the old
+// values.
 AppBuilder& AppBuilder::reads(std::string of, const std::vector<std::string>& fields,
                               Formulas color) {
   return require(Privilege::kReadOnly, std::move(of), fields, std::move(color));
@@ -194,8 +204,9 @@ AppBuilder& AppBuilder::top_level(std::string task) {
   return *this;
 }
 
-// Returns the region named `of`, or the region that the partition `of` divides. Returns null if
-// there is none; Workload::make reports that.
+// Returns the region named `of`, or the region that the partition `of` divides directly or through
+// other partitions. Returns null if there is no such region or if the partitions form a cycle.
+// Workload::make reports the error.
 const AppRegion* AppBuilder::region_of(std::string of) const {
   for (int depth = 0; depth <= kMaxAppPartitionDepth; ++depth) {
     for (const AppRegion& region : app_.regions) {
@@ -209,7 +220,9 @@ const AppRegion* AppBuilder::region_of(std::string of) const {
   return nullptr;
 }
 
-// Adds a requirement to the task that was added last.
+// Adds a requirement to the task that was added last. The dimensions and the sizes of the fields
+// come from the region. Without `fields`, the requirement has all fields of the region. A field
+// that the region does not have keeps the default size, and Workload::make reports the field.
 AppBuilder& AppBuilder::require(Privilege privilege, std::string of,
                                 const std::vector<std::string>& fields, Formulas color) {
   AppRequirement& requirement = app_.tasks.back().requirements.emplace_back();

@@ -1,4 +1,5 @@
-// build(), first part: reads the parameters, definitions, regions and partitions of an application.
+// The first part of build(): reads the parameters, definitions, sizes, regions and partitions of an
+// application, and contains the checks and the error reports that all parts share.
 #include "app/builder.h"
 
 #include <fmt/format.h>
@@ -26,12 +27,15 @@ Names names_of(const Data& from) {
 
 }  // namespace
 
+// Checks `app` with these parameter values and fills `data`. builder.h describes the errors.
 std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data,
                          const std::function<bool()>& stop) {
   return Builder(app, values, data, stop).build();
 }
 
-// Reads all parts of the application, those first to which others refer. Returns the errors.
+// Reads all parts of the application and returns the errors. A part is read after the parts to
+// which it refers: for example, partitions are read after regions. If a part has errors, the parts
+// after it are skipped, except the runtime costs, which refer to nothing.
 std::vector<Fault> Builder::build() {
   data_.name = app_.name;
   if (app_.name.size() > kMaxAppNameBytes) good_name("/name", app_.name);
@@ -48,7 +52,8 @@ std::vector<Fault> Builder::build() {
   return std::move(faults_);
 }
 
-// Records an error, unless the part that is being read has one already.
+// Records an error. Does nothing if the part that is being read has an error already, because a
+// second error may only follow from the first one.
 void Builder::fail(std::string path, std::string message, std::string help, Error::Code code) {
   if (!ok() || enough_) return;
   faults_.push_back({std::move(path), std::move(message), std::move(help), code});
@@ -98,6 +103,8 @@ bool Builder::good_name(const std::string& path, std::string_view name) {
   return ok();
 }
 
+// Checks the other names (aliases) of a region, partition or requirement. Returns true if there are
+// not too many and each name is good.
 bool Builder::good_names(const std::string& path, const std::vector<std::string>& names) {
   at_most(path, names.size(), kMaxAppAliases, "names");
   for (std::size_t i = 0; i < names.size() && ok(); ++i) {
@@ -106,7 +113,8 @@ bool Builder::good_names(const std::string& path, const std::vector<std::string>
   return ok();
 }
 
-// Returns true if formulas can use the name, and reports an error otherwise.
+// Returns true if formulas can use the name: it consists of letters, digits and `_`, does not begin
+// with a digit, and is not the name of a function. Reports an error otherwise.
 bool Builder::formula_name(const std::string& path, std::string_view name) {
   if (good_name(path, name) && !is_formula_name(name)) {
     fail(path, "it is not a name that a formula can use",
@@ -115,7 +123,9 @@ bool Builder::formula_name(const std::string& path, std::string_view name) {
   return ok();
 }
 
-// Checks the names of variables. Returns false after reporting a bad or repeated one.
+// Checks the names of parameters, arguments or coordinates. Returns false, after reporting an
+// error, if a name is not a formula name or occurs twice. `below` is appended to the JSON pointer
+// of each name: "/name" if the list consists of objects.
 bool Builder::variables(const std::string& path, const std::vector<std::string>& names,
                         std::string_view below) {
   at_most(path, names.size(), kMaxAppNames, "names");
@@ -130,10 +140,13 @@ bool Builder::variables(const std::string& path, const std::vector<std::string>&
   return ok();
 }
 
-// Compiles a formula. On an error, reports it at `path` and returns an empty code. A formula
-// without variables becomes a constant.
+// Compiles a formula and returns its code. On an error, reports the error at `path` and returns an
+// empty code, whose value is 0. A formula without variables is evaluated at once and becomes a
+// constant, so that a division by zero in it is reported before any run.
 Code Builder::compile(const std::string& path, const Formula& formula,
                       std::optional<PieceShapes> pieces) {
+  // The cost of a compilation grows with the text. The factor 4 converts bytes into units of
+  // Budget.
   if (budget_.spend(1 + 4 * static_cast<std::int64_t>(formula.text().size()))) {
     enough_ = true;
     return {};
@@ -160,11 +173,14 @@ Codes Builder::compile_all(const std::string& path, const Formulas& formulas) {
   return codes;
 }
 
+// Returns the value of a formula that reads no variables. Reports an error and returns 0 if the
+// formula has no value.
 std::int64_t Builder::constant(const std::string& path, const Formula& formula) {
   return compile(path, formula).constant();
 }
 
-// Returns the box with these extents, or nothing after reporting an error.
+// Returns the box at the origin with these extents. Returns nullopt, after reporting an error, if
+// the number of dimensions is wrong, an extent is negative, or the box has more than 2^63-1 points.
 std::optional<Rect> Builder::box(const std::string& path, const Formulas& extents) {
   if (extents.empty() || extents.size() > kMaxDimensions) {
     fail(path, fmt::format("{} dimensions; 1 to {} may be", extents.size(), kMaxDimensions));
@@ -186,7 +202,8 @@ std::optional<Rect> Builder::box(const std::string& path, const Formulas& extent
 
 // ---- Parameters
 
-// Reads the parameters and sets their values.
+// Reads the parameters, sets their default values and then the values that the caller gave. Reports
+// a given name that is not a parameter, and every value that is outside the range of its parameter.
 void Builder::read_values() {
   at_most("/parameters", app_.parameters.size(), kMaxAppParameters, "parameters");
   std::vector<std::string> names;
@@ -233,6 +250,7 @@ void Builder::read_definitions() {
   }
 }
 
+// Checks all named sizes. Their values are not used in this workload; with_values() applies them.
 void Builder::read_sizes() {
   at_most("/sizes", app_.sizes.size(), kMaxAppNames, "sizes");
   for (std::size_t i = 0; i < app_.sizes.size() && !enough_; ++i) {
@@ -240,7 +258,8 @@ void Builder::read_sizes() {
   }
 }
 
-// Checks a named size: its name, and that it gives existing parameters values in their ranges.
+// Checks a named size. Its name must be new. Each of its values must belong to an existing
+// parameter, occur once and lie in the range of the parameter.
 void Builder::read_size(const std::string& path, std::size_t number) {
   const AppSize& size = app_.sizes[number];
   good_name(path + "/name", size.name);
@@ -269,7 +288,9 @@ void Builder::read_size(const std::string& path, std::size_t number) {
 
 // ---- Data
 
-// Checks the fields of a region. Returns false after reporting an error.
+// Checks the number of fields and the size and name of each field. Returns false after reporting an
+// error. `named`: every field must have a name. Fields of a requirement may lack one if the region
+// is not described.
 bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named) {
   at_most(path, fields.size(), kMaxAppFields, "fields");
   for (std::size_t i = 0; i < fields.size() && ok(); ++i) {
@@ -285,6 +306,7 @@ bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& f
   return ok();
 }
 
+// Reads all regions. An error in one region does not hide errors in the other regions.
 void Builder::read_regions() {
   at_most("/regions", app_.regions.size(), kMaxAppRegions, "regions");
   for (std::size_t i = 0; i < app_.regions.size() && !enough_; ++i) {
@@ -292,7 +314,8 @@ void Builder::read_regions() {
   }
 }
 
-// Reads a region and its fields.
+// Reads a region and numbers its fields by name. Reports names that are taken, and a region whose
+// size in bytes does not fit 63 bits.
 void Builder::read_region(const std::string& path, std::size_t number) {
   const AppRegion& from = app_.regions[number];
   good_name(path + "/name", from.name);
@@ -321,7 +344,8 @@ void Builder::read_region(const std::string& path, std::size_t number) {
   }
 }
 
-// Reads all partitions, after a check of their names.
+// Reads all partitions. All names are checked and numbered first, because a partition may cut
+// another partition that stands after it in the application.
 void Builder::read_partitions() {
   at_most("/partitions", app_.partitions.size(), kMaxAppRegions, "partitions");
   for (std::size_t i = 0; i < app_.partitions.size() && !enough_; ++i) {
@@ -343,7 +367,8 @@ void Builder::read_partitions() {
   }
 }
 
-// Computes the cells of regions whose pieces have holes.
+// Computes the cells of the regions that have a partition by boxes (app/cells.h says what a cell
+// is). Reports an error at the partition that caused it.
 void Builder::find_cells() {
   auto fault = make_cells(data_, budget_);
   if (!fault) return;
@@ -351,7 +376,9 @@ void Builder::find_cells() {
        fault->too_large ? Error::Code::kTooLarge : Error::Code::kMalformed);
 }
 
-// Reads a partition after those that it cuts. Reports partitions that cut each other in a circle.
+// Reads a partition, after the partitions that it cuts. Reports a partition that cuts itself,
+// directly or through other partitions. A partition that was read before is not read again. Returns
+// true if the partition has no error.
 bool Builder::read_partition(std::size_t number, int depth) {
   const AppPartition& from = app_.partitions[number];
   const std::string path = fmt::format("/partitions/{}", number);
@@ -371,8 +398,9 @@ bool Builder::read_partition(std::size_t number, int depth) {
   }
 }
 
-// Reads the region or partition that a partition cuts, and its colours. If it is a partition, it is
-// read first.
+// Reads what a partition cuts, and then its pieces. If the partition cuts another partition, the
+// other partition is read first. Returns false after reporting an error. `depth` is the number of
+// partitions that are being read, and limits the recursion.
 bool Builder::read_cut(const std::string& path, const AppPartition& from, int depth,
                        Partition& to) {
   const auto too_deep = [&] {
@@ -390,6 +418,8 @@ bool Builder::read_cut(const std::string& path, const AppPartition& from, int de
   } else if (const auto outer = partition_numbers_.find(from.of);
              outer != partition_numbers_.end()) {
     if (!read_partition(outer->second, depth + 1)) return false;
+    // The recursion depth does not count partitions that were read earlier, so count all nested
+    // levels.
     int levels = 1;
     for (int o = static_cast<int>(outer->second); o >= 0; ++levels) {
       o = data_.partitions[static_cast<std::size_t>(o)].outer;
@@ -407,12 +437,14 @@ bool Builder::read_cut(const std::string& path, const AppPartition& from, int de
   return ok();
 }
 
-// Reads how a partition divides its region into pieces.
+// Reads how a partition divides its region into pieces: the colours, and then equal blocks,
+// formulas of the colour, or boxes. The three forms exclude each other.
 void Builder::read_pieces(const std::string& path, const AppPartition& from, Partition& to) {
   const auto dimensions = static_cast<std::size_t>(data_.regions[to.region].box.dimensions());
   const std::optional<Rect> own = box(path + "/colors", from.colors);
   if (!own) return;
   to.own_colors = *own;
+  // The colour space has the dimensions of the outer partition first, then the partition's own.
   std::vector<std::int64_t> extents;
   if (to.outer >= 0) {
     const Point& outer = data_.partitions[static_cast<std::size_t>(to.outer)].colors.extents;
@@ -458,6 +490,7 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
   }
   variables(path + "/index", from.index);
   if (!ok()) return;
+  // The formulas of the pieces may use the names of the colour's own coordinates.
   const Scope::Mark mark = scope_.mark();
   for (const std::string& name : from.index) scope_.variable(name);
   to.lower = compile_all(path + "/lower", from.lower);
@@ -466,6 +499,7 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
     read_box(fmt::format("{}/boxes/{}", path, i), from.boxes[i], to);
   }
   scope_.remove_names_since(mark);
+  // cut() finds the boxes of a colour by binary search. Boxes of one colour keep their order.
   std::stable_sort(to.boxes_of_color.begin(), to.boxes_of_color.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t d = 0; d < from.halo.size() && ok(); ++d) {
@@ -475,8 +509,9 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
   }
 }
 
-// Reads a box of a piece. Its formulas can use the names of the coordinates of the partition's own
-// colour.
+// Reads one box of a piece. The formulas of the box can use the names of the coordinates of the
+// partition's own colour. A box without a colour belongs to every colour and keeps its formulas. A
+// box with a colour is evaluated at once, because its colour is known.
 void Builder::read_box(const std::string& path, const AppBox& from, Partition& to) {
   const int dimensions = data_.regions[to.region].box.dimensions();
   if (++boxes_ > kMaxAppBoxes) {

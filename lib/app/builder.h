@@ -1,5 +1,6 @@
-// Builder: translates an Application into the data of a Workload, and locates errors. Parameters
-// and data are in builder.cc; tasks and their launches are in builder_tasks.cc.
+// Builder: translates an Application into the data of a Workload, and reports errors with their
+// places. builder.cc reads parameters, regions and partitions; builder_tasks.cc reads tasks and
+// their launches.
 #pragma once
 
 #include <functional>
@@ -25,9 +26,9 @@ struct Fault {
   Error::Code code = Error::Code::kMalformed;
 };
 
-// Fills `data`. Returns the errors, at most kMaxFileErrors, none of which follows from another.
-// `stop` (null: never) is asked about every millisecond; once it returns true there is one error,
-// kStopped.
+// Fills `data` and returns the errors: at most kMaxFileErrors, none of which only follows from
+// another one. The function asks `stop` (null: never) about every millisecond. Once `stop` returns
+// true, the only error is kStopped.
 std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data,
                          const std::function<bool()>& stop = {});
 
@@ -39,12 +40,13 @@ class Builder {
   std::vector<Fault> build();
 
  private:
-  // ---- Errors. Each part that is read separately gives at most one error. A part that contains a
-  // part with an error gives none.
+  // ---- Errors. A part (such as one region or one task) gives at most one error of its own. If an
+  // inner part has an error, the outer part adds none.
+  //
   // Returns true if the part that is being read has no error.
   bool ok() const { return faults_.size() == known_; }
-  // Reads a part with read(). Errors in it do not affect what follows: afterwards ok() has its
-  // previous value.
+  // Reads one part by calling read(). Errors in this part do not affect the parts after it, because
+  // ok() then has the value that it had before the call.
   template <typename Read>
   void read_independently(const Read& read) {
     if (enough_) return;
@@ -57,7 +59,8 @@ class Builder {
   void fail_unknown(std::string path, std::string message, std::string_view name,
                     const std::vector<std::string_view>& known);
   void fail_unknown_data(std::string path, std::string_view name);
-  // Return true if the value is good, and report an error if not.
+  // These functions return true if the value is good, and otherwise report an error and return
+  // false.
   bool at_most(const std::string& path, std::size_t count, std::size_t most, std::string_view what);
   bool good_name(const std::string& path, std::string_view name);
   bool good_names(const std::string& path, const std::vector<std::string>& names);
@@ -128,7 +131,9 @@ class Builder {
   Data& data_;
   Budget budget_;
   std::vector<Fault> faults_;
-  std::size_t known_ = 0;  // number of errors in parts that are read separately
+  // The number of errors that do not concern the part that is being read. ok() compares it with the
+  // number of all errors.
+  std::size_t known_ = 0;
   bool enough_ = false;
   Scope scope_;
   std::unordered_map<std::string_view, std::uint32_t> region_numbers_, partition_numbers_,
@@ -137,11 +142,14 @@ class Builder {
   std::vector<std::unordered_map<std::string_view, std::uint32_t>> field_numbers_;
   enum class Progress : std::uint8_t { kToDo, kAtIt, kDone, kWrong };
   std::vector<Progress> partitions_;
-  std::size_t boxes_ = 0;  // number of boxes in all partitions
+  // The number of boxes in all partitions that have been read.
+  std::size_t boxes_ = 0;
   std::size_t statements_ = 0;
-  std::size_t data_bytes_ = 0;  // size of the data of all launches, in bytes
+  // The memory that the requirements of all launches need, in bytes.
+  std::size_t data_bytes_ = 0;
 
-  // The state of the task that is being read.
+  // The number of variables, the names of the futures and the number of each future, for the task
+  // that is being read.
   int frame_size_ = 0;
   std::vector<std::string_view> futures_;
   std::unordered_map<std::string_view, std::uint32_t> future_numbers_;

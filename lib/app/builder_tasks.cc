@@ -1,4 +1,5 @@
-// build(), second part: reads the tasks, their variants and the launches in their bodies.
+// The second part of build(): reads the tasks, their variants and the launches in their bodies,
+// then the metric and the runtime costs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +12,16 @@
 namespace groma::app {
 namespace {
 
+// Limit on the memory for the requirements of all launches. Many launches of tasks with many long
+// names would otherwise need far more memory than the application's text.
 constexpr std::size_t kMaxDataBytes = std::size_t{1} << 28;
 
 bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 }  // namespace
 
-// Reads all tasks: first their names, then their requirements, then their variants and bodies.
+// Reads all tasks in three passes: first their names, then their requirements, then their variants
+// and bodies. A body can refer to a task that stands later in the application.
 void Builder::read_tasks() {
   at_most("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
   if (app_.tasks.empty()) fail("/tasks", "an application has at least one task");
@@ -37,7 +41,8 @@ void Builder::read_tasks() {
   at_most("/tasks", requirements, kMaxAppParts, "requirements in all");
   at_most("/tasks", fields, kMaxAppAllFields, "fields of requirements in all");
   if (!ok()) return;
-  // Reads all requirements first, because launches refer to those of other tasks.
+  // A launch refers to the requirements of the launched task, so all requirements are read before
+  // any body.
   data_.tasks.resize(app_.tasks.size());
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
     read_independently(
@@ -51,7 +56,8 @@ void Builder::read_tasks() {
   read_independently([&] { read_top_level(); });
 }
 
-// Reads the arguments and the requirements of a task, but not its variants and body.
+// Reads the arguments and the requirements of a task, but not its variants and body. The formulas
+// of a requirement may use the arguments.
 void Builder::read_signature(const std::string& path, const AppTask& from, Task& to) {
   to.name = from.name;
   to.arguments = static_cast<int>(from.arguments.size());
@@ -68,7 +74,8 @@ void Builder::read_signature(const std::string& path, const AppTask& from, Task&
   scope_.remove_names_since(mark);
 }
 
-// Finds the top-level task.
+// Finds the task that the runtime starts, if the application names one. This task must not have
+// arguments, because no launch gives them values.
 void Builder::read_top_level() {
   if (app_.top_level.empty()) return;
   data_.top_level = number_of_task("/top_level", app_.top_level);
@@ -87,8 +94,8 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
   return -1;
 }
 
-// Finds the futures of a body before the body is read. A launch may take a future that the
-// enclosing loop produced in its previous iteration.
+// Numbers the futures that the launches of a body give, before the body is read. A launch may take
+// a future that a later launch of the same loop gave in the previous iteration.
 void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
   if (depth > kMaxAppDepth) return;  // read_body reports this
   for (const AppStatement& statement : body) {
@@ -116,7 +123,8 @@ int Builder::number_of_future(const std::string& path, std::string_view name) {
 
 // ---- Requirements
 
-// Reads a requirement of a task and its default data.
+// Reads a requirement of a task and its default data: the data that a launch uses if the launch
+// names none. The colour of the default data may use the arguments of the task.
 void Builder::read_requirement(const std::string& path, const AppRequirement& from,
                                Requirement& to) {
   to.names = from.names;
@@ -133,8 +141,9 @@ void Builder::read_requirement(const std::string& path, const AppRequirement& fr
   if (ok()) to.data = read_where(path + "/data", from.data, to, Where::Color::kArguments);
 }
 
-// Reads the data of a requirement: which region or partition, with which colour and fields. A
-// launch that names no data takes that of the requirement.
+// Reads the data of a requirement, in a task or in a launch: the region or partition, the colour
+// and the fields. `color` is kFrame for a launch. A launch without a region or partition uses the
+// default data of the requirement, but may state its own privilege.
 Where Builder::read_where(const std::string& path, const AppData& from,
                           const Requirement& requirement, Where::Color color) {
   Where where;
@@ -179,16 +188,18 @@ Where Builder::read_where(const std::string& path, const AppData& from,
     fail_unknown_data(path + "/of", from.of);
     return where;
   }
+  // Without names of its own, a requirement has the names of its region or partition.
   if (requirement.names.empty()) where.names = *names;
   if (is_of_launch && where.privilege == Privilege::kNoAccess) return where;
   if (!is_of_launch && ok()) fields_fit_requirement(path, from, requirement, where);
+  // A launch that lists fields may choose fields of other sizes than those of the requirement.
   const bool as_large = !is_of_launch || from.fields.empty();
   if (ok()) find_fields(path, from.fields, requirement, as_large, where);
   return where;
 }
 
-// Checks that a requirement and its default data agree in their dimensions and number of fields. A
-// launch may differ from its task in both.
+// Checks that a requirement and its default data have the same number of dimensions and of fields.
+// The data of a launch may differ from the requirement in both.
 void Builder::fields_fit_requirement(const std::string& path, const AppData& from,
                                      const Requirement& requirement, const Where& where) {
   const Region& region = data_.regions[where.region];
@@ -202,7 +213,9 @@ void Builder::fields_fit_requirement(const std::string& path, const AppData& fro
   }
 }
 
-// Looks up field names and stores their numbers in `where`.
+// Looks up field names in the region of `where` and stores their numbers there. Without names,
+// looks up the fields of the requirement. Reports an unknown field, a field that occurs twice and,
+// with `as_large`, a field whose size differs from that of the requirement's field.
 void Builder::find_fields(const std::string& path, const std::vector<std::string>& names,
                           const Requirement& requirement, bool as_large, Where& where) {
   const auto& numbers = field_numbers_[where.region];
@@ -233,7 +246,8 @@ void Builder::find_fields(const std::string& path, const std::vector<std::string
 
 // ---- Variants
 
-// Reads the variants and the body of a task.
+// Reads the variants and the body of a task, whose requirements have been read before. Reports a
+// task that launches tasks although all its variants are leaf variants.
 void Builder::read_task(const std::string& path, const AppTask& from, Task& to) {
   if (from.variants.empty()) fail(path + "/variants", "a task has at least one variant");
   at_most(path + "/variants", from.variants.size(), kMaxAppVariants, "variants");
@@ -244,6 +258,8 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   futures_.clear();
   future_numbers_.clear();
   find_futures(from.body, 1);
+  // The formulas of a variant may call points(r) and extent(r, d), so the compiler needs the number
+  // of dimensions of each requirement.
   std::vector<int> shapes;
   for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
   for (std::size_t i = 0; i < from.variants.size() && !enough_; ++i) {
@@ -263,7 +279,7 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   }
 }
 
-// Reads a variant: its kind, its costs and its demands.
+// Reads a variant: its kind of processor, its demands, and the formulas of its work and traffic.
 void Builder::read_variant(const std::string& path, const AppTask& of, const AppVariant& from,
                            PieceShapes shapes, Variant& to) {
   if (from.leaf && from.inner) fail(path, "a variant is not both `leaf` and `inner`");
@@ -294,7 +310,8 @@ void Builder::read_variant(const std::string& path, const AppTask& of, const App
   }
 }
 
-// Reads the demands of a variant. Reports demands that contradict each other.
+// Checks the layout demands of a variant. Reports a demand with wrong numbers, and two demands of
+// the variant for the same requirement that no layout can fulfil together.
 void Builder::read_demands(const std::string& path, const AppTask& of, const AppVariant& from) {
   at_most(path, from.demands.size(), kMaxAppRequirements, "demands");
   for (std::size_t i = 0; i < from.demands.size() && ok(); ++i) {
@@ -328,7 +345,8 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
 
 // ---- What a task launches
 
-// Reads the statements of a body. `depth` is the number of loops and phases around it.
+// Reads the statements of a body. `depth` is the nesting of the body: 1 for the body of a task, one
+// more for each loop and phase around it.
 void Builder::read_body(const std::string& path, const std::vector<AppStatement>& from, int depth,
                         Body& to) {
   statements_ += from.size();
@@ -342,7 +360,8 @@ void Builder::read_body(const std::string& path, const std::vector<AppStatement>
   }
 }
 
-// Reads one statement: a launch, a loop, a phase or a wait.
+// Reads one statement (a launch, a loop, a phase or a wait) and appends it to `to`. The body of a
+// loop can use the loop's variable.
 void Builder::read_statement(const std::string& path, const AppStatement& from, int depth,
                              Body& to) {
   if (const auto* launch = std::get_if<AppLaunch>(&from.node)) {
@@ -374,7 +393,8 @@ void Builder::read_statement(const std::string& path, const AppStatement& from, 
   }
 }
 
-// Reads a launch: its task, domain, arguments, futures and data.
+// Reads a launch: its task, domain, arguments, futures and data. After an error, returns the part
+// that has been read.
 Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   Launch launch;
   launch.place = path;
@@ -400,6 +420,7 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   }
   launch.domain = compile_all(path + "/domain", from.domain);
   launch.lower = compile_all(path + "/lower", from.lower);
+  // A missing lower corner is the origin: constants with the value 0.
   if (from.lower.empty()) launch.lower.resize(from.domain.size());
   variables(path + "/index", from.index);
   if (!ok()) return launch;
@@ -409,6 +430,8 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
          fmt::format("{} given, `{}` has {}", from.arguments.size(), to.name, to.arguments));
   }
   const Scope::Mark mark = scope_.mark();
+  // The coordinates of the point get slots even without names, because the runtime stores the point
+  // there.
   launch.point_slot = scope_.variables();
   for (std::size_t d = 0; d < from.domain.size(); ++d) {
     scope_.variable(from.index.empty() ? std::string_view() : from.index[d]);
@@ -428,7 +451,8 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   return launch;
 }
 
-// Reads the data of a launch, with one entry for each requirement of the launched task.
+// Reads the data of a launch, one entry for each requirement of the launched task. A launch without
+// data uses the default data of each requirement.
 void Builder::read_launch_data(const std::string& path, const AppLaunch& from, Launch& to) {
   const Task& task = data_.tasks[to.task];
   if (!from.data.empty() && from.data.size() != task.requirements.size()) {
@@ -447,6 +471,7 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
     if (data_bytes_ > kMaxDataBytes) {
       return fail(path, "the launches up to here take too much memory", {}, Error::Code::kTooLarge);
     }
+    // A requirement without a colour uses the launch's point as the colour.
     if (where.what == Where::What::kPartition && where.from == Where::Color::kPoint && ok()) {
       const Partition& partition = data_.partitions[where.index];
       if (from.domain.size() != static_cast<std::size_t>(partition.colors.dimensions())) {
@@ -461,7 +486,8 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
   }
 }
 
-// Returns the domain of a launch if all its formulas are constant.
+// Returns the domain of a launch if all its formulas are constant. Returns nullopt if the domain is
+// known only in a run, if the launch is a single task, or after reporting that the box is invalid.
 std::optional<Rect> Builder::known_domain(const std::string& path, const Launch& launch) {
   const auto known = [](const Codes& codes) {
     return std::all_of(codes.begin(), codes.end(),
@@ -474,7 +500,9 @@ std::optional<Rect> Builder::known_domain(const std::string& path, const Launch&
   return domain;
 }
 
-// Checks that the colours of a requirement exist in its partition, as far as the domain is known.
+// Checks that the colours of a requirement exist in its partition, as far as they are known before
+// a run. If the colour is the point of the launch, the two opposite corners of the domain are
+// checked.
 void Builder::check_color(const std::string& path, const Where& where,
                           const std::optional<Rect>& domain) {
   if (where.what != Where::What::kPartition) return;
@@ -501,7 +529,8 @@ void Builder::check_color(const std::string& path, const Where& where,
                                     partition.name, text_of(partition.colors.extents)));
 }
 
-// Reads the metric and finds the phase that it measures.
+// Reads the metric: its unit, the formula of its work, and the phase whose time counts. Reports an
+// unknown phase, so all bodies must have been read.
 void Builder::read_metric() {
   data_.unit = app_.metric.unit;
   if (data_.unit.size() > kMaxAppNameBytes) good_name("/metric/unit", data_.unit);

@@ -7,7 +7,8 @@
 
 namespace groma::app {
 
-// Returns the set of these cells, with their number of points and a hash.
+// Returns the set of these cells, with their number of points and a hash of their numbers. The hash
+// depends on the order, so the numbers must ascend.
 CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uint32_t> cells) {
   CellSet set;
   for (const std::uint32_t cell : cells) {
@@ -19,6 +20,7 @@ CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uin
   return set;
 }
 
+// Returns the union of two sets of the same region.
 CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b) {
   std::vector<std::uint32_t> cells;
   std::set_union(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(),
@@ -26,11 +28,14 @@ CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, cons
   return cell_set(cell_points, std::move(cells));
 }
 
+// Returns true if `outer` has every cell of `inner`.
 bool covers(const CellSet& outer, const CellSet& inner) {
   return &outer == &inner || std::includes(outer.cells.begin(), outer.cells.end(),
                                            inner.cells.begin(), inner.cells.end());
 }
 
+// Returns true if the two sets have a common cell. Both lists ascend, so one pass over them
+// suffices.
 bool meet(const CellSet& a, const CellSet& b) {
   auto of_a = a.cells.begin(), of_b = b.cells.begin();
   while (of_a != a.cells.end() && of_b != b.cells.end()) {
@@ -40,7 +45,7 @@ bool meet(const CellSet& a, const CellSet& b) {
   return false;
 }
 
-// Returns the number of points in both sets, whose cells are in ascending order.
+// Returns the number of points that are in both sets.
 std::int64_t common_points(std::span<const std::int64_t> cell_points, const CellSet& a,
                            const CellSet& b) {
   std::vector<std::uint32_t> common;

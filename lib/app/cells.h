@@ -1,9 +1,9 @@
-// CellSet: the points of a piece that need not be a box.
+// CellSet: describes the points of a piece that may have holes.
 //
 // Two points of a region are in the same cell if they belong to exactly the same pieces. So a piece
-// is a set of cells, and two pieces share the points of their common cells. Only regions with a
-// partition by AppPartition::boxes have cells (make_cells of app/pieces.h). The pieces of all other
-// regions are boxes.
+// is a set of cells, and the common points of two pieces are the points of their common cells. Only
+// a region with a partition by AppPartition::boxes has cells (make_cells of app/pieces.h). The
+// pieces of all other regions are boxes.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct CellSet {
   std::uint64_t key = 0;             // a hash of `cells`
 };
 
-// Returns the set of these cells, which must ascend. `cell_points` has the number of points of each
-// cell of the region.
+// Returns the set of these cells, whose numbers must ascend. `cell_points` gives the number of
+// points of each cell of the region.
 CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uint32_t> cells);
 // Returns the union of both sets.
 CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b);
@@ -28,7 +28,7 @@ CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, cons
 bool covers(const CellSet& outer, const CellSet& inner);
 // Returns true if `a` and `b` have a common point.
 bool meet(const CellSet& a, const CellSet& b);
-// Returns the number of common points.
+// Returns the number of points that are in both sets.
 std::int64_t common_points(std::span<const std::int64_t> cell_points, const CellSet& a,
                            const CellSet& b);
 

@@ -5,12 +5,15 @@
 
 namespace groma::app {
 
+// Returns the number of the task with this name, or -1.
 int Data::find_task(std::string_view task) const {
   const auto found = std::find_if(tasks.begin(), tasks.end(),
                                   [task](const Task& each) { return each.name == task; });
   return found == tasks.end() ? -1 : static_cast<int>(found - tasks.begin());
 }
 
+// Returns the approximate cost of piece() for one colour: the clipping in each dimension, the
+// formulas of the partition, and the same for each outer partition.
 std::int64_t work_of_piece(const Data& data, const Partition& partition) {
   std::int64_t work = std::int64_t{2} * data.regions[partition.region].box.dimensions();
   for (const Codes* formulas : {&partition.lower, &partition.extents}) {

@@ -24,36 +24,47 @@ using Names = std::vector<std::string>;
 
 struct Region {
   std::string name;
-  Names names;  // names by which a mapping may refer to the region
+  // The names by which a mapping may refer to the region.
+  Names names;
   Rect box;
   std::vector<AppField> fields;
-  // A region has cells (app/cells.h) if one of its partitions is by boxes. Cells are numbered in
-  // the row-major order of their first points.
-  std::vector<std::int64_t> cell_points;     // number of points of each cell
-  std::shared_ptr<const CellSet> all_cells;  // null: the region has no cells
+  // The number of points of each cell. A region has cells (app/cells.h) if one of its partitions is
+  // given by boxes. Cells are numbered in the row-major order of their first points.
+  std::vector<std::int64_t> cell_points;
+  // The set of all cells of the region. Null: the region has no cells.
+  std::shared_ptr<const CellSet> all_cells;
 };
 
 // A piece of a region that has cells.
 struct Piece {
-  Rect box;  // smallest box around its points; at the origin for an empty piece
+  // The smallest box around the points of the piece. The box of an empty piece lies at the origin.
+  Rect box;
   std::shared_ptr<const CellSet> cells;
 };
 
 struct Partition {
   std::string name;
-  Names names;  // names of the partition, followed by those of the region or partition that it cuts
+  // The names of the partition, followed by those of the region or partition that it cuts.
+  Names names;
   std::uint32_t region = 0;
-  int outer = -1;   // the partition whose pieces it cuts; -1: none
-  Rect own_colors;  // colours of the pieces within one piece of `outer`
-  Rect colors;  // colours, with the dimensions of `outer`'s colours followed by those of own_colors
-  Codes lower, extents;            // formulas of the own colour; empty: the pieces are equal blocks
-  std::vector<std::int64_t> halo;  // one for each dimension; empty: no halo
+  // The number of the partition whose pieces this partition cuts. -1: it cuts a region.
+  int outer = -1;
+  // The colours of the pieces within one piece of `outer`.
+  Rect own_colors;
+  // All colours. The first dimensions are those of the colours of `outer`, the others those of
+  // `own_colors`.
+  Rect colors;
+  // Formulas of the partition's own colour. Empty: the pieces are equal blocks.
+  Codes lower, extents;
+  // The points that are added at both ends of each dimension. Empty: no halo.
+  std::vector<std::int64_t> halo;
   // A box of a piece. A partition has boxes if the application gives AppPartition::boxes.
   struct Box {
     Codes lower, extents;
   };
   bool by_boxes = false;
-  std::vector<Box> boxes;  // boxes that belong to every colour
+  // The boxes that belong to every colour.
+  std::vector<Box> boxes;
   // Boxes that belong to one colour, sorted by the row-major position of the colour in `colors`.
   std::vector<std::pair<std::int64_t, Rect>> boxes_of_color;
   // The pieces of all colours in row-major order. Empty if the region has no cells.
@@ -66,11 +77,14 @@ struct Where {
   // What the formulas of the colour use: the point of the launch, the frame of the launching task,
   // or the arguments of the launched task.
   enum class Color : std::uint8_t { kPoint, kFrame, kArguments } from = Color::kPoint;
-  std::uint32_t index = 0;  // number of the region or partition
+  // The number of the region or partition in Data.
+  std::uint32_t index = 0;
   std::uint32_t region = 0;
   Codes color;
-  Names names;                        // names by which a mapping may refer to it
-  std::vector<std::uint32_t> fields;  // positions in the region; empty without access
+  // The names by which a mapping may refer to the data.
+  Names names;
+  // The positions of the fields in the region. Empty if the requirement has no access to the data.
+  std::vector<std::uint32_t> fields;
   Privilege privilege = Privilege::kReadWrite;
 };
 
@@ -86,7 +100,8 @@ inline bool is_of_mapper(const LayoutDemand& demand) {
 }
 
 struct Variant {
-  std::string place;  // as in Launch
+  // A JSON pointer into the application.
+  std::string place;
   ProcKind kind = ProcKind::kCpu;
   bool leaf = false, inner = false, replicable = false, single = false;
   bool chosen_by_mapper = false;
@@ -97,43 +112,55 @@ struct Variant {
 };
 
 struct Requirement {
-  Names names;  // names that the application gives; empty: those of the data
+  // The names that the application gives. Empty: a mapping uses the names of the data.
+  Names names;
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
   int dimensions = 1;
   std::vector<AppField> fields;
-  Where data;  // default; a launch may override it
+  // The default data. A launch may override it.
+  Where data;
 };
 
 struct Launch {
-  std::string place;         // JSON pointer into the application
-  std::uint32_t number = 0;  // among all launch statements of the application, in its order
+  // A JSON pointer into the application.
+  std::string place;
+  // The number of the launch statement, counted over all tasks in the order of the application.
+  std::uint32_t number = 0;
   std::uint32_t task = 0;
   bool is_index = false;
   bool same_address_space = false;
-  Codes domain, lower;  // `lower` has the length of `domain`
-  int point_slot = 0;   // slot of the point's first coordinate in the frame of the launching task
+  // The extents and the lower corner of an index launch. Both have the same length.
+  Codes domain, lower;
+  // The slot of the point's first coordinate in the frame of the launching task.
+  int point_slot = 0;
   Codes arguments;
-  std::vector<Where> data;  // for each requirement of the task
-  int gives = -1;           // number of a future of the launching task; -1: none
+  // The data of each requirement of the launched task.
+  std::vector<Where> data;
+  // The number of the future that the launch gives, among those of the launching task. -1: none.
+  int gives = -1;
   std::vector<std::uint32_t> takes;
 };
 
 struct Statement;
 using Body = std::vector<Statement>;
 struct Loop {
-  std::string place;  // as in Launch
+  // A JSON pointer into the application.
+  std::string place;
   Code count;
-  int slot = -1;  // slot of its variable; -1: none
+  // The slot of the loop's variable. -1: the loop has none.
+  int slot = -1;
   bool traced = false;
   Body body;
 };
 struct Phase {
-  std::uint32_t phase = 0;  // index into Data::phases
+  // The position of the phase's name in Data::phases.
+  std::uint32_t phase = 0;
   Body body;
 };
 struct Wait {
-  int future = -1;  // number of the future; -1: the task waits for everything that it launched
+  // The number of the future. -1: the task waits for everything that it launched.
+  int future = -1;
 };
 struct Statement {
   std::variant<Launch, Loop, Phase, Wait> node;
@@ -169,16 +196,19 @@ struct Data {
   std::vector<AppValue> values;
   std::string unit;
   Code work;
-  int metric_phase = -1;  // index into `phases`; -1: the whole run
+  // The phase whose time counts, as an index into `phases`. -1: the whole run counts.
+  int metric_phase = -1;
   std::optional<RuntimeCosts> runtime;
   std::vector<Region> regions;
   std::vector<Partition> partitions;
   std::vector<Task> tasks;  // in the application's order
   int top_level = -1;
   std::vector<std::string> phases;
-  std::uint32_t launches = 0;  // number of launch statements
+  // The number of launch statements.
+  std::uint32_t launches = 0;
 
-  int find_task(std::string_view task) const;  // -1: unknown
+  // Returns the number of the task with this name, or -1.
+  int find_task(std::string_view task) const;
 };
 
 // Returns the piece of a colour within `partition.colors`. For a piece with holes it is the
@@ -201,9 +231,12 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
 struct LaunchUse {
   const Launch* launch = nullptr;
   std::uint32_t task = 0;
-  int parent = -1;                  // the launching task; -1: the runtime
-  std::optional<Rect> domain = {};  // for an index launch
-  int depth = 0;                    // 0: top level; 1: launched by it; 2: launched deeper
+  // The number of the launching task. -1: the runtime launches the task.
+  int parent = -1;
+  // The domain of an index launch. nullopt: a single task.
+  std::optional<Rect> domain = {};
+  // 0: the top-level task; 1: the top-level task launches it; 2: a deeper task launches it.
+  int depth = 0;
 };
 // Returns the launches of the top-level task, direct and indirect. Each pair (launch statement,
 // domain) occurs once, in the order of the first run through it. Stops after `most` launches, and

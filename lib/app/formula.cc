@@ -1,4 +1,5 @@
-// Parses formulas into code and computes their values.
+// Parses formulas into code for a stack machine (class FormulaParser) and computes their values
+// (Code::run).
 #include "app/formula.h"
 
 #include <fmt/format.h>
@@ -14,29 +15,36 @@ namespace groma::app {
 namespace {
 
 constexpr int kMaxNestedRules = 200;  // limit for nested rules of the grammar
-// limits on the bytes of a formula that messages show
+// Limits on the number of bytes of the unread formula, and of an unknown name, that a message
+// shows.
 constexpr std::size_t kShownRest = 12, kShownName = 40;
-// Limit for values on the stack; an open rule keeps at most one value.
+// Limit on the values on the stack. Each open rule of the grammar keeps at most one value there,
+// and kMaxNestedRules limits the open rules.
 constexpr std::size_t kMaxStack = 256;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// Returns a / b rounded down: -1 / 2 is -1, where C++ gives 0.
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
 }
 
+// Returns the remainder of the division that rounds down. The remainder has the sign of b: -1 % 4
+// is 3.
 std::int64_t floor_remainder(std::int64_t a, std::int64_t b) {
   const std::int64_t rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Returns the quotient, or the remainder, of a division that rounds down.
+// Returns the quotient, or the remainder, of a division that rounds down. Sets `fault` and returns
+// 0 if b is zero or if the quotient does not fit 64 bits.
 std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault& fault) {
   if (b == 0) {
     fault = FormulaFault::kDivisionByZero;
     return 0;
   }
+  // INT64_MIN / -1 and INT64_MIN % -1 stop a process on x86, so -1 is a case of its own.
   if (b == -1) {
     if (remainder) return 0;
     if (a == INT64_MIN) fault = FormulaFault::kOverflow;
@@ -64,7 +72,8 @@ std::string_view words_of(FormulaFault fault) {
   return "an extent is negative, or there are more than 2^63-1 points";
 }
 
-// Returns true if the formula reads neither a variable nor a piece.
+// Returns true if the formula reads neither a variable nor a piece, so that its value is always the
+// same.
 bool Code::is_closed() const {
   const auto reads = [](const Op& op) {
     return op.kind == Kind::kSlot || op.kind == Kind::kPoints || op.kind == Kind::kExtent;
@@ -72,7 +81,8 @@ bool Code::is_closed() const {
   return slot_ < 0 && std::none_of(ops_.begin(), ops_.end(), reads);
 }
 
-// Runs the code on a stack and returns the value. Sets `fault` if there is no value.
+// Runs the code on a stack of integers and returns the value. If there is no value, returns 0 and
+// sets `fault`, unless `fault` holds an earlier fault.
 std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,
                        Pieces pieces) const {
   std::array<std::int64_t, kMaxStack> stack;
@@ -154,6 +164,8 @@ std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,
   return 0;
 }
 
+// Returns the name that was added last among those with this text, or null. So the variable of an
+// inner loop hides a parameter with the same name.
 const Scope::Name* Scope::find(std::string_view name) const {
   const auto found = std::find_if(names_.rbegin(), names_.rend(),
                                   [name](const Name& each) { return each.name == name; });
@@ -183,6 +195,8 @@ class FormulaParser {
                 std::optional<PieceShapes> pieces)
       : text_(text), scope_(scope), error_(error), pieces_(pieces) {}
 
+  // Parses the whole text. Returns nullopt if it is not a formula; `error` then has the first
+  // error.
   std::optional<Code> parse() {
     if (text_.size() > kMaxFormulaBytes) {
       fail(fmt::format("a formula of {} bytes; at most {}", text_.size(), kMaxFormulaBytes));
@@ -192,6 +206,7 @@ class FormulaParser {
     skip();
     if (ok_ && at_ < text_.size()) fail(unexpected());
     if (!ok_) return std::nullopt;
+    // A formula of one operation becomes a constant or a single variable, which need no stack.
     if (code_.ops_.size() > 1) return std::move(code_);
     const Code::Op only = code_.ops_.front();
     if (only.kind == Code::Kind::kConstant) return Code(only.operand);
@@ -208,6 +223,7 @@ class FormulaParser {
     if (ok_) error_ = {std::move(message), std::move(help)};
     ok_ = false;
   }
+  // Returns a message that shows the text at which the parser stopped.
   std::string unexpected() const {
     if (at_ >= text_.size()) return "the formula ends too early";
     return fmt::format("`{}` is not expected in a formula",
@@ -232,6 +248,8 @@ class FormulaParser {
                            : " at the end"));
     }
   }
+  // Returns true if one more rule may be nested, and reports an error otherwise. The limit protects
+  // the call stack of the parser.
   bool deeper(int depth) {
     if (depth < kMaxNestedRules) return ok_;
     fail("it is nested too deeply");
@@ -241,8 +259,9 @@ class FormulaParser {
   void push(Kind kind, std::int64_t operand = 0, std::int32_t dimension = 0) {
     code_.ops_.push_back({kind, dimension, operand});
   }
-  // Adds an operation on the two values that were pushed last. If both are constants, computes the
-  // result now.
+  // Adds an operation on the two values that were pushed last. `right` is the index of the first
+  // operation of the right operand. If both operands are constants, the result is computed now.
+  // Operations before barrier_ stay as they are, because a jump starts or ends there.
   void combine(Kind kind, std::size_t right) {
     auto& ops = code_.ops_;
     const bool known = ok_ && right > 0 && right + 1 == ops.size() && right > barrier_ &&
@@ -264,6 +283,8 @@ class FormulaParser {
     if (!deeper(depth)) return;
     comparison(depth + 1);
     if (!ok_ || !take("?")) return;
+    // The targets of both jumps are known only after the code of the branches, so the operands are
+    // filled in later.
     const std::size_t to_else = code_.ops_.size();
     push(Kind::kJumpIfZero);
     barrier_ = code_.ops_.size();
@@ -375,7 +396,8 @@ class FormulaParser {
     push(Kind::kSlot, found->slot);
   }
 
-  // Parses a number of up to 64 bits.
+  // Parses a number of up to 64 bits. The sign has been read before, because -2^63 fits 64 bits but
+  // 2^63 does not.
   void number(bool negative = false) {
     std::uint64_t value = 0;
     const char* const begin = text_.data() + at_;
@@ -399,7 +421,8 @@ class FormulaParser {
     expect(")");
   }
 
-  // Parses points(r) and extent(r, d). Their arguments are plain numbers, so they are checked here.
+  // Parses points(r) and extent(r, d). Their arguments must be plain numbers, so the parser can
+  // check that the requirement and the dimension exist.
   void piece(bool extent) {
     const std::string_view name = extent ? "extent" : "points";
     if (!pieces_) return fail(fmt::format("`{}` has no meaning here", name));
@@ -420,7 +443,8 @@ class FormulaParser {
     }
     push(extent ? Kind::kExtent : Kind::kPoints, requirement, static_cast<std::int32_t>(dimension));
   }
-  // Parses a number that is not part of an expression. Reports an error and returns 0 otherwise.
+  // Parses a number that must not be an expression. Returns 0 after reporting an error. number()
+  // pushes the value as an operation, which is removed again.
   std::int64_t plain_number() {
     skip();
     if (!ok_) return 0;
@@ -445,6 +469,7 @@ class FormulaParser {
   Code code_;
 };
 
+// Compiles the text of a formula. formula.h describes the result and the errors.
 std::optional<Code> compile(const Formula& formula, const Scope& scope, FormulaError& error,
                             std::optional<PieceShapes> pieces) {
   return FormulaParser(formula.text(), scope, error, pieces).parse();

@@ -14,14 +14,17 @@
 
 namespace groma::app {
 
-// Why a formula has no value.
+// The reasons why a formula has no value. kOutOfRange: the formula asks for a piece or a dimension
+// that does not exist. kNoBox: the values of several formulas are not the extents of a box.
 enum class FormulaFault : std::uint8_t { kNone, kDivisionByZero, kOverflow, kOutOfRange, kNoBox };
 // Returns text such as "it divides by zero".
 std::string_view words_of(FormulaFault fault);
 
-// The sizes of a requirement's piece, which points() and extent() read.
+// The sizes of the piece of one requirement. The functions points() and extent() of formulas read
+// them.
 struct PieceSize {
-  const Rect* box = nullptr;  // smallest box around its points
+  // The smallest box around the points of the piece.
+  const Rect* box = nullptr;
   std::int64_t points = 0;
 };
 using Pieces = std::span<const PieceSize>;
@@ -56,7 +59,8 @@ class Code {
     kConstant,
     kSlot,
     kPoints,
-    kExtent,  // the kinds up to here push a value
+    // The kinds up to kExtent push a value.
+    kExtent,
     kAdd,
     kSubtract,
     kMultiply,
@@ -67,18 +71,25 @@ class Code {
     kLess,
     kLessEqual,
     kEqual,
-    kNotEqual,  // the operators from kAdd to this one combine the two topmost values
+    // The operators from kAdd to kNotEqual combine the two values that were pushed last.
+    kNotEqual,
     kJump,
-    kJumpIfZero,  // jumps go to op `operand`; kJumpIfZero pops a value
+    // A jump continues at the operation with the index `operand`. kJumpIfZero pops a value and
+    // jumps if the value is zero.
+    kJumpIfZero,
   };
   struct Op {
     Kind kind;
-    std::int32_t dimension = 0;  // for kExtent
-    std::int64_t operand = 0;    // a constant, slot, requirement or op
+    // The dimension that kExtent reads.
+    std::int32_t dimension = 0;
+    // The constant, the slot of a variable, the number of a requirement or the index of an
+    // operation.
+    std::int64_t operand = 0;
   };
   std::int64_t run(std::span<const std::int64_t> frame, FormulaFault& fault, Pieces pieces) const;
 
-  std::vector<Op> ops_;  // empty: a constant or a variable
+  // The operations. Empty: the formula is a constant or a single variable.
+  std::vector<Op> ops_;
   int slot_ = -1;
   std::int64_t value_ = 0;
 };
@@ -94,8 +105,8 @@ class Scope {
   }
   int variables() const { return variables_; }
 
-  // The number of names at one moment. remove_names_since() removes the names that were added
-  // since, when a loop or a launch ends.
+  // The number of names at one moment. remove_names_since() removes all names that were added after
+  // that moment. Builder calls it where a task, a loop or a launch ends.
   struct Mark {
     std::size_t names;
     int variables;
@@ -108,7 +119,8 @@ class Scope {
 
   struct Name {
     std::string_view name;
-    int slot;  // slot of a variable; -1: the name is a constant
+    // The slot of a variable. -1: the name is a constant.
+    int slot;
     std::int64_t value;
   };
   const Name* find(std::string_view name) const;
@@ -119,12 +131,14 @@ class Scope {
   int variables_ = 0;
 };
 
-// The number of dimensions of each requirement, where points() and extent() are allowed.
+// The number of dimensions of each requirement of a task. Formulas of the task's variants need it
+// to check points() and extent().
 using PieceShapes = std::span<const int>;
 
 struct FormulaError {
   std::string message;  // "`m` is not known here"
-  std::string help;     // may be empty
+  // A suggestion; empty if there is none.
+  std::string help;
 };
 // Compiles `formula`. Returns nullopt and fills `error` if it cannot.
 std::optional<Code> compile(const Formula& formula, const Scope& scope, FormulaError& error,

@@ -1,4 +1,4 @@
-// Computes the points of pieces, and the cells into which pieces divide a region.
+// Computes the pieces of partitions as boxes, and the cells into which pieces divide a region.
 #include "app/pieces.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,9 @@ namespace {
 // Limit on the boxes of one piece before adjacent boxes are joined. Each box takes about 160 bytes.
 constexpr std::size_t kMaxParts = std::size_t{1} << 20;
 
-// Clips one dimension of a piece to [0, size), whatever its values are. An empty piece lies at a
-// corner inside.
+// Clips one dimension of a piece to [0, size). Formulas may give any values, so the sum of `lower`
+// and `extent` may overflow and the extent may be negative. The result is empty if nothing is left;
+// it then lies within [0, size].
 void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
   std::int64_t end = 0;
   if (extent < 0) extent = 0;
@@ -31,7 +32,8 @@ void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
 
 __extension__ typedef __int128 Wide;
 
-// Returns where block c of equal blocks begins, for 0 <= c <= parts.
+// Returns where block c begins if `size` points are divided into `parts` equal blocks, for 0 <= c
+// <= parts. The product needs 128 bits.
 std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) {
   return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
 }
@@ -47,8 +49,8 @@ Rect common(const Rect& a, const Rect& b) {
   return both;
 }
 
-// Returns how many coordinates of a colour belong to the partition that is cut; the others are its
-// own.
+// Returns how many coordinates of a colour belong to the outer partition, whose pieces this
+// partition cuts. The remaining coordinates are the partition's own.
 std::size_t outer_dimensions(const Partition& partition) {
   return static_cast<std::size_t>(partition.colors.dimensions() -
                                   partition.own_colors.dimensions());
@@ -60,7 +62,9 @@ std::span<const std::int64_t> own_coordinates(const Partition& partition, const 
   return color.coordinates().subspan(outer_dimensions(partition));
 }
 
-// Returns the box of a colour, for a partition that is not described by boxes.
+// Returns the piece of a colour, for a partition by equal blocks or by formulas. `own` is the part
+// of the colour that belongs to this partition, and `within` is the box that is cut. A halo is
+// added after the clipping, and is clipped, too. An empty piece gets no halo.
 Rect box_of(const Partition& partition, std::span<const std::int64_t> own, const Rect& within,
             FormulaFault& fault) {
   Rect result = within;
@@ -89,7 +93,8 @@ Rect box_of(const Partition& partition, std::span<const std::int64_t> own, const
   return result;
 }
 
-// Returns the box clipped to the cut region or piece, and moved to its position.
+// Returns `box`, which is relative to the lower corner of `within`, clipped to `within` and moved
+// to its absolute position.
 Rect placed(Rect box, const Rect& within) {
   for (int d = 0; d < box.dimensions(); ++d) {
     clip(within.extents[d], box.lower[d], box.extents[d]);
@@ -109,6 +114,7 @@ std::int64_t place_in(const Rect& colors, const Point& color) {
   return place;
 }
 
+// Returns the point at a row-major position of the box: the last dimension varies fastest.
 Point point_at(const Rect& box, std::int64_t place) {
   Point point = box.lower;
   for (int d = box.dimensions() - 1; d > 0; --d) {
@@ -119,7 +125,8 @@ Point point_at(const Rect& box, std::int64_t place) {
   return point;
 }
 
-// Returns the smallest box around the piece of a colour. The outer partition's piece comes first.
+// Returns the smallest box around the piece of a colour. If the region has no cells, the piece is
+// computed from the box of the outer partition's piece. Otherwise make_cells() has stored it.
 Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
   if (!partition.pieces.empty()) {
     return partition.pieces[static_cast<std::size_t>(place_in(partition.colors, color))].box;
@@ -132,6 +139,8 @@ Rect piece(const Data& data, const Partition& partition, const Point& color, For
   return box_of(partition, own_coordinates(partition, color), within, fault);
 }
 
+// Returns the number of points of a piece. Only a region with cells has pieces with holes, for
+// which the volume of the box would be too large.
 std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
                        FormulaFault& fault) {
   if (partition.pieces.empty()) return piece(data, partition, color, fault).volume();
@@ -139,8 +148,8 @@ std::int64_t points_of(const Data& data, const Partition& partition, const Point
       .cells->points;
 }
 
-// Makes a union of boxes: drops empty ones and sorts the others. In one dimension, boxes that touch
-// or overlap are joined.
+// Makes a union of boxes: drops empty boxes and sorts the others by their lower corners in the
+// first dimension. In one dimension, boxes that touch or overlap are joined.
 Cut::Cut(std::vector<Rect> boxes, int dimensions)
     : boxes_(std::move(boxes)), around_{Point::zeros(dimensions), Point::zeros(dimensions)} {
   std::erase_if(boxes_, [](const Rect& box) { return box.volume() == 0; });
@@ -148,7 +157,7 @@ Cut::Cut(std::vector<Rect> boxes, int dimensions)
   const auto end_of = [](const Rect& box, int d) { return box.lower[d] + box.extents[d]; };
   std::stable_sort(boxes_.begin(), boxes_.end(),
                    [](const Rect& a, const Rect& b) { return a.lower[0] < b.lower[0]; });
-  if (dimensions == 1) {  // adjacent boxes are joined
+  if (dimensions == 1) {
     std::size_t last = 0;
     for (std::size_t i = 1; i < boxes_.size(); ++i) {
       const std::int64_t end = end_of(boxes_[last], 0);
@@ -171,7 +180,9 @@ Cut::Cut(std::vector<Rect> boxes, int dimensions)
   }
 }
 
-// Adds the intersections of `box` with the boxes of the union to `parts`.
+// Adds the intersections of `box` with the boxes of the union to `parts`. Because the boxes are
+// sorted, the search begins at the first box that may reach `box` and ends at the first box behind
+// it.
 void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) const {
   if (box.volume() == 0) return;
   const auto first = std::upper_bound(ends_.begin(), ends_.end(), box.lower[0]);
@@ -180,6 +191,7 @@ void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) co
     if (--steps.left < 0) return;
     const Rect part = common(boxes_[i], box);
     if (part.volume() == 0) continue;
+    // Too many parts count as a lack of steps, so that the caller reports the piece as too large.
     if (parts.size() == kMaxParts) {
       steps.left = -1;
       return;
@@ -188,7 +200,9 @@ void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) co
   }
 }
 
-// Computes the piece of a colour: its boxes, clipped to the data that the partition cuts.
+// Computes the piece of a colour, clipped to the data that the partition cuts. A partition by boxes
+// has boxes for every colour and boxes of this colour alone. The steps also count the work of the
+// formulas.
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
         Steps& steps) {
   const Rect& within = outer.around();
@@ -223,7 +237,8 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
   return {std::move(parts), within.dimensions()};
 }
 
-// Computes the piece of a colour, after the pieces of the outer partitions.
+// Computes the piece of a colour. Computes the pieces of the outer partitions first, from the
+// region inwards, because each one is the data that the next partition cuts.
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
   const Rect& region = data.regions[partition.region].box;
   Steps steps;
@@ -239,16 +254,19 @@ Cut cut(const Data& data, const Partition& partition, const Point& color, Formul
 
 namespace {
 
-// What is left of the limits, for all regions together.
+// The remaining boxes, cells and steps. All regions share the limits.
 struct Limits {
   std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells;
   Steps steps;
 };
 
-// Finds the cells of one region.
+// Finds the cells of one region in four steps. It computes the pieces of all partitions, cuts the
+// region into elementary boxes at all edges of the pieces, groups the elementary boxes into cells,
+// and numbers the cells.
 class CellMaker {
  public:
-  // Finds the cells of one region. make() fills the region's and its partitions' members.
+  // `limits` and `time` are shared by all regions and are reduced. make() fills the cells of the
+  // region and the pieces of its partitions.
   CellMaker(Data& data, std::uint32_t region, Limits& limits, Budget& time)
       : data_(data),
         region_(data.regions[region]),
@@ -258,6 +276,8 @@ class CellMaker {
         time_(time),
         cuts_(data.partitions.size()) {}
 
+  // Finds the cells. Returns an error if a formula has no value or a limit is exceeded. Returns
+  // nullopt on success and also if the time is over.
   std::optional<CellFault> make() {
     for (std::size_t p = 0; p < data_.partitions.size(); ++p) {
       if (data_.partitions[p].region != number_ || cut_pieces(p)) continue;
@@ -273,7 +293,8 @@ class CellMaker {
     fault_ = {partition, std::move(why), too_large};
     return false;
   }
-  // Reports the limit at a partition of the region that is described by boxes.
+  // Reports an exceeded limit. The error is located at the first partition of the region that is
+  // described by boxes, because without such a partition there would be no cells.
   bool fail_too_large(const char* what, std::int64_t most) {
     std::size_t p = 0;
     while (data_.partitions[p].region != number_ || !data_.partitions[p].by_boxes) ++p;
@@ -283,7 +304,9 @@ class CellMaker {
         true);
   }
 
-  // Computes the pieces of a partition, after those of the partition that it cuts.
+  // Computes the pieces of a partition, after the pieces of the partition that it cuts. Does
+  // nothing if they exist already. Returns false if a limit or the time is exceeded or a formula
+  // has no value.
   bool cut_pieces(std::size_t number) {
     const Partition& partition = data_.partitions[number];
     std::vector<Cut>& made = cuts_[number];
@@ -299,6 +322,8 @@ class CellMaker {
     }
     std::vector<Cut> pieces;
     pieces.reserve(static_cast<std::size_t>(partition.colors.volume()));
+    // Colours are visited in row-major order, so consecutive colours share the piece of the outer
+    // partition.
     const auto of_each = static_cast<std::size_t>(partition.own_colors.volume());
     Point color = partition.colors.lower;
     do {
@@ -318,6 +343,7 @@ class CellMaker {
     return true;
   }
 
+  // Calls use(partition, position of the colour, piece) for all pieces of the region.
   template <typename Use>
   void for_pieces(const Use& use) {
     for (std::size_t p = 0; p < cuts_.size(); ++p) {
@@ -325,7 +351,9 @@ class CellMaker {
     }
   }
 
-  // Divides the region into elementary boxes: it is cut wherever a box of a piece begins or ends.
+  // Divides the region into elementary boxes: the region is cut wherever a box of a piece begins or
+  // ends. All points of an elementary box belong to the same pieces. Returns false if there would
+  // be too many.
   bool make_grid() {
     grid_.resize(dimensions_);
     const auto add = [&](const Rect& box) {
@@ -377,19 +405,24 @@ class CellMaker {
     }
   }
 
-  // Starts with one cell that has all points. Each piece splits the cells of which it has only some
-  // points.
+  // Groups the elementary boxes into cells. Starts with one cell that has all points. Each piece
+  // splits every cell of which it has only some points: the points within the piece become a new
+  // cell.
   bool split_cells() {
     struct Cell {
-      std::int64_t boxes = 0;  // number of elementary boxes in this cell
-      // the last piece that has split the cell, and the cell that was split off
+      // The number of elementary boxes in this cell.
+      std::int64_t boxes = 0;
+      // The number of the last piece that split the cell, and the cell that this piece split off.
       std::uint32_t split_by = 0;
       std::uint32_t split_off = 0;
-      std::uint32_t made_by = 0;  // the piece whose split has made the cell
+      // The piece whose split made this cell.
+      std::uint32_t made_by = 0;
     };
     cell_of_.assign(static_cast<std::size_t>(count_), 0);
     std::vector<Cell> cells(1);
     cells[0].boxes = count_;
+    // `empty` lists cells that have lost all their boxes; their numbers are used again. `touched`
+    // lists the cells that the current piece has split.
     std::vector<std::uint32_t> empty, touched;
     std::uint32_t piece = 0;
     for_pieces([&](std::size_t, std::size_t, const Cut& cut) {
@@ -400,7 +433,7 @@ class CellMaker {
         for_elementary(box, [&](std::size_t at, std::int64_t) {
           --limits_.steps.left;
           const std::uint32_t from = cell_of_[at];
-          // another box of this piece has split the cell off
+          // An overlapping box of the same piece has already moved this elementary box.
           if (cells[from].made_by == piece) return;
           if (cells[from].split_by != piece) {
             std::uint32_t made = 0;
@@ -429,7 +462,8 @@ class CellMaker {
     return !limits_.steps.over() || fail_too_large("parts to compare", kMaxPieceSteps);
   }
 
-  // Numbers the cells in the order of their first points and lists the cells of each piece.
+  // Numbers the cells in the row-major order of their first points, and stores the cells of each
+  // piece in its partition. Returns false if a limit is exceeded.
   bool number_cells() {
     constexpr std::uint32_t kNone = UINT32_MAX;
     std::vector<std::uint32_t> numbers(
@@ -475,18 +509,22 @@ class CellMaker {
   const std::size_t dimensions_;
   Limits& limits_;
   Budget& time_;
-  std::vector<std::vector<Cut>> cuts_;  // boxes of the piece of each partition and colour
-  // For each dimension: where elementary boxes begin, and the end of the last one.
+  // The piece of each partition and colour; empty for partitions of other regions.
+  std::vector<std::vector<Cut>> cuts_;
+  // For each dimension, the coordinates where elementary boxes begin, and the end of the last one.
   std::vector<std::vector<std::int64_t>> grid_;
   std::vector<std::int64_t> strides_;
-  std::int64_t count_ = 1;              // number of elementary boxes
-  std::vector<std::uint32_t> cell_of_;  // cell of each elementary box
+  // The number of elementary boxes.
+  std::int64_t count_ = 1;
+  // The cell to which each elementary box belongs.
+  std::vector<std::uint32_t> cell_of_;
   CellFault fault_;
 };
 
 }  // namespace
 
-// Finds the cells of each region that needs them.
+// Finds the cells of each region that has a partition by boxes. The other regions need none,
+// because their pieces are boxes.
 std::optional<CellFault> make_cells(Data& data, Budget& time) {
   Limits limits;
   for (std::uint32_t region = 0; region < data.regions.size(); ++region) {

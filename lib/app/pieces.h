@@ -26,7 +26,7 @@ struct Steps {
   bool over() const { return left < 0; }
 };
 
-// A union of boxes: a region, or a piece of one.
+// A union of boxes. It describes the points of a region or of a piece.
 class Cut {
  public:
   Cut(std::vector<Rect> boxes, int dimensions);
@@ -52,7 +52,8 @@ class Cut {
 // incomplete if the steps are used up.
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
         Steps& steps);
-// Computes the pieces of all outer partitions, too, with kMaxPieceSteps steps in total.
+// Returns the same piece, and computes the pieces of all outer partitions, too. All together take
+// at most kMaxPieceSteps steps.
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
 
 // Returns the row-major position of a colour within `colors`.
@@ -60,11 +61,13 @@ std::int64_t place_in(const Rect& colors, const Point& color);
 // Returns the point at a row-major position of a box; the inverse of place_in().
 Point point_at(const Rect& box, std::int64_t place);
 
-// Why cells could not be made.
+// The reason why make_cells() failed.
 struct CellFault {
-  std::size_t partition = 0;  // the partition that caused it
+  // The number of the partition that caused the error.
+  std::size_t partition = 0;
   std::string why;
-  bool too_large = false;  // a limit was exceeded
+  // True if one of the limits above was exceeded.
+  bool too_large = false;
 };
 // Fills Region::cell_points, Region::all_cells and Partition::pieces of every region that has a
 // partition by boxes. Returns the error if a formula has no value or a limit above is exceeded. If

@@ -1,4 +1,5 @@
-// Finds out how tasks are launched by walking through the bodies without running them.
+// Lists the launches of an application by walking through the bodies of its tasks, without running
+// the tasks.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -14,10 +15,13 @@ constexpr std::int64_t kMaxSteps = 1 << 18;  // limit for visited statements and
 
 using Coordinates = std::vector<std::int64_t>;
 
+// Walks from the top-level task through all launched tasks and collects each launch once.
 class Walker {
  public:
   Walker(const Data& data, std::size_t most) : data_(data), most_(most) {}
 
+  // Returns the launches, the top-level task first. Sets `complete` to false if a limit ended the
+  // walk.
   std::vector<LaunchUse> walk(bool& complete) {
     if (data_.top_level >= 0) {
       const auto top = static_cast<std::uint32_t>(data_.top_level);
@@ -29,12 +33,14 @@ class Walker {
   }
 
  private:
+  // Counts one step. Returns false once the walk has reached its limit.
   bool step() {
     if (++steps_ > kMaxSteps) complete_ = false;
     return complete_;
   }
 
-  // Visits a task once for each list of arguments.
+  // Visits the body of a task, once for each list of arguments and for each depth that a mapper can
+  // distinguish (top level or deeper). Tasks that launch themselves end at kMaxNestedTasks.
   void task(std::uint32_t number, Coordinates arguments, int depth) {
     const Task& task = data_.tasks[number];
     if (task.body.empty() || depth >= kMaxNestedTasks) return;
@@ -43,7 +49,8 @@ class Walker {
     body(number, task.body, arguments, depth);
   }
 
-  // Visits the statements of a body. `frame` has the values of the variables.
+  // Visits the statements of a body. `frame` holds the values of the arguments and of the loop
+  // variables, and changes during the walk.
   void body(std::uint32_t parent, const Body& body, Coordinates& frame, int depth) {
     for (const Statement& statement : body) {
       if (!step()) return;
@@ -64,7 +71,9 @@ class Walker {
     }
   }
 
-  // Notes a launch if it was not noted before, and visits the launched task for each point.
+  // Notes a launch if no launch with the same statement, depth and domain was noted before. Then
+  // visits the launched task for each point of the domain, because its arguments may depend on the
+  // point.
   void launch(std::uint32_t parent, const Launch& launch, Coordinates& frame, int depth) {
     FormulaFault fault = FormulaFault::kNone;
     LaunchUse use{&launch, launch.task, static_cast<int>(parent), std::nullopt,
@@ -103,7 +112,9 @@ class Walker {
   const Data& data_;
   std::size_t most_;
   std::vector<LaunchUse> uses_;
+  // The statement, depth and domain of each launch that is in `uses_`.
   std::set<Coordinates> seen_;
+  // The task, arguments and depth of each body that was visited.
   std::set<std::tuple<std::uint32_t, Coordinates, int>> walked_;
   std::int64_t steps_ = 0;
   bool complete_ = true;
@@ -111,7 +122,8 @@ class Walker {
 
 }  // namespace
 
-// Returns the domain of an index launch, or nothing if it has none. `fault` then says why.
+// Returns the domain of an index launch. Returns nullopt and sets `fault` if a formula has no value
+// or if the extents do not make a box.
 std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
                               FormulaFault& fault) {
   Point lower = Point::zeros(static_cast<int>(launch.domain.size())), extents = lower;

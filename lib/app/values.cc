@@ -11,7 +11,7 @@
 namespace groma {
 namespace {
 
-// Returns the whole number that the text is, or nothing.
+// Returns the value of a text that is a decimal 64-bit integer, otherwise nullopt.
 std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -34,7 +34,7 @@ std::string help_for(std::string_view word, const std::vector<std::string_view>&
                        : fmt::format("known are {}", join_names(known, "and"));
 }
 
-// Names of the parameters that have got a value so far.
+// The names that the user has given a value so far: parameters, and the word `size`.
 using Given = std::vector<std::string_view>;
 
 bool has(const Given& given, std::string_view name) {
@@ -45,7 +45,9 @@ Error malformed(std::string message, std::string help = {}) {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }
 
-// Sets the values of a named size, except those of parameters that got a value before.
+// Sets the parameters to the values of a named size. A parameter in `given` keeps its value,
+// because the user wrote that value explicitly. Returns kUnknown if the application has no such
+// size.
 std::optional<Error> set_size(Application& app, std::string_view name, const Given& given) {
   const auto size = std::find_if(app.sizes.begin(), app.sizes.end(),
                                  [name](const AppSize& each) { return each.name == name; });
@@ -63,7 +65,9 @@ std::optional<Error> set_size(Application& app, std::string_view name, const Giv
   return std::nullopt;
 }
 
-// Applies one item, such as `n=4096`, `size=small` or `runtime=default`.
+// Applies one item of the user's text, such as `n=4096`, `size=small` or `runtime=default`, and
+// adds its name to `given`. A parameter of the application that is called `size` or `runtime` has
+// priority over the special meaning of the word.
 std::optional<Error> set_value(Application& app, std::string_view item, Given& given) {
   const std::size_t equals = item.find('=');
   const std::string_view name = item.substr(0, equals);
@@ -104,7 +108,7 @@ std::optional<Error> set_value(Application& app, std::string_view item, Given& g
 
 }  // namespace
 
-// Applies the items between commas, one after the other.
+// Applies the items, which are separated by commas, from left to right. Returns the first error.
 Result<Application> with_values(Application app, std::string_view given) {
   Given so_far;
   while (!given.empty()) {

@@ -1,8 +1,9 @@
-// Builds the views of tasks that a mapper gets for an application.
+// Builds the TaskView that a mapper gets for a task of an application.
 #include "app/view.h"
 
 namespace groma::app {
 
+// Returns the names by which a mapping may refer to each requirement of the launched task.
 LaunchNames names_of(const Data& data, const LaunchUse& use) {
   LaunchNames names;
   const Task& task = data.tasks[use.task];
@@ -12,7 +13,7 @@ LaunchNames names_of(const Data& data, const LaunchUse& use) {
   return names;
 }
 
-// Returns the views of a task's variants. Their ids are their positions, counted from 1.
+// Returns the views of a task's variants. The id of a variant is its position, counted from 1.
 std::vector<VariantView> views_of(const std::vector<Variant>& variants) {
   std::vector<VariantView> views;
   for (const Variant& variant : variants) {
@@ -28,6 +29,8 @@ std::vector<VariantView> views_of(const std::vector<Variant>& variants) {
   return views;
 }
 
+// Returns the view of a requirement, without names, fields and region. `privilege` may differ from
+// the requirement's own, because a launch may ask for another one.
 RequirementView view_of(const Requirement& requirement, Privilege privilege) {
   RequirementView view;
   view.region_dimensions = requirement.dimensions;
@@ -37,7 +40,8 @@ RequirementView view_of(const Requirement& requirement, Privilege privilege) {
   return view;
 }
 
-// Makes the views of the requirements, as they are in every launch.
+// Makes the views of the requirements, which are the same in every launch with these names. The ids
+// of regions and fields are positions. `parts_` is reserved first, because the views point into it.
 AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
     : task_(data.tasks[task]), id_(task + 1), variants_(views_of(task_.variants)) {
   parts_.reserve(task_.requirements.size());
@@ -56,7 +60,8 @@ AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
   }
 }
 
-// Returns the view of a task for one launch: its data, its place and its parent.
+// Returns the view of a task for one launch: its domain, if it is an index launch, its depth and
+// the processor on which it stands.
 TaskView AppView::view(const LaunchUse& use, const Processor& current) const {
   TaskView view;
   view.id = id_;

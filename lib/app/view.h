@@ -15,7 +15,7 @@ LaunchNames names_of(const Data& data, const LaunchUse& use);
 
 // Returns the views of a task's variants, in their order, with ids from 1.
 std::vector<VariantView> views_of(const std::vector<Variant>& variants);
-// Returns the view of a requirement without its data.
+// Returns the view of a requirement without its names, fields and region.
 RequirementView view_of(const Requirement& requirement, Privilege privilege);
 
 // Owns everything that its views point to, except the names. The names and the workload must

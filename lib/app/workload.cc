@@ -1,4 +1,4 @@
-// Makes a Workload: an application with fixed parameters.
+// Makes a Workload: checks an application and fixes its parameters.
 #include "groma/workload.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,8 @@
 
 namespace groma {
 
+// Builds the data of the workload. If there are errors, returns the first one with the others in
+// Error::more. The message of each error begins with its JSON pointer.
 Result<Workload> Workload::make(const Application& app, const std::vector<AppValue>& values,
                                 const std::function<bool()>& stop) {
   auto data = std::make_shared<app::Data>();
