@@ -1,6 +1,6 @@
-// Circuit (circuit_sparse.rg): a graph of nodes and wires, divided into pieces. A node at the end
-// of a wire that leaves its piece is shared; a piece sees the shared nodes of its neighbours as
-// ghosts.
+// The application circuit, after Regent's circuit_sparse.rg. It is a graph of nodes and wires that
+// is divided into pieces. A node at the end of a wire that leaves its piece is called shared. A
+// piece sees the shared nodes of its neighbours as ghosts.
 #include <string>
 
 #include "benchmarks/benchmarks.h"
@@ -9,26 +9,30 @@
 namespace groma::app {
 namespace {
 
-// The regions in which the ends of a piece's wires lie, per thousand wires (2,000 ends): 990 + 792
-// at its private nodes, 10 + 8 at its shared nodes, 200 at ghosts. 80 % of the wires stay in the
-// piece, and 1 % of the nodes are shared.
+// The number of wire ends of a piece that lie in each region. Requirement 3 of a task holds the
+// wires, so points(3) is the number of wires. Of the 2,000 ends of 1,000 wires, 990 + 792 lie at
+// private nodes of the piece, 10 + 8 at its shared nodes, and 200 at ghosts. In other words, 80 %
+// of the wires stay in the piece, and 1 % of the nodes are shared.
 constexpr const char* kPrivateEnds = "1782 * points(3) / 1000";
 constexpr const char* kSharedEnds = "18 * points(3) / 1000";
 constexpr const char* kGhostEnds = "200 * points(3) / 1000";
 
+// Returns the formula for the bytes of `count` accesses of `bytes` bytes each.
 std::string times(int bytes, const char* count) {
   return std::to_string(bytes) + " * (" + count + ")";
 }
 
+// Returns the names that Regent gives to the elements of an array field: name._0, name._1 and so
+// on.
 std::vector<std::string> numbered(const std::string& name, int count) {
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) names.push_back(name + "._" + std::to_string(i));
   return names;
 }
 
-// Returns the variant with the work of calc_new_currents: it reads the voltage at both ends of each
-// wire from whole sectors, and integrates `steps` steps of 10 segments with 6 operations and 9
-// inner voltages with 4 operations.
+// Returns the variant with the work of calculate_new_currents. The task reads the voltage at both
+// ends of each wire, in whole sectors of `sector` bytes. In each of `steps` time steps, it computes
+// 10 currents with 6 operations each and 9 inner voltages with 4 operations each.
 VariantBuilder new_currents(VariantBuilder variant, int sector) {
   return variant.leaf()
       .flops("points(3) * steps * 96")
@@ -38,8 +42,8 @@ VariantBuilder new_currents(VariantBuilder variant, int sector) {
       .traffic(2, times(sector, kGhostEnds), Access::kScatter);
 }
 
-// Returns the variant with the work of distribute_charge: it adds a charge at both ends of each
-// wire.
+// Returns the variant with the work of distribute_charge. The task adds a charge at both ends of
+// each wire, which needs one atomic access to a sector of `sector` bytes for each end.
 VariantBuilder charges(VariantBuilder variant, int sector) {
   return variant.leaf()
       .flops("4 * points(3)")
@@ -49,10 +53,13 @@ VariantBuilder charges(VariantBuilder variant, int sector) {
       .traffic(2, times(sector, kGhostEnds), Access::kAtomic);
 }
 
+// Returns the variant with the work of update_voltages: 4 operations for each private and each
+// shared node.
 VariantBuilder voltages(VariantBuilder variant) {
   return variant.leaf().flops("4 * (points(0) + points(2))").single_precision().kernels(2);
 }
 
+// Adds the regions for nodes, wires, times and ghost ranges, with their partitions by pieces.
 void add_circuit_data(AppBuilder& app) {
   const std::vector<std::string> node = {"node_cap", "leakage", "charge", "node_voltage"};
   app.region("all_private", {"total * private_each"}, {"rp_all_nodes", "all_nodes"})
@@ -63,8 +70,8 @@ void add_circuit_data(AppBuilder& app) {
       .partition("rp_shared", {"total"})
       .partition("rp_ghost", {"total"})
       .halo({"reach"});
-  // A pointer has 8 bytes. A pointer into several regions has one byte more, which selects the
-  // region.
+  // In Regent, a pointer has 8 bytes. A pointer that may point into several regions has one byte
+  // more, which selects the region.
   app.region("all_wires", {"total * superpiece * wpp"})
       .fields({"in_ptr", "out_ptr"}, 9)
       .fields({"inductance", "resistance", "wire_cap"}, 4)
@@ -75,6 +82,7 @@ void add_circuit_data(AppBuilder& app) {
   app.region("ghost_ranges", {"total"}).field("rect", 16).partition("rp_ghost_ranges", {"total"});
 }
 
+// Adds the three tasks of a time loop.
 void add_steps(AppBuilder& app) {
   std::vector<std::string> solved = numbered("current", 10);
   for (const std::string& voltage : numbered("voltage", 9)) solved.push_back(voltage);
@@ -104,6 +112,7 @@ void add_steps(AppBuilder& app) {
       .writes("rp_times");
 }
 
+// Adds the tasks that build the circuit before the time loop, and those that report at the end.
 void add_circuit_setup(AppBuilder& app) {
   app.task("init_nodes", {"c"}).variant(cpu().leaf()).writes("rp_private", {}, {"c"});
   app.task("init_wires", {"c"}).variant(cpu().leaf()).writes("rp_wires", {}, {"c"});
@@ -143,7 +152,8 @@ Application circuit() {
       .parameter("npp", 5'000, "circuit nodes of a piece", 100, 1 << 28)
       .parameter("wpp", 20'000, "wires of a piece", 1, 1 << 28)
       .parameter("steps", 100, "time steps of one calculation of currents", 1, 1 << 20)
-      // The original measures 50 of 110 loops; the time of a loop is steady after a few.
+      // The original measures 50 of 110 loops. Here 20 suffice, because the time of a loop is
+      // steady after a few.
       .parameter("loops", 20, "timed iterations", 1, 1 << 20);
   app.define("total", "nodes * gpus")
       .define("shared_each", "superpiece * ((npp + 99) / 100)")

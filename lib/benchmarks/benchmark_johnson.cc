@@ -1,5 +1,5 @@
-// Johnson's multiplication: point (i, j, k) of a cube multiplies B(i, k) by C(k, j); the products
-// along k are summed.
+// The application johnson: a matrix multiplication on a cube of points. Point (i, j, k) multiplies
+// B(i, k) by C(k, j), and the products along k are summed.
 #include "benchmarks/benchmark_matrix.h"
 #include "benchmarks/benchmarks.h"
 
@@ -7,7 +7,8 @@ namespace groma::app {
 
 Application johnson() {
   Multiplication multiplication("johnson", "Johnson's 3-D matrix multiplication (DISTAL).");
-  // The edge of the cube, from the original's table of runs: 8 points on 4 GPUs.
+  // The edge of the cube by the number of GPUs, as in the original's table of runs. For example, 4
+  // GPUs execute a cube of 8 points.
   multiplication.app().define("g", "ranks >= 256 ? 7 : ranks >= 128 ? 6 : ranks >= 16 ? 4 : 2");
   return multiplication.on_grid("g", "g", "g");
 }

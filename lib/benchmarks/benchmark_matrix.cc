@@ -1,14 +1,18 @@
-// Shared parts of the six matrix multiplications.
+// The shared parts of the six matrix multiplications: parameters, regions, the tasks that place the
+// matrices, and the top-level task.
 #include "benchmarks/benchmark_matrix.h"
 
 namespace groma::app {
 namespace {
 
-// Returns a GPU variant without a kernel. Its data is mapped but not accessed.
+// Returns a GPU variant that executes nothing. The data of its task is mapped but not accessed,
+// which places the data.
 VariantBuilder nothing() { return gpu().leaf().kernels(0).traffic(0, 0); }
 
 }  // namespace
 
+// Adds the parameters, sizes and the metric, which counts 2n - 1 operations for each element of the
+// result.
 Multiplication::Multiplication(std::string name, std::string description)
     : app_(std::move(name), std::move(description)) {
   app_.parameter("nodes", 1, "nodes of the machine, with 4 GPUs each", 1, 1'024)
@@ -30,11 +34,12 @@ AppBuilder& Multiplication::matrix(std::string name) {
   return app_.region(std::move(name), {"n", "n"}).field("vals", 8);
 }
 
+// Adds the tasks by which a mapping decides where each matrix lies. They do no work themselves.
 void Multiplication::add_placement(bool accumulates, std::string a, std::string b, std::string c) {
   app_.task("init_cublas").variant(gpu().leaf().kernels(0));
   if (accumulates) {
-    // Launched write-only at first, and read-only after each multiplication. Read-write covers
-    // both.
+    // The original launches task_1 write-only at first and read-only after each multiplication. The
+    // privilege read-write covers both.
     app_.task("task_1").variant(nothing()).writes(std::move(a));
     app_.task("task_2").variant(nothing()).discards(std::move(b));
     app_.task("task_3").variant(nothing()).discards(std::move(c));
@@ -55,9 +60,10 @@ void Multiplication::add_placement(bool accumulates, std::string a, std::string 
   }
 }
 
+// Adds task_4: 2 operations for each element of A's tile and each index k.
 void Multiplication::add_multiply_task(Privilege privilege_of_a) {
-  // cuBLAS takes the leading dimension from the stride of rows. Fortran order fails with "DGEMM
-  // parameter number 8 had an illegal value".
+  // cuBLAS takes the leading dimension from the stride of rows, so the program needs C order. In
+  // Fortran order it fails with "DGEMM parameter number 8 had an illegal value".
   VariantBuilder dgemm = gpu().leaf().flops("2 * extent(0, 0) * extent(0, 1) * extent(1, 1)");
   for (std::uint32_t r = 0; r < 3; ++r) {
     LayoutDemand demand;
@@ -74,6 +80,8 @@ void Multiplication::add_multiply_task(Privilege privilege_of_a) {
   app_.reads("B").reads("C");
 }
 
+// Adds the top-level task. Only the repeated multiplications are in the phase that the metric
+// measures.
 Application Multiplication::done(std::vector<AppStatement> setup,
                                  std::vector<AppStatement> multiply, bool warm_up,
                                  std::vector<AppStatement> check) {
@@ -87,6 +95,8 @@ Application Multiplication::done(std::vector<AppStatement> setup,
   return app_.task("top_level").variant(cpu()).body(std::move(body)).top_level("top_level").done();
 }
 
+// Each point of the grid multiplies one tile of B by one tile of C and reduces to a tile of A.
+// task_1 then reads A, which makes the runtime add the partial results up.
 Application Multiplication::on_grid(const Formula& x, const Formula& y, const Formula& z) {
   matrix("A").partition("A_tiles", {x, y});
   matrix("B").partition("B_tiles", {x, z});

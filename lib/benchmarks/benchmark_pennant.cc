@@ -1,6 +1,7 @@
-// Pennant (pennant.rg): Lagrangian hydrodynamics on a mesh of quadrilaterals, here a rectangle that
-// is cut into strips along y. A zone has four sides. The points on a cut belong to the strip below
-// it and are ghosts of both strips.
+// The application pennant, after Regent's pennant.rg: Lagrangian hydrodynamics on a mesh of
+// quadrilaterals. The mesh is a rectangle that is cut into strips along y, one for each piece. A
+// zone of the mesh has four sides. The points on a cut belong to the strip below the cut and are
+// ghosts of both strips.
 #include <string>
 
 #include "benchmarks/benchmarks.h"
@@ -15,6 +16,7 @@ constexpr const char* kShared = "rp_all_shared_p";
 constexpr const char* kGhost = "rp_all_ghost_p";
 constexpr const char* kSides = "rs_all_p";
 
+// Adds the regions for zones, sides and points, with their partitions by strips.
 void add_pennant_data(AppBuilder& app) {
   app.region("rz_all", {"pieces * zx * zy"})
       .fields({"zvol", "zvol0", "zareap", "zvolp", "zdl", "zm", "zrp", "zr", "ze", "zwrate", "zp",
@@ -23,13 +25,15 @@ void add_pennant_data(AppBuilder& app) {
       .fields({"zxp", "zx", "zuc"}, 16)
       .field("znump", 1)
       .partition(kZones, {"pieces"});
-  // A pointer has 8 bytes. A pointer into several regions has one byte more.
+  // In Regent, a pointer has 8 bytes. A pointer that may point into several regions has one byte
+  // more.
   app.region("rs_all", {"pieces * 4 * zx * zy"})
       .fields({"mapsz", "mapss3", "mapss4"}, 8)
       .fields({"mapsp1", "mapsp2"}, 9)
       .fields({"sareap", "elen", "smf", "carea", "cevol", "cdu", "cdiv", "ccos", "sarea"}, 8)
       .fields({"exp", "ex", "sfp", "sft", "sfq", "cqe1", "cqe2"}, 16)
       .partition(kSides, {"pieces"});
+  // Adds a region of mesh points: private, shared and ghost points have the same fields.
   const auto points = [&](const char* name, const Formula& count) {
     app.region(name, {count}, {"rp_all"})
         .fields({"pf", "px", "pu", "px0", "pxp", "pu0"}, 16)
@@ -45,14 +49,15 @@ void add_pennant_data(AppBuilder& app) {
   app.pieces(kGhost, {"pieces"}, {"i"}, {"max(i - 1, 0) * row"}, {"(1 + (i > 0)) * row"});
 }
 
-// The operations of each zone (or point) are counted in the source. Each loop of the source is a
-// kernel. A loop passes once over the data of its requirements, so the traffic is the size of their
-// pieces.
+// Returns a variant with `flops` operations for each zone (or point) and with `kernels` kernels.
+// The numbers of operations are counted in the source. Each loop of the source is a kernel. A loop
+// passes once over the data of its requirements, so the traffic is the size of their pieces, which
+// is the default.
 VariantBuilder hydro(VariantBuilder variant, int flops, int kernels) {
   return variant.leaf().flops(std::to_string(flops) + " * points(0)").kernels(kernels);
 }
 
-// The 23 tasks of a cycle.
+// Adds the 23 tasks of a cycle, in the order in which a cycle launches them.
 void add_cycle(AppBuilder& app) {
   const auto task = [&app](const char* name, int flops, int kernels) -> AppBuilder& {
     return app.task(name)
@@ -164,8 +169,8 @@ void add_cycle(AppBuilder& app) {
   task("calc_dt_hydro", 8, 2).reads(kZones, {"zvol0", "zvol", "zdl", "zss", "zdu"});
 }
 
-// The tasks that run once, and the small tasks on one processor. The data that these access is an
-// estimate.
+// Adds the tasks that run only once, and the small tasks on one processor. Which data they access
+// is estimated.
 void add_pennant_setup(AppBuilder& app) {
   const auto both = [&app](const char* name) -> AppBuilder& {
     return app.task(name).variant(hydro(cpu(), 10, 1)).variant(hydro(gpu(), 10, 1));
@@ -202,6 +207,8 @@ void add_pennant_setup(AppBuilder& app) {
 LaunchBuilder everywhere(const char* task) { return launch(task).over({"pieces"}); }
 LaunchBuilder on_shared(const char* task) { return everywhere(task).on(kShared).on(kShared); }
 
+// Returns the statements of one cycle: its launches, and the futures of the time step that connect
+// them.
 std::vector<AppStatement> cycle() {
   std::vector<AppStatement> body = {
       everywhere("init_step_points"),
@@ -225,9 +232,10 @@ std::vector<AppStatement> cycle() {
        {"calc_centers_full", "calc_volumes_full", "calc_work", "calc_work_rate_energy_rho_full"}) {
     body.emplace_back(everywhere(task));
   }
-  // The minimum over all pieces. This is the only value that all pieces wait for.
+  // The future is the minimum of the time step over all pieces. All pieces wait for no other value.
   body.emplace_back(everywhere("calc_dt_hydro").gives("dthydro"));
-  // Sums, products and comparisons of futures: about 8 in a cycle (one of them above).
+  // The original computes with futures (sums, products, comparisons) about 8 times in a cycle. One
+  // of these launches stands above.
   for (int i = 0; i < 6; ++i) {
     body.emplace_back(launch("__binary_double").takes("dt").gives("time"));
   }
@@ -269,7 +277,8 @@ Application pennant() {
              on_shared("init_radial_velocity"), traced_loop(2, cycle()), wait(),
              phase("timed", {traced_loop("loops", cycle()), wait()})});
   Application pennant = app.top_level("toplevel").done();
-  // Regent asserts that the stride is the field's size, so each field is stored separately.
+  // Regent's code asserts that the stride between elements is the size of the field. So each field
+  // must be stored separately.
   for (AppTask& task : pennant.tasks) {
     for (std::uint32_t r = 0; r < task.requirements.size(); ++r) {
       if (task.requirements[r].privilege == Privilege::kNoAccess) continue;

@@ -1,5 +1,6 @@
-// Solomonik's 2.5-D multiplication: c layers of an rpoc x rpoc grid. Each layer handles its part of
-// k with the steps of Cannon's algorithm; the sums of the layers are added up.
+// The application solomonik: a 2.5-D matrix multiplication on c layers of a grid of rpoc x rpoc
+// points. Each layer handles its part of k with the steps of Cannon's algorithm. Then the sums of
+// the layers are added up.
 #include "benchmarks/benchmark_matrix.h"
 #include "benchmarks/benchmarks.h"
 
@@ -8,14 +9,15 @@ namespace groma::app {
 Application solomonik() {
   Multiplication multiplication("solomonik", "Solomonik's 2.5-D matrix multiplication (DISTAL).");
   AppBuilder& app = multiplication.app();
-  // The original's table of (rpoc, c, steps): (2,1,2) for 4 GPUs, (2,2,2), (4,1,4), (4,2,4), ...
+  // The original's table of (rpoc, c, steps) by the number of GPUs: (2,1,2) for 4, (2,2,2) for 8,
+  // (4,1,4) for 16, (4,2,4) for 32, and so on.
   app.define("rpoc", "ranks >= 256 ? 16 : ranks >= 64 ? 8 : ranks >= 16 ? 4 : 2")
       .define("c", "ranks / (rpoc * rpoc)")
       .define("steps", "rpoc");
   const Formulas tiles = {"rpoc", "rpoc"};
   multiplication.matrix("A").partition("A_tiles", tiles);
-  // The part of a factor that a point needs, and the part for one step. If c > 1, a point needs
-  // only a part of its tile of width n / rpoc.
+  // The factors have three partitions each: the tiles where they lie, the part that a point needs
+  // (layers), and the part for one step (steps). If c > 1, a point needs only a part of its tile.
   multiplication.matrix("B")
       .partition("B_tiles", tiles)
       .partition("B_layers", {"rpoc", "c"})
@@ -27,6 +29,8 @@ Application solomonik() {
   multiplication.add_placement(true, "A", "B", "C");
   multiplication.add_multiply_task(Privilege::kReduce);
 
+  // The part of k that point (i, j, l) uses in step s. In a step, each point of a layer uses
+  // another part, as in Cannon's algorithm.
   const Formula step = "l * steps + (i + j + s) % steps";
   app.task("task_5", {"i", "j", "l"})
       .variant(gpu().inner())

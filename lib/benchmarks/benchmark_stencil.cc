@@ -1,5 +1,6 @@
-// Stencil (stencil_fast.rg, after the Parallel Research Kernels): a star of radius 2 on a grid of
-// doubles. Tiles exchange their edges through separate regions, one for each direction.
+// The application stencil, after Regent's stencil_fast.rg and the Parallel Research Kernels: a star
+// of radius 2 on a grid of doubles. The grid is divided into tiles. Tiles exchange their edges
+// through separate regions, one for each direction.
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -10,8 +11,9 @@
 namespace groma::app {
 namespace {
 
-// Regent's code asserts that the first dimension is contiguous and that each field is stored
-// separately: the stride is the field's size ("stride does not match expected value").
+// Returns the leaf variant with the layout that Regent's code asserts for these requirements: the
+// first dimension is contiguous and each field is stored separately. Otherwise the program stops
+// with "stride does not match expected value".
 VariantBuilder regent(VariantBuilder variant,
                       std::initializer_list<std::uint32_t> two_dimensional) {
   variant.leaf();
@@ -25,8 +27,8 @@ VariantBuilder regent(VariantBuilder variant,
   return variant;
 }
 
-// 8 products, 8 sums and one sum for the result. Reads the input and updates the output of each
-// inner point, after copying the four halos into the tile.
+// Returns the variant with the work of the star: 8 products, 8 sums, and one sum with the old
+// output for each inner point. The task first copies the four halos into the tile.
 VariantBuilder star(VariantBuilder variant) {
   return regent(std::move(variant), {0, 2, 3, 4, 5})
       .flops("17 * points(1)")
@@ -34,7 +36,8 @@ VariantBuilder star(VariantBuilder variant) {
       .traffic(0, "24 * points(1) + 8 * (points(2) + points(3) + points(4) + points(5))");
 }
 
-// Adds 1 to the input of each point and copies the edges out.
+// Returns the variant with the work of `increment`: the task adds 1 to the input of each point and
+// copies the four edges out.
 VariantBuilder increment(VariantBuilder variant) {
   variant = regent(std::move(variant), {0, 2, 3, 4, 5}).flops("points(1)").kernels(5);
   variant.traffic(0, "16 * points(1)");
@@ -44,10 +47,10 @@ VariantBuilder increment(VariantBuilder variant) {
   return variant;
 }
 
-// Point i of a launch is tile (i % ntx, i / ntx).
+// Adds the regions and their partitions by tiles. Point i of a launch is tile (i % ntx, i / ntx).
 void add_stencil_data(AppBuilder& app) {
   const Formulas tiles = {"ntx * nty"};
-  // Each tile is stored with a border as wide as the radius.
+  // Each tile is stored with a border of 2 points, the radius of the star, on each side.
   app.region("points", {"ntx * (edge + 4)", "nty * (edge + 4)"})
       .fields({"input", "input1", "output"}, 8)
       .pieces("private", tiles, {"i"}, {"i % ntx * (edge + 4)", "i / ntx * (edge + 4)"},
@@ -56,8 +59,9 @@ void add_stencil_data(AppBuilder& app) {
     app.pieces(name, tiles, {"i"}, {"i % ntx * (edge + 4) + 2", "i / ntx * (edge + 4) + 2"},
                {"edge", "edge"});
   }
-  // A tile writes its own strip (out) and reads the strip of a neighbour (in). There are no
-  // neighbours beyond the border.
+  // A region of strips serves one direction. A tile writes its own strip (`_out`) and reads the
+  // strip of one neighbour (`_in`). A tile at the edge of the grid has no neighbour there, so its
+  // strip is empty.
   const auto strips = [&](const std::string& name, bool in_x, int neighbour) {
     const std::string shift = std::to_string(neighbour);
     app.region(name, in_x ? Formulas{"ntx * 2", "nty * edge"} : Formulas{"ntx * edge", "nty * 2"})
@@ -77,6 +81,7 @@ void add_stencil_data(AppBuilder& app) {
   app.region("times", {"ntx * nty"}).fields({"start", "stop"}, 8).partition("p_times", tiles);
 }
 
+// Adds the two tasks of a step, and the tasks that run once before or after the steps.
 void add_tasks(AppBuilder& app) {
   app.task("stencil")
       .variant(star(cpu()))
@@ -120,9 +125,10 @@ Application stencil() {
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)
       .counts_nodes()
       .parameter("edge", 3'000, "points of a tile's edge, without its border", 2, 1 << 20)
-      // The original measures 50 of 110 steps.
+      // The original measures 50 of 110 steps. Here 20 suffice.
       .parameter("loops", 20, "timed iterations", 1, 1 << 20);
-  // Each node has 2 x 2 tiles. The grid of nodes doubles in x first.
+  // Each node has 2 x 2 tiles. If the number of nodes doubles, the grid of nodes doubles in one
+  // dimension, in x first.
   app.define("across",
              "nodes % 4096 == 0 ? 64 : nodes % 1024 == 0 ? 32 : nodes % 256 == 0 ? 16 : "
              "nodes % 64 == 0 ? 8 : nodes % 16 == 0 ? 4 : nodes % 4 == 0 ? 2 : 1")
@@ -143,7 +149,8 @@ Application stencil() {
       launch("make_interior_partition"), launch("make_exterior_partition")};
   for (const char* region : {"xm", "xp", "ym", "yp"}) {
     const char* task = region[0] == 'x' ? "ghost_x_partition" : "ghost_y_partition";
-    body.insert(body.end(), 2, launch(task).on(region));  // out and in
+    // The original makes two partitions of each region: out and in.
+    body.insert(body.end(), 2, launch(task).on(region));
   }
   const std::vector<AppStatement> rest = {traced_loop(2, step),
                                           wait(),

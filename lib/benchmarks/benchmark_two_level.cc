@@ -1,6 +1,7 @@
-// Cannon, SUMMA and PUMMA: a grid of gx x gy nodes, each with a grid of 2 x 2 GPUs. A node goes
-// through the blocks of k, its GPUs through the two halves of each block. The algorithms differ in
-// the order of the blocks.
+// The applications cannon, summa and pumma: matrix multiplications on a grid of gx x gy nodes, each
+// with a grid of 2 x 2 GPUs. A node multiplies the blocks of k one after the other, and its GPUs
+// multiply the two halves of each block. The three algorithms differ only in the order of the
+// blocks.
 #include <fmt/format.h>
 
 #include <string>
@@ -12,8 +13,8 @@
 namespace groma::app {
 namespace {
 
-// Returns the largest divisor of `nodes` (at most 1,024) that is not above the square root of
-// `nodes`.
+// Returns a formula for the largest divisor of `nodes` (at most 1,024) that is not above the square
+// root of `nodes`. The grid of nodes with this edge is the one that is nearest to a square.
 Formula squarest() {
   std::string formula = "1";
   for (int d = 2; d <= 32; ++d) {
@@ -22,11 +23,18 @@ Formula squarest() {
   return formula;
 }
 
+// The order in which an algorithm multiplies the blocks of k, as formulas.
 struct Order {
-  const char* outer;  // the block of k that node (in, jn) multiplies in outer step kos
-  const char* inner;  // the half of that block that GPU (il, jl) multiplies in inner step kios
+  // The block of k that node (in, jn) multiplies in outer step kos.
+  const char* outer;
+  // The half of this block that GPU (il, jl) multiplies in inner step kios.
+  const char* inner;
 };
 
+// Returns the multiplication with this order of blocks. The tasks are nested: task_7 runs on a node
+// and launches task_6 for each block of k, task_6 launches task_5 on each GPU of the node, and
+// task_5 launches task_4 for each half. `narrow`: gy is the smaller edge of the grid of nodes;
+// otherwise gx is.
 Application two_level(std::string name, std::string description, bool narrow, const Order& order) {
   Multiplication multiplication(std::move(name), std::move(description));
   AppBuilder& app = multiplication.app();
@@ -34,8 +42,8 @@ Application two_level(std::string name, std::string description, bool narrow, co
       .define(narrow ? "gx" : "gy", narrow ? "nodes / gy" : "nodes / gx");
   const Formulas tiles = {"2 * gx", "2 * gy"};
   multiplication.matrix("A").partition("A_nodes", {"gx", "gy"}).partition("A_tiles", tiles);
-  // Partitions of B: the part of a node, of a node for one block of k, of a GPU within that, and of
-  // one half.
+  // The partitions of B are, from large to small: the part of a node, the part of a node for one
+  // block of k, the part of a GPU within that block, and one half of that part.
   multiplication.matrix("B")
       .partition("B_tiles", tiles)
       .partition("B_rows", {"gx", 1})
@@ -102,19 +110,21 @@ Application two_level(std::string name, std::string description, bool narrow, co
 
 }  // namespace
 
-// Every GPU begins with a different block, so that no two GPUs fetch the same block in a step.
+// Cannon's algorithm: every GPU begins with a different block, so that no two GPUs fetch the same
+// block in a step.
 Application cannon() {
   return two_level("cannon", "Cannon's matrix multiplication (DISTAL).", true,
                    {"(jn + in + kos) % gx", "(jl + il + kios) % 2"});
 }
 
-// In each step all GPUs multiply the same block: a column of B and a row of C are broadcast.
+// SUMMA: in each step, all GPUs multiply the same block of k. So a column of B and a row of C are
+// sent to all.
 Application summa() {
   return two_level("summa", "The SUMMA matrix multiplication (DISTAL).", false, {"kos", "kios"});
 }
 
-// In each step all nodes of a row use the same block of B. The nodes of a column use the blocks of
-// C one after the other.
+// PUMMA: in each step, all nodes of a row of the grid use the same block of B. The nodes of a
+// column use the blocks of C one after the other.
 Application pumma() {
   return two_level("pumma", "The PUMMA matrix multiplication (DISTAL).", false,
                    {"(in + kos) % gx", "kios"});

@@ -1,4 +1,5 @@
-// The list of the benchmark applications.
+// The list of the benchmark applications, and the change that makes an application run on CPUs
+// only.
 #include "groma/benchmarks.h"
 
 #include <algorithm>
@@ -24,12 +25,15 @@ constexpr Benchmark kBenchmarks[] = {
 
 std::span<const Benchmark> benchmarks() { return kBenchmarks; }
 
+// Returns the benchmark with this name, or null.
 const Benchmark* find_benchmark(std::string_view name) {
   const auto* const found = std::find_if(std::begin(kBenchmarks), std::end(kBenchmarks),
                                          [name](const Benchmark& b) { return b.name == name; });
   return found == std::end(kBenchmarks) ? nullptr : found;
 }
 
+// Keeps one CPU variant of each task. A task without one gets the work of its last variant, with
+// the layout that CPU libraries need instead of that for GPU libraries.
 Application on_cpus(Application app) {
   for (AppTask& task : app.tasks) {
     if (task.variants.empty()) continue;

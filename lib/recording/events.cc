@@ -1,5 +1,6 @@
-// Reads and writes app::Events as text. Each `visit` lists the parts of a type in order, and an
-// archive writes or reads them, so both directions share one description.
+// Reads and writes app::Events as text. Each function `visit` lists the parts of a type in order. A
+// Writer writes these parts and a Reader reads them, so both directions share one description. A
+// check of the consistency follows the reading.
 #include "recording/events.h"
 
 #include <fmt/format.h>
@@ -18,19 +19,21 @@ constexpr std::string_view kMagic = "groma events 3\n";
 
 using archive::Number;
 
-// Defined in this namespace so that argument-dependent lookup finds `visit`.
+// Writes numbers and strings. The class stands in this namespace so that argument-dependent lookup
+// finds the functions `visit`.
 struct Writer : archive::Writer {
   using archive::Writer::Writer;
   void coordinate(const std::int64_t& value) { (*this)(value); }
 };
 
-// Reads events. It limits all numbers, so that everything that is derived from them is limited,
-// too.
+// Reads events. Fails if a number is beyond kMostEventNumber, so that sums of a few numbers fit 64
+// bits.
 class Reader : public archive::Reader {
  public:
   using archive::Reader::Reader;
   using archive::Reader::operator();
 
+  // Reads a number and checks its limit. kNoNumber is allowed, and only coordinate() refuses it.
   template <Number T>
   void operator()(T& value) {
     archive::Reader::operator()(value);
@@ -45,6 +48,8 @@ class Reader : public archive::Reader {
     if (value == kNoNumber) fail();
   }
 
+  // Returns true if a number exceeded the limit, so that the caller can tell this error from
+  // damage.
   bool too_large() const { return too_large_; }
 
  private:
@@ -68,6 +73,7 @@ void visit(Archive& archive, LayoutDemand& demand);
 template <typename Archive>
 void visit(Archive& archive, Repeat& repeat);
 
+// Defines `visit` for a type of Events. The arguments are its members, in the order of the text.
 #define GROMA_VISIT(Type, ...)                                               \
   template <typename Archive>                                                \
   void visit(Archive& archive, Events::Type& of) {                           \
@@ -79,12 +85,14 @@ template <typename Archive, typename T>
 void visit(Archive& archive, std::vector<T>& items) {
   archive::list(archive, items, [&](T& item) { visit(archive, item); });
 }
+// A missing value is written as -1.
 template <typename Archive, typename T>
 void visit(Archive& archive, std::optional<T>& value) {
   std::int64_t coded = value ? static_cast<std::int64_t>(*value) : -1;
   archive(coded);
   if (coded >= 0) value = static_cast<T>(coded);
 }
+// Writes or reads the number of dimensions and then the coordinates.
 template <typename Archive>
 void visit(Archive& archive, Point& point) {
   int dimensions = point.dimensions();
@@ -175,6 +183,8 @@ bool good(const Events::Variant& variant) {
   return fine;
 }
 
+// A partition must come after the partition whose pieces it cuts, and both must cut the same
+// region.
 bool good(const Events& events, const Events::Partition& partition, std::size_t number) {
   if (!among(partition.region, events.regions) || !good(partition.colors)) return false;
   if (partition.outer >= static_cast<std::int64_t>(number) || partition.outer < -1) return false;
@@ -197,6 +207,7 @@ bool good(const Events& events, const Events::Partition& partition, std::size_t 
   return true;
 }
 
+// The fields and the partition of a requirement must belong to its region.
 bool good(const Events& events, const Events::Requirement& requirement) {
   if (!among(requirement.region, events.regions)) return false;
   for (const std::uint32_t field : requirement.fields) {
@@ -213,6 +224,7 @@ bool good(const Events& events, const Events::Requirement& requirement) {
   return among(number, events.partitions) && events.partitions[number].region == requirement.region;
 }
 
+// A launch must have exactly as many numbers as its shape and its domain need. `due` counts them.
 bool good(const Events& events, const Events::Launch& launch) {
   if (!among(launch.shape, events.shapes)) return false;
   const Events::Shape& shape = events.shapes[launch.shape];
@@ -240,6 +252,7 @@ bool good(const Events& events, const Events::Launch& launch) {
   return due == launch.numbers.size();
 }
 
+// Every repetition must be executed at least once and must name an existing launch.
 bool good(const Events& events, const std::vector<Repeat>& folded) {
   for (const Repeat& each : folded) {
     if (each.count == 0 || !among(each.symbol, events.launches)) return false;
@@ -248,6 +261,7 @@ bool good(const Events& events, const std::vector<Repeat>& folded) {
   return true;
 }
 
+// Checks all lists. A context is checked after the shapes and partitions to which it refers.
 bool good(const Events& events) {
   if (!among(events.top_level, events.tasks)) return false;
   bool fine = true;
@@ -285,7 +299,8 @@ bool good(const Events& events) {
 
 }  // namespace
 
-// Returns true if the box and its coordinates are within the limits of a recording.
+// Returns true if the coordinates, the extents and the volume of the box are within the limit of a
+// recording.
 bool can_be_kept(const Rect& rect) {
   const auto small = [](std::int64_t n) { return n >= -kMostEventNumber && n <= kMostEventNumber; };
   const auto lower = rect.lower.coordinates(), extents = rect.extents.coordinates();
@@ -294,7 +309,8 @@ bool can_be_kept(const Rect& rect) {
          Rect::make(rect.lower, rect.extents).has_value() && rect.volume() <= kMostEventNumber;
 }
 
-// Returns the dimensions of a partition's colours. Each outer partition adds its own.
+// Returns the number of dimensions of a partition's colours, which is the sum over the partition
+// and its outer partitions.
 int Events::color_dimensions(const Partition& partition) const {
   int dimensions = partition.colors.dimensions();
   for (std::int32_t outer = partition.outer; outer >= 0;) {
@@ -311,13 +327,15 @@ std::size_t Events::color_dimensions(const Requirement& requirement) const {
       color_dimensions(partitions[static_cast<std::size_t>(requirement.partition)]));
 }
 
+// The prefix of a kPoint requirement has the dimensions that the point does not give.
 std::size_t Events::given_colors(const Requirement& requirement, std::size_t dimensions) const {
   if (requirement.how != How::kFixed && requirement.how != How::kPoint) return 0;
   const std::size_t colors = color_dimensions(requirement);
   return requirement.how == How::kFixed ? colors : colors - dimensions;
 }
 
-// Returns the lengths of the parts of `given`: the point, then the colour of each piece.
+// Returns the lengths of the parts of Context::given: the dimensions of the point, then those of
+// the colour of each requirement. The list is empty if the runtime started the runs.
 std::vector<std::size_t> Events::layout_of(const Context& context) const {
   if (context.shape < 0) return {};
   const Shape& shape = shapes[static_cast<std::size_t>(context.shape)];
@@ -332,7 +350,8 @@ std::string text_of(const Events& events) {
   return writer.take();
 }
 
-// Reads the events of a run and checks that they are consistent.
+// Reads the events of a run, checks that they are consistent, and checks the limits on their
+// counts. The nesting of values is limited, because visit() calls itself for each level.
 Result<Events> events_from(std::string_view text) {
   Events events;
   Reader reader(text, kMagic, 2 * kMaxRepeatDepth);

@@ -1,5 +1,6 @@
-// Events: what the recorder saw of a run (lib/legion/recorder.h), and the text format in which it
-// passes the events on. Numbers are positions in the lists here.
+// Events: what the recorder saw of a run (lib/legion/recorder.h), and the text format in which the
+// recorder passes the events on. Where a member is a number of a task, region, partition, shape or
+// launch, it is a position in the list of Events.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace groma::app {
 
-// Limits of a recording. What exceeds a limit is not recorded, but counted as not seen.
+// Limits of a recording. The recorder drops whatever exceeds a limit and counts it as not seen.
 inline constexpr std::size_t kMaxEventLaunches = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventNumbers = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventTasks = 1 << 12;
@@ -22,9 +23,9 @@ inline constexpr std::size_t kMaxEventShapes = 16 * kMaxEventTasks;
 inline constexpr std::size_t kMaxEventRegions = 1 << 12;  // the same limit holds for partitions
 inline constexpr std::size_t kMaxEventPieces = 1 << 17;   // over all partitions
 inline constexpr std::size_t kMaxEventBoxes = 1 << 20;    // Piece::boxes, over all pieces
-inline constexpr std::int64_t kNoNumber = INT64_MIN;      // a point whose colour was not seen
-// All other numbers are within this limit in both directions, so that sums of a few fit into 64
-// bits.
+// A point whose colour was not seen has this number as its colour.
+inline constexpr std::int64_t kNoNumber = INT64_MIN;
+// Limit on the absolute value of all other numbers, so that the sum of a few numbers fits 64 bits.
 inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
 
 inline constexpr std::int64_t kMaxEventPoints = INT32_MAX;  // in one launch
@@ -37,7 +38,8 @@ struct Events {
     ProcKind kind = ProcKind::kCpu;
     bool leaf = false, inner = false, replicable = false;
     std::vector<LayoutDemand> demands;
-    bool chosen_by_mapper = false;  // the program's own mapper chose it
+    // The program's own mapper chose this variant.
+    bool chosen_by_mapper = false;
   };
   struct Task {
     std::string name;
@@ -53,10 +55,11 @@ struct Events {
     std::int64_t points = 0;  // less than the volume of `bounds` if the region has holes
     std::vector<Field> fields;
   };
-  // A piece of a partition. Colours count from 0 here, while the colours of kPoint are points of
-  // the launch.
+  // A piece of a partition. The coordinates of `color` count from 0. The colours of How::kPoint, in
+  // contrast, are points of the launch.
   struct Piece {
-    Point color;  // colour in `outer`, followed by the colour in this partition
+    // The colour of the piece of `outer`, followed by the colour in this partition.
+    Point color;
     Rect bounds;
     std::int64_t points = 0;
     // The boxes of a piece with holes, which do not overlap. Empty if they are unknown.
@@ -65,10 +68,15 @@ struct Events {
   struct Partition {
     std::string name;
     std::uint32_t region = 0;
-    std::int32_t outer = -1;  // an earlier partition whose pieces it cuts; -1: none
-    Rect colors;              // colours within one piece of `outer`, as the program counts them
+    // The number of an earlier partition whose pieces this partition cuts. -1: it cuts a region.
+    std::int32_t outer = -1;
+    // The colours within one piece of `outer`, as the program counts them. They need not begin at
+    // 0.
+    Rect colors;
     std::vector<Piece> pieces;
-    bool few_used = false;  // only the used pieces are here (recorded_uses.h); not in the text
+    // True if only the pieces that launches use were kept (recorded_uses.h). The text does not
+    // contain this member.
+    bool few_used = false;
   };
   // How each point of a launch gets its data.
   enum class How : std::uint8_t {
@@ -83,7 +91,8 @@ struct Events {
     std::int32_t partition = -1;
     Privilege privilege = Privilege::kReadWrite;
     Coherence coherence = Coherence::kExclusive;
-    std::vector<std::uint32_t> fields;  // the requirement's fields, as positions in the region
+    // The fields of the requirement, as positions in the region.
+    std::vector<std::uint32_t> fields;
   };
   // The parts of a launch that are equal in launches that differ only in numbers.
   struct Shape {
@@ -93,23 +102,28 @@ struct Events {
   };
   struct Launch {
     std::uint32_t shape = 0;
-    // The lower corner and the extents of the domain, then the numbers of each kFixed and kPoint,
-    // then the tables of kMapped.
+    // The lower corner and the extents of the domain, then the colours of each requirement with
+    // kFixed and the prefixes of each requirement with kPoint, then the tables of each requirement
+    // with kMapped.
     std::vector<std::int64_t> numbers;
   };
-  // Runs of a task that launched the same in the same order. `launches` are their launches.
+  // Runs of a task that launched the same launches in the same order. `launches` lists these
+  // launches.
   struct Context {
     std::uint32_t task = 0;
-    std::int32_t shape = -1;  // shape of the launch that started the runs; -1: the runtime did
-    std::vector<std::int64_t> given;  // the run's point, then the colour of each of its pieces
-    std::int64_t count = 1;           // number of such runs
+    // The shape of the launch that started the runs. -1: the runtime started them.
+    std::int32_t shape = -1;
+    // The point of the run, followed by the colour of the piece of each requirement.
+    std::vector<std::int64_t> given;
+    std::int64_t count = 1;  // number of such runs
     std::vector<Repeat> launches;
   };
   struct Time {
     std::uint32_t task = 0;
     ProcKind kind = ProcKind::kCpu;
     std::int64_t count = 0;
-    std::int64_t nanoseconds = 0;  // median
+    // The median of the measured times.
+    std::int64_t nanoseconds = 0;
   };
   // A cost of the runtime without disturbance: the 10th percentile of `count` measured times.
   struct Cost {

@@ -1,4 +1,5 @@
-// Finds formulas for recorded numbers: linear, wrapped, digits of a number, choices by conditions.
+// Finds formulas for recorded numbers: linear and wrapped functions, a digit of a number in another
+// base, the larger or smaller of two functions, and choices by conditions.
 #include "recording/fit_formula.h"
 
 #include <fmt/format.h>
@@ -15,11 +16,13 @@ namespace {
 
 constexpr std::size_t kMostPeriods = 16;
 constexpr std::int64_t kMostDigits = 64;
-// limit on the samples between which a formula of conditions distinguishes
+// Limit on the samples of a formula that consists of nested conditions.
 constexpr std::size_t kMostChoices = 512;
-// Limits on the coordinates that are examined if there are many variables.
+// Limits on the work if there are many variables. steps_of() estimates the work.
 constexpr std::size_t kMostSteps = std::size_t{1} << 26, kMostDigitSteps = std::size_t{1} << 18;
 
+// Estimates the work of fitting `count` samples: for each variable, linear() compares all
+// coordinates of each sample.
 std::size_t steps_of(const Samples& samples, std::size_t count) {
   return samples.names.size() * samples.names.size() * count;
 }
@@ -31,17 +34,21 @@ struct Linear {
   std::int64_t constant = 0;
 };
 
+// Computes a product. Returns false if it does not fit 64 bits.
 bool multiply(std::int64_t a, std::int64_t b, std::int64_t& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
+// Returns the absolute value. The absolute value of INT64_MIN fits only without a sign.
 std::uint64_t size_of(std::int64_t a) {
   const auto bits = static_cast<std::uint64_t>(a);
   return a < 0 ? 0 - bits : bits;
 }
 
-// Fits a linear function. The slope of each variable comes from the first two samples that differ
-// by 1 in it, or by any step if there are none.
+// Fits a linear function to the chosen samples. The slope of each variable comes from two
+// neighbouring samples that differ only in this variable, by 1 or else by the smallest step.
+// Returns nullopt if a number does not fit 64 bits. The function need not be right at the samples:
+// the caller checks it.
 std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t> chosen) {
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
@@ -79,7 +86,7 @@ std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t
   return found;
 }
 
-// Returns the formula of a linear function.
+// Returns the linear function as the text of a formula: "2 * i - j + 3".
 std::string text(const Linear& of, const std::vector<std::string>& names) {
   std::string words;
   const auto add = [&words](bool minus, const std::string& term) {
@@ -141,8 +148,9 @@ void make_small(Linear& of, std::int64_t period) {
   small(of.constant);
 }
 
-// Fits a linear function modulo the period. The coefficients are found modulo the period, because
-// the wrap hides the rest.
+// Fits a linear function modulo the period: `(a * i + b) % period`. The values determine the
+// coefficients only modulo the period, so the smallest ones are taken. Returns nullopt if no such
+// formula is right.
 std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
                                std::span<const std::size_t> all) {
   auto found = linear(samples, all);
@@ -153,14 +161,16 @@ std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
   return std::nullopt;
 }
 
-// Fits a * ((x / k) % n) + b of one variable x, for numbers that encode several coordinates.
+// Fits a * ((x / k) % n) + b of one variable x. A program that numbers the tiles of a grid row by
+// row computes a tile's coordinates so. Tries k = 1 and the length of the first run of equal
+// values, and as n the periods and all small numbers.
 std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_t> periods,
                              std::span<const std::size_t> all) {
   std::vector<std::int64_t> wraps = {0};  // 0: without a modulo
   wraps.insert(wraps.end(), periods.begin(), periods.end());
   for (std::int64_t n = 2; n <= kMostDigits; ++n) wraps.push_back(n);
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
-    // The smallest x whose value differs from the value at the smallest x of all samples.
+    // `run` becomes the smallest positive x whose value differs from the value at the smallest x.
     const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
     const std::size_t first =
         *std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return x(a) < x(b); });
@@ -193,17 +203,19 @@ std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_
 }
 
 // Fits two linear functions, one for the smaller values of one variable and the other for its
-// larger values. The formula is the larger or the smaller of the two functions if that is right,
-// otherwise a choice between them.
+// larger values. If possible, the formula is the minimum or the maximum of the two functions, as
+// for a clipped piece. Otherwise it is a choice between them: `(i < 4 ? i : 7)`.
 std::optional<Formula> bent(const Samples& samples, const std::vector<std::size_t>& all) {
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
     const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
     std::vector<std::size_t> order = all;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return x(a) < x(b); });
-    std::vector<std::size_t> begins;  // where the samples with each value of the variable begin
+    // The positions in `order` where the variable's next larger value begins.
+    std::vector<std::size_t> begins;
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i == 0 || x(order[i]) != x(order[i - 1])) begins.push_back(i);
     }
+    // Returns a linear formula that is right for the samples from `begin` to `end`, or nullopt.
     const auto line_of = [&](std::size_t begin, std::size_t end) -> std::optional<Formula> {
       const auto part = std::span(order).subspan(begin, end - begin);
       const auto found = linear(samples, part);
@@ -212,8 +224,9 @@ std::optional<Formula> bent(const Samples& samples, const std::vector<std::size_
       if (!fits(line, samples, part)) return std::nullopt;
       return line;
     };
-    // The largest number of values for which the first function is right. It is searched from
-    // below, because it is small if there are no two such functions.
+    // Find the largest number of values for which the first function is right. The search doubles
+    // the number first and then halves the interval. It begins at small numbers, because most
+    // samples do not consist of two functions and the search then ends early.
     std::size_t least = 1, most = 2;
     while (most < begins.size() && line_of(0, begins[most])) {
       least = most;
@@ -239,8 +252,9 @@ std::optional<Formula> bent(const Samples& samples, const std::vector<std::size_
   return std::nullopt;
 }
 
-// Fits a choice: splits the samples in halves along the first variable that differs, until each
-// part is linear. Uses at most `steps` steps.
+// Fits a choice: splits the samples in halves along the first variable that differs, until a linear
+// function is right for each part. Uses at most `steps` steps, and subtracts the used steps.
+// Returns nullopt if the steps are used up or if two samples contradict each other.
 std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part,
                                   std::size_t& steps) {
   if (steps_of(samples, part.size()) > steps) return std::nullopt;
@@ -266,10 +280,12 @@ std::optional<std::string> choice(const Samples& samples, std::vector<std::size_
     if (*first == *second) return first;
     return fmt::format("({} < {} ? {} : {})", samples.names[v], middle, *first, *second);
   }
-  return std::nullopt;  // two values for the same coordinates
+  // No variable differs, but the values do, so no formula is right.
+  return std::nullopt;
 }
 
-// Returns the samples without variables that are constant or always equal to another variable.
+// Returns the samples without those variables that are constant or always equal to another
+// variable. Such variables explain nothing and would make the fits slower.
 Samples with_telling_variables(const Samples& samples) {
   std::vector<std::size_t> kept;
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
@@ -291,7 +307,8 @@ Samples with_telling_variables(const Samples& samples) {
   return telling;
 }
 
-// Returns each set of coordinates once, or nothing if two samples contradict each other.
+// Returns the samples without repeated points. Returns nullopt if two samples have different values
+// at the same point.
 std::optional<Samples> without_repeats(const Samples& samples) {
   Samples unique{samples.names, {}, {}};
   std::map<std::vector<std::int64_t>, std::int64_t> seen;
@@ -305,7 +322,8 @@ std::optional<Samples> without_repeats(const Samples& samples) {
   return unique;
 }
 
-// Returns the most frequent value (the smallest of several), or nothing if there are no values.
+// Returns the most frequent value, and the smallest one if several are equally frequent. Returns
+// nullopt if there are no values.
 std::optional<std::int64_t> most_common(const std::map<std::int64_t, std::size_t>& counts) {
   const auto most =
       std::max_element(counts.begin(), counts.end(),
@@ -313,8 +331,9 @@ std::optional<std::int64_t> most_common(const std::map<std::int64_t, std::size_t
   return most == counts.end() ? std::nullopt : std::optional(most->first);
 }
 
-// Returns the linear function with the most frequent slope between neighbours for each variable,
-// and the constant that most samples have.
+// Returns a linear function that is right at many samples even if no function is right at all of
+// them. The slope of each variable is the most frequent one between neighbours. The constant is the
+// one that most samples need.
 Linear common_linear(const Samples& samples) {
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
@@ -353,6 +372,7 @@ Linear common_linear(const Samples& samples) {
   return found;
 }
 
+// Returns the smallest periods without repetitions, at most kMostPeriods.
 std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
   std::vector<std::int64_t> some(periods.begin(), periods.end());
   std::sort(some.begin(), some.end());
@@ -363,7 +383,9 @@ std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
 
 }  // namespace
 
-// Returns simple formulas that are right at many samples, though possibly at none.
+// Returns simple formulas for samples that follow no rule: the most frequent value first, then
+// linear and wrapped linear functions that are clamped to the range of the values. None of them
+// need be right anywhere.
 std::vector<Formula> near_formulas(const Samples& given, std::span<const std::int64_t> periods) {
   if (given.values.empty()) return {0};
   const Samples samples = with_telling_variables(given);
@@ -386,7 +408,8 @@ std::vector<Formula> near_formulas(const Samples& given, std::span<const std::in
   return near;
 }
 
-// Returns the number of samples at which the formula is right.
+// Returns the number of samples at which the formula is right, or 0 if it has no value at one of
+// them.
 std::size_t count_right(const Formula& formula, const Samples& samples) {
   const auto values = values_of(formula, samples);
   std::size_t right = 0;
@@ -396,7 +419,8 @@ std::size_t count_right(const Formula& formula, const Samples& samples) {
   return right;
 }
 
-// Returns a linear formula from neighbouring samples, right or wrong at the others.
+// Returns a linear formula from neighbouring samples, or 0 if there is none. The formula may be
+// wrong at the other samples.
 Formula linear_guess(const Samples& samples) {
   if (samples.values.empty()) return 0;
   const auto found = linear(samples, all_of(samples));
@@ -404,12 +428,13 @@ Formula linear_guess(const Samples& samples) {
   return compiled(line, samples.names) ? line : Formula(0);
 }
 
+// Returns true if the formula has the right value at every sample.
 bool is_right(const Formula& formula, const Samples& samples) {
   const auto values = values_of(formula, samples);
   return values && *values == samples.values;
 }
 
-// Returns the values of the formula at the samples, or nothing if it has no value at one of them.
+// Returns the values of the formula at the samples, or nullopt if it has no value at one of them.
 std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const Samples& samples) {
   const std::optional<Code> code = compiled(formula, samples.names);
   if (!code) return std::nullopt;
@@ -422,8 +447,8 @@ std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const
   return values;
 }
 
-// Returns a formula that gives all sample values, or nothing. Tries a constant, a linear function
-// and wrapped linear functions first, then the guesses, then longer forms.
+// Returns a formula that is right at all samples, or nullopt. Short forms come first: a constant, a
+// linear function and wrapped linear functions, then the guesses, then longer forms.
 std::optional<Formula> fit_formula(const Samples& given, std::span<const std::int64_t> periods,
                                    std::span<const Formula> guesses) {
   if (given.values.empty()) return Formula(0);

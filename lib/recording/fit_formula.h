@@ -1,4 +1,4 @@
-// fit_formula: finds, by trying, a formula that has given values.
+// fit_formula: finds a formula that has given values at given points, by trying candidates.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,17 @@
 
 namespace groma::app {
 
-// The number of samples that is enough to find a formula for the values of a launch.
+// Limit on the samples from which a formula is derived. More executions of a launch are only
+// compared with the formula.
 inline constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 
-// Values of integer variables, and the value that the formula should have there.
+// A list of samples. Each sample is a point (the values of the variables) and the value that the
+// formula should have there.
 struct Samples {
-  std::vector<std::string> names;  // names of the variables
-  // the values of the variables at each sample, in the order of the names
+  // The names of the variables.
+  std::vector<std::string> names;
+  // The values of all variables at the first sample, then at the second sample, and so on. The
+  // variables are in the order of `names`.
   std::vector<std::int64_t> at;
   std::vector<std::int64_t> values;
 

@@ -1,4 +1,4 @@
-// Fits formulas to some executions of a launch, and compares them with all executions.
+// Fits formulas to some executions of a launch statement, and compares them with all executions.
 #include "recording/launch_formulas.h"
 
 #include <algorithm>
@@ -9,30 +9,35 @@
 namespace groma::app {
 namespace {
 
-// Limits on how often a formula is fitted again, and on the executions at which it was wrong that
-// are then added as samples.
+// Limits how often a formula is fitted again, and how many of the executions at which it was wrong
+// are then added to the samples.
 constexpr std::size_t kMostRefits = 8;
-// limit on the points at which a formula is compared
+// Limit on the points at which a formula is compared with the recorded colours.
 constexpr std::size_t kMostCompared = std::size_t{1} << 24;
 
 }  // namespace
 
+// The extents follow the lower corner in the numbers of a launch.
 Point extents_of(const Events::Launch& launch, std::size_t dimensions) {
   return Point(std::span(launch.numbers).subspan(dimensions, dimensions));
 }
 
+// Returns true if all executions have the same launch, so that constants describe it.
 bool LaunchRuns::are_same() const {
   return std::adjacent_find(launches.begin(), launches.end(), std::not_equal_to<>()) ==
          launches.end();
 }
 
-// Returns the dimensions of the launches' domains.
+// Returns the number of dimensions of the launches' domains. All executions of a statement have the
+// same shape, so the first one decides.
 std::size_t LaunchFormulas::dimensions() const {
   return events_.shapes[events_.launches[runs_.launches.front()].shape].dimensions;
 }
 
-// Returns the executions that serve as samples: all if they are few. Otherwise these are the first
-// ones, and those in which at most one counter is not 0.
+// Returns the executions that serve as samples, as positions. These are all executions if they are
+// few. Otherwise they are the first executions, and those in which at most one counter or argument
+// is not 0: they show the slope of a single variable. `samples_each` is the number of samples that
+// one execution gives.
 std::vector<std::uint32_t> LaunchFormulas::chosen_runs(std::size_t samples_each) const {
   std::vector<std::uint32_t> chosen;
   if (runs_.are_same() && names_.size() == runs_.loops) return {0};
@@ -48,8 +53,8 @@ std::vector<std::uint32_t> LaunchFormulas::chosen_runs(std::size_t samples_each)
   return chosen;
 }
 
-// Fits a formula to some executions and compares it with all. If it is wrong at one of them, takes
-// the simple formula that is right at most of them.
+// Fits a formula to some executions and compares it with all of them. If no fitted formula is right
+// at all executions, returns the simple formula that is right at most of them.
 FittedFormula LaunchFormulas::number(std::size_t position,
                                      std::span<const std::int64_t> periods) const {
   const auto value = [&](std::size_t i) {
@@ -82,8 +87,9 @@ FittedFormula LaunchFormulas::number(std::size_t position,
   return best;
 }
 
-// Adds the points of an execution to the samples: its counters and arguments, its point, and the
-// coordinate of the colour. Points that were not seen are left out.
+// Adds one sample for each point of an execution. The variables are the counters, the arguments and
+// the coordinates of the point. The value is one coordinate of the point's colour. Points whose
+// colour was not seen are left out.
 void LaunchFormulas::add_points(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
                                 Samples& samples) const {
   const Events::Launch& launch = events_.launches[runs_.launches[run]];
@@ -105,7 +111,7 @@ void LaunchFormulas::add_points(std::uint32_t run, const ColorTable& table, std:
   }
 }
 
-// Compares a formula with all points of all executions.
+// Counts the points of all executions at which a formula is right, up to kMostCompared points.
 LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const ColorTable& table,
                                                std::size_t coordinate,
                                                const std::vector<std::string>& names) const {
@@ -124,8 +130,8 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
   return score;
 }
 
-// Fits a formula to some points and compares it with all. If it is wrong for some executions, fits
-// it again with these as further samples.
+// Fits a formula to the colours of some points and compares it with the colours of all points. If
+// the formula is wrong for some executions, they become samples and the fit is repeated.
 FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size_t coordinate,
                                               const std::vector<std::string>& index,
                                               std::span<const std::int64_t> periods) const {
@@ -142,8 +148,7 @@ FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size
     if (samples.count() < 4 * kMostSamples) add_points(run, table, coordinate, samples);
   };
   for (const std::uint32_t run : chosen_runs(largest)) add(run);
-  // A formula that is right for the samples may be wrong for other executions. These then become
-  // samples, too.
+  // If no formula is right everywhere, the best one of those that were tried is returned.
   std::vector<std::pair<Formula, Score>> tried;
   for (std::size_t refits = 0; refits < kMostRefits; ++refits) {
     auto formula = fit_formula(samples, periods);

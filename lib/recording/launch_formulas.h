@@ -15,8 +15,10 @@ namespace groma::app {
 struct LaunchRuns {
   // For each execution: the counters of the enclosing loops, followed by the arguments of the task.
   std::vector<std::int64_t> at;
-  std::vector<std::uint32_t> launches;  // index into Events::launches, for each execution
-  std::size_t loops = 0;                // number of enclosing loops
+  // The launch of each execution, as an index into Events::launches.
+  std::vector<std::uint32_t> launches;
+  // The number of enclosing loops.
+  std::size_t loops = 0;
   // Returns true if all executions are the same launch.
   bool are_same() const;
 };
@@ -29,8 +31,8 @@ struct ColorTable {
   std::size_t colors = 0;  // how many numbers each point has in this table
 };
 
-// A formula, and the number of recorded values at which it is right. `is_rule` is false if it is
-// not right at all of them; it is then the best formula that was found.
+// A formula, and the number of recorded values at which it is right. If no formula is right at all
+// values, `is_rule` is false and `formula` is the best one that was found.
 struct FittedFormula {
   Formula formula;
   bool is_rule = true;
@@ -53,10 +55,11 @@ class LaunchFormulas {
                                 std::span<const std::int64_t> periods) const;
 
  private:
-  // How many points a formula is right for.
+  // The number of points at which a formula is right, and the number of all compared points.
   struct Score {
     std::size_t right = 0, all = 0;
-    std::vector<std::uint32_t> wrong;  // the first executions with a point at which it is wrong
+    // The first few executions that have a point at which the formula is wrong.
+    std::vector<std::uint32_t> wrong;
   };
 
   std::vector<std::uint32_t> chosen_runs(std::size_t samples_each) const;

@@ -13,8 +13,8 @@
 
 namespace groma::app {
 
-// Returns the partition. It cuts the region itself, even if the recorded partition cuts another
-// one.
+// Makes the partition. It cuts the region itself, even if the recorded partition cuts another
+// partition, because the pieces of a launch need not lie in one outer piece.
 std::optional<AppPartition> listed_pieces(const Events& events, const Application& app,
                                           const Events::Launch& launch,
                                           const Events::Requirement& from,
@@ -28,6 +28,8 @@ std::optional<AppPartition> listed_pieces(const Events& events, const Applicatio
     const auto color = piece.color.coordinates();
     pieces.emplace(std::vector(color.begin(), color.end()), &piece);
   }
+  // The limit on boxes holds for all partitions together, and the name must be new among all
+  // partitions and regions.
   std::size_t room = kMaxAppBoxes;
   std::set<std::string> names;
   for (const AppPartition& each : app.partitions) {
@@ -43,6 +45,7 @@ std::optional<AppPartition> listed_pieces(const Events& events, const Applicatio
   made.name = base;
   for (int next = 2; names.contains(made.name); ++next)
     made.name = fmt::format("{}_{}", base, next);
+  // A mapping refers to the data by the name of the recorded partition, which becomes an alias.
   made.unnamed = true;
   made.aliases = cut.aliases;
   if (!cut.unnamed) made.aliases.push_back(cut.name);
@@ -59,7 +62,7 @@ std::optional<AppPartition> listed_pieces(const Events& events, const Applicatio
                                           number + static_cast<std::ptrdiff_t>(table.colors));
     number += static_cast<std::ptrdiff_t>(table.colors);
     const auto piece = pieces.find(color);
-    // the piece is unknown, or the point was not seen
+    // The piece was not recorded, or the colour of the point was not seen.
     if (piece == pieces.end()) return std::nullopt;
     for (const Rect& box : boxes_of(*piece->second, bounds)) {
       if (made.boxes.size() == room) return std::nullopt;

@@ -1,5 +1,5 @@
-// Listed pieces: the data of a launch as a partition that lists the boxes of each point, for data
-// that follows no formula.
+// listed_pieces: describes the data of a launch as a partition that lists the boxes of each point.
+// It serves for data that follows no formula.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace groma::app {
 
-// Returns a partition whose piece at a colour is what the point of the launch at that place
-// (counted from 0) has for the requirement `from`. `table` gives
-// the place of each recorded colour in the launch. The partition has a new name. Returns nullopt if
-// the pieces of some points were not seen, or if an application may not have so many boxes.
+// Returns a partition in which the colour of a piece is a point of the launch, counted from 0. The
+// piece holds the data of this point for the requirement `from`. `table` says where the numbers of
+// the launch hold the recorded colours. The partition has a new name. Returns nullopt if the piece
+// of a point was not seen, or if an application may not have so many boxes.
 std::optional<AppPartition> listed_pieces(const Events& events, const Application& app,
                                           const Events::Launch& launch,
                                           const Events::Requirement& from, const ColorTable& table);

@@ -1,5 +1,5 @@
 // Turns the recorded launches of a task into statements. Launches that differ only in numbers
-// become one statement; its formulas are derived from all its executions.
+// become one statement, whose formulas are derived from all executions of the statement.
 #include "recording/recorded_bodies.h"
 
 #include <fmt/format.h>
@@ -16,15 +16,17 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostStatements = 60'000;
-// Limit on the statements that a body may get in addition because turns of a loop for which no
-// formula is right are described one by one.
+// Limit on the additional statements of a body. They arise if no formula is right for a loop, so
+// that its iterations are described one by one.
 constexpr std::size_t kMostUnrolled = 512;
 
+// Returns the name of the counter of a loop: t for the outermost loop, then t2, t3 and so on.
 std::string counter_name(std::size_t depth) {
   return depth == 0 ? "t" : fmt::format("t{}", depth + 1);
 }
 
-// Returns the region that a region or partition of that name belongs to.
+// Returns the region with this name, or the region that the partition with this name divides,
+// directly or through other partitions.
 const AppRegion& region_of(const Application& app, std::string of) {
   for (std::size_t up = 0; up <= app.partitions.size(); ++up) {
     for (const AppRegion& region : app.regions) {
@@ -41,13 +43,14 @@ const AppRegion& region_of(const Application& app, std::string of) {
   return app.regions.front();
 }
 
-// Returns the formula `name` - `number`.
+// Returns the text of the formula `name` - `number`. A negative number gives `name` + its absolute
+// value.
 Formula less(const std::string& name, std::int64_t number) {
   if (number == 0) return name;
   return number > 0 ? fmt::format("{} - {}", name, number) : fmt::format("{} + {}", name, -number);
 }
 
-// Returns the number of statements of a tree.
+// Returns the number of launches and loops in a tree.
 std::size_t size_of(const std::vector<Repeat>& tree) {
   std::size_t size = tree.size();
   for (const Repeat& each : tree) size += size_of(each.body);
@@ -58,7 +61,10 @@ std::size_t size_of(const std::vector<Repeat>& tree) {
 
 // ---- From the runs of a task to a tree of statements
 
-// Groups the runs by kind, describes each kind, and notes which arguments the descriptions use.
+// Groups the runs by kind and describes each kind. If the task can tell the kinds apart, each kind
+// becomes a loop whose count is 1 in runs of this kind and 0 in all others. Otherwise only the kind
+// with the most runs is described, and a note says so. The task gets the arguments that the
+// description uses.
 void RecordedBodies::add_body(std::uint32_t task) {
   const auto contexts = contexts_.find(task);
   if (contexts == contexts_.end()) return;
@@ -107,6 +113,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
     add_kind(kinds[k], trees[k], loop.body);
     to.body.push_back({std::move(loop)});
   }
+  // add_arguments() makes the launches pass these arguments.
   Needs& needs = needs_[to.name];
   for (std::size_t position = 0; position < most_given; ++position) {
     if (!used_.contains(argument_name(position))) continue;
@@ -117,17 +124,21 @@ void RecordedBodies::add_body(std::uint32_t task) {
   needs.which = std::move(which);
 }
 
-// Describes the kind with its loops. If a formula is not right for all turns of a loop, describes
-// each turn of that loop by launches of its own, provided that this gives fewer wrong values.
+// Describes a kind of runs with its loops. If a formula is not right in all iterations of a loop,
+// describes each iteration of this loop by separate statements, provided that fewer values are then
+// wrong. Repeats this for the enclosing loops until all formulas are right or kMostUnrolled is
+// reached.
 void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
                               std::vector<AppStatement>& body) {
-  // The sizes of the lists to which a description appends, so that it can be undone.
+  // The sizes of the lists to which described() appends. They serve to remove the results of a
+  // description that is not used.
   struct Sizes {
     std::size_t notes, shapes, partitions;
   };
   const auto sizes = [&] {
     return Sizes{notes_.size(), launch_shapes_.size(), app_.partitions.size()};
   };
+  // Removes from these lists the items between two moments.
   const auto drop = [&](const Sizes& from, const Sizes& to) {
     const auto drop_of = [](auto& list, std::size_t begin, std::size_t end) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -167,8 +178,8 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
   }
 }
 
-// Describes a kind of runs by the statements of the tree. The tree gives the launches of the kind
-// in their order.
+// Describes a kind of runs by the statements of the tree, which lists the launches of the kind in
+// their order. Counts the values at which formulas are wrong in wrong_.
 std::vector<AppStatement> RecordedBodies::described(const RunKind& kind, const Tree& tree) {
   runs_.clear();
   wrong_ = 0;
@@ -184,8 +195,8 @@ std::vector<AppStatement> RecordedBodies::described(const RunKind& kind, const T
   return statements(tree, 0);
 }
 
-// Returns the tree in which the turns of the innermost loops around these launches stand one after
-// the other. Sets `has_loop` if there is such a loop.
+// Returns the tree without the innermost loops around these launches: the iterations of such a loop
+// stand one after the other. Sets `has_loop` if there is such a loop.
 RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
                                               const std::set<const Repeat*>& launches,
                                               bool& has_loop) {
@@ -201,7 +212,7 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
       continue;
     }
     has_loop = true;
-    // Stop early, since the caller does not use a longer tree.
+    // The caller rejects a longer tree, so a long loop is not unrolled completely.
     for (std::uint32_t i = 0; i < std::min<std::uint32_t>(each.count, 2 * kMostUnrolled); ++i) {
       made.insert(made.end(), copy.body.begin(), copy.body.end());
     }
@@ -209,8 +220,9 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
   return made;
 }
 
-// Walks through the statements of the tree as one run does, with the launches of one context in
-// their order. Adds each launch to the executions of its statement.
+// Walks through the statements of the tree as one run does, and assigns the launches of the run to
+// the statements. For each launch, the counters of the enclosing loops and the arguments of the run
+// are stored with the statement.
 void RecordedBodies::walk(const Tree& tree, const std::vector<std::uint32_t>& launches,
                           std::size_t& next, std::vector<std::int64_t>& counters,
                           const std::vector<std::int64_t>& given) {
@@ -232,7 +244,9 @@ void RecordedBodies::walk(const Tree& tree, const std::vector<std::uint32_t>& la
   }
 }
 
-// Describes the statements of a tree within `depth` loops.
+// Describes the statements of a tree that stands within `depth` loops. A loop gets a variable only
+// if a formula in its body uses the counter. Launch statements with a wrong formula go to
+// wrong_launches_.
 std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size_t depth) {
   std::vector<AppStatement> made;
   for (const Repeat& each : tree) {
@@ -253,7 +267,8 @@ std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size
 
 // ---- One launch
 
-// Returns one launch statement that describes all these executions.
+// Returns one launch statement that describes all these executions: formulas for its domain and its
+// data. Data that equals the default data of the task is left out.
 AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
   const Events::Launch& first = events_.launches[runs.launches.front()];
   const Events::Shape& shape = events_.shapes[first.shape];
@@ -286,7 +301,8 @@ AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
   return made;
 }
 
-// Describes the data of a launch. Sets `made.index` if the data depends on the point.
+// Describes the data of a launch, one entry for each requirement of the task. Sets `made.index` if
+// the data depends on the point.
 std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const LaunchRuns& runs,
                                           const LaunchFormulas& formulas, AppLaunch& made) {
   const AppTask& task = app_.tasks[shape.task];
@@ -322,6 +338,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
       to.color.push_back(
           formula_with_note(formulas.number(next++, std::span(extents).subspan(d, 1)), what));
     }
+    // The colours of a recorded partition need not begin at 0, but those of an application do. So
+    // the lower corner of the colours is subtracted.
     if (from.how == Events::How::kPoint) {
       const Point& lower = events_.partitions[partition].colors.lower;
       for (std::size_t d = 0; d < dimensions; ++d) {
@@ -340,8 +358,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
       const bool is_wrong =
           std::any_of(colors.begin(), colors.end(),
                       [](const FittedFormula& color) { return color.right < color.all; });
-      // If the launched task launches something, it may depend on the colours of its own pieces,
-      // which a list of boxes changes.
+      // A list of boxes changes the colours of the pieces. If the launched task launches tasks
+      // itself, their data may depend on these colours, so no list is made.
       const bool can_be_listed = is_wrong && runs.are_same() && !contexts_.contains(shape.task);
       const Events::Launch& first = events_.launches[runs.launches.front()];
       auto listed = can_be_listed ? listed_pieces(events_, app_, first, from, table)
@@ -360,6 +378,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
       }
       table.before += extents.size();
     }
+    // A colour that equals the point of the launch is the default and need not be written.
     const bool is_point =
         to.color.size() == dimensions &&
         std::equal(index.begin(), index.end(), to.color.begin(),
@@ -378,7 +397,8 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
   return all;
 }
 
-// Returns the formula. Adds a note if the formula is not right at all recorded values.
+// Returns the formula and notes the names that it uses. If the formula is not right at all recorded
+// values, adds a note for the user and counts the wrong values.
 Formula RecordedBodies::formula_with_note(const FittedFormula& fitted, const std::string& what,
                                           const char* values) {
   if (!fitted.is_rule) {
@@ -390,7 +410,8 @@ Formula RecordedBodies::formula_with_note(const FittedFormula& fitted, const std
   return fitted.formula;
 }
 
-// Notes the names that a formula uses.
+// Adds all words of a formula to used_. Numbers are added, too, but no argument or counter has such
+// a name.
 void RecordedBodies::note_names(const Formula& formula) {
   const std::string& text = formula.text();
   for (std::size_t at = 0; at < text.size();) {
@@ -406,7 +427,9 @@ void RecordedBodies::note_names(const Formula& formula) {
 
 // ---- Arguments
 
-// Returns the formula for the value that a launch passes as the task's argument at that position.
+// Returns the formula that a launch passes as an argument. `position` is a position in
+// Events::Context::given: a coordinate of the launch's point, or a coordinate of the colour of one
+// of its pieces. The formula of this colour is part of the launch already.
 Formula RecordedBodies::argument_of(const AppLaunch& launch, const AppTask& task,
                                     std::uint32_t shape, std::size_t position) const {
   const std::vector<std::string> index = coordinate_names(launch.domain.size());
@@ -431,7 +454,7 @@ Formula RecordedBodies::argument_of(const AppLaunch& launch, const AppTask& task
 }
 
 // Adds the arguments to the launches of a body. `next` is the index of the next launch in
-// launch_shapes_.
+// launch_shapes_, because both are in the order in which the launches were made.
 void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t& next) const {
   for (AppStatement& statement : body) {
     if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
@@ -452,6 +475,8 @@ void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t
   }
 }
 
+// Adds the arguments to the launches of all tasks. A task's arguments are known only after its body
+// was made, and launches of the task may stand in earlier bodies.
 void RecordedBodies::add_arguments() {
   std::size_t next = 0;
   for (AppTask& task : app_.tasks) give_arguments(task.body, next);

@@ -24,9 +24,9 @@ class RecordedBodies {
     for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
   }
 
-  // Adds the body of task `task`, which has the same number in the events and in the application.
-  // If its runs launched different things, the body describes all of them, provided that a run's
-  // arguments or its launch distinguish them. Otherwise it describes the things that most runs
+  // Adds the body of a task, which has the same number in the events and in the application. If the
+  // runs of the task launched different things, the body describes all of them, provided that the
+  // arguments of a run or its launch distinguish them. Otherwise the body describes what most runs
   // launched.
   void add_body(std::uint32_t task);
   // Makes launches pass the arguments that bodies need. Call it once all bodies are made.
@@ -50,17 +50,22 @@ class RecordedBodies {
   const Events& events_;
   Application& app_;
   std::vector<std::string>& notes_;
-  std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;  // by task
-  std::map<const Repeat*, LaunchRuns> runs_;  // executions of each launch statement of a tree
-  std::set<std::string> used_;                // names in formulas of the body
-  std::size_t arguments_ = 0;                 // arguments of the current task
+  // The contexts of each task, by its number.
+  std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;
+  // The executions of each launch statement of the current tree.
+  std::map<const Repeat*, LaunchRuns> runs_;
+  // The names that the formulas of the current body use.
+  std::set<std::string> used_;
+  // The number of values that the current task may get as arguments.
+  std::size_t arguments_ = 0;
   // The number of recorded values at which the formulas of the current description are wrong, and
   // the launch statements that have such a formula.
   std::size_t wrong_ = 0;
   std::set<const Repeat*> wrong_launches_;
-  std::size_t statements_ = 0;  // number of statements in all bodies
-  // For each task: the arguments that its body needs, as positions (Events::layout_of), and the
-  // test for the kind of the run.
+  // The number of statements in all bodies.
+  std::size_t statements_ = 0;
+  // The arguments that the body of a task needs, as positions in Events::Context::given, and the
+  // test by which the body finds out the kind of its run.
   struct Needs {
     std::vector<std::size_t> positions;
     std::optional<KindTest> which;

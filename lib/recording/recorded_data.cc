@@ -1,6 +1,6 @@
-// Describes recorded regions and partitions. A partition is described in the first way that
-// reproduces each recorded piece: equal blocks, blocks with ghosts, formulas of the colour, a list
-// of boxes.
+// Describes recorded regions and partitions. A partition is described in the first of these ways
+// that reproduces each recorded piece: equal blocks, blocks with ghosts, formulas of the colour, a
+// list of boxes.
 #include "recording/recorded_data.h"
 
 #include <fmt/format.h>
@@ -15,8 +15,9 @@
 namespace groma::app {
 namespace {
 
-// Returns a box that stands for a piece with unknown holes. In one dimension it has as many points
-// as the piece.
+// Returns the bounds of a piece, relative to the lower corner of the region. An empty piece gives
+// an empty box. If a piece of one dimension has unknown holes, its box is shortened to as many
+// points as the piece has.
 Rect box_of(const Events::Piece& piece, const Rect& region) {
   Rect box = piece.bounds;
   if (piece.points <= 0) {
@@ -32,8 +33,8 @@ bool has_holes(const Events::Piece& piece) {
   return piece.points > 0 && piece.points < piece.bounds.volume();
 }
 
-// Returns true if both unions have the same points and neither has two boxes that overlap. Returns
-// false if the steps are used up.
+// Returns true if both unions consist of the same points and neither has two boxes that overlap.
+// Counts comparisons in `steps`, and returns false once the steps are used up.
 bool same(const Cut& a, const Cut& b, Steps& steps) {
   const auto points = [](const std::vector<Rect>& boxes) {
     std::int64_t sum = 0;
@@ -54,7 +55,8 @@ bool same(const Cut& a, const Cut& b, Steps& steps) {
 struct FormulaPiece {
   std::vector<std::int64_t> color;
   Rect box;
-  Point within;  // extents of the region or piece that is cut
+  // The extents of the region or piece that is cut.
+  Point within;
 };
 
 // The formulas of one dimension: where a piece begins and how long it is.
@@ -62,8 +64,9 @@ struct Ends {
   Formula lower, extents;
 };
 
-// Fits the formulas of one dimension, or returns nothing. `empty`: a piece without points has the
-// extent 0 in this dimension, unless clipping makes it empty.
+// Fits the formulas of one dimension to the pieces: the formula of the lower end and that of the
+// extent. Returns nullopt if none is right for all pieces. `empty`: the extent of an empty piece is
+// 0 in this dimension. Otherwise clipping has to make the piece empty.
 std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, bool empty,
                                   const std::vector<std::string>& names) {
   Samples lower{names, {}, {}}, inner = lower, ends = lower;
@@ -77,6 +80,8 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
     if (cut.box.lower[d] > 0) inner.add(cut.color, cut.box.lower[d]);
   }
   if (sizes.empty()) return Ends{0, 0};
+  // If all pieces cut data of the same size, the pieces may be blocks, so `i * size / parts` is a
+  // guess for each coordinate.
   if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) {
     for (std::size_t v = 0; v < names.size(); ++v) {
       std::int64_t parts = 0;
@@ -84,7 +89,8 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
       guesses.emplace_back(fmt::format("{} * {} / {}", names[v], sizes.front(), parts));
     }
   }
-  // The formula of a clipped piece cannot be seen, so the other pieces decide it.
+  // A piece that begins at 0 may have been clipped there, and its formula cannot be seen. So a
+  // function that fits the other pieces is tried first.
   std::vector<Formula> begins;
   if (!inner.values.empty()) begins.push_back(linear_guess(inner));
   if (auto formula = fit_formula(lower, {}, guesses)) begins.push_back(*std::move(formula));
@@ -106,6 +112,7 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
     if (!empty) tried.emplace_back(*std::max_element(all.values.begin(), all.values.end()));
     if (auto formula = fit_formula(all)) tried.push_back(*std::move(formula));
     for (const Formula& size : tried) {
+      // The application clips the pieces, so the clipped values must equal the recorded ones.
       const auto to = values_of(size, extents);
       bool fine = to.has_value();
       for (std::size_t s = 0; s < ends.count() && fine; ++s) {
@@ -120,6 +127,7 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
   return std::nullopt;
 }
 
+// Returns the texts of the formulas, with commas between them.
 std::string words_of(const std::vector<Formula>& formulas) {
   std::vector<std::string> words;
   for (const Formula& each : formulas) words.push_back(each.text());
@@ -128,7 +136,8 @@ std::string words_of(const std::vector<Formula>& formulas) {
 
 }  // namespace
 
-// Returns the boxes of a piece, relative to the region's lower corner.
+// Returns the boxes of a piece, relative to the lower corner of the region. A piece without
+// recorded boxes is one box; an empty piece has none.
 std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   if (piece.boxes.empty()) {
     const Rect box = box_of(piece, region);
@@ -141,7 +150,8 @@ std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   return boxes;
 }
 
-// Returns names such as i, j, k for the coordinates of a colour or a point.
+// Returns names for the coordinates of a colour or a point: i, j, k, or i0, i1 and so on if there
+// are more than three.
 std::vector<std::string> coordinate_names(std::size_t dimensions) {
   if (dimensions <= 3) {
     const std::vector<std::string> names = {"i", "j", "k"};
@@ -154,6 +164,8 @@ std::vector<std::string> coordinate_names(std::size_t dimensions) {
 
 std::int64_t constant_of(const Formula& formula) { return std::stoll(formula.text()); }
 
+// Returns the fields of the requirement in the order of the region, whatever the order of the
+// program.
 std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement) {
   std::vector<std::uint32_t> numbers = requirement.fields;
   std::sort(numbers.begin(), numbers.end());
@@ -162,8 +174,9 @@ std::vector<AppField> fields_of(const AppRegion& region, const Events::Requireme
   return fields;
 }
 
-// Returns the extents of the partition's colours. It walks outwards, and inserts the extents of
-// each partition before those of the partitions within it.
+// Returns the extents of the partition's colours, those of the outer partitions first. The loop
+// walks outwards and inserts the extents of each partition before those of the partitions within
+// it.
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
   std::vector<std::int64_t> extents;
   const AppPartition* at = &partition;
@@ -178,13 +191,15 @@ std::vector<std::int64_t> color_extents(const Application& app, const AppPartiti
   return extents;
 }
 
+// Adds all regions, then all partitions. A partition comes after the partition that it cuts.
 RecordedData::RecordedData(const Events& events, Application& app, std::vector<std::string>& notes)
     : events_(events), app_(app), notes_(notes) {
   for (const Events::Region& region : events.regions) add_region(region);
   for (std::size_t i = 0; i < events.partitions.size(); ++i) add_partition(i);
 }
 
-// Returns the attached name if no other region or partition has it, otherwise a new one.
+// Returns the attached name if no other region or partition has it, otherwise a new name with a
+// number at its end. `otherwise` is the base of the new name if the program attached no name.
 std::string RecordedData::name_for(const std::string& attached, const std::string& otherwise,
                                    std::vector<std::string>& aliases, bool& unnamed) {
   std::string base = attached.substr(0, kMaxAppNameBytes / 2);
@@ -196,7 +211,8 @@ std::string RecordedData::name_for(const std::string& attached, const std::strin
   return name;
 }
 
-// Adds a region, with a name and names for its fields.
+// Adds a region. Makes up names for fields without a name, and changes repeated field names. A
+// region with holes is described as a whole box, and a note says so.
 void RecordedData::add_region(const Events::Region& from) {
   AppRegion region;
   region.name = name_for(from.name, fmt::format("region_{}", app_.regions.size() + 1),
@@ -218,8 +234,9 @@ void RecordedData::add_region(const Events::Region& from) {
   app_.regions.push_back(std::move(region));
 }
 
-// Returns the number of pieces for which `made` is right, or nullopt if it is not valid. The pieces
-// are computed by an application that has only this partition.
+// Returns the number of recorded pieces that `made` reproduces, or nullopt if `made` is not a valid
+// partition. An application that has only this partition and its outer partitions computes the
+// pieces.
 std::optional<std::size_t> RecordedData::count_matching_pieces(const AppPartition& made,
                                                                std::size_t number) const {
   const Events::Partition& from = events_.partitions[number];
@@ -255,21 +272,22 @@ std::optional<std::size_t> RecordedData::count_matching_pieces(const AppPartitio
   });
 }
 
-// Returns the box of the partition's colours. The coordinates of the outer partition's colour come
-// first.
+// Returns the box of all colours of the partition. The coordinates of the outer partition's colour
+// come first.
 Rect RecordedData::color_box(const AppPartition& partition) const {
   const std::vector<std::int64_t> extents = color_extents(app_, partition);
   return {Point::zeros(static_cast<int>(extents.size())), Point(extents)};
 }
 
-// Returns the partition with every piece as a list of boxes. Returns nullopt if a piece of the
-// outer partition was not recorded.
+// Returns the partition with every recorded piece as a list of boxes. The boxes are relative to the
+// piece that is cut. Returns nullopt if this piece was not recorded. `flat`: the partition cuts the
+// region itself.
 std::optional<AppPartition> RecordedData::with_listed_boxes(const AppPartition& plain,
                                                             std::size_t number, bool flat) const {
   const Events::Partition& from = events_.partitions[number];
   const Rect& region = events_.regions[from.region].bounds;
   const auto own = plain.colors.size();
-  // lower corner of the cut data, by its colour
+  // The lower corner of each piece of the outer partition, by its colour.
   std::map<std::vector<std::int64_t>, Point> origins;
   if (!flat && from.outer >= 0) {
     for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
@@ -302,8 +320,9 @@ std::optional<AppPartition> RecordedData::with_listed_boxes(const AppPartition& 
   return made;
 }
 
-// Returns the possible descriptions of a partition by formulas. `flat`: the partition cuts the
-// region itself, and its colour has the coordinates of all outer partitions.
+// Returns the possible descriptions of a partition: equal blocks, equal blocks with a halo if
+// pieces are larger than blocks, and formulas of the colour if they can be fitted. `flat`: the
+// partition cuts the region itself, and its colour has the coordinates of all outer partitions.
 std::vector<AppPartition> RecordedData::possible_partitions(const AppPartition& plain,
                                                             std::size_t number, bool flat) const {
   std::vector<AppPartition> found = {plain};
@@ -331,6 +350,7 @@ std::vector<AppPartition> RecordedData::possible_partitions(const AppPartition& 
       cut.within = around->second.extents;
       for (int d = 0; d < region.dimensions(); ++d) cut.box.lower[d] -= around->second.lower[d];
     }
+    // The halo is the largest distance by which a piece exceeds its block.
     for (int d = 0; d < region.dimensions() && blocks && cut.box.volume() > 0; ++d) {
       const auto c = cut.color[static_cast<std::size_t>(d)];
       const std::int64_t parts = std::stoll(plain.colors[static_cast<std::size_t>(d)].text());
@@ -365,8 +385,9 @@ std::vector<AppPartition> RecordedData::possible_partitions(const AppPartition& 
   return found;
 }
 
-// Adds a partition in the first way that reproduces all recorded pieces, otherwise in the best way.
-// A piece that no way reproduces is mentioned in a note.
+// Adds a partition in the first way that reproduces all recorded pieces, otherwise in the way that
+// reproduces most of them. A note says how many pieces are wrong. Ways that cut the outer partition
+// come before ways that cut the region itself (`flat`).
 void RecordedData::add_partition(std::size_t number) {
   const Events::Partition& from = events_.partitions[number];
   const std::string& region = app_.regions[from.region].name;
@@ -387,7 +408,8 @@ void RecordedData::add_partition(std::size_t number) {
   const bool with_holes = std::any_of(from.pieces.begin(), from.pieces.end(),
                                       [](const auto& piece) { return !piece.boxes.empty(); });
   std::optional<AppPartition> best;
-  std::size_t most = 0;  // number of pieces that the best description reproduces
+  // The number of pieces that the best description reproduces.
+  std::size_t most = 0;
   const auto try_way = [&](AppPartition way) {
     const auto right = count_matching_pieces(way, number);
     if (!right || (best && *right <= most)) return;
@@ -410,10 +432,10 @@ void RecordedData::add_partition(std::size_t number) {
       }
     }
     if (with_holes || from.few_used) {
-      // The pieces have holes, or only the used ones were kept. If the partition cuts another one,
-      // equal blocks are tried first, since a piece may have its holes from the piece that is cut.
-      // Otherwise each piece becomes a list of boxes: in the partition that is cut, or, if `flat`,
-      // in the region itself.
+      // The pieces have holes, or only the used pieces were kept. Equal blocks of an outer
+      // partition are tried first, because a piece may have its holes from the outer piece.
+      // Otherwise each piece becomes a list of boxes, within the outer partition or, if `flat`,
+      // within the region.
       if (!is_exact() && from.outer >= 0 && !flat && !from.few_used) try_way(begin);
       if (is_exact()) continue;
       if (auto way = with_listed_boxes(begin, number, flat)) {
@@ -427,7 +449,8 @@ void RecordedData::add_partition(std::size_t number) {
     }
   }
   if (!is_exact()) {
-    AppPartition all = plain;  // every piece is all of the cut data
+    // The last resort: every piece is all of the data that is cut.
+    AppPartition all = plain;
     all.index = coordinate_names(plain.colors.size());
     for (const Formula& extent : app_.regions[from.region].extents) {
       all.lower.emplace_back(0);

@@ -33,8 +33,9 @@ class RecordedData {
   RecordedData(const Events& events, Application& app, std::vector<std::string>& notes);
 
  private:
-  // Returns the attached name if it is not taken, otherwise a new name. A mapping cannot refer to
-  // the region by a new name; an attached name that was taken becomes an alias.
+  // Returns the name that the program attached if it is not taken, otherwise a new name. `unnamed`
+  // then becomes true, because a mapping cannot refer to a new name. An attached name that was
+  // taken becomes an alias.
   std::string name_for(const std::string& attached, const std::string& otherwise,
                        std::vector<std::string>& aliases, bool& unnamed);
   void add_region(const Events::Region& from);

@@ -16,13 +16,14 @@
 namespace groma::app {
 namespace {
 
-// limit on the parts of pieces that are visited
+// Limit on the parts of pieces that are visited.
 constexpr std::int64_t kMaxSteps = std::int64_t{1} << 26;
 
-// Renumbers the points of one region of one dimension.
+// Renumbers the points of one region of one dimension. Points that belong to the same pieces form a
+// cell. The new numbers are the points of the first cell, then those of the second cell, and so on.
 class Renumbering {
  public:
-  // Renumbers the points of one region so that the pieces have fewer boxes.
+  // Collects the pieces of the region as unions of boxes.
   Renumbering(Events& events, std::uint32_t region) : region_(events.regions[region]) {
     for (Events::Partition& partition : events.partitions) {
       if (partition.region != region) continue;
@@ -34,7 +35,8 @@ class Renumbering {
     }
   }
 
-  // Renumbers the region. Returns false if that would take too long.
+  // Renumbers the points of the region, which changes its pieces. Returns false, and changes
+  // nothing, if this would take too long.
   bool renumber() {
     find_parts();
     find_cells();
@@ -52,13 +54,15 @@ class Renumbering {
   };
 
   static std::int64_t end_of(const Rect& box) { return box.lower[0] + box.extents[0]; }
+  // Returns the position of a coordinate in `ends_`, which is the number of the part that begins
+  // there.
   std::size_t part_at(std::int64_t x) const {
     return static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), x) -
                                     ends_.begin());
   }
 
-  // Divides the region into parts. All points between neighbouring values of `ends_` belong to the
-  // same pieces.
+  // Divides the region into parts at the ends of all boxes. All points between two neighbouring
+  // values of `ends_` belong to the same pieces.
   void find_parts() {
     ends_ = {region_.bounds.lower[0], end_of(region_.bounds)};
     for (const Numbered& each : pieces_) {
@@ -71,8 +75,9 @@ class Renumbering {
     ends_.erase(std::unique(ends_.begin(), ends_.end()), ends_.end());
   }
 
-  // Joins parts that belong to the same pieces to one cell. Every piece has a random number, and
-  // the sum of these numbers identifies the pieces of a part.
+  // Joins the parts that belong to the same pieces to one cell. Each piece gets a random number.
+  // The sum of the numbers of all pieces of a part identifies the part's cell. Two sums of 64 bits
+  // make it practically impossible that different sets of pieces have equal sums.
   void find_cells() {
     using Sum = std::pair<std::uint64_t, std::uint64_t>;
     const std::size_t parts = ends_.size() - 1;
@@ -100,7 +105,7 @@ class Renumbering {
     seen_by_.assign(sizes.size(), 0);
   }
 
-  // Finds the cells of a piece. Returns false if the steps are used up.
+  // Lists the cells of a piece, without repetitions. Returns false if the steps are used up.
   bool look_at(const Numbered& piece) {
     std::vector<std::uint32_t>& cells = cells_of_.emplace_back();
     for (const Rect& box : piece.cut.boxes()) {
@@ -117,7 +122,7 @@ class Renumbering {
     return true;
   }
 
-  // Writes a piece as the boxes of its renumbered cells.
+  // Writes a piece as the boxes of its renumbered cells. Neighbouring cells are joined to one box.
   void write(Events::Piece& piece, const std::vector<std::uint32_t>& cells) const {
     std::vector<Rect> boxes;
     for (const std::uint32_t cell : cells) {
@@ -132,17 +137,22 @@ class Renumbering {
 
   const Events::Region& region_;
   std::vector<Numbered> pieces_;
-  std::vector<std::int64_t> ends_;      // the ends of all parts, in ascending order
-  std::vector<std::uint32_t> cell_of_;  // cell of each part
-  std::vector<std::int64_t> begins_;    // begins of the renumbered cells, and the end
-  // for each cell: the last piece that has the cell, counted from 1
+  // The ends of all parts, in ascending order.
+  std::vector<std::int64_t> ends_;
+  // The cell of each part.
+  std::vector<std::uint32_t> cell_of_;
+  // The first new number of each cell, and the end of the last cell.
+  std::vector<std::int64_t> begins_;
+  // For each cell, the number of the last piece that contains the cell, counted from 1.
   std::vector<std::size_t> seen_by_;
-  std::vector<std::vector<std::uint32_t>> cells_of_;  // cells of each piece
+  // The cells of each piece.
+  std::vector<std::vector<std::uint32_t>> cells_of_;
   std::int64_t steps_ = 0;
 };
 
 }  // namespace
 
+// Counts the recorded boxes. A piece without holes has none.
 std::size_t boxes_in_holes(const Events& events) {
   std::size_t boxes = 0;
   for (const Events::Partition& partition : events.partitions) {
@@ -151,7 +161,8 @@ std::size_t boxes_in_holes(const Events& events) {
   return boxes;
 }
 
-// Renumbers the points of every region of one dimension whose pieces have holes.
+// Renumbers the points of every region of one dimension whose pieces have holes, and adds a note
+// for each.
 void number_points_anew(Events& events, std::vector<std::string>& notes) {
   std::vector<std::size_t> boxes(events.regions.size());
   for (const Events::Partition& partition : events.partitions) {
@@ -171,6 +182,8 @@ void number_points_anew(Events& events, std::vector<std::string>& notes) {
   }
 }
 
+// Removes the boxes of all pieces. A piece is then described by its bounds and its number of
+// points.
 void forget_holes(Events& events) {
   for (Events::Partition& partition : events.partitions) {
     for (Events::Piece& piece : partition.pieces) piece.boxes.clear();

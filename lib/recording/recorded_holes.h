@@ -1,4 +1,5 @@
-// Handles recorded pieces with holes if the holes take more boxes than an application may have.
+// Reduces the number of boxes of recorded pieces with holes if an application may not have so many
+// boxes.
 #pragma once
 
 #include <cstddef>

@@ -10,15 +10,20 @@
 namespace groma::app {
 namespace {
 
-constexpr std::size_t kFewestPieces = 64;  // a partition with fewer pieces keeps them all
-constexpr std::size_t kUnusedShare = 4;  // pieces are dropped if at most one piece in four is used
+// A partition with fewer pieces than this keeps all of them.
+constexpr std::size_t kFewestPieces = 64;
+// Pieces are dropped if at most one piece in kUnusedShare is used.
+constexpr std::size_t kUnusedShare = 4;
 // Limit on the used pieces. A partition of which more pieces are used keeps all of them.
 constexpr std::size_t kMaxUsed = 1 << 12;
 
 using Color = std::vector<std::int64_t>;
 
+// The colours of a partition that launches use.
 struct Used {
-  bool all = false;  // true: all pieces are kept, because too many are used or it is unknown which
+  // If true, all pieces are kept, because too many are used or because it is unknown which are
+  // used.
+  bool all = false;
   std::set<Color> colors;
 
   void add(Color color) {
@@ -28,7 +33,9 @@ struct Used {
   }
 };
 
-// Notes the pieces that one launch uses.
+// Notes the pieces that one launch uses, for each of its requirements. The numbers of a launch hold
+// the domain, then the single colours and prefixes (`next`), then the tables with a colour for each
+// point (`table`).
 void note_launch(const Events& events, const Events::Launch& launch, std::vector<Used>& used) {
   const Events::Shape& shape = events.shapes[launch.shape];
   const std::size_t dimensions = shape.dimensions;
@@ -75,7 +82,8 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
 
 }  // namespace
 
-// Drops the unused pieces of each partition of which few pieces are used.
+// Drops the unused pieces of each partition of which few pieces are used. A piece whose parts are
+// used by an inner partition counts as used.
 void drop_unused_pieces(Events& events) {
   std::vector<Used> used(events.partitions.size());
   for (const Events::Launch& launch : events.launches) note_launch(events, launch, used);
@@ -88,7 +96,7 @@ void drop_unused_pieces(Events& events) {
         !own.all && count >= kFewestPieces && own.colors.size() * kUnusedShare <= count;
     if (few) {
       partition.few_used = true;
-      // A partition without any box would be taken for equal blocks.
+      // A partition without boxes means equal blocks, so at least one piece is kept.
       const auto first_color = partition.pieces.front().color.coordinates();
       if (own.colors.empty()) own.colors.emplace(first_color.begin(), first_color.end());
       std::erase_if(partition.pieces, [&](const Events::Piece& piece) {

@@ -1,4 +1,4 @@
-// Finds the pieces of recorded partitions that the launches use.
+// Finds the pieces of recorded partitions that the launches use, and drops the others.
 #pragma once
 
 #include "recording/events.h"
@@ -6,9 +6,9 @@
 namespace groma::app {
 
 // Drops unused pieces from each partition of which the launches use few pieces, and marks the
-// partition (Events::Partition::few_used). A program that reads one row of a matrix may cut the
-// matrix into all its rows for that. The embedded runtime would take seconds for a run if it
-// examined each row and column separately. Pieces that are cut further are kept.
+// partition (Events::Partition::few_used). For example, a program that reads one row of a matrix
+// may cut the whole matrix into rows. The embedded runtime would take seconds for a run if it
+// examined each row. Pieces that an inner partition cuts are kept.
 void drop_unused_pieces(Events& events);
 
 }  // namespace groma::app

@@ -1,5 +1,5 @@
-// recorded_application: turns a recording into an application. Tasks are handled here, the rest in
-// recorded_*.cc.
+// recorded_application: turns the recorded events of a run into an application. This file makes the
+// tasks, their variants and requirements; recorded_*.cc make the data and the bodies.
 #include "groma/recording.h"
 
 #include <fmt/format.h>
@@ -21,14 +21,17 @@ namespace {
 
 using app::Events;
 
-constexpr std::size_t kMostNamed = 8;  // limit on the names of tasks in one note
+// Limit on the number of tasks that one note names.
+constexpr std::size_t kMostNamed = 8;
 
-// Returns the privilege that includes both.
+// Returns the privilege that allows what either of them allows. Two different kinds of access need
+// read-write.
 Privilege both(Privilege a, Privilege b) {
   if (a == b || b == Privilege::kNoAccess) return a;
   return a == Privilege::kNoAccess ? b : Privilege::kReadWrite;
 }
 
+// Makes one application from the events of a run.
 class Maker {
  public:
   Maker(const Events& events, const std::string& name) : events_(events) {
@@ -37,8 +40,8 @@ class Maker {
     made_.app.description = fmt::format("Recorded under {}.", events.runtime);
   }
 
-  // Makes the application: first its data, then its tasks, then the bodies, the costs and the
-  // notes.
+  // Makes the application: first its data, then its tasks, their bodies, the runtime costs and the
+  // notes. Fails if the result is not a valid application, for example if it exceeds a limit.
   Result<Recording> make() {
     const app::RecordedData data(events_, made_.app, made_.notes);
     for (std::size_t i = 0; i < events_.tasks.size(); ++i) add_task(static_cast<std::uint32_t>(i));
@@ -64,7 +67,8 @@ class Maker {
   }
 
  private:
-  // Takes over the measured costs of the runtime.
+  // Sets the measured costs of the runtime. Without a measurement the application has no costs of
+  // its own, so that the defaults apply, and a note says so.
   void add_costs() {
     const auto seconds = [](std::int64_t nanoseconds) {
       return std::clamp(static_cast<double>(nanoseconds) / 1e9, 0.0, kMaxRuntimeCost);
@@ -77,13 +81,14 @@ class Maker {
     RuntimeCosts costs;
     costs.map_s = seconds(events_.map.nanoseconds);
     if (events_.issue.count > 0) costs.issue_s = seconds(events_.issue.nanoseconds);
-    // The cost of a replay is not observed. It is at most the cost that the replay saves.
+    // The recorder cannot observe the cost of a replayed task. It is at most the cost of mapping
+    // the task anew.
     costs.replay_s = std::min(costs.replay_s, costs.map_s);
     made_.app.runtime = costs;
   }
 
-  // Adds notes about tasks that were not measured on a kind of processor for which they have a
-  // variant.
+  // Adds notes about tasks that did not run on some kind of processor for which they have a
+  // variant. Tasks with the same missing kinds share a note.
   void note_unmeasured() {
     for (const auto& [kinds, tasks] : not_measured_) {
       const std::size_t shown = std::min(tasks.size(), kMostNamed);
@@ -98,7 +103,8 @@ class Maker {
     }
   }
 
-  // Lists each note once, in the order of first occurrence.
+  // Removes repeated notes, and appends to a note how often it occurred. The order of the first
+  // occurrences stays.
   void count_notes() {
     std::map<std::string, std::size_t> places;
     std::vector<std::string> once;
@@ -117,7 +123,8 @@ class Maker {
     made_.notes = std::move(once);
   }
 
-  // Adds a task with its variants and requirements, without its body.
+  // Adds a task with its variants and requirements, without its body. Two recorded tasks with the
+  // same name get different names.
   void add_task(std::uint32_t number) {
     const Events::Task& from = events_.tasks[number];
     AppTask task;
@@ -137,14 +144,17 @@ class Maker {
 
   // ---- Variants
 
-  // Returns true if two variants are for the same processor kind, so that the mapper has to choose.
+  // Returns true if two variants are for the same kind of processor, so that a mapper has to choose
+  // between them.
   static bool has_two_of_a_kind(const std::vector<Events::Variant>& variants) {
     std::set<ProcKind> kinds;
     for (const Events::Variant& variant : variants) kinds.insert(variant.kind);
     return kinds.size() < variants.size();
   }
 
-  // Adds the variants of a task. Their times are the measured ones.
+  // Adds the variants of a task. The time of a variant is the measured median on its kind of
+  // processor. If the task did not run on that kind, the time on the kind with the most
+  // measurements is taken instead.
   void add_variants(std::uint32_t number, AppTask& task) {
     const Events::Task& from = events_.tasks[number];
     const bool launches = launching_.contains(number);
@@ -189,6 +199,8 @@ class Maker {
 
   // ---- Requirements
 
+  // Returns the default data of a requirement: the partition whose colour is the launch's point, if
+  // the launch uses one so, otherwise the whole region.
   AppData usual(const Events::Shape& shape, const Events::Requirement& requirement) const {
     const auto at = static_cast<std::size_t>(std::max(0, requirement.partition));
     if (requirement.how == Events::How::kPoint &&
@@ -199,8 +211,8 @@ class Maker {
     return {made_.app.regions[requirement.region].name, {}};
   }
 
-  // Describes each requirement of a task as the first launch that has it uses it. Launches that use
-  // it differently state their own data.
+  // Describes each requirement of a task by the first launch that has this requirement with fields.
+  // Launches that use other data state their own. The privilege covers all launches.
   void add_requirements(std::uint32_t number, AppTask& task) {
     for (const Events::Shape& shape : events_.shapes) {
       if (shape.task != number) continue;
@@ -225,15 +237,17 @@ class Maker {
   const Events& events_;
   Recording made_;
   std::set<std::string> names_;
-  std::set<std::uint32_t> launching_;  // tasks that launch other tasks
-  // Tasks that were not measured on a kind, by that kind and the kind that they ran on.
+  // The numbers of the tasks that launch other tasks.
+  std::set<std::uint32_t> launching_;
+  // The names of tasks that were not measured on some kinds of processor. The key consists of the
+  // names of these kinds and the kind whose time was taken instead.
   std::map<std::pair<std::string, ProcKind>, std::vector<std::string>> not_measured_;
 };
 
 }  // namespace
 
-// Makes the application. If its pieces have too many boxes, points are renumbered, or holes
-// dropped.
+// Makes the application. If the pieces have more boxes than an application may have, the points of
+// regions are renumbered. If this does not suffice, the holes of pieces are dropped.
 Result<Recording> recorded_application(std::string_view recorded, const std::string& name) {
   if (recorded.size() > kMaxRecordedBytes) {
     return Error{Error::Code::kTooLarge,
@@ -243,8 +257,8 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   auto events = app::events_from(recorded);
   if (!events) return events.error();
   app::drop_unused_pieces(*events);
-  // Makes the recording from pieces with holes. Fails if they take more boxes than an application
-  // may have.
+  // Makes the application from the events as they are now. Fails if pieces with holes take more
+  // boxes than an application may have.
   const auto made = [&]() -> Result<Recording> {
     if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
     return Error{Error::Code::kTooLarge, "the pieces have too many holes"};

@@ -9,15 +9,16 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostPeriod = 1024;
-constexpr std::size_t kMostComparisons = std::size_t{1}
-                                         << 27;  // limit on the comparisons in one pass
+// Limit on the comparisons in one pass.
+constexpr std::size_t kMostComparisons = std::size_t{1} << 27;
 
-// Folds repetitions into loops. Each loop becomes a new symbol, so that the next pass finds the
-// loops around it.
+// Folds repetitions into loops. Each loop becomes a new symbol, so that the next pass can find a
+// loop around it.
 class Folder {
  public:
   explicit Folder(std::uint32_t first_free) : first_free_(first_free) {}
 
+  // Folds the sequence in passes, until a pass finds no repetition or `depth` passes were made.
   std::vector<Repeat> fold(std::vector<std::uint32_t> sequence, int depth) {
     for (bool more = depth > 0; more && depth > 0; --depth) {
       std::vector<std::uint32_t> shorter = pass(sequence, depth - 1);
@@ -30,11 +31,13 @@ class Folder {
   }
 
  private:
+  // Returns the launch or the loop that a symbol stands for.
   Repeat node(std::uint32_t symbol) const {
     return symbol < first_free_ ? Repeat{symbol} : loops_[symbol - first_free_];
   }
 
-  // Folds the repetitions of one pass, from left to right.
+  // Folds the repetitions of the sequence once, from left to right. For each position, `best` holds
+  // the period of the repetition that begins there and covers the most symbols.
   std::vector<std::uint32_t> pass(const std::vector<std::uint32_t>& in, int depth) {
     struct Best {
       std::uint32_t period = 0, covers = 0;
@@ -45,7 +48,8 @@ class Folder {
         std::min({kMostPeriod, n / 2,
                   std::max<std::size_t>(16, kMostComparisons / std::max<std::size_t>(1, n))});
     for (std::size_t period = 1; period <= most; ++period) {
-      std::size_t equal = 0;  // number of symbols from here on that equal those one period later
+      // The number of symbols, from position i on, that equal the symbol one period later.
+      std::size_t equal = 0;
       for (std::size_t i = n - period; i-- > 0;) {
         equal = in[i] == in[i + period] ? equal + 1 : 0;
         const std::size_t covers = (equal / period + 1) * period;
@@ -66,13 +70,14 @@ class Folder {
     return out;
   }
 
-  // Returns the symbol of a loop. Equal loops have the same symbol.
+  // Returns the symbol of a loop and folds the body of a new loop. Equal loops have the same
+  // symbol, so that later passes can compare them.
   std::uint32_t loop(std::vector<std::uint32_t> body, std::uint32_t count, int depth) {
     const auto [found, is_new] =
         numbers_.try_emplace(std::pair(body, count), static_cast<std::uint32_t>(loops_.size()));
     const std::uint32_t number = found->second;
     if (is_new) {
-      // takes the number of this loop before the loops in its body get theirs
+      // The loop takes its number before the loops in its body take theirs.
       loops_.emplace_back();
       Repeat made{0, count, fold(std::move(body), depth)};
       loops_[number] = std::move(made);
@@ -87,13 +92,15 @@ class Folder {
 
 }  // namespace
 
+// The numbers above the largest symbol of the sequence stand for loops.
 std::vector<Repeat> fold(std::span<const std::uint32_t> sequence) {
   std::uint32_t first_free = 0;
   for (const std::uint32_t symbol : sequence) first_free = std::max(first_free, symbol + 1);
   return Folder(first_free).fold({sequence.begin(), sequence.end()}, kMaxRepeatDepth);
 }
 
-// Returns the number of symbols without loops. Stops counting above `most`.
+// Returns the number of symbols of the unfolded sequence, or `most` + 1 if there are more than
+// `most`. So a short text with deep loops cannot cause a long computation.
 std::uint64_t unfolded_size(const std::vector<Repeat>& folded, std::uint64_t most) {
   std::uint64_t size = 0;
   for (const Repeat& each : folded) {
@@ -105,7 +112,7 @@ std::uint64_t unfolded_size(const std::vector<Repeat>& folded, std::uint64_t mos
   return size;
 }
 
-// Appends the symbols of all repetitions.
+// Appends the symbols of the unfolded sequence. The caller limits their number by unfolded_size().
 void unfold(const std::vector<Repeat>& folded, std::vector<std::uint32_t>& sequence) {
   for (const Repeat& each : folded) {
     for (std::uint32_t i = 0; i < each.count; ++i) {

@@ -10,16 +10,19 @@ namespace groma::app {
 // A symbol, or a body of symbols and loops that is repeated `count` times.
 struct Repeat {
   std::uint32_t symbol = 0;
-  std::uint32_t count = 1;  // at least 2 for a body
+  // The number of repetitions. It is at least 2 if there is a body.
+  std::uint32_t count = 1;
   std::vector<Repeat> body = {};
   friend bool operator==(const Repeat&, const Repeat&) = default;
 };
 
-inline constexpr int kMaxRepeatDepth = 16;  // nesting of bodies
+// Limit on the nesting of bodies.
+inline constexpr int kMaxRepeatDepth = 16;
 
-// Returns the sequence with immediate repetitions folded into loops. It searches from the left and
-// folds the repetition that covers most first. Periods are at most 1,024 symbols or loops. Equal
-// sequences give equal results.
+// Returns the sequence with immediate repetitions folded into loops. The search goes from left to
+// right and folds the repetition that covers the most symbols first. A period has at most 1,024
+// symbols or loops. Equal sequences give equal results. Example: 1 2 2 1 2 2 becomes a loop of two
+// iterations around 1 and a loop of two iterations around 2.
 std::vector<Repeat> fold(std::span<const std::uint32_t> sequence);
 
 // Returns the number of symbols that `folded` stands for. Stops counting above `most`.

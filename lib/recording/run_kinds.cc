@@ -1,4 +1,5 @@
-// Groups the runs of a task, and fits a formula of a run's arguments to the number of its group.
+// Groups the runs of a task by what they launched, and fits a formula that computes the group of a
+// run from its arguments.
 #include "recording/run_kinds.h"
 
 #include <fmt/format.h>
@@ -12,11 +13,14 @@
 namespace groma::app {
 namespace {
 
-constexpr std::size_t kMostKinds = 64;  // limit on the kinds that are distinguished
+// Limit on the kinds of runs that a body distinguishes.
+constexpr std::size_t kMostKinds = 64;
 
-// Returns a formula for the number of a run's kind. `kind_of` has a formula for each shape of
-// launch. If all launches can use one formula of the arguments, it is that formula. Otherwise each
-// launch passes a number that depends on its shape, which is added to `numbers`.
+// Returns a formula for the number of a run's kind. `kind_of` has such a formula for each shape of
+// launch. If all of them are constants, each launch passes its constant as the argument kWhich. If
+// there is one shape, its formula is the result. Otherwise each launch passes the position of its
+// shape as kWhich, and the result chooses the formula by kWhich. `numbers` gets the values that
+// launches pass.
 std::string kind_number(const std::map<std::uint32_t, Formula>& kind_of,
                         std::map<std::uint32_t, std::int64_t>& numbers) {
   const auto is_number = [](const auto& each) {
@@ -42,8 +46,8 @@ std::string kind_number(const std::map<std::uint32_t, Formula>& kind_of,
 
 }  // namespace
 
-// Groups the runs. Runs are of one kind if they launched the same shapes and have arguments of the
-// same layout.
+// Groups the runs. Runs are of one kind if their launches have the same shapes in the same order
+// and if their arguments have the same layout.
 std::vector<RunKind> run_kinds(const Events& events,
                                const std::vector<const Events::Context*>& contexts) {
   std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, RunKind> alike;
@@ -67,17 +71,18 @@ std::vector<RunKind> run_kinds(const Events& events,
 
 std::string argument_name(std::size_t position) { return fmt::format("p{}", position); }
 
-// For each shape of launch, fits a formula of the arguments to the number of the kind. A shape
-// whose task launched nothing has the number -1.
+// For each shape of launch, fits a formula that computes the number of the kind from the arguments.
+// A shape whose tasks launched nothing has the number -1, which is the number of no kind.
 std::optional<KindTest> tell_apart(const Events& events, std::uint32_t task,
                                    const std::vector<RunKind>& kinds) {
   if (kinds.size() > kMostKinds) return std::nullopt;
-  // For each shape of launch of this task: the number of the kind of each run. Runs of any other
-  // shape launched nothing.
+  // The samples of each shape that launches this task: the arguments of a run, and the number of
+  // its kind as the value. Shapes without samples launched tasks that launched nothing.
   std::map<std::uint32_t, Samples> samples;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     for (const Events::Context* context : kinds[k].contexts) {
-      if (context->shape < 0) return std::nullopt;  // the launch of this run is unknown
+      // The launch of this run is unknown, so it cannot pass kWhich.
+      if (context->shape < 0) return std::nullopt;
       Samples& of_shape = samples[static_cast<std::uint32_t>(context->shape)];
       while (of_shape.names.size() < context->given.size()) {
         of_shape.names.push_back(argument_name(of_shape.names.size()));

@@ -13,11 +13,14 @@
 
 namespace groma::app {
 
-// A kind of runs: the runs of a task that launched the same things with other numbers.
+// A kind of runs: the runs of a task that launched the same tasks in the same order, though with
+// other numbers.
 struct RunKind {
   std::vector<const Events::Context*> contexts;
-  std::int64_t count = 0;             // number of runs
-  std::vector<std::uint32_t> shapes;  // shapes of the launched tasks, in the order of the launches
+  // The number of runs.
+  std::int64_t count = 0;
+  // The shape of each launch, in the order of the launches.
+  std::vector<std::uint32_t> shapes;
 };
 // Returns the kinds of the runs in these contexts, those with the most runs first.
 std::vector<RunKind> run_kinds(const Events& events,
@@ -31,11 +34,13 @@ inline constexpr const char* kWhich = "which";
 
 // How a task determines the kind of its run.
 struct KindTest {
-  std::vector<Formula> is_kind;  // for each kind: 1 in its runs, otherwise 0
+  // For each kind, a formula that is 1 in runs of this kind and 0 in other runs.
+  std::vector<Formula> is_kind;
   // The value of the argument kWhich that each launch of the task passes, by the launch's shape.
   // Empty: the argument does not exist.
   std::map<std::uint32_t, std::int64_t> numbers;
-  std::size_t without_runs = 0;  // number of launch shapes whose tasks launched nothing
+  // The number of launch shapes whose tasks launched nothing.
+  std::size_t without_runs = 0;
 };
 // Returns how task `task` determines the kind of its run. Returns nullopt if runs of different
 // kinds had the same arguments.
