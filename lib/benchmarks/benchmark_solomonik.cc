@@ -29,8 +29,8 @@ Application solomonik() {
   multiplication.add_placement(true, "A", "B", "C");
   multiplication.add_multiply_task(Privilege::kReduce);
 
-  // The part of k that point (i, j, l) uses in step s. In a step, each point of a layer uses
-  // another part, as in Cannon's algorithm.
+  // The part of k that point (i, j, l) uses in step s. In a step, no two points in a row or a
+  // column of a layer use the same part, as in Cannon's algorithm.
   const Formula step = "l * steps + (i + j + s) % steps";
   app.task("task_5", {"i", "j", "l"})
       .variant(gpu().inner())

@@ -1,6 +1,6 @@
-// Writes the default mapper's decisions as a mapping program. A DefaultMapper is asked hook by
-// hook. Its decisions become statements; its cutting of launches becomes functions that cut as
-// lib/index_map/blocks.cc does.
+// Writes the decisions of the default mapper as a mapping program. It calls the hooks of a
+// DefaultMapper one after the other. The answers become statements. How the default mapper cuts
+// launches becomes functions, which cut as lib/index_map/blocks.cc does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,14 +22,17 @@
 namespace groma {
 namespace {
 
-// The largest extent for which (x + 1) * blocks cannot overflow: both factors are at most the
-// extent.
+// The largest extent of a launch for which the product (x + 1) * blocks in a block function cannot
+// overflow: both factors are at most the extent.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 
+// Returns true if the default mapper lets a point task run on any processor of this kind in its
+// node.
 bool runs_anywhere_in_node(ProcKind kind) {
   return kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
 }
 
+// Writes the program for one application and one machine.
 class DefaultProgram {
  public:
   DefaultProgram(const app::Data& app, const std::vector<TaskUses>& uses, const Machine& machine,
@@ -40,7 +43,8 @@ class DefaultProgram {
         query_(query),
         processors_(first_of_each_node_type(machine)) {}
 
-  // Returns the program, with comments about decisions that no statement can express.
+  // Returns the text of the program. Comments in the text say which decisions no statement can
+  // express.
   std::string write() {
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
       if (asks_about(query_, app_.tasks[i])) add_task(static_cast<std::uint32_t>(i));
@@ -69,7 +73,9 @@ class DefaultProgram {
  private:
   static std::string line(const edit::Statement& statement) { return statement.str() + ";\n"; }
 
-  // Writes the statements about one task: kinds, data, launches and replication.
+  // Writes the statements about one task: its kinds of processors, its data, its launches and its
+  // replication. A comment replaces them if no statement can name the task or if no processor can
+  // run it.
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
     const TaskUses& uses = uses_[number];
@@ -100,8 +106,8 @@ class DefaultProgram {
     if (static_cast<int>(number) == app_.top_level) add_replication(task, *name, views, kind);
   }
 
-  // Returns the answer of select_task_options; nullopt if the machine has no kind that can run the
-  // task.
+  // Returns the answer of the hook select_task_options. Returns nullopt if the machine has no
+  // processor of a kind that can run the task.
   std::optional<TaskOptions> start(const TaskView& view) const {
     for (ProcKind kind : mapper::rank_kinds(view.tag)) {
       const auto local = mapper::first_from(*machine_, kind, 0);
@@ -118,7 +124,7 @@ class DefaultProgram {
 
   // ---- Data
 
-  // Writes the requirements of a task once for each list of names that launches use.
+  // Writes the requirements of a task once for each list of names that its launches give them.
   void add_requirements(std::uint32_t number, const std::string& name, ProcKind kind) {
     const TaskUses& uses = uses_[number];
     for (std::size_t n = 0; n < uses.names.size(); ++n) {
@@ -132,8 +138,9 @@ class DefaultProgram {
     }
   }
 
-  // Asks the default mapper on each type of node, and writes the requirements that the query asks
-  // about.
+  // Calls map_task on the first processor of each type of node, and writes the requirements that
+  // the query asks about. If the types of nodes get different answers, no statement can express
+  // them.
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
                         const app::LaunchUse& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
@@ -153,8 +160,8 @@ class DefaultProgram {
     }
   }
 
-  // Writes the statements for a requirement. `wish` is null if the types of nodes decide
-  // differently.
+  // Writes the Region and Layout statements for a requirement, or a comment that says why there are
+  // none. `wish` is null if the mapper decides differently on different types of nodes.
   void add_requirement(const app::Task& task, const std::string& name, const std::string& region,
                        std::size_t position, ProcKind kind, const RequirementWish* wish) {
     if (!regions_of_task_.insert({name, region}).second) return;
@@ -189,8 +196,9 @@ class DefaultProgram {
     layouts_ += line(statement);
   }
 
-  // Returns the requirement's name if no other requirement of the task has that name in any launch;
-  // otherwise its position.
+  // Returns the name by which statements refer to the requirement. This is its first name, unless
+  // another requirement of the task has the same name in some launch. Otherwise it is the position
+  // of the requirement.
   static std::string region_of(const std::vector<app::LaunchNames>& all, std::size_t number,
                                std::size_t position) {
     const app::Names& names = all[number][position];
@@ -211,8 +219,8 @@ class DefaultProgram {
 
   // ---- Launches
 
-  // Notes which block functions the task needs. Writes a comment if no function can express how the
-  // launch is cut.
+  // Notes which block functions the launches of a task need. Writes a comment if no function can
+  // express how the default mapper cuts a launch.
   void add_launches(const app::Task& task, const TaskUses& uses, const std::string& name,
                     ProcKind kind) {
     std::set<int> dimensions;
@@ -238,7 +246,8 @@ class DefaultProgram {
     }
   }
 
-  // Writes ControlReplicate if the default mapper replicates the task.
+  // Writes a ControlReplicate statement if the default mapper replicates the task and the task has
+  // a replicable variant for the kind.
   void add_replication(const app::Task& task, const std::string& name, const app::AppView& views,
                        ProcKind kind) {
     const auto options = start(views.view({}));
@@ -254,8 +263,9 @@ class DefaultProgram {
     return fmt::format("blocks_{}_{}d", name_of(kind), dimensions);
   }
 
-  // Returns a function that cuts a launch into blocks. In a dimension of e points, block b of n is
-  // from e * b / n to e * (b + 1) / n, so x is in the last block with e * b < (x + 1) * n.
+  // Returns the text of a function that places a point of a launch with `dimensions` dimensions.
+  // The launch is cut into blocks. In a dimension of e points, block b of n is from e * b / n to e
+  // * (b + 1) / n. So x is in the last block with e * b < (x + 1) * n.
   static std::string block_function(ProcKind kind, int dimensions) {
     std::string text = fmt::format(
         "  e = task.ispace;\n"
@@ -275,7 +285,8 @@ class DefaultProgram {
     return "\n" + edit::definition(function_name(kind, dimensions), text);
   }
 
-  // Writes the block functions, and binds them to tasks.
+  // Returns the text of all block functions, and writes a statement that binds a function to each
+  // task.
   std::string functions() {
     std::string text;
     for (const auto& [kind, dimensions] : blocks_) {
@@ -303,8 +314,8 @@ class DefaultProgram {
     return text;
   }
 
-  // Returns a function that chooses a block function by the number of dimensions, for tasks
-  // launched with different numbers of dimensions.
+  // Returns the text of a function that calls the block function for the launch's number of
+  // dimensions. It serves tasks that are launched with different numbers of dimensions.
   std::string chooser(ProcKind kind, const std::string& function) const {
     const std::set<int>& all = blocks_.at(kind);
     std::string value;
@@ -316,6 +327,7 @@ class DefaultProgram {
     return "\n" + edit::definition(function, fmt::format("  return {};\n", value));
   }
 
+  // A task whose launches a block function places.
   struct Bound {
     std::string name;
     ProcKind kind;
@@ -329,13 +341,16 @@ class DefaultProgram {
   std::string tasks_, regions_, layouts_, rest_, maps_;
   std::map<ProcKind, std::set<int>> blocks_;
   std::vector<Bound> bound_;
-  std::set<std::pair<std::string, std::string>> regions_of_task_;  // pairs already written
+  // The pairs of a task and a region that were written already.
+  std::set<std::pair<std::string, std::string>> regions_of_task_;
   std::set<ProcKind> choosers_;
   bool round_robin_ = false, replicates_ = false;
 };
 
 }  // namespace
 
+// Returns the text of the program, or nullopt if the query names something that the application
+// does not have.
 std::optional<std::string> default_mapping(const Workload& app, const Machine& machine,
                                            const ExplainQuery& query, Diagnostics& diags) {
   bool complete = true;

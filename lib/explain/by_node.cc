@@ -1,10 +1,13 @@
-// Helpers for machines with several types of nodes.
+// Finds the processors on which a mapper has to be asked if a machine has several types of nodes,
+// and compares the mapper's answers.
 #include "explain/by_node.h"
 
 #include <algorithm>
 
 namespace groma {
 
+// Returns the first processor of each kind on the first node of each type. On nodes of the same
+// type, a mapper decides alike.
 FirstProcessors first_of_each_node_type(const Machine& machine) {
   FirstProcessors found;
   std::vector<bool> seen(machine.node_types().size());
@@ -20,7 +23,8 @@ FirstProcessors first_of_each_node_type(const Machine& machine) {
   return found;
 }
 
-// Compares the candidates one by one, with the statements that chose them.
+// Returns true if both wishes have the same candidates in the same order, chosen by the same
+// statements.
 bool same_data(const RequirementWish& a, const RequirementWish& b) {
   const auto same_instance = [](const InstanceWish& x, const InstanceWish& y) {
     return x.memory == y.memory && x.memory_origin == y.memory_origin && x.layout == y.layout &&

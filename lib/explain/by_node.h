@@ -1,5 +1,5 @@
-// Helpers for machines with several types of nodes: where to ask a mapper, and whether its answers
-// differ.
+// Helpers for machines with several types of nodes: they say where to ask a mapper, and whether its
+// answers differ between nodes.
 #pragma once
 
 #include <array>

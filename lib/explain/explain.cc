@@ -1,5 +1,6 @@
-// explain(): collects each decision as the mapper makes it (lib/mapper/decisions.h and the mapper's
-// hooks), and the statements that match it.
+// explain(): collects the decisions of a mapping about an application. Each decision comes from the
+// code that the mapper itself uses (lib/mapper/decisions.h and the hooks), with the statements that
+// match.
 #include "groma/explain.h"
 
 #include <fmt/format.h>
@@ -24,12 +25,14 @@ namespace {
 
 using Reason = BeatenStatement::Reason;
 
+// Returns true if nodes of this type have a memory of this kind that is not empty.
 bool has_memory(const NodeType& node, MemKind memory) {
   const MemoryGroup* group = node.find(memory);
   return group != nullptr && group->capacity_bytes > 0;
 }
 
-// Returns why a processor cannot use a memory kind.
+// Returns why a processor cannot use a kind of memory: it cannot address the memory, or the node or
+// the whole machine has none.
 std::string why_no_memory(const Machine& machine, const Processor& processor, MemKind memory) {
   if (has_memory(machine.node(processor.node), memory)) {
     return fmt::format("{} cannot address it", name_of(processor.kind));
@@ -65,6 +68,8 @@ std::vector<LayoutSpec> other_layouts(const TaskView& task, const VariantView& v
   return found;
 }
 
+// Explains one application under one mapping. Each member function that begins with `explain_`
+// fills one part of the explanation.
 class Explainer {
  public:
   Explainer(const BoundProgram& bound, const app::Data& app, const std::vector<TaskUses>& uses,
@@ -82,12 +87,13 @@ class Explainer {
         site_{bound.shared_machine(), any_processor()},
         processors_(first_of_each_node_type(machine_)) {}
 
-  // Explains all tasks, then lists the statements that decide nothing.
+  // Explains the tasks that the query asks about, then lists the statements that decide nothing.
   Explanation explain() {
     Explanation explanation;
     explanation.application = app_.name;
     explanation.machine = machine_.name();
-    // Explains all tasks: only together do they show which statements never decide.
+    // A statement may decide only about a task that the query does not ask about. So all tasks are
+    // explained, and the results for the other tasks are dropped.
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
       asked_ = asks_about(query_, app_.tasks[i]);
       ExplainedTask task = explain_task(i);
@@ -98,7 +104,7 @@ class Explainer {
   }
 
  private:
-  // Returns the first processor of the machine, to have a place for a mapper.
+  // Returns the first processor of the machine. A mapper needs a processor, whichever it is.
   Processor any_processor() const {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
       const auto first = mapper::first_from(machine_, static_cast<ProcKind>(k), 0);
@@ -107,11 +113,11 @@ class Explainer {
     return {};
   }
 
-  // Returns the list for a problem of the current task: the caller's list if the query asks about
-  // the task, otherwise a list that is thrown away.
+  // Returns the diagnostics to which errors of the current task go: those of the caller if the
+  // query asks about the task, otherwise some that are dropped.
   Diagnostics& task_diags() { return asked_ ? diags_ : ignored_; }
 
-  // Explains one task. Without a processor kind, only the kind is explained.
+  // Explains one task. If no processor can run the task, only the choice of the kind is explained.
   ExplainedTask explain_task(std::size_t number) {
     const TaskUses& task = uses_[number];
     const auto id = static_cast<std::uint32_t>(number);
@@ -128,12 +134,14 @@ class Explainer {
     return explained;
   }
 
-  // Returns a launch of a task about which the application says nothing.
+  // Returns a launch that stands for a task whose launches the application does not describe. Such
+  // a task counts as launched by the top-level task.
   app::LaunchUse unknown_use(std::uint32_t task) const {
     return {.task = task, .depth = static_cast<int>(task) == app_.top_level ? 0 : 1};
   }
 
-  // Explains the choice of the processor kind, with the kinds that were passed over and why.
+  // Explains the choice of the kind of processor. Lists the kinds that were passed over, with the
+  // reasons. Reports an error if the task cannot run anywhere.
   ExplainedKind explain_kind(const TaskView& view) {
     ExplainedKind explained;
     const auto decision = mapper::decide_kind(program_, view, machine_);
@@ -153,7 +161,9 @@ class Explainer {
 
   // ---- Processors
 
-  // Explains each distinct launch once. Launches that differ only in their data count as one.
+  // Explains each launch that differs in parent, depth or domain. Launches that differ only in
+  // their data count as one. A task without described launches is explained as an index launch and
+  // as a single task.
   void explain_launches(std::uint32_t task, const app::AppView& views, ProcKind kind,
                         ExplainedTask& explained) {
     std::set<std::vector<std::int64_t>> seen;
@@ -173,7 +183,8 @@ class Explainer {
     explained.launches.push_back(explain_launch(views, use, false, kind));
   }
 
-  // Explains where a launch goes, with the load of the processors if the query asks about the task.
+  // Explains which function or default places the points of a launch. If the query asks about the
+  // task, also counts the points on each processor, or gives an example for a single task.
   ExplainedLaunch explain_launch(const app::AppView& views, const app::LaunchUse& use,
                                  bool is_index, ProcKind kind) {
     ExplainedLaunch explained;
@@ -202,7 +213,8 @@ class Explainer {
     return explained;
   }
 
-  // Returns an example: where the task runs if its parent runs on the first processor of its kind.
+  // Returns an example for a single task: the processor on which it runs if its parent runs on the
+  // first processor of the parent's kind.
   std::optional<Processor> place_single(const TaskView& view, const app::LaunchUse& use,
                                         const FunctionDecision& function, ProcKind kind) {
     TaskPoint point;
@@ -221,7 +233,8 @@ class Explainer {
 
   // ---- Data
 
-  // Explains the requirements once for each set of names that launches give them.
+  // Explains each requirement once for each list of names that launches give it. The results are in
+  // the order of the positions.
   void explain_requirements(std::uint32_t task, ProcKind kind, ExplainedTask& explained) {
     const TaskUses& uses = uses_[task];
     std::vector<std::vector<ExplainedRequirement>> by_position(
@@ -242,8 +255,9 @@ class Explainer {
     }
   }
 
-  // Explains the requirements of one launch for which `is_new` returns true, on the first processor
-  // of each node type. `explained` is by position.
+  // Explains those requirements of one launch for which `is_new` returns true. Asks on the first
+  // processor of each type of node. `explained` has a list for each position. Reports the errors
+  // that a runtime would report about the answer.
   template <typename IsNew>
   void explain_requirements(std::uint32_t task, const app::AppView& views,
                             const app::LaunchUse& launch, ProcKind kind,
@@ -251,7 +265,8 @@ class Explainer {
                             std::vector<std::vector<ExplainedRequirement>>& explained) {
     const auto count = static_cast<std::uint32_t>(app_.tasks[task].requirements.size());
     const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];
-    std::vector<std::vector<RequirementWish>> wishes;  // by processor, then by position
+    // The answers for each processor and each position.
+    std::vector<std::vector<RequirementWish>> wishes;
     for (const Processor& processor : processors) {
       const TaskView view = views.view(launch, processor);
       const VariantView& variant = *mapper::best_variant(view, kind);
@@ -287,7 +302,8 @@ class Explainer {
     }
   }
 
-  // Returns true if both processors can address the same of the requested memories.
+  // Returns true if both processors can address the same ones of the requested memories. Otherwise
+  // they need separate explanations although the statements are the same.
   bool same_reach(const RequirementWish& wish, const Processor& a, const Processor& b) const {
     const auto same = [&](const InstanceWish& candidate) {
       return machine_.can_address(a.node, a.kind, candidate.memory) ==
@@ -296,7 +312,8 @@ class Explainer {
     return std::all_of(wish.candidates().begin(), wish.candidates().end(), same);
   }
 
-  // Explains the memories, layouts and early collection of one requirement.
+  // Explains the memories and layouts of one requirement, and whether its instance is collected
+  // early. A requirement without access or fields is not mapped and has no further explanation.
   ExplainedRequirement explain_requirement(const TaskView& view, std::uint32_t position,
                                            const RequirementWish& wish) {
     const RequirementView& requirement = view.requirements[position];
@@ -323,8 +340,8 @@ class Explainer {
     return explained;
   }
 
-  // Lists the candidate memories in order. The first usable one is taken, later usable ones are
-  // fallbacks, and each memory that is passed over has the reason.
+  // Explains the candidate memories of a requirement in their order. The first usable memory is
+  // taken, and later usable ones are fallbacks. A memory that is passed over has the reason.
   void explain_memories(MatchQuery query, const TaskView& view, const RequirementWish& wish,
                         ExplainedRequirement& explained) {
     using State = ExplainedMemory::State;
@@ -363,14 +380,15 @@ class Explainer {
       }
       explained.memories.push_back(std::move(memory));
     }
-    // If no memory can be used, these statements decide that the mapping fails.
+    // If no memory can be used, the run fails, and the statements of the candidates are those that
+    // decide so.
     if (taken) return;
     for (const InstanceWish& candidate : wish.candidates())
       statements_.note_decides(candidate.memory_origin);
   }
 
-  // Adds the Region statements that give no candidate, and the Layout statements of a requirement
-  // without an instance.
+  // Adds the Region statements that match but give no candidate, and for a virtual region the
+  // Layout statements that match but have no effect.
   void explain_beaten_regions(MatchQuery query, const RequirementWish& wish,
                               ExplainedRequirement& explained) {
     std::vector<Origin> deciding;
@@ -395,7 +413,8 @@ class Explainer {
 
   // ---- The other task options, and limits
 
-  // Explains limits, stealing and replication.
+  // Explains the limit on instances of the task, stealing, and replication. If a statement asks for
+  // replication and the task is not replicated, gives the reason.
   void explain_options(const TaskView& view, ProcKind kind, ExplainedTask& explained) {
     const auto limit = program_.instance_limit(view.name, kind);
     if (limit) {
@@ -410,7 +429,9 @@ class Explainer {
     explained.stealing = statements_.decided(
         {MappingStatement::kTaskSteal, view.name, {}, kind, {}}, steal ? steal->origin : Origin{});
     TaskView start = view;
-    start.is_index = true;  // an index launch calls no function for its first processor
+    // An index launch does not call a function for its first processor, so only the other options
+    // are decided.
+    start.is_index = true;
     ProgramMapper mapper(shared_, site_);
     MapperRuntime runtime;
     TaskOptions options;
@@ -441,7 +462,8 @@ class Explainer {
 
 }  // namespace
 
-// Checks the names of the query and of the mapping first.
+// Explains the decisions. The names of the query and of the mapping are checked first, because a
+// misspelled name would look like a statement that matches nothing.
 std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
                                    const ExplainQuery& query, Diagnostics& diags) {
   bool complete = true;

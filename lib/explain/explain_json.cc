@@ -1,4 +1,4 @@
-// Writes explanations as JSON. docs/commands.md describes the format.
+// Converts an explanation to JSON. docs/commands.md describes the format.
 #include "explain/json.h"
 #include "explain/words.h"
 #include "groma/explain.h"
@@ -9,6 +9,7 @@ namespace {
 using Json = OrderedJson;
 using Reason = BeatenStatement::Reason;
 
+// Returns the word for a reason in JSON. The words are in the order of the enumerators.
 std::string_view name_of(Reason reason) {
   constexpr std::string_view kNames[] = {"less-specific", "shadowed", "nothing-new",
                                          "inner",         "virtual",  "privilege"};
@@ -31,13 +32,14 @@ class JsonWriter {
   }
 
  private:
+  // Returns the place and text of a statement, or null for the default mapper.
   Json statement(Origin origin) const { return json_of(program_, origin); }
   Json list(const std::vector<Origin>& origins) const {
     Json json = Json::array();
     for (Origin origin : origins) json.push_back(statement(origin));
     return json;
   }
-  // Returns the statements that lost against the deciding one, each with its reason.
+  // Returns the statements that matched but did not decide, each with its reason.
   Json over(const std::vector<BeatenStatement>& others) const {
     Json json = Json::array();
     for (const BeatenStatement& other : others) {
@@ -47,14 +49,14 @@ class JsonWriter {
     }
     return json;
   }
-  // Returns {"value": ..., "by": ..., "over": [...]}.
+  // Returns a decision with its statement: {"value": ..., "by": ..., "over": [...]}.
   Json decision(Json value, const Decided& decided) const {
     return {
         {"value", std::move(value)}, {"by", statement(decided.by)}, {"over", over(decided.beaten)}};
   }
 
-  // Writes all decisions about a task. Without a processor kind there is only the decision about
-  // the kind.
+  // Returns all decisions about a task. If no processor can run the task, only the decision about
+  // its kind.
   Json write(const ExplainedTask& task) const {
     Json json = {{"task", task.name}};
     json["kind"] =
@@ -92,6 +94,7 @@ class JsonWriter {
     return json;
   }
 
+  // Returns how a launch is placed. `loads` and `example` exist only if they are known.
   Json write(const ExplainedLaunch& launch) const {
     Json json = {{"form", launch.is_index ? "index" : "single"}, {"depth", launch.depth}};
     if (!launch.parent.empty()) json["parent"] = launch.parent;
@@ -112,6 +115,8 @@ class JsonWriter {
     return json;
   }
 
+  // Returns the memories and the early collection of a requirement. `node` exists only if nodes
+  // differ.
   Json write(const ExplainedRequirement& requirement) const {
     Json json = {{"position", requirement.position},
                  {"names", requirement.names},
@@ -129,7 +134,7 @@ class JsonWriter {
     return json;
   }
 
-  // Writes a memory. A skipped or virtual memory has no layout.
+  // Returns a memory of a requirement. A memory that is passed over or virtual has no layout.
   Json write(const ExplainedMemory& memory) const {
     constexpr std::string_view kStates[] = {"passed", "taken", "fallback"};
     Json json = {{"memory", groma::name_of(memory.memory)},
@@ -157,6 +162,7 @@ OrderedJson json_of(const Explanation& explanation, const Program& program) {
   return JsonWriter(program).write(explanation);
 }
 
+// The diagnostics stand beside the explanation in the same object.
 std::string to_json(const Explanation& explanation, const Program& program,
                     const Diagnostics& diags) {
   Json json = json_of(explanation, program);

@@ -1,4 +1,4 @@
-// Matches an ExplainQuery with an application.
+// Matches an ExplainQuery with an application, and collects the launches of each task.
 #include "explain/explain_query.h"
 
 #include <fmt/format.h>
@@ -17,14 +17,16 @@
 namespace groma {
 namespace {
 
-// A region or a partition of an application, by its number.
+// A region or a partition of an application: its number and the names by which a mapping may refer
+// to it.
 struct NamedData {
   bool is_region = true;
   std::uint32_t index = 0;
   const app::Names* names = nullptr;
 };
 
-// Finds the region or partition that has this name in the application's description.
+// Returns the region or partition that has this name in the description of the application, or
+// nullopt.
 std::optional<NamedData> find_data(const app::Data& data, std::string_view name) {
   for (std::uint32_t i = 0; i < data.regions.size(); ++i) {
     if (data.regions[i].name == name) return NamedData{true, i, &data.regions[i].names};
@@ -35,7 +37,8 @@ std::optional<NamedData> find_data(const app::Data& data, std::string_view name)
   return std::nullopt;
 }
 
-// Returns true if a requirement uses the data: the region or partition itself, or a part of it.
+// Returns true if a requirement uses the data `whole`: the region or partition itself, or a part of
+// it.
 bool is_part_of(const app::Data& data, const app::Where& where, const NamedData& whole) {
   if (where.what == app::Where::What::kUnknown) return false;
   if (whole.is_region) return where.region == whole.index;
@@ -47,7 +50,8 @@ bool is_part_of(const app::Data& data, const app::Where& where, const NamedData&
   return partition >= 0;
 }
 
-// Returns true if a launch of the task uses the data at this position.
+// Returns true if some launch of the task uses the data at this position. If the launches are not
+// known, the declaration of the task decides.
 bool uses_at(const app::Task& task, const TaskUses& uses, std::size_t position,
              const app::Data& data, const NamedData& whole) {
   const app::Where& declared = task.requirements[position].data;
@@ -58,7 +62,7 @@ bool uses_at(const app::Task& task, const TaskUses& uses, std::size_t position,
   });
 }
 
-// Returns at most kMost of the positions at which tasks use the data: "1 in `work`".
+// Returns some of the positions at which tasks use the data, as in "1 in `work`".
 std::vector<std::string> positions_of(const app::Data& data, const std::vector<TaskUses>& uses,
                                       const NamedData& whole) {
   constexpr std::size_t kMost = 4;
@@ -73,7 +77,8 @@ std::vector<std::string> positions_of(const app::Data& data, const std::vector<T
   return found;
 }
 
-constexpr std::size_t kListedRegions = 12;  // longer lists of names are not shown
+// Lists of names that are longer than this are not shown.
+constexpr std::size_t kListedRegions = 12;
 
 // Returns true if the text consists of digits only.
 bool is_number(std::string_view text) {
@@ -82,7 +87,8 @@ bool is_number(std::string_view text) {
 
 }  // namespace
 
-// Names the positions at which tasks use the data, and its other names.
+// Adds a note that the name exists only in the description, and a help with the other names and the
+// positions by which a mapping can refer to the data.
 bool explain_description_name(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
                               const std::vector<TaskUses>& uses) {
   const auto named = find_data(data, name);
@@ -104,7 +110,8 @@ bool explain_description_name(Diagnostic& diagnostic, std::string_view name, con
   return true;
 }
 
-// Each distinct list of requirement names gets one entry in `names`.
+// Collects the launches of each task. Each distinct list of the names of all requirements gets one
+// entry in `names`. A task without known launches gets the list of its declaration.
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
   std::vector<TaskUses> all(data.tasks.size());
   std::vector<std::map<app::LaunchNames, std::size_t>> known(data.tasks.size());
@@ -129,18 +136,21 @@ bool asks_about(const ExplainQuery& query, const app::Task& task) {
   return query.task.empty() || query.task == task.name;
 }
 
+// The region of a query may be a name or a position.
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position) {
   const app::Names& own = names[position];
   return query.region.empty() || query.region == std::to_string(position) ||
          std::find(own.begin(), own.end(), query.region) != own.end();
 }
 
-// Suggests similar names if a name is unknown.
+// Checks that the application has the task and the region of the query. Reports the missing name
+// otherwise, with similar names or with the positions that exist.
 bool check_query(const ExplainQuery& query, const app::Data& data,
                  const std::vector<TaskUses>& uses, Diagnostics& diags) {
   std::vector<std::string_view> tasks;
   std::set<std::string_view> regions;
-  std::size_t positions = 0;  // of the task with the most requirements
+  // The largest number of requirements of a task that the query asks about.
+  std::size_t positions = 0;
   bool task_found = false, region_found = query.region.empty();
   for (std::size_t t = 0; t < data.tasks.size(); ++t) {
     tasks.push_back(data.tasks[t].name);

@@ -11,16 +11,19 @@ namespace groma {
 
 // How one task is launched.
 struct TaskUses {
-  std::vector<app::LaunchUse> uses;  // empty: the launches are not known
+  // The launches of the task. Empty: they are not known.
+  std::vector<app::LaunchUse> uses;
   // Each distinct list of requirement names that launches use; at least one.
   std::vector<app::LaunchNames> names;
-  std::vector<std::size_t> names_of_use;  // for each use, the index of its list in `names`
+  // For each launch, the position of its list in `names`.
+  std::vector<std::size_t> names_of_use;
 };
 // Returns the uses, one entry for each task. `complete` is set to false if there are more launches
 // than the limit kMaxExplainLaunches.
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete);
 
-// Return true if the query asks about this task, or about this requirement with these names.
+// These functions return true if the query asks about this task, or about the requirement at this
+// position with these names.
 bool asks_about(const ExplainQuery& query, const app::Task& task);
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position);
 

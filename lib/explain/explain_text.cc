@@ -11,7 +11,7 @@ namespace {
 
 using Reason = BeatenStatement::Reason;
 
-// Returns why a statement was not used.
+// Returns why a statement matched but did not decide, in words that stand in parentheses behind it.
 std::string_view words_of(Reason reason) {
   switch (reason) {
     case Reason::kPrecedence:
@@ -37,6 +37,7 @@ class TextWriter {
   TextWriter(const Explanation& explanation, const Program& program, bool color)
       : explanation_(explanation), program_(program), color_(color) {}
 
+  // Returns the whole text.
   std::string write() {
     text_ = fmt::format("{} on {}, decided by {}\n", harmless(explanation_.application),
                         harmless(explanation_.machine), harmless(program_.source().name()));
@@ -74,11 +75,14 @@ class TextWriter {
                                   words_of(other.reason)));
     }
   }
+  // Writes who decided and which statements lost.
   void decided(int depth, const Decided& decision) {
     by(depth, decision.by);
     beaten(depth, decision.beaten);
   }
 
+  // Writes all decisions about a task. If no processor can run the task, only the decision about
+  // its kind.
   void write(const ExplainedTask& task) {
     text_ += '\n';
     bold_line("task " + harmless(task.name));
@@ -94,7 +98,8 @@ class TextWriter {
     write_options(task);
   }
 
-  // Returns the form, domain and parent of a launch: "index launch of 4 x 4 points in main".
+  // Returns the heading of a launch with its form, domain and parent: "index launch of 4 x 4 points
+  // in main".
   static std::string heading(const ExplainedLaunch& launch) {
     std::string text = launch.is_index ? "index launch" : "single task";
     if (launch.domain) {
@@ -105,7 +110,8 @@ class TextWriter {
     return text;
   }
 
-  // Returns the load of the processors, or the example processor of a single task.
+  // Returns how many points the processors get or, for a single task, the example processor.
+  // Returns "" if neither is known.
   static std::string result(const ExplainedLaunch& launch, ProcKind kind) {
     if (launch.loads) {
       const ExplainedLoads& loads = *launch.loads;
@@ -129,7 +135,8 @@ class TextWriter {
     decided(2, launch);
   }
 
-  // Writes the memories of a requirement, the statements that lost, and early collection.
+  // Writes the memories of a requirement, the statements that lost, and early collection if there
+  // is something to say about it.
   void write(const ExplainedRequirement& requirement) {
     std::string names;
     for (const std::string& name : requirement.names) {
@@ -153,7 +160,7 @@ class TextWriter {
     }
   }
 
-  // Writes one memory with its statement, and the layout of the data there.
+  // Writes one memory with the statement that names it, and the layout of the data in this memory.
   void write(const ExplainedMemory& memory) {
     using State = ExplainedMemory::State;
     const bool is_virtual = memory.memory == MemKind::kVirtual;
@@ -178,9 +185,11 @@ class TextWriter {
     decided(4, layout);
   }
 
-  // Writes limits, replication and stealing. Options that no statement decides share one line.
+  // Writes limits, replication and stealing. Those options about which no statement says anything
+  // share one line.
   void write_options(const ExplainedTask& task) {
-    std::string rest;  // decisions that no statement makes
+    // The options that no statement decides.
+    std::string rest;
     const auto option = [&](bool is_on, const Decided& decision, const std::string& words) {
       if (!is_on && !decision.by && decision.beaten.empty()) {
         rest += (rest.empty() ? "" : ", ") + words;
@@ -198,7 +207,7 @@ class TextWriter {
     by(2, {});
   }
 
-  // Writes a list of statements, at most kListed of them, below a heading.
+  // Writes a heading and a list of statements below it, at most kListed of them.
   void list(std::string_view heading, const std::vector<Origin>& origins) {
     if (origins.empty()) return;
     constexpr std::size_t kListed = 100;

@@ -1,4 +1,4 @@
-// Writes diagnostics as JSON. Invalid UTF-8 becomes replacement characters.
+// Converts diagnostics, fixes and statements to JSON. Invalid UTF-8 becomes replacement characters.
 #include "explain/json.h"
 
 #include "explain/words.h"
@@ -15,6 +15,7 @@ Json position_json(const Source& source, std::uint32_t offset) {
   return {{"line", position.line}, {"column", position.column}};
 }
 
+// Adds the start and the end of a range to `json`. Adds nothing if there is no range.
 void add_range(const Source& source, const std::optional<Range>& range, Json& json) {
   if (!range) return;
   json["start"] = position_json(source, range->begin);
@@ -40,6 +41,7 @@ Json diagnostic_json(const Source& source, const Diagnostic& diagnostic) {
   return json;
 }
 
+// Appends all diagnostics to `list`, in the order of the source text.
 void append(const Diagnostics& diags, Json& list) {
   for (const Diagnostic& diagnostic : diags.sorted()) {
     list.push_back(diagnostic_json(diags.source(), diagnostic));
@@ -74,6 +76,8 @@ OrderedJson json_of(const Program& program, Origin origin) {
           {"text", statement_text(program, origin)}};
 }
 
+// Characters that could control a terminal are replaced, too, because the JSON contains foreign
+// text.
 std::string json_line(const Json& json) {
   return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

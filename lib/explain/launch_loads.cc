@@ -1,5 +1,5 @@
-// Counts the points of launches by processor, by boxes where the function allows it and otherwise
-// point by point.
+// Counts the points of a launch that each processor gets. Whole boxes of points are counted at once
+// where the mapping function allows it, otherwise single points.
 #include "explain/launch_loads.h"
 
 #include <algorithm>
@@ -9,7 +9,9 @@
 namespace groma {
 namespace {
 
-constexpr std::int64_t kMaxPiece = 1 << 22;  // points
+// Limit on the points of a piece of a domain. Counting stops between two pieces if a limit is
+// exceeded.
+constexpr std::int64_t kMaxPiece = 1 << 22;
 
 // Calls visit(piece) for the pieces of a domain until it returns false, and then returns false. A
 // piece has at most kMaxPiece points. The domain is cut into as few pieces as possible, dimension
@@ -19,13 +21,15 @@ bool for_each_piece(const Rect& domain, const Visit& visit) {
   // Dimension `cut` is cut into intervals. The dimensions before it are cut into single indices,
   // and the dimensions after it are not cut.
   int cut = domain.dimensions() - 1;
-  std::int64_t behind = 1;  // product of the extents of the dimensions after `cut`
+  // The product of the extents of the dimensions after `cut`.
+  std::int64_t behind = 1;
   for (; cut > 0 && domain.extents[cut] <= kMaxPiece / behind; --cut) {
     behind *= domain.extents[cut];
   }
   const std::int64_t length = std::min(domain.extents[cut], kMaxPiece / behind);
   Rect piece = domain;
-  Rect outer = domain;  // has one point for each piece
+  // A box that has one point for each piece.
+  Rect outer = domain;
   outer.extents[cut] = (domain.extents[cut] + length - 1) / length;
   for (int d = 0; d < domain.dimensions(); ++d) {
     if (d < cut) piece.extents[d] = 1;
@@ -44,8 +48,9 @@ bool for_each_piece(const Rect& domain, const Visit& visit) {
 
 }  // namespace
 
-// Counts whole boxes of points if the mapping function can be specialised to the launch (compiled
-// for its domain), otherwise point by point.
+// Counts the points that the function gives each processor. Whole boxes are counted if the function
+// can be specialised to the launch (compiled for its domain). Otherwise the function is evaluated
+// for each point.
 std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& task,
                                                              FunctionId function, ProcKind kind) {
   TaskPoint point;
@@ -67,7 +72,8 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& tas
   return loads_of(counts, task.domain.volume(), kind);
 }
 
-// Counts the points of a specialised function box by box.
+// Counts the points of a specialised function. Each box that goes to one processor counts as one
+// step.
 std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<const IndexMap>& map,
                                                         ProcKind kind) {
   IndexMap::Cursor cursor(map);
@@ -94,7 +100,7 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<co
 std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskView& task) {
   const ProcKind kind = task.current.kind;
   const std::int64_t volume = task.domain.volume();
-  // Slices by shard may be single points.
+  // If the launch is cut by shard, each slice may be a single point, so all points count.
   const bool by_shard = task.depth == 1 && slices_.by_shard();
   if (!charge_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
     return std::nullopt;
@@ -106,6 +112,7 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskVie
   return loads_of(counts, volume, kind);
 }
 
+// Returns the first of the processors that the function gives the point, or nullopt if it fails.
 std::optional<Processor> LaunchLoads::place(FunctionId function, const TaskPoint& task,
                                             ProcKind kind) {
   if (!charge_points(1)) return std::nullopt;
@@ -114,21 +121,23 @@ std::optional<Processor> LaunchLoads::place(FunctionId function, const TaskPoint
   return placed->processors.front();
 }
 
-// Adds `count` to the number of evaluated points. Returns false if the limit is exceeded.
+// Adds `count` to the number of evaluated points or boxes. Returns false, and adds nothing, if a
+// limit would be exceeded.
 bool LaunchLoads::charge_points(std::int64_t count) {
   if (count > kMaxExplainPoints - points_ || evaluator_.steps() > kMaxPlaceSteps) return false;
   points_ += count;
   return true;
 }
 
-// Returns the number of processors of a kind on the machine.
+// Returns the number of processors of a kind on the machine. The number is cached.
 std::int64_t LaunchLoads::processor_count(ProcKind kind) {
   auto& known = processor_counts_[static_cast<std::size_t>(kind)];
   if (!known) known = mapper::count_processors(bound_.machine(), kind);
   return *known;
 }
 
-// Summarises the points of each processor. Processors without points count for the minimum.
+// Returns the smallest and the largest number of points on a processor. If a processor gets no
+// point, the smallest number is 0.
 ExplainedLoads LaunchLoads::loads_of(const Counts& counts, std::int64_t points, ProcKind kind) {
   ExplainedLoads loads;
   loads.points = points;

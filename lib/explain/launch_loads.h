@@ -20,14 +20,15 @@ namespace groma {
 
 class LaunchLoads {
  public:
-  // All references are used until the last call. `diags` receives the errors and warnings of
+  // All references must be valid until the last call. `diags` receives the errors and warnings of
   // mapping functions, the warnings once for each function.
   LaunchLoads(const BoundProgram& bound, std::shared_ptr<ProgramMapper::Shared> shared,
               const app::Data& app, const std::vector<TaskUses>& uses, Diagnostics& diags)
       : bound_(bound), evaluator_(bound), slices_(std::move(shared), app, uses), diags_(diags) {}
 
-  // Counts the points of `task.domain` that a mapping function gives each processor. This function
-  // and the next two return nullopt if a mapping function fails or a limit is exceeded.
+  // Counts the points of `task.domain` that a mapping function gives each processor.
+  // count_by_function(), count_by_default_mapper() and place() return nullopt if a mapping function
+  // fails or a limit is exceeded.
   std::optional<ExplainedLoads> count_by_function(const TaskView& task, FunctionId function,
                                                   ProcKind kind);
   // Counts the points of `task.domain` that the default mapper gives each processor.
@@ -50,8 +51,10 @@ class LaunchLoads {
   LaunchSlices slices_;
   Diagnostics& diags_;
   std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
-  std::int64_t points_ = 0;      // evaluated so far
-  std::set<FunctionId> warned_;  // functions whose warnings were reported
+  // The number of points and boxes that were evaluated so far.
+  std::int64_t points_ = 0;
+  // The functions whose warnings were reported.
+  std::set<FunctionId> warned_;
 };
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// LaunchSlices: cuts launches with a mapping, as the embedded runtime does.
+// LaunchSlices: cuts index launches with the hooks of a mapping, as the embedded runtime does.
 #include "explain/launch_slices.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace groma {
 
-// Places the top-level task on the first processor kind that the machine has and the task can run
-// on.
+// Finds the processor of the top-level task: the first one of the first kind that the machine has
+// and the task can run on. Then finds out whether the task is replicated.
 LaunchSlices::LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const app::Data& app,
                            const std::vector<TaskUses>& uses)
     : shared_(std::move(shared)), machine_(ProgramMapper::machine_of(*shared_)) {
@@ -27,7 +27,8 @@ LaunchSlices::LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const 
   }
 }
 
-// Asks the mapping whether the top-level task is replicated, and keeps its shards.
+// Asks the mapping whether the top-level task is replicated, and keeps its shards. An answer with a
+// single shard counts as not replicated.
 void LaunchSlices::replicate(const TaskView& top) {
   MapperRuntime runtime;
   TaskOptions options;
@@ -44,13 +45,16 @@ void LaunchSlices::replicate(const TaskView& top) {
   top_ = answer.processors.front();
 }
 
+// Returns the mapper of a processor, which is made at the first call. A runtime has one mapper for
+// each processor, too.
 Mapper& LaunchSlices::mapper(const Processor& local) {
   auto& made = mappers_[{local.kind, local.node, local.index}];
   if (made == nullptr) made = std::make_unique<ProgramMapper>(shared_, MapperSite{machine_, local});
   return *made;
 }
 
-// A launch of the top-level task is cut by shard and begins on that task's processor.
+// Returns the slices of a launch. A launch of the top-level task is divided among its shards first,
+// and the cutting begins on the processor of that task.
 TaskSlices LaunchSlices::slices_of(TaskView launch) {
   MapperRuntime runtime;
   const mapper::Cutter cutter{*machine_, runtime,
@@ -70,7 +74,7 @@ TaskSlices LaunchSlices::slices_of(TaskView launch) {
   return cut ? slices : TaskSlices();
 }
 
-// Asks the mapping's map_task on the task's current processor.
+// Returns the target processors that map_task names on the current processor of the task.
 std::vector<Processor> LaunchSlices::targets(const TaskView& task) {
   MapperRuntime runtime;
   MapTaskOutput wish;

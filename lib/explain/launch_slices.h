@@ -34,8 +34,10 @@ class LaunchSlices {
   std::shared_ptr<ProgramMapper::Shared> shared_;
   std::shared_ptr<const Machine> machine_;
   std::map<std::tuple<ProcKind, std::int64_t, std::int64_t>, std::unique_ptr<Mapper>> mappers_;
-  std::optional<Processor> top_;  // processor of the top-level task
-  ShardTable shards_;             // shards of the top-level task
+  // The processor of the top-level task.
+  std::optional<Processor> top_;
+  // The shards of the top-level task. Empty if the task is not replicated.
+  ShardTable shards_;
 };
 
 }  // namespace groma

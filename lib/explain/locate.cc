@@ -1,4 +1,5 @@
-// Reports the refusals of runtimes at the statements that caused them.
+// Reports refusals, which are diagnostics of a runtime about a mapper's answer, at the statements
+// that caused them.
 #include "explain/locate.h"
 
 #include "mapper/default_policy.h"
@@ -6,7 +7,8 @@
 namespace groma {
 namespace {
 
-// Adds a copy of a refusal's diagnostic, with its notes and helps, at `range`.
+// Adds a copy of a refusal's diagnostic, with its notes and helps, at `range`. Also adds the
+// suggestion that fits the diagnostic, if there is one.
 void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics& diags) {
   Diagnostic& to = diags.add(from.id, range, from.args);
   to.lower_to(from.severity);
@@ -18,6 +20,7 @@ void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics&
 
 }  // namespace
 
+// Without a range of its own, the diagnostic stands at the whole statement.
 void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags) {
   std::optional<Range> range = refusal.diagnostic.range;
   if (!range && refusal.origin) range = program.range(refusal.origin);

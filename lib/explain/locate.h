@@ -1,4 +1,5 @@
-// Reports a runtime's refusals at the statements that caused them.
+// Reports refusals at the statements that caused them. A refusal is a diagnostic of a runtime about
+// an answer of a mapper.
 #pragma once
 
 #include "groma/diagnostics.h"

@@ -1,5 +1,5 @@
-// Names of applications: warns about names in a program that the application does not have, and
-// makes a grammar that allows no other names.
+// Uses the names of an application: warns about names in a program that the application does not
+// have, and collects the names for a grammar that allows no other names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@
 namespace groma {
 namespace {
 
-// The names of an application's tasks, and of its regions and partitions.
+// The names of an application: those of its tasks, and those of its regions and partitions
+// together.
 struct AppNames {
   explicit AppNames(const app::Data& app) {
     for (const app::Task& task : app.tasks) {
@@ -33,7 +34,8 @@ struct AppNames {
   std::set<std::string_view> tasks, regions;
 };
 
-// Warns about names in the statements of a program, and keeps which tasks have which regions.
+// Warns about names in the statements of a program. Works on the syntax tree, because the checked
+// program does not have the place of each name.
 class NameChecker {
  public:
   NameChecker(const Program& program, const app::Data& app, Diagnostics& diags)
@@ -58,6 +60,7 @@ class NameChecker {
     }
   }
 
+  // Checks all statements in the order of the text.
   void check() {
     for (const syntax::Statement& statement : tree_.statements) {
       std::visit([this](const auto& node) { look_at(node); }, statement.node);
@@ -65,7 +68,8 @@ class NameChecker {
   }
 
  private:
-  // Checks the task and region names of a statement, as far as its kind has them.
+  // Checks the task and region names of a statement. The kind of the statement decides which names
+  // it has.
   template <typename Node>
   void look_at(const Node& node) {
     if constexpr (requires { node.names; }) {
@@ -84,8 +88,9 @@ class NameChecker {
     }
   }
 
-  // Warns if no task that the statement names has the region. A region that no task of the
-  // application has was already reported.
+  // Warns if none of the tasks that the statement names has the region. Says nothing if the
+  // statement is about all tasks, or if no task of the application has the region, because another
+  // warning says that.
   void look_at(std::span<const syntax::Name> tasks, const syntax::RegionRef& region) {
     const bool star = !region.is_position && region.value == kStarName;
     const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
@@ -137,24 +142,29 @@ class NameChecker {
   struct Regions {
     std::set<std::string_view> names;
     std::uint32_t count = 0;
-    bool all = true;  // true: no launch was left out
+    // True if all launches of the task are known. Otherwise another launch may use any region.
+    bool all = true;
   };
 
   const app::Data& app_;
   const AppNames names_;
-  std::vector<TaskUses> uses_;  // owns the names in of_task_
+  // The launches of each task. They own the names in of_task_.
+  std::vector<TaskUses> uses_;
   Diagnostics& diags_;
-  Diagnostics ignored_;  // compile() has already reported these
+  // Errors of the parser are dropped, because compile() has reported them.
+  Diagnostics ignored_;
   syntax::Tree tree_;
   std::map<std::string_view, Regions> of_task_;
   std::set<NameId> seen_tasks_, seen_regions_;
   std::size_t idle_ = 0;
-  std::int64_t pairs_ = std::int64_t{1} << 20;  // limit of examined pairs of a task and a region
+  // Limit on the pairs of a task and a region that are examined.
+  std::int64_t pairs_ = std::int64_t{1} << 20;
 };
 
 }  // namespace
 
-// If `app` is null, all processor kinds of the machine are allowed. VIRTUAL is always allowed.
+// Collects the names. If `app` is null, all kinds of processors of the machine are allowed. VIRTUAL
+// is always allowed.
 GrammarNames grammar_names(const Workload* app, const Machine* machine) {
   GrammarNames names;
   std::set<ProcKind> variants;

@@ -1,4 +1,5 @@
-// Notes which statements match and decide, and finds those that decide nothing.
+// Notes which statements of a program match something and which decide something, and lists those
+// that decide nothing.
 #include "explain/statement_use.h"
 
 #include <algorithm>
@@ -10,13 +11,15 @@ namespace groma {
 
 using Reason = BeatenStatement::Reason;
 
+// A statement that decides also matches.
 void StatementUse::note_decides(Origin origin) {
   if (!origin) return;
   decides_.insert(origin.statement);
   matches_.insert(origin.statement);
 }
 
-// Also notes that each of these statements matches something.
+// Returns the matching statements that do not decide, in order of precedence. Notes that each of
+// them matches something.
 std::vector<BeatenStatement> StatementUse::beaten(const MatchQuery& query,
                                                   std::span<const Origin> deciding, Reason reason) {
   std::vector<BeatenStatement> others;
@@ -28,13 +31,17 @@ std::vector<BeatenStatement> StatementUse::beaten(const MatchQuery& query,
   return others;
 }
 
+// Notes that the statement `by` decides. If `by` is empty, the default mapper decides, and all
+// matching statements lost.
 Decided StatementUse::decided(const MatchQuery& query, Origin by) {
   const Origin deciding[] = {by};
   note_decides(by);
   return {by, beaten(query, std::span(deciding, by ? 1 : 0))};
 }
 
-// A shadowed row matches if the row that shadows it matches.
+// Lists the statements that decide nothing, divided into those that match something and those that
+// do not. A statement becomes one or more rows. A row that an earlier row shadows matches if that
+// row matches.
 void StatementUse::find_idle(Explanation& explanation) const {
   const program::Data& data = program_.data();
   std::map<std::uint32_t, bool>

@@ -1,4 +1,4 @@
-// Wording that the reports share.
+// Words that several reports share: statements, layouts, quantities and decisions as short text.
 #include "explain/words.h"
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 
 namespace groma {
 
+// A text that is longer than kShown characters is cut.
 std::string statement_text(const Program& program, Origin origin) {
   constexpr std::size_t kShown = 100;
   const std::string_view whole = program.source().text(program.range(origin));
@@ -35,7 +36,7 @@ std::string count(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-// Chooses the largest prefix for which the number is at least 1.
+// Returns the rate with three digits and the largest SI prefix for which the number is at least 1.
 std::string rate_words(double rate, std::string_view unit) {
   struct Prefix {
     double size;
@@ -55,7 +56,8 @@ std::string seconds_words(double seconds) {
   return profile::time_words(std::llround(seconds / kPicosecond));
 }
 
-// Returns the mapping function, or how the default mapper places the launch.
+// Returns the name of the mapping function that places the launch, or how the default mapper places
+// it.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind) {
   if (!launch.function.empty()) return harmless(launch.function);
   if (launch.is_index) {
@@ -72,6 +74,7 @@ std::string early_collection_words(bool collected) {
   return collected ? "collected as soon as the task is done" : "kept until its memory is needed";
 }
 
+// Returns how many instances of a task may run at once, and where; 0 means no limit.
 std::string limit_words(std::int64_t limit, LimitScope scope) {
   if (limit == 0) return "no limit";
   constexpr std::string_view kWhere[] = {"on a processor", "on all processors of a node",
@@ -90,7 +93,8 @@ std::string steal_words(std::optional<StealScope> steal) {
                                         : "stolen by processors of any node";
 }
 
-// Without a program, all words are about the default mapper.
+// Returns the words for a profile. They find the text and the place of a statement by its number.
+// If `program` is null, all words are about the default mapper.
 ProfileWords words_of(const std::string& title, const Program* program) {
   ProfileWords words;
   words.title = title;

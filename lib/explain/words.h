@@ -1,4 +1,4 @@
-// Wording that the reports share: statements as short text that is safe to print on a terminal,
+// Words that several reports share: statements as short text that is safe to print on a terminal,
 // layouts, quantities and decisions.
 #pragma once
 
@@ -34,7 +34,7 @@ std::string seconds_words(double seconds);
 // decides; otherwise it must outlive the result.
 ProfileWords words_of(const std::string& title, const Program* program);
 
-// Describe a decision, whether the mapping or the default mapper made it.
+// These functions describe a decision, whether the mapping or the default mapper made it.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
 std::string early_collection_words(bool collected);
 std::string limit_words(std::int64_t limit, LimitScope scope);

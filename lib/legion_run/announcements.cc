@@ -1,4 +1,5 @@
-// Recognises the lines of Groma's library by how they begin.
+// Recognises the lines that Groma's library writes among the other output of a program, by the
+// words with which they begin.
 #include "legion_run/announcements.h"
 
 #include <algorithm>
@@ -6,15 +7,17 @@
 namespace groma::inspect {
 namespace {
 
-// Texts that lib/legion/preload*.cc write.
+// The beginnings of the lines that lib/legion/preload*.cc write.
 constexpr std::string_view kMapped = "groma: mapped by ";
 constexpr std::string_view kRecords = "groma: records, ";
 constexpr std::string_view kElsewhere = "groma: the first process records";
 constexpr std::string_view kNotMapped = "groma: not mapped: ";
-constexpr std::size_t kMaxLine = 400;  // bytes of a line that are read
+// Only this many bytes of a line are read.
+constexpr std::size_t kMaxLine = 400;
 
 }  // namespace
 
+// Collects bytes until a line is complete. A line may arrive in several calls.
 void Announcements::read(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
@@ -25,7 +28,9 @@ void Announcements::read(std::string_view bytes) {
   }
 }
 
-// Counts the current line, and begins a new one.
+// Counts the current line if it comes from Groma's library, and begins a new line. The first line
+// about a recording also names the machine. A machine with unexpected characters is ignored,
+// because any program can write such a line.
 void Announcements::take() {
   mapped += line_.starts_with(kMapped) ? 1 : 0;
   not_mapped += line_.starts_with(kNotMapped) ? 1 : 0;

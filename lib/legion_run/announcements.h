@@ -1,4 +1,5 @@
-// Announcements: what Groma's library says on the standard error of a program that it took over.
+// Announcements: the messages of Groma's library on the standard error of a program that the
+// library took over.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace groma::inspect {
 
-// Reads the lines of the library among any other output.
+// Counts the messages of the library among any other output.
 class Announcements {
  public:
   // Reads the next bytes of standard error.
@@ -16,7 +17,8 @@ class Announcements {
   void end() { take(); }
 
   int mapped = 0, records = 0, not_mapped = 0, elsewhere = 0;
-  std::string machine;  // `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512`, from the first record
+  // The machine in the first message about a recording: `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512`.
+  std::string machine;
 
  private:
   void take();

@@ -1,5 +1,5 @@
-// Checked: each line of the file has a day and the key of a program that ran successfully on that
-// day.
+// Checked: each line of the file has a day, and the key of a program and a mapping with which the
+// program ran successfully on that day.
 #include "legion_run/checked.h"
 
 #include <fmt/format.h>
@@ -22,11 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostChecked = 1000;  // limit of remembered lines
+// Limit on the remembered lines.
+constexpr std::size_t kMostChecked = 1000;
 constexpr std::size_t kMostCheckedBytes = 1 << 20;
 constexpr std::int64_t kMostDays = 7;
 
-// Returns a file's path, size and modification time; "" if there is no such file.
+// Returns the absolute path, the size and the modification time of a file as text; "" if there is
+// no such file.
 std::string file_of(const std::string& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return "";
@@ -35,7 +37,7 @@ std::string file_of(const std::string& path) {
   return fmt::format("({} {} {})", fs::weakly_canonical(path, code).string(), bytes, time);
 }
 
-// docs/legion.md lists these names.
+// The environment variables that are not part of the key. docs/legion.md lists these names, too.
 constexpr std::array kIgnoredVariables = std::to_array<std::string_view>(
     {// The shell.
      "_", "HISTCONTROL", "HISTFILE", "HISTFILESIZE", "HISTSIZE", "MAIL", "OLDPWD", "PROMPT_COMMAND",
@@ -52,7 +54,8 @@ constexpr std::array kIgnoredVariables = std::to_array<std::string_view>(
      // The program does not get this one.
      "GROMA_API_KEY"});
 
-// Returns true if the environment variable cannot change what a program computes.
+// Returns true if the environment variable cannot change what a program computes. A pattern that
+// ends with `*` stands for all names that begin so.
 bool is_ignored(std::string_view name) {
   return std::any_of(kIgnoredVariables.begin(), kIgnoredVariables.end(),
                      [&](std::string_view pattern) {
@@ -61,7 +64,8 @@ bool is_ignored(std::string_view name) {
                      });
 }
 
-// Returns a hash of the folder and of the environment variables that may affect a program.
+// Returns a hash of the current folder and of the environment variables that may affect a program.
+// The variables are sorted, so that their order does not matter.
 std::string surroundings() {
   std::vector<std::string_view> variables;
   for (char** at = environ; *at != nullptr; ++at) {
@@ -75,8 +79,8 @@ std::string surroundings() {
   return fmt::format("{:016x}", std::hash<std::string>()(all));
 }
 
-// Calls `use(line, day, key)` for each valid line. Every line, also the last, must end with a line
-// break.
+// Calls `use(line, day, key)` for each valid line of the file, and skips the others. The last line,
+// too, must end with a line break: a line that was cut off must not count.
 template <typename Use>
 void for_each_line(std::string_view text, const Use& use) {
   for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
@@ -97,8 +101,8 @@ std::int64_t Checked::days_since_1970() {
   return std::chrono::floor<Days>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// Builds the key of this program under this mapping, and reads the file. A key that is too long is
-// not remembered.
+// Builds the key of this program under this mapping, and reads the file. The file is then not used
+// if the key is too long, because such keys would fill the file.
 Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, std::int64_t today)
     : file_(run.checked_file), today_(today) {
   own_ = mapping_mark(mapping) + ' ' + surroundings();
@@ -120,6 +124,8 @@ Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, s
   if (text) rest_ = *text;
 }
 
+// Returns true if the file has the key with a day of the last week. A day in the future does not
+// count.
 bool Checked::known() const {
   bool is_known = false;
   for_each_line(rest_, [&](std::string_view, std::int64_t day, std::string_view key) {
@@ -128,7 +134,8 @@ bool Checked::known() const {
   return is_known;
 }
 
-// Writes the new line first and keeps at most kMostChecked lines.
+// Writes the file anew, with the new line first and then at most kMostChecked - 1 of the old lines,
+// so that the oldest lines go. An error is ignored, because the program is then only checked again.
 void Checked::remember() const {
   if (file_.empty() || known()) return;
   std::string text = fmt::format("{} {}\n", today_, own_);

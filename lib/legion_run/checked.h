@@ -1,6 +1,6 @@
-// Checked: remembers which programs ran successfully under which mappings, in a file with one line
-// for each (ProgramRun::checked_file). Best effort: a program that is not remembered is checked
-// again.
+// Checked: remembers in a file (ProgramRun::checked_file) which programs ran successfully under
+// which mappings. The file has one line for each pair. This is best effort: a program that is not
+// remembered is checked again.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ std::span<const std::string_view> ignored_variables();
 
 class Checked {
  public:
-  // Two runs are of the same program if these are equal:
-  // - the words of the command
-  // - the folder
-  // - the environment variables, except those of ignored_variables()
-  // - the files named by the words (`FILE` and `--input=FILE`), by size and modification time
+  // Two runs count as runs of the same program if these are equal:
+  // * the words of the command
+  // * the current folder
+  // * the environment variables, except those of ignored_variables()
+  // * the files that the words name (`FILE` and `--input=FILE`), by size and modification time
   //
-  // Files that these files read are not known, so an entry expires after a week. `compares`: the
-  // results are compared, if there are ProgramRun::results. `today`: days since 1970.
+  // The files that these files read are not known, so an entry expires after a week. `compares`:
+  // the results are compared if there are ProgramRun::results. `today`: days since 1970.
   Checked(const Program& mapping, const ProgramRun& run, bool compares,
           std::int64_t today = days_since_1970());
 

@@ -1,4 +1,4 @@
-// explain_log(): compares what a mapper log shows with the statements about it.
+// explain_log(): compares the decisions that a mapper log shows with the statements of the mapping.
 #include "groma/explain_log.h"
 
 #include <fmt/format.h>
@@ -24,19 +24,22 @@ using Difference = LoggedStatement::Difference;
 
 constexpr std::size_t kMostDifferences = 5;
 
+// Returns the names of the kinds, with commas between them.
 std::string kind_words(const std::vector<ProcKind>& kinds) {
   std::string text;
   for (const ProcKind kind : kinds) text += (text.empty() ? "" : ", ") + std::string(name_of(kind));
   return text;
 }
 
-// A layout as a log writes it: "SoA:YX", slowest dimension first.
+// A layout as a log writes it: "SoA:YX". The letters name the dimensions, the slowest one first.
 struct LoggedLayout {
   FieldOrder fields = FieldOrder::kSoa;
-  std::string order;                         // order of the dimensions, if there are several
-  std::optional<DimensionOrder> dimensions;  // C or Fortran order; nullopt: neither
+  // The order of the dimensions. Empty: the data has only one dimension.
+  std::string order;
+  // C or Fortran order. nullopt: the order is neither of them.
+  std::optional<DimensionOrder> dimensions;
 };
-// Reads a logged layout; nullopt if it is neither SoA nor AoS.
+// Reads a logged layout. Returns nullopt if the fields are neither in SoA nor in AoS order.
 std::optional<LoggedLayout> read_layout(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string fields = text.substr(0, colon);
@@ -54,7 +57,8 @@ std::optional<LoggedLayout> read_layout(const std::string& text) {
   return layout;
 }
 
-// Returns true if the logged layout is as the statement says; nullopt if the log does not tell.
+// Returns true if the logged layout is the one that the statement asks for, and nullopt if the log
+// does not tell. `one_field`: the order of the fields does not matter, because there is only one.
 std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& text, bool one_field) {
   const auto layout = read_layout(text);
   if (!layout) return std::nullopt;
@@ -64,8 +68,8 @@ std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& tex
   return *layout->dimensions == wanted.dimensions;
 }
 
-// Returns a logged layout in the words of a Layout statement, as far as the language can express
-// it.
+// Returns a logged layout in the words of a Layout statement: "AOS C_order". What the language
+// cannot express keeps the words of the log.
 std::string layout_in_words(const std::string& text) {
   const auto layout = read_layout(text);
   if (!layout) return text;
@@ -75,8 +79,12 @@ std::string layout_in_words(const std::string& text) {
   return words + (*layout->dimensions == DimensionOrder::kC ? " C_order" : " F_order");
 }
 
+// Compares all decisions of a log with the statements of a program, and collects for each statement
+// whether the run did what the statement says.
 class LogJudge {
  public:
+  // Makes an entry for each statement, with all rows that it has in the tables of the program.
+  // `app` may be null; otherwise it names the regions that the log does not name.
   LogJudge(const Program& program, const MapperLog& log, const Workload* app, Diagnostics& diags)
       : program_(program), log_(log), diags_(diags) {
     for (const auto* rows : {&program.data().rows, &program.data().shadowed}) {
@@ -95,7 +103,7 @@ class LogJudge {
     }
   }
 
-  // Returns every statement of the program with its state.
+  // Returns every statement of the program with its state. Call it once.
   std::vector<LoggedStatement> judge() {
     for (const MapperLog::Task& task : log_.tasks) judge(task);
     for (const MapperLog::Data& data : log_.data) judge(data);
@@ -105,11 +113,12 @@ class LogJudge {
     for (auto& [number, statement] : statements_) all.push_back(finished(number, statement));
     return all;
   }
-  // Returns the number of points that were not compared with their functions, because these take
-  // too many steps.
+  // Returns the number of points that were not compared with their mapping functions, because the
+  // functions take too many steps.
   std::int64_t left_out() const { return left_out_; }
 
  private:
+  // Returns the noun for what the statements of a table decide about: a region, a point or a task.
   static std::string of_table(program::TableId table) {
     switch (static_cast<MappingStatement>(table)) {
       case MappingStatement::kRegion:
@@ -123,7 +132,9 @@ class LogJudge {
     }
   }
 
-  // Reads the names of requirements that have the same names in all launches.
+  // Reads the names of each requirement that has the same names in all launches of its task. The
+  // names of other requirements stay unknown, because the log does not say to which launch a task
+  // belongs.
   void read_names(const Workload& app) {
     bool complete = true;
     const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
@@ -143,9 +154,13 @@ class LogJudge {
 
   LoggedStatement& at(Origin origin) { return statements_[origin.statement]; }
 
+  // Counts `count` decisions that followed the statement. An empty origin is ignored: no statement
+  // decided.
   void acted(Origin origin, std::int64_t count) {
     if (origin) at(origin).acted += count;
   }
+  // Counts `count` decisions that did not follow the statement. Equal differences are counted
+  // together. The first kMostDifferences different ones are kept, each with one example.
   void refused(Origin origin, std::int64_t count, std::string wanted, std::string got,
                const std::string& example, Difference::Kind kind = Difference::Kind::kOtherValue) {
     if (!origin) return;
@@ -163,18 +178,19 @@ class LogJudge {
                       Difference::Kind kind) {
     refused(origin, count, "replicated", "not replicated", task, kind);
   }
+  // Notes that the log cannot show whether the run followed the statement, and why.
   void hidden(Origin origin, const char* why) {
     if (origin) hidden_.emplace(origin.statement, why);
   }
-  // Marks the statements that match but did not decide.
+  // Marks the statements that match the query but did not decide, because `deciding` did.
   void beaten(const MatchQuery& query, Origin deciding) {
     for (const Match& match : program_.matches(query)) {
       if (match.origin != deciding) beaten_.insert(match.origin.statement);
     }
   }
 
-  // Compares the logged kind of a task with its statements, and marks statements that a log cannot
-  // show.
+  // Compares the kind of processor on which a task ran with the Task statements. Notes for the
+  // statements about functions, limits and stealing whether a log can show them.
   void judge(const MapperLog::Task& task) {
     const std::string got = task.kind ? std::string(name_of(*task.kind)) : "a utility processor";
     const auto kinds = program_.task(task.name);
@@ -227,8 +243,8 @@ class LogJudge {
            collect.value_or(Origin{}));
   }
 
-  // The statement that lists the logged memory acted; statements that listed earlier memories were
-  // not honoured.
+  // Compares the logged memory with the Region statements. The statement that lists this memory
+  // acted. The statements that listed memories before it were not honoured.
   void judge_memory(const MapperLog::Data& data, const RegionNames& region) {
     const auto candidates = program_.memories(data.task, region, *data.kind);
     const auto taken =
@@ -241,7 +257,7 @@ class LogJudge {
     const Origin by = taken == candidates.end() ? Origin{} : taken->origin;
     const std::string got = data.memory ? std::string(name_of(*data.memory)) : "another memory";
     acted(by, data.count);
-    // Memories that earlier statements asked for, by statement.
+    // The memories that earlier statements asked for, by the number of the statement.
     std::map<std::uint32_t, std::string> passed;
     for (auto each = candidates.begin(); each != taken; ++each) {
       if (each->origin == by) continue;
@@ -263,8 +279,9 @@ class LogJudge {
     return fmt::format("region {} of {}", data.position, data.example);
   }
 
-  // A log shows only the order of dimensions and fields. Alignment, exactness and compactness are
-  // not visible.
+  // Compares the logged layout with the Layout statement. A log shows only the order of dimensions
+  // and fields, so a statement about alignment, exactness or compactness cannot be confirmed, only
+  // refuted.
   void judge_layout(const MapperLog::Data& data, const RegionNames& region) {
     const auto layout = program_.layout(data.task, region, *data.kind, *data.memory);
     beaten({MappingStatement::kLayout, data.task, region, data.kind, data.memory},
@@ -309,7 +326,8 @@ class LogJudge {
     }
   }
 
-  // Compares the processor of each point with the one that its function gives.
+  // Compares the processor of each point task with the one that its mapping function gives. Only
+  // possible if the log lists the whole machine and the domain of the launch is known.
   void judge_points() {
     std::vector<std::optional<FunctionDecision>> functions;
     bool any = false;
@@ -358,9 +376,9 @@ class LogJudge {
     }
   }
 
-  // Returns true if a task with that name moved there because of a TaskSteal statement. The log
-  // does not tell which point moved, so the first points on that processor count, as many as were
-  // moved.
+  // Returns true if a task with this name was moved to this processor because of a TaskSteal
+  // statement. The log does not tell which point was moved. So the first points on the processor
+  // count as moved, as many as there were moves.
   bool was_stolen(const MapperLog::Task& task, const Processor& to) {
     const auto steal = program_.task_steal(task.name, to.kind);
     const auto moved = moves_.find({task.name, to.node, to.kind, to.index});
@@ -370,7 +388,8 @@ class LogJudge {
     return true;
   }
 
-  // Sets the state of a statement; the first case that applies wins.
+  // Returns the statement with its state. The first case that applies decides: a single refusal
+  // outweighs all decisions that followed the statement.
   LoggedStatement finished(std::uint32_t number, LoggedStatement statement) const {
     const auto why = hidden_.find(number);
     if (statement.refused > 0) {
@@ -415,6 +434,7 @@ constexpr std::array<std::string_view, 5> kHeadings = {
     "Statements that others overruled:", "Statements that nothing in the run matches:",
     "Statements of which such a log says nothing:"};
 
+// Returns how often a statement was followed or refused, or why the log does not show it.
 std::string result(const LoggedStatement& statement) {
   if (statement.state == State::kActed) return count(statement.acted, statement.of);
   if (statement.state == State::kNotHonoured) {
@@ -435,7 +455,8 @@ OrderedJson json_of(const Difference& difference) {
   return json;
 }
 
-// Returns a sentence about the statement printed above it.
+// Returns a sentence about a difference. It stands below the text of the statement, so "it" is the
+// statement.
 std::string sentence(const Difference& one) {
   const std::string times = count(one.count, "time"), example = harmless(one.example);
   switch (one.kind) {
@@ -452,6 +473,8 @@ std::string sentence(const Difference& one) {
                      harmless(one.got), times, example);
 }
 
+// Returns the JSON of all statements with their states and differences. docs/commands.md describes
+// it.
 OrderedJson log_json(const LogExplanation& log, const Program& program) {
   OrderedJson json = {{"file", log.log},
                       {"lines", log.lines},
@@ -479,6 +502,8 @@ OrderedJson log_json(const LogExplanation& log, const Program& program) {
 
 }  // namespace
 
+// Compares the log with the program. `name` is the name of the log, for messages. `app` may be
+// null.
 LogExplanation explain_log(const Program& program, const MapperLog& log, std::string name,
                            const Workload* app, Diagnostics& diags) {
   LogExplanation made;
@@ -496,6 +521,7 @@ LogExplanation explain_log(const Program& program, const MapperLog& log, std::st
   return made;
 }
 
+// Draws the statements for a person, grouped by their states.
 std::string draw(const LogExplanation& log, const Program& program, bool color) {
   std::string text = fmt::format("{}: {} and {} mapped", harmless(log.log),
                                  count(log.tasks, "task"), count(log.regions, "region"));

@@ -1,4 +1,5 @@
-// Judges a run by its exit code, by its results and by what the guide recognises in its output.
+// Decides whether a run of a program under a mapping was right: by its exit code, by its results,
+// and by what the guide recognises in its output.
 #include "legion_run/judge_run.h"
 
 #include <fmt/format.h>
@@ -20,17 +21,21 @@ using End = CommandOutcome::End;
 using Same = ProgramResult::Same;
 using Stage = ProgramResult::Stage;
 
-// The guide knows this text (lib/guide/rules).
+// The beginning of a line that tells the guide that the results differ. A rule in lib/guide/rules
+// matches it.
 constexpr std::string_view kOtherResults = "groma: other results than without the mapping: ";
-constexpr int kMaxReferences = 3;  // reference runs before a difference counts
+// The number of runs without the mapping, at most, with which the results are compared before a
+// difference counts. Some programs print different results each time.
+constexpr int kMaxReferences = 3;
 
 // Returns true if the command has this word.
 bool has_word(const ProgramRun& run, std::string_view word) {
   return std::find(run.words.begin(), run.words.end(), word) != run.words.end();
 }
 
-// Returns the kinds that Legion provides only with a flag and that the command lacks. Only known
-// for an application, whose flags are all known.
+// Returns the kinds of processors and memories that Legion provides only with a flag, and whose
+// flag the command does not have. The list is empty for a program that is not a known application,
+// because such a program may set the flags by other means.
 std::vector<std::string> lacking(const ProgramRun& run) {
   std::vector<std::string> kinds;
   if (run.app == nullptr) return kinds;
@@ -41,7 +46,8 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   return kinds;
 }
 
-// Describes how a program ended if no Legion runtime said more.
+// Returns how a program ended, as the end of a sentence. It is needed if no Legion runtime said
+// more.
 std::string words_of_end(const CommandOutcome& outcome) {
   if (outcome.end == End::kDeadline) return " before its time limit";
   if (outcome.end == End::kSignalled) return fmt::format("; signal {} ended it", outcome.code);
@@ -51,13 +57,16 @@ std::string words_of_end(const CommandOutcome& outcome) {
   return "";
 }
 
-// Returns true if Groma refused the mapping; such a refusal ends the process with a diagnostic.
+// Returns true if Groma refused the mapping. Such a refusal ends the process with a diagnostic of
+// Groma.
 bool is_refusal(const Feedback& feedback) {
   return !feedback.matches.empty() && feedback.matches.front().from == GuideMatch::From::kGroma;
 }
 
-// Compares the results with those of runs without the mapping. Returns how they differ; "" if they
-// do not, or if they cannot be compared.
+// Compares the results of a run with those of runs without the mapping, which it starts if there
+// are none yet. Returns how the results differ; "" if they do not differ or cannot be compared.
+// Sets `result.same_results`. A difference counts only if it remains after kMaxReferences runs,
+// because the difference between two runs without the mapping shows which lines change each time.
 Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRun& run,
                                   ProgramResult& result) {
   const auto cannot = [&result](Same why) {
@@ -77,7 +86,8 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
       result.stopped = true;
       return cannot(Same::kUnknown);
     }
-    // The program may fail sometimes; the first reference run succeeded.
+    // A program may fail now and then. If an earlier run without the mapping succeeded, its results
+    // are enough.
     if (!without->ended_well() && references > 0) break;
     if (!without->ended_well()) return cannot(Same::kUnknown);
     if (!is_comparable(*without)) return cannot(Same::kTooLong);
@@ -88,22 +98,23 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
   return difference ? to_text(*difference) : "";
 }
 
-// Judges one run. The functions are called in their order.
+// Judges one run. The public functions are called in the order in which they stand.
 class RunJudge {
  public:
   RunJudge(const EndedRun& ended, const GuideRules& rules, ProgramResult& result)
       : ended_(ended), run_(ended.run), rules_(rules), result_(result) {}
 
-  // Compares the results of a run that ended well, if that is wanted.
+  // Compares the results of a run that ended well, unless the caller does not want this, a launcher
+  // started Groma, or the program ran well under the mapping in the last 7 days.
   std::optional<Error> compare_if_wanted() {
     if (!ended_.is_well()) return std::nullopt;
     result_.same_results = why_not_compared();
     return result_.same_results == Same::kUnknown ? compare() : std::nullopt;
   }
 
-  // Lets the guide explain the output. Compares the results if the guide recognises a failure in
-  // the output of a program that continued: if the program prints the same without the mapping, the
-  // failure is normal for it.
+  // Lets the guide explain the output. A program may print a failure and yet end with exit code 0.
+  // Its results are then compared, unless this was done before: if the program prints the same
+  // without the mapping, the failure is normal for the program.
   std::optional<Error> explain() {
     result_.feedback = feedback();
     const bool may_compare = ended_.mapping != nullptr && run_.results != nullptr && !is_launched();
@@ -115,6 +126,8 @@ class RunJudge {
     return std::nullopt;
   }
 
+  // Returns the stage in which the run failed, or kDone. A program that Groma did not take over,
+  // and a mapping that Groma refused, fail before the first task runs (kMap).
   Stage stage() const {
     if (!differs_.empty() || prints_failure()) return Stage::kExecute;
     if (ended_.is_well()) return Stage::kDone;
@@ -129,7 +142,8 @@ class RunJudge {
            result_.same_results != Same::kSame;
   }
 
-  // Returns why a successful run is not compared; kUnknown if it is compared.
+  // Returns why the results of a successful run are not compared, or kUnknown if they must be
+  // compared.
   Same why_not_compared() const {
     if (ended_.mapping == nullptr || run_.results == nullptr) return Same::kNotCompared;
     if (is_launched()) return Same::kLaunched;
@@ -138,6 +152,8 @@ class RunJudge {
                                                                            : Same::kUnknown;
   }
 
+  // Compares the results and stores how they differ. Returns an error if the program cannot be
+  // started.
   std::optional<Error> compare() {
     auto difference = other_results(ended_.outcome, run_, result_);
     if (!difference) return difference.error();
@@ -145,7 +161,8 @@ class RunJudge {
     return std::nullopt;
   }
 
-  // Returns the guide's feedback from the results, both outputs and the profile.
+  // Returns the guide's feedback on the difference of the results and on both outputs. Where the
+  // middle of an output was left out, a line break separates the two parts.
   Feedback feedback() const {
     const CommandOutcome& outcome = ended_.outcome;
     GuideReader reader(rules_);
@@ -159,7 +176,7 @@ class RunJudge {
       if (output->left_out_bytes > 0) reader.read("\n");
       reader.read(std::string_view(output->text).substr(output->cut_at));
     }
-    // Exit code 127: the command was not found, and the output says so.
+    // A shell ends with exit code 127 if it does not find the command. The output then says so.
     const bool never_began = outcome.end == End::kExited && outcome.code == 127;
     if (!ended_.taken_over && !ended_.said_why_not && !never_began) {
       reader.begin("groma run");
@@ -170,7 +187,8 @@ class RunJudge {
     return reader.feedback(context());
   }
 
-  // Returns what the guide needs to know beside the output.
+  // Returns the facts that the guide needs beside the output. A run that Groma did not take over
+  // counts as failed even with exit code 0.
   GuideContext context() const {
     GuideContext context;
     context.exit_code = result_.exit_code == 0 && !ended_.taken_over ? 1 : result_.exit_code;
@@ -178,6 +196,8 @@ class RunJudge {
     context.program = ended_.mapping;
     context.profile = ended_.profile;
     context.lacking = lacking(run_);
+    // The guide suggests a run with Legion's checks, unless this run had them. An empty text means
+    // no suggestion.
     if (result_.checked || has_word(run_, kCheckFlag)) {
       context.checks = "";
     } else if (ended_.mapping != nullptr) {

@@ -16,18 +16,22 @@ struct EndedRun {
   const Program* mapping;  // null: the program maps itself
   const ProgramRun& run;
   const CommandOutcome& outcome;
-  bool taken_over = false;    // Groma's library took over a Legion of the program
-  bool said_why_not = false;  // or said why it did not
-  bool was_checked = false;   // the program has run well under the mapping in the last 7 days
-  const ProfileFacts* profile = nullptr;  // the run's profile; null: none
+  // True if Groma's library took over a Legion runtime of the program.
+  bool taken_over = false;
+  // True if the library said why it did not take over a runtime.
+  bool said_why_not = false;
+  // True if the program has run well under the mapping in the last 7 days.
+  bool was_checked = false;
+  // The profile of the run, or null.
+  const ProfileFacts* profile = nullptr;
 
   // Returns true if the program ended well and was taken over.
   bool is_well() const { return taken_over && outcome.ended_well(); }
 };
 
-// Sets the stage, the feedback and the comparison of results. Expects the exit code, `checked` and
-// the record in `result`. May run the program without the mapping to compare results. Fails if the
-// program cannot be started then.
+// Sets the stage, the feedback and the comparison of results in `result`, which must have the exit
+// code, `checked` and the record. May run the program without the mapping to compare the results.
+// Fails if the program cannot be started for that.
 std::optional<Error> judge_run(const EndedRun& ended, const GuideRules& rules,
                                ProgramResult& result);
 

@@ -1,4 +1,5 @@
-// LogLimits: how much of a mapper log may still be kept, and how many entries were left out.
+// LogLimits: limits the names that are kept of a mapper log, and counts the entries that were left
+// out.
 #pragma once
 
 #include <cstddef>

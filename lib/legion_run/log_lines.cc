@@ -1,4 +1,5 @@
-// Reads the parts of a line of a mapper log. Any input is safe.
+// Reads the parts of a line of a mapper log: numbers, points, domains and tasks. Any input is safe,
+// because a log may come from a stranger.
 #include "legion_run/log_lines.h"
 
 #include <vector>
@@ -6,9 +7,11 @@
 namespace groma::inspect {
 namespace {
 
-constexpr std::size_t kMaxDigits = 20;  // digits of a number in `<>`
+// Limit on the digits of a task's number, which stands in `<>`.
+constexpr std::size_t kMaxDigits = 20;
 
-// Reads a point: "0,1".
+// Reads a point, such as "0,1". Returns nullopt if a coordinate is not a number or if there are too
+// many.
 std::optional<Point> read_point(std::string_view text) {
   std::vector<std::int64_t> coordinates;
   for (std::size_t begin = 0;;) {
@@ -25,7 +28,8 @@ std::optional<Point> read_point(std::string_view text) {
 
 }  // namespace
 
-// take() and take_until() move the beginning of `text`, so that calls read a line step by step.
+// take() and take_until() move the beginning of `text`, so that a series of calls reads a line step
+// by step.
 bool take(std::string_view& text, std::string_view begin) {
   if (!text.starts_with(begin)) return false;
   text.remove_prefix(begin.size());
@@ -40,11 +44,13 @@ std::optional<std::string_view> take_until(std::string_view& text, std::string_v
   return before;
 }
 
+// Legion writes ids as hexadecimal numbers.
 std::optional<std::uint64_t> read_id(std::string_view text) {
   return read_number<std::uint64_t>(text, 16);
 }
 
-// A log may hold any numbers, so the extents may overflow.
+// Returns the box from the first point to the last point, both included. A log may hold any
+// numbers, so the extents may overflow.
 std::optional<Rect> box_between(const Point& first, const Point& last) {
   Point extents = last;
   for (int d = 0; d < extents.dimensions(); ++d) {
@@ -57,7 +63,7 @@ std::optional<Rect> box_between(const Point& first, const Point& last) {
   return made ? std::optional<Rect>(*made) : std::nullopt;
 }
 
-// Both points have as many coordinates as the domain has dimensions.
+// Reads a domain, such as "<0,0>..<3,3>". The two points must have the same number of coordinates.
 std::optional<Rect> read_domain(std::string_view text) {
   if (!take(text, "<")) return std::nullopt;
   const auto lower = take_until(text, ">..<"), upper = take_until(text, ">");
@@ -67,6 +73,7 @@ std::optional<Rect> read_domain(std::string_view text) {
   return box_between(*from, *to);
 }
 
+// Returns the task as messages show it: "write (0) <20>".
 std::string LoggedTask::words() const {
   std::string text = name;
   if (point) {
@@ -79,7 +86,9 @@ std::string LoggedTask::words() const {
   return text + " <" + std::to_string(uid) + ">";
 }
 
-// A name may contain `<` itself, so the number is the first one behind which the task ends.
+// Reads a task, such as "write(index_point=(0))<20> @ file:3". A name may contain `<` itself (a C++
+// template). So the first number in `<>` counts after which the text ends or continues as Legion
+// continues it.
 std::optional<LoggedTask> read_task(std::string_view text) {
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
     const std::string_view inside = text.substr(at + 1, kMaxDigits + 1);

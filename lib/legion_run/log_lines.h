@@ -12,9 +12,10 @@
 
 namespace groma::inspect {
 
-inline constexpr std::size_t kMaxLoggedName = 4096;  // bytes of the name of a task or region
+// Limit on the bytes of the name of a task or region.
+inline constexpr std::size_t kMaxLoggedName = 4096;
 
-// If the text begins with `begin`, removes that and returns true.
+// If the text begins with `begin`, removes `begin` from the text and returns true.
 bool take(std::string_view& text, std::string_view begin);
 // Removes and returns the text before `mark`, and removes the mark. Returns nullopt if there is no
 // mark.
@@ -41,7 +42,8 @@ struct LoggedTask {
   std::string name;
   std::optional<Point> point;
   std::uint64_t uid = 0;
-  std::string_view rest;  // the text behind the task, within the line
+  // The text behind the task in the same line.
+  std::string_view rest;
 
   // Returns the task for a message: "write (0) <20>".
   std::string words() const;

@@ -1,4 +1,4 @@
-// Keeps launches by the name of their task, the latest last.
+// Keeps the launches of a mapper log by the name of their task, the latest launch last.
 #include "legion_run/logged_launches.h"
 
 #include <algorithm>
@@ -9,11 +9,14 @@
 namespace groma::inspect {
 namespace {
 
-constexpr int kMaxCandidates = 64;  // launches of a task that are considered for a point
+// Limit on the launches of a task that are considered for one point, which bounds the time for a
+// log.
+constexpr int kMaxCandidates = 64;
 
 }  // namespace
 
-// Only the latest launch of a task can be sliced again, so only its number is compared.
+// Adds a launch. A slice may be sliced again and then has the number of its launch. This happens
+// only to the latest launch of a task, so only its number is compared.
 LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& domain, bool whole,
                                             LogLimits& limits) {
   if (count_ >= kMaxLogLaunches) {
@@ -31,6 +34,7 @@ LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& 
   return &launches.emplace_back(Launch{task.uid, domain, whole, 0});
 }
 
+// Makes the domain of a launch the bounding box of its present domain and the slice.
 bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
   if (launch.whole) return true;
   Rect& all = launch.domain;  // bounding box of the slices
@@ -46,7 +50,9 @@ bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
   return around.has_value();
 }
 
-// Considers only the latest launches of the task, from the newest to the oldest.
+// Returns the launch to which a point task may belong: a launch of the same task that began
+// earlier, contains the point and still lacks points. The point counts for the oldest of them. If
+// their domains differ, the result is null, because the log does not tell which one is right.
 const LoggedLaunches::Launch* LoggedLaunches::of_point(const LoggedTask& task) {
   const auto found = by_task_.find(task.name);
   if (found == by_task_.end()) return nullptr;
@@ -67,7 +73,8 @@ const LoggedLaunches::Launch* LoggedLaunches::of_point(const LoggedTask& task) {
   return alike ? oldest : nullptr;
 }
 
-// Equal domains share one index, since most launches of a program repeat.
+// Returns the position of the domain in domains_. Equal domains share one position, because most
+// launches of a program repeat.
 std::optional<std::size_t> LoggedLaunches::domain_index(const Rect& domain, LogLimits& limits) {
   std::vector<std::int64_t> numbers;
   for (const Point* point : {&domain.lower, &domain.extents}) {

@@ -1,5 +1,5 @@
-// LoggedLaunches: the index launches whose slices a mapper log lists, and the launch of a point
-// that comes later in the log.
+// LoggedLaunches: keeps the index launches that a mapper log shows, and finds the launch to which a
+// later point task of the log belongs.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,16 @@ namespace groma::inspect {
 
 class LoggedLaunches {
  public:
-  // A launch whose points may follow.
+  // An index launch. Its point tasks may follow in the log.
   struct Launch {
     std::uint64_t uid = 0;
-    Rect domain;              // bounding box of the slices, or the logged domain
-    bool whole = false;       // the log states the domain
-    std::int64_t mapped = 0;  // points mapped so far
+    // The domain of the launch if the log states it, otherwise the bounding box of the slices so
+    // far.
+    Rect domain;
+    // True if the log states the domain.
+    bool whole = false;
+    // The number of point tasks that were mapped so far.
+    std::int64_t mapped = 0;
   };
 
   // Adds a launch with this domain: `whole` if the log states the domain, otherwise its first
@@ -48,7 +52,7 @@ class LoggedLaunches {
   std::map<std::string, std::deque<Launch>, std::less<>> by_task_;
   std::size_t count_ = 0;
   std::vector<Rect> domains_;
-  // Index in domains_, by lower bounds and extents.
+  // The position of each domain in domains_. The key consists of the lower corner and the extents.
   std::map<std::vector<std::int64_t>, std::size_t> indices_;
 };
 

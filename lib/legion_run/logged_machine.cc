@@ -1,4 +1,5 @@
-// Reads the lists of processors and memories, and builds a machine from them.
+// Reads the lists of processors and memories at the beginning of a mapper log, and builds a machine
+// from them.
 #include "legion_run/logged_machine.h"
 
 #include <algorithm>
@@ -11,14 +12,15 @@
 namespace groma::inspect {
 namespace {
 
-// Legion's names, in the order of ProcKind and MemKind.
+// Legion's names for the kinds of processors and memories, in the order of ProcKind and MemKind.
 constexpr std::string_view kProcessors[] = {"LOC_PROC", "TOC_PROC", "OMP_PROC",
                                             "IO_PROC",  "PY_PROC",  "PROC_SET"};
 constexpr std::string_view kMemories[] = {"SYSTEM_MEM", "GPU_FB_MEM", "Z_COPY_MEM", "SOCKET_MEM",
                                           "REGDMA_MEM"};
-constexpr std::size_t kMaxListed = 1 << 16;  // limit of processors and memories together
+// Limit on the number of processors and memories together.
+constexpr std::size_t kMaxListed = 1 << 16;
 
-// Returns the kind whose name in `names` this is.
+// Returns the kind whose name stands in `names`, or nullopt if the name is not there.
 template <typename Kind, std::size_t kCount>
 std::optional<Kind> kind_named(const std::string_view (&names)[kCount], std::string_view name) {
   const auto* const found = std::find(std::begin(names), std::end(names), name);
@@ -26,16 +28,19 @@ std::optional<Kind> kind_named(const std::string_view (&names)[kCount], std::str
   return static_cast<Kind>(found - std::begin(names));
 }
 
-// Returns the node of a processor or memory, which is a part of Realm's ids.
+// Returns the node of a processor or memory: the bits 40 to 55 of an id of Realm, Legion's lower
+// layer.
 std::int64_t node_of(std::uint64_t id) { return static_cast<std::int64_t>(id >> 40 & 0xFFFF); }
 
-// The beginning of a line: "  1d00000000000001 (LOC_PROC)".
+// The beginning of a line in either list: the id and the kind, as in "  1d00000000000001
+// (LOC_PROC)".
 struct Listed {
   std::uint64_t id = 0;
   std::string_view kind, rest;
 };
 
-// Reads that beginning; nullopt if the line does not begin so.
+// Reads the id and the kind at the beginning of a line. Returns nullopt if the line does not begin
+// so.
 std::optional<Listed> read_listed(std::string_view line) {
   line.remove_prefix(2);
   const auto own = take_until(line, " (");
@@ -45,7 +50,7 @@ std::optional<Listed> read_listed(std::string_view line) {
   return Listed{*id, *kind, line};
 }
 
-// Adds one to the group of the same kind, or adds the group.
+// Increments the group of the same kind, or adds the group `one` if there is none.
 template <typename Group>
 void add_to_group(std::vector<Group>& groups, const Group& one) {
   const auto same = std::find_if(groups.begin(), groups.end(),
@@ -59,13 +64,15 @@ void add_to_group(std::vector<Group>& groups, const Group& one) {
 
 }  // namespace
 
+// Returns true if one more processor or memory may be kept. Otherwise counts an entry as left out.
 bool LoggedMachine::has_room(LogLimits& limits) const {
   if (processors_.size() + memories_.size() < kMaxListed) return true;
   limits.leave_out();
   return false;
 }
 
-// The first of two lines about one processor counts.
+// Reads a line about a processor. Several processes may list the same processor; the first line
+// counts.
 bool LoggedMachine::read_processor(std::string_view line, LogLimits& limits) {
   const auto listed = read_listed(line);
   if (!listed) return false;
@@ -75,6 +82,7 @@ bool LoggedMachine::read_processor(std::string_view line, LogLimits& limits) {
   return true;
 }
 
+// Reads a line about a memory: its id, its kind and its size in bytes.
 bool LoggedMachine::read_memory(std::string_view line, LogLimits& limits) {
   auto listed = read_listed(line);
   if (!listed) return false;
@@ -86,7 +94,9 @@ bool LoggedMachine::read_memory(std::string_view line, LogLimits& limits) {
   return true;
 }
 
-// Made again after a processor was added.
+// Returns each processor with its node, its kind and its number within both, by id. The result is
+// cached until another processor is added. Processors of kinds that the language does not have are
+// left out.
 const std::map<std::uint64_t, Processor>& LoggedMachine::places() const {
   if (!places_.empty()) return places_;
   std::map<std::pair<std::int64_t, ProcKind>, std::int64_t> counts;
@@ -114,6 +124,8 @@ std::int64_t LoggedMachine::node_count() const {
   return std::ssize(nodes);
 }
 
+// Builds a machine with one type of node for each node. Nodes must be numbered from 0 without gaps,
+// otherwise the list of a process is missing and the result is nullopt.
 std::optional<Machine> LoggedMachine::machine() const {
   std::map<std::int64_t, NodeType> nodes;
   for (const auto& [id, place] : places()) {

@@ -26,7 +26,8 @@ class LoggedMachine {
   // Returns the processor with this id; nullopt if it is not listed or has a kind that the language
   // does not have.
   std::optional<Processor> processor(std::uint64_t id) const;
-  // Returns the kind of the memory with this id; nullopt as above.
+  // Returns the kind of the memory with this id; nullopt if the memory is not listed or has another
+  // kind.
   std::optional<MemKind> memory_kind(std::uint64_t id) const;
   // Returns true if any processor is known by its kind.
   bool has_processors() const { return !places().empty(); }
@@ -48,7 +49,7 @@ class LoggedMachine {
 
   std::map<std::uint64_t, std::optional<ProcKind>> processors_;
   std::map<std::uint64_t, Memory> memories_;
-  // Result of places(); empty if a processor came since.
+  // The cached result of places(). It is empty if a processor was added since.
   mutable std::map<std::uint64_t, Processor> places_;
 };
 

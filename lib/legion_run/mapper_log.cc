@@ -1,5 +1,6 @@
-// MapperLogReader: turns the lines of a mapper log into decisions. Blocks of several threads may be
-// interleaved, so each thread has its own position in a block.
+// MapperLogReader: turns the lines of a mapper log into decisions. A block consists of a line and
+// the indented lines after it. Blocks of several threads may be interleaved, so the reader keeps a
+// position in a block for each thread.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -28,18 +29,23 @@ using inspect::take;
 using inspect::take_until;
 
 struct MapperLogReader::State {
+  // The kinds of blocks that are read.
   enum class In : std::uint8_t { kOther, kMemories, kProcessors, kMapTask, kSlice, kSelect };
   // The position of a thread in a block of lines.
   struct Thread {
     In in = In::kOther;
     LoggedTask task;
-    std::optional<Processor> processor;  // first target processor
+    // The first target processor of the task.
+    std::optional<Processor> processor;
     std::optional<ProcKind> kind;
     bool has_target = false;
-    MapperLog::Data data;  // requirement of the instances that follow
+    // The requirement to which the following instances belong.
+    MapperLog::Data data;
     bool has_requirement = false;
-    LoggedLaunches::Launch* launch = nullptr;  // launch being sliced
-    std::optional<Rect> domain;                // domain of the point's launch, if the log states it
+    // The launch whose slices the block lists.
+    LoggedLaunches::Launch* launch = nullptr;
+    // The domain of the launch to which the point belongs, if the log states it.
+    std::optional<Rect> domain;
   };
   using TaskKey = std::tuple<std::string, std::size_t, bool>;
   using DataKey = std::tuple<std::string, std::size_t, std::int64_t, std::vector<std::string>,
@@ -47,18 +53,25 @@ struct MapperLogReader::State {
 
   MapperLog log;
   inspect::LogLimits limits;
-  std::string line;  // current incomplete line
+  // The beginning of a line that is not complete.
+  std::string line;
   bool too_long = false;
-  std::int64_t open_runs = 0;   // runs begun and not ended
-  std::int64_t begun_runs = 0;  // runs in the logs
+  // The number of runs that have begun and not ended.
+  std::int64_t open_runs = 0;
+  // The number of runs that have begun.
+  std::int64_t begun_runs = 0;
   std::map<std::string, Thread, std::less<>> threads;
   inspect::LoggedMachine machine;
   LoggedLaunches launches;
-  std::map<TaskKey, std::size_t> tasks;  // index in log.tasks
-  std::map<DataKey, std::size_t> data;   // index in log.data
-  bool sharded = false;                  // launches were cut by shard before they were sliced
-  std::vector<std::size_t> guessed;      // points whose launch is known only from slices
-  // Number of moves, by task and processor.
+  // The position of each kind of task in log.tasks.
+  std::map<TaskKey, std::size_t> tasks;
+  // The position of each kind of data in log.data.
+  std::map<DataKey, std::size_t> data;
+  // True if launches were divided among shards before they were sliced.
+  bool sharded = false;
+  // The positions of points whose launch is known only from slices.
+  std::vector<std::size_t> guessed;
+  // The number of moves of tasks with this name to the processor with this id.
   std::map<std::pair<std::string, std::uint64_t>, std::int64_t> moves;
 
   void add(std::string_view text);
@@ -76,7 +89,8 @@ struct MapperLogReader::State {
   bool select_line(std::string_view text);
 };
 
-// Reads a line without its end, and finds the thread that wrote the line.
+// Reads a line without its end. The beginning of a line of Legion's logger tells which thread wrote
+// it.
 void MapperLogReader::State::add(std::string_view text) {
   ++log.lines;
   if (text.ends_with('\r')) text.remove_suffix(1);
@@ -105,7 +119,7 @@ void MapperLogReader::State::add(std::string_view text) {
   }
 }
 
-// Reads the first line of a block, which is not indented.
+// Reads the first line of a block, which is not indented. It ends the previous block of the thread.
 void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) {
   thread = Thread();
   if (text.starts_with("Memories on rank ")) {
@@ -128,7 +142,8 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
   }
 }
 
-// Begins a block about the task that the text names.
+// Begins a block about the task that the text names. If the task cannot be read, its whole block is
+// ignored.
 void MapperLogReader::State::begin_task(Thread& thread, In in, std::string_view text) {
   auto task = read_task(text);
   if (!task) {
@@ -164,7 +179,8 @@ void MapperLogReader::State::run_line(bool begins) {
   log.broken_off = open_runs > 0;
 }
 
-// Returns true if the line could be read or can be ignored.
+// Reads an indented line of the current block. Returns false if the line is malformed; a line that
+// the reader does not need is well-formed.
 bool MapperLogReader::State::in_block(Thread& thread, std::string_view text) {
   switch (thread.in) {
     case In::kMemories:
@@ -196,8 +212,8 @@ bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
   return true;
 }
 
-// Reads a line of a SELECT_TASKS_TO_MAP block:
-// "  RELOCATE write(index_point=(0))<20> -> 1d00000000000002"
+// Reads a line of a SELECT_TASKS_TO_MAP block, and counts a move of a task to another processor: "
+// RELOCATE write(index_point=(0))<20> -> 1d00000000000002"
 bool MapperLogReader::State::select_line(std::string_view text) {
   text.remove_prefix(2);
   if (!take(text, "RELOCATE ")) return true;
@@ -216,7 +232,8 @@ bool MapperLogReader::State::select_line(std::string_view text) {
   return true;
 }
 
-// Records the first target processor of a task, and for a point also its launch.
+// Records the first target processor of a task, which ran if it was mapped. For a point task with a
+// known processor, records the point and its launch, too.
 void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   thread.processor = machine.processor(processor);
   if (thread.processor) thread.kind = thread.processor->kind;
@@ -245,7 +262,9 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   log.points.push_back({known->second, launch_of(thread), *task.point, *thread.processor});
 }
 
-// Returns the index of the launch of a point that is about to be added; nullopt if it is unknown.
+// Returns the position of the domain of a point's launch, or nullopt if the launch is unknown. If
+// the domain is known only from slices, the point is noted in `guessed`. Call it before the point
+// is added.
 std::optional<std::size_t> MapperLogReader::State::launch_of(const Thread& thread) {
   if (thread.domain) return launches.domain_index(*thread.domain, limits);
   const LoggedLaunches::Launch* const launch = launches.of_point(thread.task);
@@ -300,7 +319,8 @@ bool MapperLogReader::State::requirement(Thread& thread, std::string_view text) 
   return true;
 }
 
-// Reads an instance:
+// Reads an instance and counts it for the kind of data that it belongs to. A virtual instance has
+// no memory. Example of a line:
 // "[4000000000000000](region=(27,*,26),memory=1e00000000000000,domain=<0>..<9>,fields=10,layout=SoA:X)"
 bool MapperLogReader::State::instance(Thread& thread, std::string_view text) {
   MapperLog::Data made = thread.data;
@@ -343,7 +363,8 @@ MapperLogReader::~MapperLogReader() = default;
 MapperLogReader::MapperLogReader(MapperLogReader&&) noexcept = default;
 MapperLogReader& MapperLogReader::operator=(MapperLogReader&&) noexcept = default;
 
-// Splits the bytes into lines. A line longer than kMaxLogLine is cut and counted as unreadable.
+// Splits the bytes into lines. A line that is longer than kMaxLogLine is cut and counted as
+// unreadable. The last line may continue in the next call.
 void MapperLogReader::read(std::string_view bytes) {
   State& state = *state_;
   while (!bytes.empty()) {
@@ -361,13 +382,16 @@ void MapperLogReader::read(std::string_view bytes) {
   }
 }
 
-// Each node of the machine has one process.
+// Returns how many processes of the run have no log here. Each node of the machine has one process.
+// Only a log by Groma says when a run begins, so the result is 0 for other logs.
 std::int64_t MapperLogReader::missing_processes() const {
   if (!state_->log.by_groma) return 0;
   return std::max<std::int64_t>(0, state_->machine.node_count() - state_->begun_runs);
 }
 
-// Fails if no task was mapped or the log lacks the list of processors.
+// Returns what the log showed. Fails if no task was mapped or if the log does not list the
+// processors. If launches were divided among shards, slices cover only a part of a launch, so
+// launches that are known only from slices are removed.
 Result<MapperLog> MapperLogReader::finish() {
   if (!state_->line.empty()) read("\n");
   MapperLog& log = state_->log;

@@ -1,4 +1,4 @@
-// Finds the program in a command line that may begin with launchers and interpreters.
+// Finds the name of the program in a command line that may begin with launchers and interpreters.
 #include "legion_run/program_name.h"
 
 #include <algorithm>
@@ -15,13 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Launchers that may start processes on other computers.
 constexpr std::array<std::string_view, 9> kRemoteStarters = {
     "srun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "jsrun", "aprun", "flux"};
 // Commands that start another command on this computer.
 constexpr std::array<std::string_view, 12> kHere = {"env",     "nice",   "nohup",   "numactl",
                                                     "perf",    "setsid", "stdbuf",  "strace",
                                                     "taskset", "time",   "timeout", "xvfb-run"};
-// Interpreters, and the extension of their files.
+// An interpreter, and the extension of the files that it runs.
 struct Interpreter {
   std::string_view name, extension;
 };
@@ -39,7 +40,8 @@ bool is_among(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Returns the name without its version: "python" for python3, python3.11 and python.
+// Returns the interpreter with this name, or null. For Python, the name may end with a version:
+// python3.11.
 const Interpreter* interpreter(std::string_view name) {
   for (const Interpreter& each : kInterpreters) {
     const bool is_it =
@@ -61,8 +63,13 @@ bool starts_processes_elsewhere(std::string_view command) {
   return is_among(kRemoteStarters, file_name(command));
 }
 
-// Options of launchers may have values, which look like programs. A value is rarely the name of an
-// executable program.
+// Returns the name of the program, without its folder and, for a script, without its extension.
+// Launchers and interpreters are skipped with their options. The value of an option may look like
+// the program; such a value is rarely the name of an executable file, so the first word that names
+// one is taken. Examples:
+// * `mpirun -n 4 ./circuit -ll:gpu 1` gives `circuit`
+// * `python3 solver.py` gives `solver`
+// * `python3 -m legate.jupyter` gives `legate.jupyter`
 std::string program_name(const std::vector<std::string>& words) {
   std::size_t at = 0;
   for (;;) {
@@ -77,17 +84,20 @@ std::string program_name(const std::vector<std::string>& words) {
       if (language != nullptr && word == "-m" && next + 1 < words.size()) return words[next + 1];
       if (word.empty() || word.starts_with('-')) continue;
       if (language != nullptr) {
-        // A script of the language, or of a language implemented in it (`python3 regent.py a.rg`).
+        // The word is a script of the language, or an interpreter that is written in the language,
+        // as in `python3 regent.py a.rg`.
         if (!is_file(word)) continue;
         if (interpreter(file_name(word)) != nullptr) break;
         if (fs::path(word).extension() == language->extension)
           return fs::path(word).stem().string();
         continue;
       }
-      const bool assigns = word.find('=') != word.npos;  // `env NAME=value`
+      // A word with `=` sets a variable, as in `env NAME=value`.
+      const bool assigns = word.find('=') != word.npos;
       if (!assigns && find_program(word)) break;
     }
-    if (next == words.size()) return name;  // no word that could be a program
+    // No further word could be a program, so the launcher itself is the result.
+    if (next == words.size()) return name;
     at = next;
   }
 }

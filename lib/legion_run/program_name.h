@@ -5,7 +5,7 @@
 
 namespace groma {
 
-// Returns true if the processes that the command starts may run on machines that are not like this
+// Returns true if the command may start processes on other computers, which need not be like this
 // one: `srun`, `mpirun` and others. `command` may be a path.
 bool starts_processes_elsewhere(std::string_view command);
 

@@ -1,4 +1,5 @@
-// The result of a program's run as text: JSON, a line and a drawing for a person.
+// Turns the result of a program's run into text: JSON for a tool, a line and a drawing for a
+// person.
 #include <fmt/format.h>
 
 #include <string>
@@ -15,8 +16,8 @@ namespace {
 
 using Same = ProgramResult::Same;
 
-// Returns why results were not compared, for JSON; "" if they were compared or comparison was not
-// requested.
+// Returns a word for JSON that says why the results were not compared. Returns "" if they were
+// compared or if no comparison was wanted.
 std::string_view reason(ProgramResult::Same same) {
   switch (same) {
     case Same::kUnknown:
@@ -37,7 +38,8 @@ std::string_view reason(ProgramResult::Same same) {
   return "";
 }
 
-// Returns the same for people, to stand after the run's time.
+// Returns the end of a sentence for people that says whether the results were compared, and why
+// not. It stands behind the time of the run.
 std::string_view comparison_words(ProgramResult::Same same) {
   switch (same) {
     case Same::kSame:
@@ -61,15 +63,17 @@ std::string_view comparison_words(ProgramResult::Same same) {
   return "";
 }
 
-// Returns what was not compared, to stand after comparison_words().
+// Returns the end of a sentence about lines that were not compared because they change from run to
+// run. It stands behind comparison_words().
 std::string unsteady_words(const UnsteadyResults& unsteady) {
   return unsteady.lines == 0 ? "" : ", except for " + to_text(unsteady);
 }
 
 }  // namespace
 
-// The fields are documented in docs/commands.md. `seconds` is what the program measured, if that is
-// known, and otherwise the time from its start to its end.
+// Returns the result as one line of JSON. docs/commands.md documents the fields. `seconds` is the
+// time that the program measured, if that is known, and otherwise the time from its start to its
+// end. `profile` may be null.
 std::string to_json(const ProgramResult& result, const Diagnostics& diags, const Profile* profile,
                     const ProfileWords& words) {
   OrderedJson json;
@@ -114,7 +118,8 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
   return json_line(json);
 }
 
-// Returns the line with the time of a run that went well, and its rate if the application is known.
+// Returns the line with the time of a run that went well, and with its rate if the application is
+// known. Returns "" for a failed run.
 std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run) {
   if (!result.ok()) return "";
   const std::string checks =
@@ -131,7 +136,8 @@ std::string time_line(const ProgramResult& result, const Program& mapping, const
                      checks);
 }
 
-// Draws the feedback of a failure, or the advice about a run that went well and its profile.
+// Draws the feedback of a failure. For a run that went well, draws the advice and the profile;
+// `profile` may be null.
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  const Profile* profile, bool color) {
   if (!result.ok()) return draw(result.feedback, color);

@@ -1,4 +1,5 @@
-// run_program(): runs a Legion program under a mapping, and reads what the run leaves behind.
+// run_program(): runs a Legion program under a mapping as a child process, and reads what the run
+// leaves behind: its output, its profile and its log.
 #include "groma/run_program.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using End = CommandOutcome::End;
 
-// Reads the last line `elapsed 12.34 ms`; nullopt if there is none.
+// Reads the time that an application of Groma printed in its last line `elapsed 12.34 ms`, and
+// computes the rate. Returns nullopt if there is no such line.
 std::optional<ProgramResult::Measured> measured(std::string_view text, const Workload& app) {
   constexpr std::string_view kElapsed = "elapsed ";
   const std::size_t begin = text.rfind(kElapsed);
@@ -42,7 +44,7 @@ std::optional<ProgramResult::Measured> measured(std::string_view text, const Wor
   return ProgramResult::Measured{ms / 1000, work / (ms / 1000), app.data().unit};
 }
 
-// Returns the title of the run's profile.
+// Returns the title of the run's profile: the name of the application or of the program.
 std::string title_of(const ProgramRun& run) {
   return (run.app == nullptr ? run.words.front() : run.app->name()) + " on Legion";
 }
@@ -66,21 +68,23 @@ void read_record(const std::string& file, ProgramResult& result) {
   }
 }
 
-// Returns the modification time of a file; nullopt if there is no file.
+// Returns the modification time of a file, or nullopt if the file does not exist.
 std::optional<fs::file_time_type> written(const std::string& file) {
   std::error_code code;
   const auto time = fs::last_write_time(file, code);
   return code ? std::nullopt : std::optional(time);
 }
 
-// Returns the exit code as a shell reports it. A program that Groma ended counts as killed.
+// Returns the exit code as a shell reports it: 128 plus the signal if a signal ended the program. A
+// program that Groma ended counts as killed by signal 9.
 int shell_code(const CommandOutcome& outcome) {
   constexpr int kSignal = 128, kKill = 9;
   if (outcome.end == End::kExited) return outcome.code;
   return kSignal + (outcome.end == End::kSignalled ? outcome.code : kKill);
 }
 
-// Runs the program with these variables. `announced` hears what Groma's library says.
+// Runs the program with these variables. `announced` reads the messages of Groma's library, which
+// stand on standard error, and run.on_output gets all output.
 Result<CommandOutcome> execute(const ProgramRun& run, std::vector<std::string> environment,
                                inspect::Announcements& announced) {
   Command command;
@@ -97,8 +101,9 @@ Result<CommandOutcome> execute(const ProgramRun& run, std::vector<std::string> e
   return outcome;
 }
 
-// Checks that a run which was right left behind what was asked of it. Adds the measured time.
-// `log_before`: when the log was written before the run.
+// Checks that a successful run wrote the log that the caller asked for and, for an application of
+// Groma, that it printed its time. Otherwise the run counts as failed. `log_before`: the
+// modification time of the log before the run, so that an old log does not count.
 void read_results(const ProgramRun& run, const CommandOutcome& outcome,
                   const std::optional<fs::file_time_type>& log_before, ProgramResult& result) {
   const auto fail = [&](std::string why) {
@@ -117,7 +122,8 @@ void read_results(const ProgramRun& run, const CommandOutcome& outcome,
   }
 }
 
-// Runs the program and judges the result. `mapping` is null if the program maps itself.
+// Runs the program and judges the result. `mapping` is null if the program maps itself. Fails if
+// the program cannot be started; a program that fails gives a result.
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules& rules) {
   GROMA_CHECK(!run.words.empty());
   std::optional<inspect::Checked> before;
@@ -125,6 +131,8 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   const bool was_checked = before && before->known();
   using Checks = ProgramRun::Checks;
   ProgramResult result;
+  // Legion's checks cost time, so the default is to check only a program that has not run well
+  // recently.
   result.checked =
       before && (run.checks == Checks::kAlways || (run.checks == Checks::kFirst && !was_checked));
   std::optional<ScratchFolder> folder;
@@ -168,7 +176,8 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   return result;
 }
 
-// Does the same. `rules`: null means the rules that come with Groma.
+// Runs the program with these rules of the guide. `rules` may be null, which means the rules that
+// come with Groma.
 Result<ProgramResult> run_by(const Program* mapping, const ProgramRun& how,
                              const GuideRules* rules) {
   if (rules != nullptr) return run(mapping, how, *rules);
@@ -188,7 +197,8 @@ Result<ProgramResult> run_program(const ProgramRun& how, const GuideRules* rules
   return run_by(nullptr, how, rules);
 }
 
-// A run that fails gives no reference, because its results are incomplete.
+// Runs the program without the mapping and adds its results as a reference. A run that fails adds
+// no reference, because its results are incomplete.
 Result<CommandOutcome> run_without_mapping(const ProgramRun& run) {
   Command command;
   command.words = run.words;
