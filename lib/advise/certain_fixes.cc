@@ -1,12 +1,15 @@
-// mend(): applies the fixes of diagnostics that are certain.
+// mend(): corrects a mapping by those fixes of its diagnostics that are certain.
 #include "groma/advise.h"
 #include "groma/program.h"
 
 namespace groma {
 
-// Applies the certain fixes until none is left. `made` receives their number.
+// Applies the certain fixes and compiles the result again, until no certain fix is left. `made`
+// receives the number of applied fixes.
 Source mend(const Source& source, std::size_t* made) {
-  constexpr int kMaxRounds = 20;  // far more rounds than fixes that depend on each other
+  // Limit on the rounds. A fix may uncover another mistake, so several rounds may be needed, but
+  // far fewer than this.
+  constexpr int kMaxRounds = 20;
   Source text = source;
   *made = 0;
   for (int round = 0; round < kMaxRounds; ++round) {

@@ -1,5 +1,5 @@
-// The Editor, which turns statements into edits, and faster_changes(), which proposes changes for
-// the parts of a run that take the most time.
+// The class Editor, which turns statements into edits of the program, and faster_changes(), which
+// proposes changes for the parts of a run that take the most time.
 #include "advise/changes.h"
 
 #include <fmt/format.h>
@@ -17,13 +17,16 @@
 namespace groma::inspect {
 namespace {
 
-constexpr std::size_t kTasks = 4;    // number of tasks examined, those with the most time first
-constexpr std::size_t kRegions = 3;  // number of regions examined, the longest copies first
-constexpr std::size_t kRemoved = 4;  // limit on the statements of one kind that are removed
+// The number of examined tasks, those with the most time first.
+constexpr std::size_t kTasks = 4;
+// The number of examined regions, those with the longest copies first.
+constexpr std::size_t kRegions = 3;
+// Limit on the statements of one kind that are removed, one at a time.
+constexpr std::size_t kRemoved = 4;
 // A task or region with a smaller share of the measured time is not examined.
 constexpr double kWorthTrying = 0.02;
 
-// Returns the text on one line, with single spaces.
+// Returns the text on one line, with single spaces instead of line breaks and indentation.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -46,11 +49,13 @@ std::string Editor::line_of(std::uint32_t offset) const {
   return fmt::format("line {}", program_.source().position(offset).line);
 }
 
+// Adds a change. It is not certain (Fix::sure), because only a run can tell whether it helps.
 void Editor::add(const std::string& title, std::string about, std::vector<Edit> edits) {
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
-// The title of the change says what is replaced or added, and at which line.
+// Adds a change that sets a statement. Its title says what is replaced or added, and at which line.
+// Nothing is added if the program has the statement already.
 void Editor::set(const edit::Statement& statement, const edit::Function* function, ProcKind kind) {
   auto setting = mapping_.set(statement, function, kind);
   if (setting.edits.empty()) return;
@@ -69,7 +74,9 @@ void Editor::set(const edit::Statement& statement, const edit::Function* functio
   changes_.back().added = harmless(added);
 }
 
-// Adds each change alone, then all of them together if there are at least two.
+// Adds each of these changes alone, then all of them together if there are at least two. A null
+// statement means that the statement is removed. A statement with a comment inside stays as it is,
+// because the edit would lose the comment.
 void Editor::change(const edit::Mapping::Changes& changes) {
   const std::size_t first = changes_.size();
   edit::Mapping::Changes made;
@@ -104,6 +111,7 @@ void Editor::remove(MappingStatement statement) {
   }
 }
 
+// The begin of the range is the key of the change.
 void Editor::edit(Range range, const std::string& text) {
   add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
                   program_.source().text(range)),
@@ -112,6 +120,7 @@ void Editor::edit(Range range, const std::string& text) {
 
 // ----------------------------------------------------------------------------- kinds and memories
 
+// A kind is listed if the machine has it and the task has a variant for it.
 std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task) {
   std::vector<ProcKind> kinds;
   for (ProcKind kind :
@@ -125,7 +134,8 @@ std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task
   return kinds;
 }
 
-// Without a Task statement, the default mapper's preference decides.
+// Returns the kind of processor on which the task runs. Without a Task statement, the default
+// mapper's order of preference decides.
 std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& task) {
   const std::vector<ProcKind> kinds = kinds_of(subject, task);
   const auto decision = subject.program.task(task.name);
@@ -136,6 +146,7 @@ std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& tas
   return std::nullopt;
 }
 
+// The processors of node 0 stand for all, because the changes are simulated later.
 std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
   std::vector<MemKind> memories;
   for (MemKind memory :
@@ -145,7 +156,8 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
   return memories;
 }
 
-// Proposes the functions that suit the smallest number of dimensions of the task's launches.
+// Proposes the common functions for the task's launches. If the launches differ in their number of
+// dimensions, the functions suit the smallest number.
 void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Editor& editor) {
   const app::Task& of = subject.app.tasks[task];
   const auto name = syntax::written_name(of.name);
@@ -174,9 +186,11 @@ void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Editor
 
 namespace {
 
-// The time of tasks and regions on the critical path, within the measured phase or the whole run.
+// The time of each task and region on the critical path, within the measured phase. If this phase
+// has no time there, the whole run counts.
 class Weights {
  public:
+  // Adds the times of all occurrences of the measured phase.
   Weights(const Profile& profile, const std::string& measured) {
     const RunRecord& record = *profile.record;
     for (const RunRecord::Phase& phase : record.phases) {
@@ -192,7 +206,8 @@ class Weights {
   RunTime runtime() const { return runtime_; }
 
  private:
-  // Adds the time of the path's segments between `begin` and `end` to their tasks and regions.
+  // Adds the time of the critical path between `begin` and `end` to the tasks and regions of its
+  // segments.
   void add(const Profile& profile, RunTime begin, RunTime end) {
     const RunRecord& record = *profile.record;
     auto segment = std::partition_point(profile.path.begin(), profile.path.end(),
@@ -210,6 +225,8 @@ class Weights {
     }
   }
 
+  // Returns at most `most` of the items with their times, the longest first. Items with a share
+  // below kWorthTrying are left out.
   Ranked<std::int32_t> ranked(const std::map<std::int32_t, RunTime>& times,
                               std::size_t most) const {
     Ranked<std::int32_t> all;
@@ -225,10 +242,12 @@ class Weights {
   }
 
   RunTime total_ = 0, runtime_ = 0;
-  // Time by task, including the copies made for the task; time of copies by region.
+  // The time of each task, including the copies that were made for it, and the time of the copies
+  // of each region.
   std::map<std::int32_t, RunTime> tasks_, regions_;
 };
 
+// Proposes changes that may make a run faster.
 class Faster {
  public:
   Faster(const ChangeInput& subject, const Profile& profile, const std::string& measured)
@@ -237,7 +256,9 @@ class Faster {
         weights_(profile, measured),
         editor_(subject.program) {}
 
-  // Proposes changes for tasks and regions in the order of their time.
+  // Returns the changes. Changes of many statements come first. Those for single tasks and regions
+  // and for replication follow in the order of the time that they concern. Last come removals of
+  // limits and the like, and layouts.
   std::vector<Change> changes() {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
@@ -266,11 +287,12 @@ class Faster {
   }
 
  private:
+  // Returns the number of a task of the recording in the application, or -1.
   int task_of(std::int32_t name) const {
     return name < 0 ? -1 : subject_.app.find_task(record_.tasks[static_cast<std::size_t>(name)]);
   }
 
-  // Proposes another memory, another function and another processor kind for a task.
+  // Proposes another memory, another function and another kind of processor for a task.
   void map_otherwise(std::int32_t name) {
     const int task = task_of(name);
     if (task < 0) return;
@@ -283,7 +305,8 @@ class Faster {
     let_run_elsewhere(number);
   }
 
-  // Proposes each other kind on which the task can run, with the present kind as second choice.
+  // Proposes each other kind of processor on which the task can run, with the present kind as the
+  // second choice.
   void let_run_elsewhere(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
     const auto name = syntax::written_name(task.name);
@@ -296,8 +319,8 @@ class Faster {
     }
   }
 
-  // Makes the Task statements of the tasks with the most time name another processor kind first.
-  // Adds one change for each statement, and one for all together.
+  // Proposes that the tasks with the most time try another kind of processor first, by changes of
+  // their Task statements. There is one change for each statement, and one for all together.
   void let_all_run_elsewhere() {
     for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
       if (!subject_.machine.has(kind)) continue;
@@ -316,7 +339,7 @@ class Faster {
     }
   }
 
-  // Removes the statements that place a task, so that the default mapper places it.
+  // Proposes to remove the statements that place a task, so that the default mapper places it.
   void forget_placement(std::uint32_t number, ProcKind kind) {
     const std::string& name = subject_.app.tasks[number].name;
     for (const auto& decision : {subject_.program.index_function(name, kind),
@@ -325,8 +348,8 @@ class Faster {
     }
   }
 
-  // Removes all statements that bind a function which several tasks share, because a change of one
-  // task alone may not help.
+  // Proposes to remove all statements that bind a function which several tasks share. If only one
+  // of these tasks went elsewhere, its data would have to be copied.
   void forget_shared_placements() {
     std::set<FunctionId> done;
     for (const auto& [name, time] : weights_.tasks()) {
@@ -348,8 +371,8 @@ class Faster {
     }
   }
 
-  // Moves the task's data to the memory with the most bandwidth for its processor. Adds one change
-  // for each statement, and one for all together.
+  // Proposes to keep the task's data in the memory with the most bandwidth for its processor. There
+  // is one change for each statement, and one for all together.
   void keep_in_fastest(std::uint32_t number, ProcKind kind) {
     const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
     if (!fastest) return;
@@ -402,6 +425,7 @@ class Faster {
     }
   }
 
+  // Proposes to replicate the top-level task, unless the program replicates a task already.
   void replicate() {
     const int top = subject_.app.top_level;
     if (top < 0 || subject_.machine.node_count() < 2 || subject_.program.replicates_any()) return;

@@ -1,6 +1,6 @@
-// Candidate changes of a mapping program; each change edits a few statements. faster_changes()
-// returns changes that may make a run faster, mending_changes() changes that may make a failing run
-// possible. Only a run can tell whether a candidate helps (guide_run.cc).
+// Candidate changes of a mapping program. Each change edits a few statements. faster_changes()
+// returns changes that may make a run faster, and mending_changes() returns changes that may make a
+// failing run possible. Only a run can tell whether a candidate helps (guide_run.cc).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,11 @@
 namespace groma::inspect {
 
 struct Change {
-  std::string about;  // the thing that changes; only one change about a thing can be made
-  Fix fix;            // the edit of the program; the title of the fix describes it
+  // The decision that changes, as a key. Only one of several changes with the same key can be
+  // suggested.
+  std::string about;
+  // The edit of the program. The title of the fix describes the change.
+  Fix fix;
   // If the title of the fix is "add X", this is X. Otherwise it is empty.
   std::string added = {};
 };
@@ -31,25 +34,26 @@ class Editor {
  public:
   explicit Editor(const Program& program) : program_(program), mapping_(program.source()) {}
 
-  // Return the statement of an origin. If the origin is not a mapping statement, find() returns
-  // null, and statement() must not be called.
+  // These functions return the statement of an origin. If the origin is not a mapping statement,
+  // find() returns null, and statement() must not be called.
   const edit::Statement* find(Origin origin) const {
     const auto& found = mapping_.item(origin).statement;
     return found ? &*found : nullptr;
   }
   const edit::Statement& statement(Origin origin) const { return *find(origin); }
 
-  // Replaces the statement that decides the same thing, or adds the statement if there is none. If
-  // it binds a function, `function` is that function, written for `kind` (edit::Mapping::set).
+  // Adds a change that replaces the statement which decides the same thing, or adds `statement` if
+  // there is none. If the statement binds a function, `function` is that function, written for
+  // `kind` (edit::Mapping::set).
   void set(const edit::Statement& statement, const edit::Function* function = nullptr,
            ProcKind kind = ProcKind::kCpu);
   // Adds one change for each statement, and one change for all of them together.
   void change(const edit::Mapping::Changes& changes);
-  // Removes a statement.
+  // Adds a change that removes a statement.
   void remove(Origin origin) { change({{origin.statement - 1, std::nullopt}}); }
   // Adds one change for each of the first few statements of this kind; the change removes it.
   void remove(MappingStatement statement);
-  // Replaces a range by `text`.
+  // Adds a change that replaces a range by `text`.
   void edit(Range range, const std::string& text);
 
   std::vector<Change> take_changes() { return std::move(changes_); }
@@ -68,7 +72,8 @@ struct ChangeInput {
   const Program& program;
   const Machine& machine;
   const app::Data& app;
-  const std::vector<TaskUses>& uses;  // by task
+  // The launches of each task.
+  const std::vector<TaskUses>& uses;
 };
 // Returns the processor kinds on which the task can run, in the default mapper's order of
 // preference.
@@ -81,7 +86,8 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind);
 // SingleTaskMap statements).
 void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Editor& editor);
 
-// Return the candidates, the most promising first. `measured` is the name of the measured phase.
+// These functions return the candidates, the most promising first. `measured` is the name of the
+// measured phase.
 std::vector<Change> faster_changes(const ChangeInput& subject, const Profile& profile,
                                    const std::string& measured);
 std::vector<Change> mending_changes(const ChangeInput& subject, const Refusal& refusal);

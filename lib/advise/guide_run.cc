@@ -1,5 +1,5 @@
-// guide_run(): the guide's feedback about a run, and changes of its mapping that were tried in the
-// embedded runtime.
+// guide_run(): returns the guide's feedback about a run. It tries changes of the mapping in the
+// embedded runtime, and suggests only those that helped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,23 +19,31 @@ namespace {
 
 using inspect::Change;
 
-constexpr double kWorthSaying = 0.98;  // a faster run takes at most this share of the time
+// A change is suggested only if the run takes at most this share of the time.
+constexpr double kWorthSaying = 0.98;
+// Limit on the suggestions.
 constexpr std::size_t kSuggested = 3;
-constexpr std::size_t kMostSteps = 6;  // changes that together make a run possible
+// Limit on the changes that together make a run possible.
+constexpr std::size_t kMostSteps = 6;
+// A trial with this number of iterations is a whole run.
 constexpr std::int64_t kWhole = INT64_MAX;
-// The first iteration of a trace differs from the others.
+// A shortened trial has at least two iterations of each loop, because the first iteration of a
+// trace differs from the others.
 constexpr std::int64_t kLeastIterations = 2;
+// Trials are shortened even if the tasks suffice only for this many of them.
 constexpr std::int64_t kFewTrials = 4;
 constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
-// Returns a gain: "1.8 times as fast", "6 % faster".
+// Returns the gain between two times in words: "1.8 times as fast" or, for small gains, "6 %
+// faster".
 std::string gain_words(double before, double after) {
   const double gain = before / std::max(after, kPicosecond);
   return gain >= 1.095 ? fmt::format("{:.1f} times as fast", gain)
                        : fmt::format("{:.0f} % faster", 100 * (gain - 1));
 }
 
-// Returns the smallest edit between two texts: the part between their common beginning and end.
+// Returns the edit that turns one text into the other: it replaces the part between their common
+// beginning and their common end. UTF-8 characters are not divided.
 Fix difference(const Source& from, std::string_view to, std::string title) {
   const std::string_view text = from.text();
   const std::size_t most = std::min(text.size(), to.size());
@@ -53,8 +61,10 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
       std::move(title), {{range, std::string(to.substr(begin, to.size() - end - begin))}}, false};
 }
 
+// Tries changes of a mapping, within the limits, and adds those that helped to the feedback.
 class Adviser {
  public:
+  // Takes a copy of the run, and notes its text as tried.
   Adviser(const GuidedRun& run, const GuideLimits& limits)
       : run_(run),
         noisy_(run.options.noise > 0),
@@ -65,7 +75,8 @@ class Adviser {
         whole_left_(limits.whole_runs),
         tasks_left_(limits.tasks) {
     run_.options.record = false;
-    run_.options.noise = 0;  // noise must not favour a mapping
+    // Noise must not favour one mapping over another.
+    run_.options.noise = 0;
     std::size_t applied = 0;
     seen_.insert(apply_fixes(source(), {}, &applied));
   }
@@ -76,12 +87,15 @@ class Adviser {
            run_.result->status != RunStatus::kTooLarge;  // the size does not depend on the mapping
   }
 
-  // Tries changes for the parts that take the most time, and suggests the fastest.
+  // Tries changes for the parts of the run that take the most time, and suggests the fastest. If
+  // there are too many tasks for whole runs, the trials are shortened, and the best ones are
+  // repeated as whole runs.
   void make_faster(Feedback* feedback) {
     const std::int64_t whole = run_.result->tasks;
     const double before = noisy_ ? run_without_noise(kWhole).seconds : run_.result->seconds;
     double of_trials = before;
-    std::int64_t tasks = whole;  // point tasks of one trial run
+    // The number of point tasks in one trial.
+    std::int64_t tasks = whole;
     if (whole > tasks_left_ / static_cast<std::int64_t>(runs_left_)) shorten(&of_trials, &tasks);
     if (tasks > tasks_left_) return say_why_not(feedback);
     const Program program = this->program();
@@ -103,7 +117,8 @@ class Adviser {
     suggest(std::move(found), feedback, [&](double seconds) {
       return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
     });
-    if (!any && all) {  // remove suggestions that were not tried
+    // All changes were tried and none helps, so suggestions that were not tried must not stay.
+    if (!any && all) {
       feedback->suggest.clear();
       feedback->tried = true;
     }
@@ -119,11 +134,13 @@ class Adviser {
     }
   }
 
-  // Applies changes step by step. After each change except the last, the run fails for another
-  // reason; after the last it succeeds.
+  // Looks for changes that together make the run possible. After each change except the last, the
+  // run fails for another reason, which the next change addresses. After the last change, the run
+  // succeeds.
   void make_possible(Feedback* feedback) {
     std::string titles;
-    std::string added;  // the titles without "add ", if the first step only adds statements
+    // The titles without "add ", if the first step only adds statements.
+    std::string added;
     std::vector<Edit> edits;
     Source at = source();
     std::vector<Refusal> why = run_.result->refusals;
@@ -170,7 +187,8 @@ class Adviser {
     }
   }
 
-  // Applies the corrections that the diagnostics of a program propose.
+  // Suggests the corrections that the diagnostics of a program propose, if the corrected program
+  // runs. Of several fixes that overlap, the first one counts.
   void make_readable(Feedback* feedback) {
     std::vector<Fix> fixes;
     Fix whole;
@@ -179,7 +197,8 @@ class Adviser {
       fixes.push_back(diagnostic.fixes.front());
       std::size_t applied = 0;
       apply_fixes(source(), fixes, &applied);
-      if (applied < fixes.size()) {  // overlaps an earlier fix
+      // The fix overlaps an earlier one.
+      if (applied < fixes.size()) {
         fixes.pop_back();
         continue;
       }
@@ -194,10 +213,12 @@ class Adviser {
   }
 
  private:
+  // A changed program and the result of its run.
   struct Attempt {
     Source source;
     RunResult result;
   };
+  // A change whose attempt succeeded.
   struct Tried {
     Change change;
     Attempt attempt;
@@ -205,14 +226,15 @@ class Adviser {
 
   const Source& source() const { return run_.diags->source(); }
 
+  // Returns the program that was run. Without a bound program, compiles the text once more.
   Program program() const {
     if (run_.bound != nullptr) return run_.bound->program();
     Diagnostics ignored(source());
     return compile(source(), ignored);
   }
 
-  // Returns one fix of the program with the effect of `first` and then `second`. `text` is the
-  // resulting text.
+  // Returns one fix of the original program that has the effect of `first` and then `second`.
+  // `text` is the text that results.
   Fix steps(const std::vector<Edit>& first, const std::vector<Edit>& second, std::string_view text,
             std::string title) const {
     auto edits = edit::join_edits(first, second);
@@ -223,7 +245,8 @@ class Adviser {
     return {std::move(title), *std::move(edits), false};
   }
 
-  // Runs the unchanged mapping, with shortened loops and a limit on tasks.
+  // Runs the unchanged mapping without noise, with a limit on the iterations of loops and on tasks.
+  // A trial is compared with this run.
   RunResult run_without_noise(std::int64_t iterations, std::int64_t most_tasks = INT64_MAX) const {
     Diagnostics ignored(source());
     SimulateOptions options = run_.options;
@@ -233,9 +256,9 @@ class Adviser {
                                  : run_default(run_.machine, *run_.workload, options, ignored);
   }
 
-  // Shortens the trials to the largest number of iterations, at least two, that leaves enough tasks
-  // for all trials, or at least for a few. Otherwise trials are whole runs. Sets the time and the
-  // number of tasks of a trial.
+  // Shortens the trials to as many iterations as leave enough tasks for all trials, or at least for
+  // a few. There are at least two iterations. If this is impossible, trials stay whole runs. Sets
+  // the time and the number of tasks of a trial.
   void shorten(double* seconds, std::int64_t* tasks) {
     const std::int64_t share = most_tasks_ / static_cast<std::int64_t>(runs_left_);
     for (std::int64_t iterations = kLeastIterations; tasks_left_ > 0; iterations *= 2) {
@@ -257,7 +280,8 @@ class Adviser {
         run_.result->tasks, most_tasks_));
   }
 
-  // Says how many changed mappings were tried and whether one of them helps.
+  // Returns a sentence about how many changed mappings were tried and whether one of them helps.
+  // `promising`: one of the shortened trials was faster.
   std::string outcome_words(bool any, bool promising) const {
     std::string text = fmt::format("Of {} changed mappings, one statement each, ", tried_);
     if (any) {
@@ -274,8 +298,8 @@ class Adviser {
     return text + ".";
   }
 
-  // Runs a changed mapping. Returns nullopt if the text is not a new valid mapping, if no runs are
-  // left, or if the run was stopped or too large.
+  // Runs the mapping with the fix applied. Returns nullopt if the text is not valid or was tried
+  // before, if no runs are left, or if the run was stopped or too large.
   std::optional<Attempt> attempt(const Source& from, const Fix& fix) {
     std::size_t applied = 0;
     std::string text = apply_fixes(from, {fix}, &applied);
@@ -300,8 +324,9 @@ class Adviser {
     return Attempt{std::move(source), std::move(result)};
   }
 
-  // Runs a mapping. After a failed run the length of a successful run is unknown, so a trial gets
-  // at most half of the remaining tasks and a shorter trial can follow.
+  // Runs a mapping as a trial and subtracts its tasks from those that are left. After a failed run,
+  // the length of a successful run is unknown. A trial then gets at most half of the remaining
+  // tasks, so that a shorter trial can follow.
   RunResult trial(const BoundProgram& bound) {
     SimulateOptions options = run_.options;
     options.max_iterations = iterations_;
@@ -313,6 +338,7 @@ class Adviser {
     return result;
   }
 
+  // Returns true if the run failed for another reason than before, which counts as progress.
   static bool is_another(const RunResult& result, const Refusal& before) {
     if (result.refusals.empty()) return false;
     const Diagnostic& now = result.refusals.front().diagnostic;
@@ -323,8 +349,9 @@ class Adviser {
     return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
   }
 
-  // Returns the fastest few attempts, at most one for each changed thing. If trials are shortened,
-  // each of these is repeated as a whole run, which may take at most `most_seconds`.
+  // Returns the fastest few attempts, at most one for each changed decision. If trials are
+  // shortened, each of these is repeated as a whole run and kept if that takes at most
+  // `most_seconds`.
   std::vector<Tried> best(std::vector<Tried> found, double most_seconds) {
     const auto by_seconds = [](const Tried& a, const Tried& b) {
       return a.attempt.result.seconds < b.attempt.result.seconds;
@@ -351,7 +378,8 @@ class Adviser {
     return best;
   }
 
-  // Replaces the suggestions by those that were tried.
+  // Replaces the guide's suggestions by the changes that were tried. Changes nothing if `found` is
+  // empty.
   template <typename Words>
   void suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
     std::vector<std::string> said;
@@ -373,7 +401,8 @@ class Adviser {
     feedback->tried = true;
   }
 
-  GuidedRun run_;  // the run to improve; its options have no recording and no noise
+  // The run to improve. Its options have no recording and no noise.
+  GuidedRun run_;
   bool noisy_, failed_;
   const app::Data& app_;
   bool complete_ = true;
@@ -381,14 +410,17 @@ class Adviser {
   const std::int64_t most_tasks_;
   std::size_t runs_left_, whole_left_, tried_ = 0;
   std::int64_t tasks_left_;
-  std::int64_t iterations_ = kWhole;  // iterations of a trial
-  bool unknown_ = false;              // the result of some trial is unknown
-  std::set<std::string> seen_;        // texts that were tried
+  // The number of iterations of each loop in a trial.
+  std::int64_t iterations_ = kWhole;
+  // True if the result of some trial is unknown.
+  bool unknown_ = false;
+  // The texts that were tried.
+  std::set<std::string> seen_;
 };
 
 }  // namespace
 
-// Returns the names of the processor and memory kinds that the machine does not have.
+// Returns the names of the kinds of processors and memories that the machine does not have.
 std::vector<std::string> lacking_kinds(const Machine& machine) {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -405,8 +437,8 @@ std::vector<std::string> lacking_kinds(const Machine& machine) {
   return names;
 }
 
-// Asks the guide about the run, then tries changes: faster ones after a success, otherwise ones
-// that may make the run possible.
+// Asks the guide about the run, then tries changes. After a success, they are changes that may make
+// the run faster. After a failure, they are changes that may make it possible.
 Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
   const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
   Adviser adviser(run, limits);
@@ -427,7 +459,8 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   context.exit_code = 1;
   context.program = program;
   const bool stopped = run.result != nullptr && run.result->status == RunStatus::kStopped;
-  if (!stopped) context.diags = run.diags;  // a stopped run explains itself
+  // The output of a stopped run explains itself.
+  if (!stopped) context.diags = run.diags;
   context.lacking = lacking_kinds(*run.machine);
   Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
                                 run.result == nullptr ? "" : run.result->raw, context);

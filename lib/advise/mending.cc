@@ -1,4 +1,4 @@
-// mending_changes(): proposes changes that may make a refused mapping possible.
+// mending_changes(): proposes changes that may make a mapping possible which the runtime refused.
 #include <algorithm>
 #include <string>
 
@@ -9,12 +9,14 @@
 namespace groma::inspect {
 namespace {
 
+// Proposes changes for one refusal.
 class Mending {
  public:
   Mending(const ChangeInput& subject, const Refusal& refusal)
       : subject_(subject), refusal_(refusal), editor_(subject.program) {}
 
-  // The id of the refusal decides which changes are proposed.
+  // Returns the changes. The id of the refusal's diagnostic decides which ones are tried. The last
+  // one removes the statement that caused the refusal.
   std::vector<Change> changes() {
     switch (refusal_.diagnostic.id) {
       case DiagId::kNoVariant:
@@ -47,7 +49,8 @@ class Mending {
         break;
       case DiagId::kInterferingPoints:
       case DiagId::kAliasedRequirements:
-        return {};  // the application is wrong, not the mapping
+        // The application is wrong, not the mapping, so no change helps.
+        return {};
       default:
         if (refusal_.diagnostic.range || refusal_.diagnostic.id == DiagId::kBadShard) placement("");
     }
@@ -56,6 +59,8 @@ class Mending {
   }
 
  private:
+  // Returns an argument of the diagnostic that is a text, such as the name of a task. Returns "" if
+  // there is none.
   std::string argument(std::size_t i) const {
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     const auto* text = i < args.size() ? std::get_if<std::string>(&args[i]) : nullptr;
@@ -74,11 +79,13 @@ class Mending {
   // The region requirement that the refusal is about.
   struct Wanted {
     const app::Task& task;
-    std::string name;  // name of the task, as statements write it
+    // The name of the task, as statements write it.
+    std::string name;
     std::uint32_t position;
     ProcKind kind;
   };
-  // Returns the requirement of the refusal; nullopt if the refusal names no known task or position.
+  // Returns the requirement that the refusal is about. Returns nullopt if the refusal does not name
+  // a known task and a position.
   std::optional<Wanted> wanted() const {
     const app::Task* of = task(argument(1));
     const auto number = position();
@@ -93,8 +100,8 @@ class Mending {
     return number < 0 ? nullptr : &subject_.app.tasks[static_cast<std::size_t>(number)];
   }
 
-  // Adds the kinds that the machine has to the task's statement. Also proposes statements for this
-  // task alone, with the kinds on which it can run.
+  // Proposes to add the missing kinds of processors to the Task statement. Also proposes statements
+  // for this task alone: with all kinds on which it can run, and with each kind by itself.
   void kinds(const std::string& name) {
     const app::Task* of = task(name);
     if (of == nullptr) return;
@@ -115,7 +122,9 @@ class Mending {
     for (ProcKind kind : can) editor_.set({.tasks = {*written}, .processors = {kind}});
   }
 
-  // Proposes lists of memories for the requirement, each with another memory first.
+  // Proposes lists of memories for the requirement, each with another memory first. Changes the
+  // statement that is to blame if it is about this kind of processor, and also tries a statement
+  // for this requirement alone.
   void memories() {
     const auto about = wanted();
     if (!about) return;
@@ -142,6 +151,7 @@ class Mending {
     }
   }
 
+  // Proposes to free the instances of the task, or of all tasks, as soon as they are not needed.
   void collect() {
     const auto written = syntax::written_name(argument(1));
     edit::Statement all{.kind = MappingStatement::kCollectMemory, .tasks = {"*"}, .regions = {"*"}};
@@ -153,7 +163,7 @@ class Mending {
     editor_.set(all);
   }
 
-  // Proposes the layouts that the task's variants demand.
+  // Proposes the layouts that the task's variants for this kind of processor demand.
   void layout() {
     const auto about = wanted();
     if (!about) return;
@@ -161,7 +171,7 @@ class Mending {
       if (variant.kind != about->kind) continue;
       for (const LayoutDemand& demand : variant.demands) {
         if (demand.requirement != about->position) continue;
-        // No statement says that fields have no gaps between them (variant_layouts.h).
+        // The language cannot say that fields have no gaps between them (variant_layouts.h).
         if (demand.source == DemandSource::kMapper && demand.align_op == AlignOp::kLe) continue;
         LayoutSpec layout;
         if (demand.fields) layout.fields = *demand.fields;
@@ -178,18 +188,19 @@ class Mending {
     }
   }
 
-  // Proposes to wrap an index that was out of bounds.
+  // Proposes to wrap an index that was out of bounds, with `%`.
   void wrap() {
     if (!refusal_.diagnostic.range) return;
-    const std::vector<DiagArg>& args = refusal_.diagnostic.args;  // dimension, index, size
+    // The arguments are the dimension, the index and the size.
+    const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     const auto* index = args.size() > 1 ? std::get_if<std::int64_t>(&args[1]) : nullptr;
     const auto edit = guide::wrapped_index(subject_.program, *refusal_.diagnostic.range,
                                            index != nullptr && *index < 0);
     if (edit) editor_.edit(edit->range, edit->text);
   }
 
-  // Proposes other functions for the task, or the default mapper's placement. With an empty `name`,
-  // it does so for the first task whose function is at fault.
+  // Proposes to remove the statement that places the task, and proposes other functions. With an
+  // empty `name`, does so for the first task whose function is at fault.
   void placement(const std::string& name) {
     for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
       const app::Task& of = subject_.app.tasks[t];
@@ -202,6 +213,7 @@ class Mending {
     }
   }
 
+  // Proposes to remove the statements that place the task, so that the default mapper places it.
   void forget(const std::string& name, ProcKind kind) {
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
@@ -209,8 +221,8 @@ class Mending {
     }
   }
 
-  // Returns true if the refusal names the task's mapping function or its statement, or names no
-  // function at all.
+  // Returns true if the refusal names the task's mapping function or the statement that binds it,
+  // or if the refusal names no function at all, so that any may be at fault.
   bool at_fault(const std::string& name, ProcKind kind) const {
     std::vector<std::string_view> running;
     for (const DiagNote& note : refusal_.diagnostic.notes) {

@@ -97,7 +97,8 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
 // Numbers the futures that the launches of a body give, before the body is read. A launch may take
 // a future that a later launch of the same loop gave in the previous iteration.
 void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
-  if (depth > kMaxAppDepth) return;  // read_body reports this
+  // read_body() reports a body that is nested too deeply.
+  if (depth > kMaxAppDepth) return;
   for (const AppStatement& statement : body) {
     if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
       const auto number = static_cast<std::uint32_t>(futures_.size());

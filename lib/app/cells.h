@@ -13,9 +13,12 @@
 namespace groma::app {
 
 struct CellSet {
-  std::vector<std::uint32_t> cells;  // numbers of the cells, ascending
-  std::int64_t points = 0;           // points of all these cells
-  std::uint64_t key = 0;             // a hash of `cells`
+  // The numbers of the cells, in ascending order.
+  std::vector<std::uint32_t> cells;
+  // The number of points in all these cells.
+  std::int64_t points = 0;
+  // A hash of `cells`.
+  std::uint64_t key = 0;
 };
 
 // Returns the set of these cells, whose numbers must ascend. `cell_points` gives the number of

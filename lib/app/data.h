@@ -201,7 +201,8 @@ struct Data {
   std::optional<RuntimeCosts> runtime;
   std::vector<Region> regions;
   std::vector<Partition> partitions;
-  std::vector<Task> tasks;  // in the application's order
+  // The tasks in the order of the application.
+  std::vector<Task> tasks;
   int top_level = -1;
   std::vector<std::string> phases;
   // The number of launch statements.

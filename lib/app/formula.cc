@@ -14,7 +14,8 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxNestedRules = 200;  // limit for nested rules of the grammar
+// Limit on the nesting of the grammar's rules in one formula.
+constexpr int kMaxNestedRules = 200;
 // Limits on the number of bytes of the unread formula, and of an unknown name, that a message
 // shows.
 constexpr std::size_t kShownRest = 12, kShownName = 40;
@@ -464,7 +465,8 @@ class FormulaParser {
   FormulaError& error_;
   std::optional<PieceShapes> pieces_;
   std::size_t at_ = 0;
-  std::size_t barrier_ = 0;  // operations before this index are the start or the target of a jump
+  // The operations before this index are the start or the target of a jump.
+  std::size_t barrier_ = 0;
   bool ok_ = true;
   Code code_;
 };

@@ -386,6 +386,9 @@ class CellMaker {
   void for_elementary(const Rect& box, const Use& use) const {
     visit(box, 0, 0, 1, use);
   }
+  // Visits the elementary boxes dimension by dimension. The dimensions before `d` are fixed: `at`
+  // is the index of the first elementary box there, and `points` is the product of its extents so
+  // far.
   template <typename Use>
   void visit(const Rect& box, std::size_t d, std::int64_t at, std::int64_t points,
              const Use& use) const {

@@ -10,8 +10,10 @@
 namespace groma::app {
 namespace {
 
-constexpr int kMaxNestedTasks = 64;          // limit for tasks nested in tasks
-constexpr std::int64_t kMaxSteps = 1 << 18;  // limit for visited statements and points of launches
+// Limit on the depth to which tasks launch tasks.
+constexpr int kMaxNestedTasks = 64;
+// Limit on the visited statements and points of launches.
+constexpr std::int64_t kMaxSteps = 1 << 18;
 
 using Coordinates = std::vector<std::int64_t>;
 
@@ -86,7 +88,8 @@ class Walker {
         key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
       }
     }
-    if (fault != FormulaFault::kNone) return;  // a run reports this fault
+    // A run reports the formula without a value.
+    if (fault != FormulaFault::kNone) return;
     if (seen_.insert(std::move(key)).second) {
       if (uses_.size() >= most_) {
         complete_ = false;
@@ -105,7 +108,8 @@ class Walker {
       Coordinates arguments;
       for (const Code& code : launch.arguments) arguments.push_back(code.value(frame, fault));
       if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
-      if (launch.arguments.empty()) return;  // without arguments, all points launch the same
+      // Without arguments, the launched task does the same at all points, so one point is enough.
+      if (launch.arguments.empty()) return;
     } while (use.domain && next_point(*use.domain, &point));
   }
 

@@ -38,7 +38,8 @@ class AppView {
   const Task& task_;
   TaskId id_;
   std::vector<VariantView> variants_;
-  std::vector<Part> parts_;  // one for each requirement
+  // The names and fields of each requirement.
+  std::vector<Part> parts_;
   std::vector<RequirementView> requirements_;
 };
 

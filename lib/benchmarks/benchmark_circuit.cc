@@ -143,6 +143,8 @@ void add_circuit_setup(AppBuilder& app) {
 
 }  // namespace
 
+// Returns the application. Each node of the machine has `gpus` points, and each point has
+// `superpiece` pieces.
 Application circuit() {
   AppBuilder app("circuit", "Currents and voltages of an electric circuit (Regent).");
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)

@@ -6,6 +6,7 @@
 
 namespace groma::app {
 
+// Returns the application for the grid of the number of GPUs.
 Application cosma() {
   Multiplication multiplication("cosma", "The COSMA matrix multiplication (DISTAL).");
   // The grid by the number of GPUs, as in the original's table: (1,2,2) for 4 GPUs, (2,2,2) for 8,

@@ -5,6 +5,7 @@
 
 namespace groma::app {
 
+// Returns the application for the cube of the number of GPUs.
 Application johnson() {
   Multiplication multiplication("johnson", "Johnson's 3-D matrix multiplication (DISTAL).");
   // The edge of the cube by the number of GPUs, as in the original's table of runs. For example, 4

@@ -247,6 +247,7 @@ std::vector<AppStatement> cycle() {
 
 }  // namespace
 
+// Returns the application: the setup, two cycles that are not timed, and the timed cycles.
 Application pennant() {
   AppBuilder app("pennant", "Lagrangian hydrodynamics on an unstructured mesh (Regent).");
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)

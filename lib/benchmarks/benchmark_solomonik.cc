@@ -6,6 +6,8 @@
 
 namespace groma::app {
 
+// Returns the application. task_5 does the steps of one point of one layer, and launches task_4 for
+// each step.
 Application solomonik() {
   Multiplication multiplication("solomonik", "Solomonik's 2.5-D matrix multiplication (DISTAL).");
   AppBuilder& app = multiplication.app();

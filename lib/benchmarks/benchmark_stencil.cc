@@ -120,6 +120,7 @@ void add_tasks(AppBuilder& app) {
 
 }  // namespace
 
+// Returns the application: the setup, two steps that are not timed, the timed steps, and a check.
 Application stencil() {
   AppBuilder app("stencil", "A star of radius 2 on a square grid (Regent).");
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)

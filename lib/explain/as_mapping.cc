@@ -187,7 +187,9 @@ class DefaultProgram {
                               .memories = {only.memory},
                               .layout = edit::words_of(only.layout)};
     regions_ += line(statement);
-    if (only.layout.exact) {  // `Exact` in a Layout statement would also exclude neighbours
+    // `Exact` in a Layout statement would also exclude neighbouring points, so a comment takes its
+    // place.
+    if (only.layout.exact) {
       layouts_ += fmt::format("# {} {}: {}, which its variant demands.\n", harmless(task.name),
                               harmless(region), layout_words(only.layout));
       return;

@@ -21,6 +21,7 @@ class JsonWriter {
  public:
   explicit JsonWriter(const Program& program) : program_(program) {}
 
+  // Returns the whole explanation, without diagnostics.
   Json write(const Explanation& explanation) const {
     Json json = {{"application", explanation.application}, {"machine", explanation.machine}};
     json["tasks"] = Json::array();

@@ -50,6 +50,7 @@ void append(const Diagnostics& diags, Json& list) {
 
 }  // namespace
 
+// Returns a fix with its edits. The places are lines and columns of `source`.
 Json json_of(const Source& source, const Fix& fix) {
   Json edits = Json::array();
   for (const Edit& edit : fix.edits) {
@@ -67,6 +68,7 @@ Json json_of(const Diagnostics& diags) {
   return list;
 }
 
+// Returns the place and the text of a statement, or null for the default mapper.
 OrderedJson json_of(const Program& program, Origin origin) {
   if (!origin) return nullptr;
   const Position at = program.source().position(program.range(origin).begin);

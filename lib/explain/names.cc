@@ -21,6 +21,7 @@ namespace {
 // The names of an application: those of its tasks, and those of its regions and partitions
 // together.
 struct AppNames {
+  // Collects also the names that a task gives to its requirements.
   explicit AppNames(const app::Data& app) {
     for (const app::Task& task : app.tasks) {
       tasks.insert(task.name);
@@ -38,6 +39,8 @@ struct AppNames {
 // program does not have the place of each name.
 class NameChecker {
  public:
+  // Parses the program again and collects the names of the regions of each task, over all its
+  // launches.
   NameChecker(const Program& program, const app::Data& app, Diagnostics& diags)
       : app_(app),
         names_(app),

@@ -44,8 +44,8 @@ Decided StatementUse::decided(const MatchQuery& query, Origin by) {
 // row matches.
 void StatementUse::find_idle(Explanation& explanation) const {
   const program::Data& data = program_.data();
-  std::map<std::uint32_t, bool>
-      idle;  // statement number -> true if the statement matches something
+  // For the number of each statement: true if the statement matches something.
+  std::map<std::uint32_t, bool> idle;
   for (const program::Row& row : data.rows) {
     idle[row.statement] = matches_.contains(row.statement);
   }

@@ -31,7 +31,8 @@ class StatementUse {
 
  private:
   const Program& program_;
-  std::set<std::uint32_t> matches_, decides_;  // numbers of statements
+  // The numbers of the statements that match something, and of those that decide something.
+  std::set<std::uint32_t> matches_, decides_;
 };
 
 }  // namespace groma

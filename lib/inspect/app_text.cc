@@ -1,4 +1,4 @@
-// Describes an application as text for people.
+// Describes an application as text for people: its parameters, its data and its tasks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return text;
 }
 
-// Returns a formula, cut if it is long; --json shows all of it.
+// Returns the text of a formula. A long formula is cut, with a hint at `--json`, which shows all of
+// it.
 std::string formula_text(const Formula& formula) {
   constexpr std::size_t kMost = 100;
   const std::string& text = formula.text();
@@ -32,7 +33,7 @@ std::string formula_text(const Formula& formula) {
                      text.size());
 }
 
-// Returns extents as text: "n x n", "(2 * gx) x (2 * gy)".
+// Returns extents as text, such as "n x n" or "(2 * gx) x (2 * gy)".
 std::string join(const Formulas& formulas) {
   std::vector<std::string> texts;
   for (const Formula& formula : formulas) {
@@ -43,7 +44,8 @@ std::string join(const Formulas& formulas) {
   return join(texts, " x ");
 }
 
-// Returns the fields of a region with their sizes.
+// Returns the names of the fields, with commas between them. Of many fields only the first ones are
+// named.
 std::string fields_text(const std::vector<AppField>& fields) {
   constexpr std::size_t kMost = 6;
   std::vector<std::string> names;
@@ -52,14 +54,16 @@ std::string fields_text(const std::vector<AppField>& fields) {
   return join(names, ", ");
 }
 
-// Returns the width of a column with these names.
+// Returns the width of a column that holds the names of these items, at least `least` and at most
+// 32 characters.
 template <typename Items>
 std::size_t width_of(const Items& items, std::size_t least = 10) {
   for (const auto& item : items) least = std::max(least, item.name.size());
   return std::min<std::size_t>(least, 32);
 }
 
-// Lists the parameters with their defaults, and the named sizes.
+// Lists the parameters with their defaults, the definitions and the named sizes. `name` is the name
+// by which the user gave the application, for examples of commands.
 std::string describe_parameters(const Application& app, std::string_view name) {
   std::string text;
   if (!app.parameters.empty()) {
@@ -92,8 +96,8 @@ std::string describe_parameters(const Application& app, std::string_view name) {
   return text;
 }
 
-// If the name of a region or partition stands only in the description, returns a note that says
-// what a mapping writes instead. Otherwise returns an empty text.
+// Returns a note if the name of a region or partition exists only in the description. The note says
+// what a mapping writes instead. Otherwise returns "".
 template <typename Data>
 std::string unnamed_text(const Data& data) {
   if (!data.unnamed) return "";
@@ -109,7 +113,8 @@ bool is_unnamed(const Application& app, std::string_view name) {
          std::any_of(app.partitions.begin(), app.partitions.end(), is_this);
 }
 
-// Returns the data of a requirement: the region or partition, and its other names for a mapping.
+// Returns the names of a requirement's data: those that a mapping uses and, in parentheses, the
+// region or partition.
 std::string data_text(const Application& app, const AppRequirement& requirement) {
   const std::string& of = requirement.data.of;
   const std::string names = join(requirement.names, ", ");
@@ -118,7 +123,8 @@ std::string data_text(const Application& app, const AppRequirement& requirement)
   return is_unnamed(app, of) ? of + " (unnamed)" : of;
 }
 
-// Lists the partitions of the region or partition named `of`, each followed by its own partitions.
+// Lists the partitions of the region or partition named `of`. The partitions of a partition follow
+// it, indented by `depth`.
 std::string describe_partitions(const Application& app, std::string_view of, int depth) {
   std::string text;
   for (const AppPartition& partition : app.partitions) {
@@ -164,6 +170,8 @@ std::string describe_tasks(const Application& app) {
 
 }  // namespace
 
+// Returns the whole description. Characters that could control a terminal are replaced line by
+// line, because an application may come from a stranger's file.
 std::string draw(const Application& app, std::string_view name) {
   std::string text = app.name;
   if (!app.description.empty()) text += ": " + app.description;

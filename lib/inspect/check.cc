@@ -1,4 +1,5 @@
-// check(), and the conversion of its diagnostics to JSON.
+// check() finds mistakes in a mapping without a run. This file also converts the diagnostics of
+// several sources to JSON.
 #include <fmt/format.h>
 
 #include "explain/json.h"
@@ -7,7 +8,9 @@
 
 namespace groma {
 
-// Each check needs the ones before it: text, then names, then the machine, then a rehearsed run.
+// Checks the text, then the names, then what the machine lacks, then the answers of the mapping in
+// a rehearsed run. Each check needs the results of those before it, so an error ends the sequence.
+// Returns the bound program, or nullopt without a machine or after an error.
 std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
                                   Diagnostics& diags, LogSink* log, const CheckOptions& options) {
   const Program program = compile(source, diags);
@@ -20,7 +23,8 @@ std::optional<BoundProgram> check(const Source& source, const Machine* machine, 
   return bound;
 }
 
-// Warns if a parameter of the application states another number of nodes than the machine has.
+// Warns if a parameter of the application states another number of nodes than the machine has. The
+// mapping would then be checked or run for a case that the user does not mean.
 void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags) {
   for (const AppParameter& parameter : app.parameters) {
     if (!parameter.counts_nodes || parameter.value == machine.node_count()) continue;
@@ -32,6 +36,7 @@ void check_nodes(const Machine& machine, const Application& app, Diagnostics& di
   }
 }
 
+// Returns the diagnostics of all sources in one list.
 std::string to_json(const std::vector<const Diagnostics*>& all) {
   OrderedJson list = OrderedJson::array();
   for (const Diagnostics* diags : all) {

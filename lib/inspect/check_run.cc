@@ -1,4 +1,5 @@
-// check_run(): finds what the embedded runtime would refuse, by rehearsing the application.
+// check_run(): finds the answers of a mapping that the embedded runtime would refuse, by rehearsing
+// the application: the runtime calls the hooks but simulates no time.
 #include <algorithm>
 #include <atomic>
 
@@ -18,17 +19,21 @@
 namespace groma {
 namespace {
 
-// Limit on the calls of the stop function that long mapping functions cause. It allows as many
-// steps as two launches at the limit kMaxQuestionSteps, which take about twenty seconds.
+// Limit on the steps of mapping functions, counted in calls of the stop function (one for 2^16
+// steps). It allows as many steps as two launches at the limit kMaxQuestionSteps, which take about
+// twenty seconds.
 constexpr int kMostAsked = static_cast<int>(2 * kMaxQuestionSteps >> 16);
 
-// Warns, once for each task, if a recording does not tell whether a run accepts a layout.
+// Warns, once for each task, if a recording does not tell whether a run accepts a layout. This is
+// so if the task has several variants for one kind of processor, the recording does not say which
+// of them runs, and only some of them accept the layout.
 class VariantCheck {
  public:
   VariantCheck(const BoundProgram& bound, const Workload& app, Diagnostics& diags)
       : program_(bound.program()), machine_(bound.machine()), app_(app.data()), diags_(diags) {}
 
-  // Checks each task until it warned once, for each list of names that launches use.
+  // Checks each task for each list of names that its launches use, until the first warning about
+  // the task.
   void check() {
     if (std::none_of(app_.tasks.begin(), app_.tasks.end(), is_partly_chosen)) return;
     bool complete = true;
@@ -49,7 +54,7 @@ class VariantCheck {
     return std::any_of(begin, end, is_chosen) && !std::all_of(begin, end, is_chosen);
   }
 
-  // Returns true if it warned.
+  // Checks the layouts that statements decide for one task. Returns true if there was a warning.
   bool check_task(std::uint32_t number, const app::LaunchNames& names) {
     const app::AppView views(app_, number, names);
     const TaskView task = views.view(app::LaunchUse{.task = number});
@@ -95,11 +100,12 @@ class VariantCheck {
 
 }  // namespace
 
-// Reports the refusals at their statements. If the mapping functions take too long, reports that
-// the check is incomplete.
+// Rehearses the application and reports the refusals at the statements that caused them. If the
+// mapping functions take too long, reports that the check is incomplete.
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options) {
-  // Number of calls of the stop function by mapping functions: one call for 2^16 steps.
+  // Mapping functions call the stop function once for 2^16 steps. `asked` counts these calls, from
+  // any thread.
   std::atomic<int> asked = 0;
   const auto stops = [&] { return asked > kMostAsked || (options.stop && options.stop()); };
   const auto shared = ProgramMapper::share(bound, nullptr, [&] {

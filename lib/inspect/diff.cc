@@ -1,5 +1,5 @@
 // Compares the decisions that explain() reports for two mappings. The cost of a difference is
-// measured by running a MixedMapper.
+// measured by a simulated run of a MixedMapper, which takes one decision from the other mapping.
 #include "groma/diff.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,10 @@ namespace {
 
 using Aspect = MappingDifference::Aspect;
 
+// One of the two mappings, with all its decisions about the application.
 struct Mapping {
+  // Explains all decisions of the mapping. explain() cannot fail here, because an empty query names
+  // nothing.
   Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags,
           const std::function<bool()>& stop = {})
       : program(bound.program()),
@@ -32,6 +35,7 @@ struct Mapping {
         shared(ProgramMapper::share(bound, nullptr, stop)),
         explanation(explain(bound, workload, {}, diags).value()) {}  // an empty query cannot fail
 
+  // Returns a new mapper object for a processor.
   std::unique_ptr<ProgramMapper> mapper(const Processor& local) const {
     return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});
   }
@@ -42,6 +46,7 @@ struct Mapping {
   Explanation explanation;
 };
 
+// Lists the decisions that differ between the mappings A and B.
 class Differ {
  public:
   Differ(const Mapping& a, const Mapping& b, const app::Data& app)
@@ -52,7 +57,8 @@ class Differ {
         slices_of_a_(a.shared, app, uses_),
         slices_of_b_(b.shared, app, uses_) {}
 
-  // Compares task by task. If the processor kinds differ, nothing else of the task is compared.
+  // Compares the decisions task by task. If the kinds of processors differ, the placement and the
+  // data of the task are not compared, because they follow from the kind.
   std::vector<MappingDifference> differences() {
     for (std::size_t t = 0; t < app_.tasks.size(); ++t) {
       task_ = t;
@@ -76,6 +82,7 @@ class Differ {
     return task.kind.kind ? std::string(name_of(*task.kind.kind)) : "nowhere";
   }
 
+  // Adds a difference about the current task.
   MappingDifference& add(Aspect what, MappingDifference::SideDecision a,
                          MappingDifference::SideDecision b) {
     MappingDifference& one = differences_.emplace_back();
@@ -88,17 +95,18 @@ class Differ {
 
   // ---- Processors
 
-  // Compares where the task's launches go, and adds one difference for the first launch that
-  // differs.
+  // Compares where the launches of the task go. Adds at most one difference, with the decisions
+  // about the first launch that differs and the numbers of points over all launches.
   void compare_placement(const ExplainedTask& a, const ExplainedTask& b) {
     const auto number = static_cast<std::uint32_t>(task_);
     const app::AppView views(app_, number, uses_[task_].names.front());
     const ProcKind kind = *a.kind.kind;
-    // Limited and stolen tasks are not moved. A difference in limits or stealing is reported
-    // separately.
+    // A limit or stealing keeps a task on its processor, so the target processors would differ for
+    // this reason, too. They are compared only if both mappings agree about limits and stealing.
     targets_ = a.limit == b.limit && a.steal == b.steal;
     std::int64_t points = 0, moved = 0;
-    const ExplainedLaunch *of_a = nullptr, *of_b = nullptr;  // first launch that differs
+    // The first launch that differs.
+    const ExplainedLaunch *of_a = nullptr, *of_b = nullptr;
     for (std::size_t i = 0; i < a.launches.size() && i < b.launches.size(); ++i) {
       const ExplainedLaunch& one = a.launches[i];
       const ExplainedLaunch& other = b.launches[i];
@@ -127,7 +135,8 @@ class Differ {
     found.moved_points = moved;
   }
 
-  // Returns the number of points of a launch that the mappings place on different processors.
+  // Returns the number of points of a launch that the mappings place on different processors. If a
+  // mapping fails, all points count.
   std::int64_t count_apart(const TaskView& view) {
     const std::vector<Processor> a = places(slices_of_a_, view);
     const std::vector<Processor> b = places(slices_of_b_, view);
@@ -142,12 +151,13 @@ class Differ {
     return apart;
   }
 
-  // Returns true if both mappings allow the same processors for a task whose current processor is
-  // `task.current`.
+  // Returns true if both mappings allow the same target processors for a task whose current
+  // processor is `task.current`.
   bool run_alike(const TaskView& task) {
     return !targets_ || slices_of_a_.targets(task) == slices_of_b_.targets(task);
   }
-  // Compares a single task whose parent runs on the first processor of the parent's kind.
+  // Compares the target processors of a single task whose parent runs on the first processor of the
+  // parent's kind. Returns true if nothing is known about the parent.
   bool run_alike(const app::AppView& views, const ExplainedLaunch& launch) {
     if (!launch.example || launch.is_index) return true;
     const int number = launch.parent.empty() ? app_.top_level : app_.find_task(launch.parent);
@@ -163,8 +173,8 @@ class Differ {
     return run_alike(task);
   }
 
-  // Returns the processor of every point in row-major order; empty if the mapping fails, which
-  // explain() has reported.
+  // Returns the processor of every point in row-major order. The list is empty if the mapping
+  // fails, which explain() has reported.
   static std::vector<Processor> places(LaunchSlices& mapping, const TaskView& view) {
     const TaskSlices slices = mapping.slices_of(view);
     if (slices.empty()) return {};
@@ -186,8 +196,8 @@ class Differ {
 
   using Requirements = std::vector<const ExplainedRequirement*>;
 
-  // Returns the requirements by position; a position has several entries if launches or nodes
-  // differ.
+  // Returns the requirements by their positions. A position has several entries if the decision
+  // differs between launches or nodes.
   static std::map<std::uint32_t, Requirements> by_position(const ExplainedTask& task) {
     std::map<std::uint32_t, Requirements> found;
     for (const ExplainedRequirement& each : task.requirements)
@@ -195,8 +205,8 @@ class Differ {
     return found;
   }
 
-  // Adds differences of memories, layouts and early collection, at most one of each kind for each
-  // position.
+  // Adds the differences in memories, layouts and early collection. Each position gets at most one
+  // difference about memories or layouts and one about early collection.
   void compare_data(const ExplainedTask& a, const ExplainedTask& b) {
     auto of_a = by_position(a), of_b = by_position(b);
     for (const auto& [position, list] : of_a) {
@@ -216,6 +226,7 @@ class Differ {
     }
   }
 
+  // Adds a difference about one requirement of the current task.
   void add_data(Aspect what, const ExplainedRequirement& requirement,
                 MappingDifference::SideDecision a, MappingDifference::SideDecision b) {
     MappingDifference& one = add(what, std::move(a), std::move(b));
@@ -223,8 +234,9 @@ class Differ {
     one.names = requirement.names;
   }
 
-  // Returns the first pair of requirements with the same names but different data decisions. One
-  // mapping may distinguish nodes that the other does not.
+  // Returns the first pair of requirements that have the same names but different memories or
+  // layouts. Returns nulls if there is none. One mapping may distinguish nodes that the other does
+  // not, so an entry for all nodes is compared with each entry of the other mapping.
   static std::pair<const ExplainedRequirement*, const ExplainedRequirement*> first_apart(
       const Requirements& a, const Requirements& b) {
     for (const ExplainedRequirement* one : a) {
@@ -237,7 +249,8 @@ class Differ {
     return {nullptr, nullptr};
   }
 
-  // Returns the memories (or layouts) of a requirement in order: "FBMEM, else ZCMEM".
+  // Returns the memories (or layouts) of a requirement in the order in which the mapper tries them,
+  // such as "FBMEM, else ZCMEM". Memories that the processor cannot use are left out.
   template <typename Text>
   static std::string in_order(const ExplainedRequirement& requirement, const Text& text) {
     if (!requirement.is_mapped) return "nothing is mapped";
@@ -253,6 +266,7 @@ class Differ {
     return in_order(requirement,
                     [](const ExplainedMemory& each) { return std::string(name_of(each.memory)); });
   }
+  // Returns the memories with their layouts: "FBMEM SOA F_order, else ZCMEM SOA F_order".
   static std::string data_words(const ExplainedRequirement& requirement) {
     return in_order(requirement, [](const ExplainedMemory& each) {
       return each.memory == MemKind::kVirtual
@@ -260,7 +274,8 @@ class Differ {
                  : fmt::format("{} {}", name_of(each.memory), layout_words(each.layout));
     });
   }
-  // Returns the statement that chose the first memory, or its layout.
+  // Returns the statement that chose the first usable memory of a requirement, or the layout in
+  // this memory.
   static Origin origin(const ExplainedRequirement& requirement, bool memory) {
     for (const ExplainedMemory& each : requirement.memories) {
       if (each.state == ExplainedMemory::State::kPassed) continue;
@@ -271,7 +286,7 @@ class Differ {
 
   // ---- The rest
 
-  // Adds differences of limits, replication and stealing.
+  // Adds the differences in limits, replication and stealing.
   void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
     if (a.limit != b.limit || a.limit_scope != b.limit_scope) {
       add(Aspect::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},
@@ -294,11 +309,12 @@ class Differ {
   std::vector<TaskUses> uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
-  bool targets_ = true;  // true: also compare the processors that may run a task
+  // True if the processors that may run a task are compared, too.
+  bool targets_ = true;
   std::vector<MappingDifference> differences_;
 };
 
-// Runs mapping A with the decisions in `mix` taken from mapping B.
+// Simulates the application under mapping A, with the decisions in `mix` taken from mapping B.
 RunResult run_mixed(const Mapping& a, const Mapping& b, const DecisionMix& mix,
                     const Workload& workload, const SimulateOptions& options) {
   return simulate(
@@ -311,6 +327,7 @@ RunResult run_mixed(const Mapping& a, const Mapping& b, const DecisionMix& mix,
 
 }  // namespace
 
+// Returns true if the mappings decide alike about everything, without a run.
 bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload) {
   Diagnostics said_of_a(a.program().source()), said_of_b(b.program().source());
   const Mapping first(a, workload, said_of_a);
@@ -321,7 +338,9 @@ bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload&
 
 namespace {
 
-// Groups the differences by the statements that cause them.
+// Groups the differences by the statements that cause them. A difference belongs to the statement
+// of B. If B leaves the decision to the default mapper, the difference belongs to the statement of
+// A.
 std::vector<StatementDifference> by_statement(const std::vector<MappingDifference>& differences) {
   std::vector<StatementDifference> statements;
   std::map<std::pair<bool, std::uint32_t>, std::size_t> known;
@@ -336,7 +355,8 @@ std::vector<StatementDifference> by_statement(const std::vector<MappingDifferenc
   return statements;
 }
 
-// Measures the cost of mapping A with some decisions of B, relative to A's own run.
+// Measures what mapping A gains or loses by some decisions of B, in simulated runs, and limits
+// their number.
 class Exchanger {
  public:
   Exchanger(const Mapping& a, const Mapping& b, const Workload& workload,
@@ -350,7 +370,8 @@ class Exchanger {
         all_(static_cast<std::int64_t>(std::min(runs, kMaxDiffRuns))),
         progress_(progress) {}
 
-  // Returns false if no more runs should be made.
+  // Makes one run and sets `cost`, or sets `alone` to the reason why the run fails. Returns false
+  // if no more runs should be made.
   bool run(const DecisionMix& mix, std::optional<MappingDifference::Cost>& cost,
            std::string& alone) {
     if (done_ == all_ || (progress_ && !progress_(done_, all_))) return false;
@@ -375,14 +396,15 @@ class Exchanger {
   const Progress& progress_;
 };
 
-// Returns true if a statement causes several differences. Only then is the statement measured by a
-// run of its own, in addition to the runs of its differences.
+// Returns true if a statement causes several differences. Only then is the whole statement measured
+// by a run of its own. Otherwise the run of its only difference tells the cost.
 bool has_several(const StatementDifference& statement) {
   return statement.by && statement.parts.size() > 1;
 }
 
-// Measures each statement with several differences first, then each difference. The differences of
-// instance limits are measured together in one run.
+// Measures the cost of each statement with several differences, then the cost of each difference.
+// The limits of all tasks come from one mapping, so all differences in limits need one run
+// together.
 void find_costs(MappingDiff& diff, Exchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
@@ -401,7 +423,8 @@ void find_costs(MappingDiff& diff, Exchanger& exchanger) {
 
 }  // namespace
 
-// Runs both mappings and compares their decisions. Costs are measured only if mapping A runs.
+// Compares the decisions of both mappings and runs both. Measures the costs of the differences only
+// if mapping A can run.
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress) {
@@ -413,7 +436,8 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   diff.differences = Differ(first, second, workload.data()).differences();
   diff.statements = by_statement(diff.differences);
   const auto run_alone = [&](const BoundProgram& bound, Diagnostics& diags) {
-    Diagnostics ignored(diags.source());  // explain() has already reported the reason
+    // If the mapping has errors, explain() has already reported them.
+    Diagnostics ignored(diags.source());
     return run(bound, workload, quick, diags.has_errors() ? ignored : diags);
   };
   diff.a = run_alone(a, diags_a);
@@ -424,6 +448,7 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   Exchanger exchanger(first, second, workload, quick, diff.a,
                       diff.differences.size() + static_cast<std::size_t>(whole), progress);
   find_costs(diff, exchanger);
+  // A statement with one difference has the cost of this difference.
   for (StatementDifference& statement : diff.statements) {
     if (statement.parts.size() > 1) continue;
     const MappingDifference& only = diff.differences[statement.parts.front()];

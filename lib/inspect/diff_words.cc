@@ -1,4 +1,4 @@
-// Writes the differences of two mappings as text and as JSON. docs/commands.md describes the
+// Writes the differences between two mappings as text and as JSON. docs/commands.md describes both
 // formats.
 #include <fmt/format.h>
 
@@ -30,24 +30,28 @@ std::string percent(double change, double whole) {
   return whole > 0 ? fmt::format("{:+.1f} %", 100 * change / whole) : "";
 }
 
-// Returns true if differences of this sort concern one region requirement, not a whole task.
+// Returns true if a difference of this kind concerns one region requirement, not a whole task.
 bool is_of_requirement(Aspect what) {
   return what == Aspect::kMemory || what == Aspect::kLayout || what == Aspect::kCollection;
 }
 
+// Returns the name of a mapping. An empty program stands for the default mapper.
 std::string title(const Program& program) {
   return program.source().text().empty() ? "the default mapper" : harmless(program.source().name());
 }
 
+// Returns the statement that decided, with its place, or "the default mapper".
 std::string decider(const Program& program, Origin by) {
   return by ? statement_line(program, by) : "the default mapper";
 }
 
+// Writes the differences for a person: first both runs, then the statements with their costs.
 class Writer {
  public:
   Writer(const MappingDiff& diff, const Program& a, const Program& b, bool color)
       : diff_(diff), a_(a), b_(b), color_(color) {}
 
+  // Returns the whole text.
   std::string write() {
     text_ = fmt::format("A is {}, B is {}\n\n", title(a_), title(b_));
     if (diff_.a.ok() && diff_.b.ok()) {
@@ -95,6 +99,7 @@ class Writer {
     return result.status == RunStatus::kStopped ? "was not finished" : "does not run";
   }
 
+  // Writes a row of the table at the beginning: a quantity, its values for A and B, and the change.
   void row(std::string_view what, std::string_view a, std::string_view b, std::string_view change) {
     std::string line = fmt::format("  {:<16} {:>12} {:>12} {:>10}", what, a, b, change);
     line.erase(line.find_last_not_of(' ') + 1);
@@ -102,18 +107,20 @@ class Writer {
   }
 
   using Size = std::pair<double, std::int64_t>;
+  // Returns the size of a cost for sorting. A cost that was not measured comes last.
   static Size size_of(const std::optional<MappingDifference::Cost>& cost) {
     return cost ? Size(std::abs(cost->seconds), std::abs(cost->moved_bytes)) : Size(-1.0, 0);
   }
-  // Sorts by change of time, then of bytes, largest first; ties keep their order.
+  // Sorts by the absolute change of time, then of bytes, the largest first. Items with equal
+  // changes keep their order.
   template <typename Item, typename SizeOf>
   static void sort_by_size(std::vector<const Item*>& items, const SizeOf& size) {
     std::stable_sort(items.begin(), items.end(),
                      [&](const Item* a, const Item* b) { return size(*a) > size(*b); });
   }
 
-  // Returns the statements, the largest cost first. A statement without its own run is ordered by
-  // its most expensive difference.
+  // Returns the statements, those with the largest cost first. A statement without a run of its own
+  // has the cost of its most expensive difference.
   std::vector<const StatementDifference*> statements_by_cost() const {
     std::vector<const StatementDifference*> order;
     for (const StatementDifference& each : diff_.statements) order.push_back(&each);
@@ -128,7 +135,8 @@ class Writer {
     return order;
   }
 
-  // Writes a statement with its cost as a whole, then its differences, grouped by equal decisions.
+  // Writes a statement with the cost of all its differences together. Then writes the differences,
+  // grouped by equal decisions of A and of B.
   void write(const StatementDifference& statement) {
     const Program& program = statement.is_of_a ? a_ : b_;
     const std::string head =
@@ -157,6 +165,7 @@ class Writer {
     }
   }
 
+  // Writes a line with the changes of time and of moved bytes.
   void changes(const MappingDifference::Cost& cost, const std::string& of) {
     text_ +=
         fmt::format("  {:>9} {:>9} {:>9} moved  {}\n", signed_seconds(cost.seconds),
@@ -173,7 +182,8 @@ class Writer {
     side("A", a_, first.a);
     side("B", b_, first.b);
     if (first.what == Aspect::kLimit) return write_limits(group);
-    std::string without;  // tasks and regions for which the difference changes nothing
+    // The tasks and regions for which the difference changes nothing.
+    std::string without;
     for (const MappingDifference* each : group) {
       if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
         without += (without.empty() ? "" : "; ") + where(*each);
@@ -205,7 +215,7 @@ class Writer {
                          measured ? "" : "; the cost is only known for " + together);
   }
 
-  // Returns where a difference is: the task, its region, and how many points move.
+  // Returns the place of a difference: the task, its region, and how many of its points move.
   static std::string where(const MappingDifference& each) {
     std::string words = harmless(each.task);
     if (is_of_requirement(each.what)) {
@@ -218,6 +228,7 @@ class Writer {
     return words;
   }
 
+  // Writes the decision of one mapping and the statement that made it.
   void side(std::string_view name, const Program& program, const SideDecision& side) {
     const std::string by = "by " + decider(program, side.by);
     text_ += fmt::format("    {}  {}\n       {}\n", name, harmless(side.decision),
@@ -231,7 +242,7 @@ class Writer {
   std::string text_;
 };
 
-// Returns the outcome of one mapping's own run.
+// Returns the outcome of one mapping's own run as JSON.
 OrderedJson json_of(const RunResult& result, const Diagnostics& diags) {
   OrderedJson json = {{"status", result.ok() ? "ok" : "error"}};
   if (result.ok()) {
@@ -270,6 +281,8 @@ std::string draw(const MappingDiff& diff, const Program& a, const Program& b, bo
   return Writer(diff, a, b, color).write();
 }
 
+// Writes the differences in one list and the statements in another, which refers to the differences
+// by position.
 std::string to_json(const MappingDiff& diff, const Program& a, const Program& b,
                     const Diagnostics& diags_a, const Diagnostics& diags_b) {
   OrderedJson json = {{"a", json_of(diff.a, diags_a)}, {"b", json_of(diff.b, diags_b)}};

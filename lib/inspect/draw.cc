@@ -10,11 +10,14 @@
 namespace groma {
 namespace {
 
-constexpr std::size_t kListedProcessors = 64;  // the legend only counts further processors
-constexpr int kLayers = 64;  // limit on the drawn layers of a launch with more than two dimensions
+// The legend lists this many processors and only counts the others.
+constexpr std::size_t kListedProcessors = 64;
+// Limit on the drawn layers of a launch with more than two dimensions.
+constexpr int kLayers = 64;
 constexpr int kBarWidth = 20;
 
-// How a picture shows a processor: its number in node order, a colour and a label.
+// Chooses how a picture shows each processor: its number in the order of the nodes, a label and a
+// colour.
 class Palette {
  public:
   explicit Palette(const Placement& placement) {
@@ -29,8 +32,8 @@ class Palette {
   }
   std::size_t count() const { return count_; }
 
-  // Returns a label: A to Z, a to z, then AA, AB and so on. All labels have the length of the
-  // longest.
+  // Returns the label of a processor: A to Z, a to z, then AA, AB and so on. All labels of a
+  // picture have the length of the longest.
   std::string label(std::size_t number) const {
     constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     std::string text;
@@ -45,7 +48,8 @@ class Palette {
   struct Rgb {
     double r, g, b;
   };
-  // Returns a processor's colour. Nodes differ in hue; processors of a node differ in lightness.
+  // Returns the colour of a processor. Nodes differ in hue: a step of the golden ratio makes
+  // neighbouring nodes differ clearly. The processors of a node differ in lightness.
   static Rgb color(const Processor& p, std::size_t per_node) {
     const double hue = std::fmod(0.58 + 0.618034 * static_cast<double>(p.node), 1.0);
     const double step =
@@ -64,11 +68,14 @@ class Palette {
   std::size_t count_ = 0;
 };
 
+// Returns the number of processors on the node of `p`.
 std::size_t per_node(const Placement& placement, const Processor& p) {
   return placement.loads[static_cast<std::size_t>(p.node)].size();
 }
 
-// Returns the label of a processor, coloured with the 6x6x6 colour cube of 256-colour terminals.
+// Returns the label of a processor. With `color`, its background is the nearest colour of the 6x6x6
+// colour cube of 256-colour terminals, and the letters are black or white, whichever contrasts
+// more.
 std::string cell(const Placement& placement, const Palette& palette, const Processor& p,
                  bool color) {
   std::string label = fmt::format(" {} ", palette.label(palette.number(p)));
@@ -80,6 +87,7 @@ std::string cell(const Placement& placement, const Palette& palette, const Proce
                      dark ? 231 : 16, label);
 }
 
+// Returns a point as text: "(0, 3)".
 std::string point_text(const Point& point) {
   std::string text = "(";
   for (int i = 0; i < point.dimensions(); ++i) {
@@ -88,7 +96,8 @@ std::string point_text(const Point& point) {
   return text + ")";
 }
 
-// Returns the first line of a picture: the task or function, and what is placed.
+// Returns the first line of a picture: the task and the function, the kind of processor, the number
+// of points and the machine.
 std::string headline(const Placement& placement, const BoundProgram& bound) {
   std::string domain;
   for (std::int64_t extent : placement.domain.extents.coordinates()) {
@@ -103,13 +112,15 @@ std::string headline(const Placement& placement, const BoundProgram& bound) {
                      harmless(bound.machine().name()));
 }
 
-// The rows and columns of one layer, and the index of its first point.
+// A layer of a launch: its rows (the last dimension but one) and columns (the last dimension), and
+// the position of its first point.
 struct Layer {
   std::int64_t rows, columns;
   std::size_t first;
 };
 
-// Draws one layer as text, with row and column numbers, cut to the size in the options.
+// Draws one layer as text with row and column numbers. A layer that is too large for the size in
+// the options is cut, and a note says so.
 std::string grid(const Placement& placement, const Palette& palette, const Layer& layer,
                  const DrawOptions& options) {
   const int dims = placement.domain.dimensions();
@@ -124,6 +135,7 @@ std::string grid(const Placement& placement, const Palette& palette, const Layer
   std::string text(static_cast<std::size_t>(margin), ' ');
   for (std::int64_t j = 0; j < columns; ++j) {
     const std::string number = std::to_string(column0 + j);
+    // A column number that is wider than a cell minus its gap stands only above every fifth column.
     const bool every = static_cast<std::int64_t>(number.size()) < cell_width || j % 5 == 0;
     text +=
         fmt::format("{:>{}}",
@@ -179,7 +191,8 @@ std::string layers(const Placement& placement, const Palette& palette, const Dra
   return text;
 }
 
-// Lists the processors with their labels and a bar for the number of points.
+// Lists the processors with their labels, their numbers of points and a bar. The longest bar has
+// kBarWidth characters. The last line sums up the loads.
 std::string legend(const Placement& placement, const Palette& palette, const DrawOptions& options) {
   std::string text = "\n";
   const std::int64_t most_points = placement.max_load();
@@ -208,6 +221,7 @@ std::string legend(const Placement& placement, const Palette& palette, const Dra
   return text + fmt::format("load: {} on each of {}\n", points, count(processors, "processor"));
 }
 
+// Returns a line for each statement that chose the function.
 std::string decisions(const Placement& placement, const BoundProgram& bound) {
   std::string text;
   for (Origin origin : placement.decided_by) {
@@ -216,7 +230,7 @@ std::string decisions(const Placement& placement, const BoundProgram& bound) {
   return text;
 }
 
-// Returns the text with the characters escaped that have a meaning in XML.
+// Returns the text with those characters escaped that have a meaning in XML.
 std::string escaped(std::string_view text) {
   std::string made;
   for (char c : harmless(text)) {
@@ -234,6 +248,7 @@ std::string escaped(std::string_view text) {
   return made;
 }
 
+// Returns the colour of a processor as SVG writes it: "#1f77b4".
 std::string hex_color(const Placement& placement, const Processor& p) {
   const auto [r, g, b] = Palette::color(p, per_node(placement, p));
   const auto level = [](double x) { return static_cast<int>(std::lround(x * 255)); };
@@ -242,6 +257,7 @@ std::string hex_color(const Placement& placement, const Processor& p) {
 
 }  // namespace
 
+// Returns the picture for a terminal.
 std::string draw(const Placement& placement, const BoundProgram& bound,
                  const DrawOptions& options) {
   const Palette palette(placement);
@@ -253,10 +269,12 @@ std::string draw(const Placement& placement, const BoundProgram& bound,
 
 namespace {
 
-// Draws a placement as an SVG file. The layers stand below each other, each with its title and its
-// row and column coordinates; the legend follows.
+// Draws a placement as an SVG file. The layers stand below each other, each with its title and the
+// numbers of its rows and columns. The legend stands below the layers. All lengths are in pixels.
 class SvgWriter {
  public:
+  // The cells of a picture are squares of at most 24 pixels. They shrink so that a row has about
+  // 1200 pixels.
   SvgWriter(const Placement& placement, const BoundProgram& bound)
       : placement_(placement),
         title_(headline(placement, bound)),
@@ -268,6 +286,7 @@ class SvgWriter {
     if (dims_ > 1) left_ += kLetter * number_width(first_row(), rows_);
   }
 
+  // Returns the text of the file. The legend determines the height of the picture.
   std::string write() {
     const std::size_t listed =
         std::min(kListedProcessors, static_cast<std::size_t>(placement_.processor_count()));
@@ -288,21 +307,25 @@ class SvgWriter {
 
  private:
   static constexpr double kTop = 50, kLine = 18, kGap = 8;
-  static constexpr double kLetter = 8;  // width of a character in the numbers beside the picture
+  // The width of a character in the numbers beside the picture.
+  static constexpr double kLetter = 8;
 
+  // Returns the height of a layer with its title and column numbers.
   double layer_height() const {
     const double titles = (dims_ > 2 ? kLine : 0) + (dims_ > 0 ? kLine : 0);
     return titles + side_ * static_cast<double>(rows_) + kGap;
   }
   std::int64_t first_column() const { return placement_.domain.lower[dims_ - 1]; }
   std::int64_t first_row() const { return placement_.domain.lower[dims_ - 2]; }
+  // Returns the number of characters of the widest number on an axis.
   static double number_width(std::int64_t first, std::int64_t count) {
     const std::size_t digits =
         std::max(std::to_string(first).size(), std::to_string(first + count - 1).size());
     return static_cast<double>(digits);
   }
-  // Returns how many rows or columns lie between two numbers on an axis (1, 2, 5, 10, 20, ...), so
-  // that the numbers do not overlap.
+  // Returns the distance between two numbers on an axis, in rows or columns: 1, 2, 5, 10, 20 and so
+  // on. It is the smallest one at which the numbers do not overlap. `side` is the size of a cell,
+  // `wanted` the room of a number.
   static std::int64_t step(double side, double wanted) {
     std::int64_t step = 1;
     for (int i = 0; static_cast<double>(step) * side < wanted; ++i) {
@@ -349,7 +372,8 @@ class SvgWriter {
     }
   }
 
-  // Draws one row. Adjacent points of the same processor become one rectangle.
+  // Draws one row of a layer. Adjacent points on the same processor become one rectangle, which
+  // keeps the file small.
   void write_row(std::size_t first, double y) {
     const auto columns = static_cast<std::size_t>(columns_);
     for (std::size_t j = 0; j < columns;) {
@@ -387,8 +411,10 @@ class SvgWriter {
   const std::string title_;
   const int dims_;
   const std::int64_t columns_, rows_, layers_;
-  const double side_;  // side of a cell
-  double left_ = 10;   // left edge of the cells
+  // The side of a cell.
+  const double side_;
+  // The left edge of the cells.
+  double left_ = 10;
   std::string svg_;
 };
 

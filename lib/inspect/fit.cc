@@ -1,3 +1,5 @@
+// fit(): finds the largest size of an application that fits into the memories of a machine under a
+// mapping, by simulated runs at several sizes.
 #include "groma/fit.h"
 
 #include <fmt/format.h>
@@ -18,13 +20,17 @@ class Fitter {
          const RunWorkload& run, const std::function<bool()>& stop)
       : app_(app), parameters_(std::move(parameters)), run_(run), stop_(stop) {}
 
-  // Doubles or halves the size until one size fits and one does not, then bisects.
+  // Returns the largest size that fits. The search begins at the default value. It doubles or
+  // halves the size until one size fits and another does not, then bisects. Fails if the run at the
+  // default size fails for a reason other than memory.
   Result<Fit> fit() {
     const AppParameter& first = *parameters_.front();
     const std::int64_t start = std::max<std::int64_t>(1, first.value);
-    std::int64_t fits = 0, fails = 0;  // largest size that fits, smallest that fails; 0: none yet
+    // The largest size that fits, and the smallest size that fails. 0: none was found yet.
+    std::int64_t fits = 0, fails = 0;
     Outcome outcome = Outcome::kFits;
-    const auto attempted = [&](std::int64_t next) {  // returns false if the search was stopped
+    // Runs the application at the size `next`. Returns false if the search was stopped.
+    const auto attempted = [&](std::int64_t next) {
       outcome = attempt(next);
       if (outcome != Outcome::kStopped) (outcome == Outcome::kFits ? fits : fails) = next;
       return outcome != Outcome::kStopped;
@@ -47,10 +53,11 @@ class Fitter {
   }
 
  private:
+  // The outcome of a run at one size. kOther: the run failed for a reason other than memory.
   enum class Outcome { kFits, kNoRoom, kOther, kStopped };
 
-  // Returns the parameters' values if the first one is `of_first`. The others grow by the same
-  // factor, within their bounds.
+  // Returns the values of all parameters if the first one is `of_first`. The others grow by the
+  // same factor, within their bounds.
   std::vector<AppValue> values(std::int64_t of_first) const {
     const auto factor = static_cast<double>(of_first) /
                         static_cast<double>(std::max<std::int64_t>(1, parameters_.front()->value));
@@ -65,7 +72,8 @@ class Fitter {
     return values;
   }
 
-  // Runs the application at one size, and keeps the result in `fit_`.
+  // Runs the application at one size, and keeps the result in fit_: in `fits`, in `beyond`, or as a
+  // text in `other_bound`.
   Outcome attempt(std::int64_t of_first) {
     Fit::TriedSize tried{values(of_first), {}};
     const Result<Workload> workload = Workload::make(app_, tried.values, stop_);
@@ -95,7 +103,7 @@ class Fitter {
     return Outcome::kNoRoom;
   }
 
-  // Notes that this size fails for a reason other than memory.
+  // Notes that the run at this size fails for a reason other than memory, which `why` gives.
   Outcome other(std::string why) {
     fit_.beyond.reset();
     fit_.other_bound = std::move(why);
@@ -111,7 +119,8 @@ class Fitter {
 
 }  // namespace
 
-// Returns the parameters by which the last two sizes of the application differ.
+// Returns the parameters by which the last two sizes of the application differ. They are those that
+// make the application larger. Fails if there are no two sizes.
 Result<std::vector<std::string>> growing_parameters(const Application& app) {
   std::vector<std::string> names;
   if (app.sizes.size() >= 2) {
@@ -132,6 +141,8 @@ Result<std::vector<std::string>> growing_parameters(const Application& app) {
   return names;
 }
 
+// Checks the names of the parameters, then searches. The first parameter is the one that is doubled
+// and halved.
 Result<Fit> fit(const Application& app, const std::vector<std::string>& parameters,
                 const RunWorkload& run, const std::function<bool()>& stop) {
   std::vector<const AppParameter*> found;
@@ -156,6 +167,7 @@ Result<Fit> fit(const Application& app, const std::vector<std::string>& paramete
 
 namespace {
 
+// Returns the parameters with their values: "n = 4096, steps = 10".
 std::string words_of(const std::vector<AppValue>& values) {
   std::string words;
   for (const auto& [name, value] : values) {
@@ -166,7 +178,8 @@ std::string words_of(const std::vector<AppValue>& values) {
 
 }  // namespace
 
-// Writes the largest size that fits, and what prevents the next larger one.
+// Returns the largest size that fits, and the reason why the next larger size that was tried does
+// not fit. If the search was stopped, says so.
 std::string draw(const Fit& fit, const Application& app) {
   std::string text;
   if (fit.fits) {

@@ -1,4 +1,5 @@
-// check_kinds() and check_replication(): statements that can have no effect.
+// check_kinds() and check_replication(): find statements that can have no effect on the machine or
+// for the application.
 #include "inspect/idle_statements.h"
 
 #include <fmt/format.h>
@@ -22,9 +23,11 @@ namespace {
 using program::Row;
 using program::TableId;
 
-// The kinds of processors and memories that the statements of a program can use.
+// The kinds of processors and memories that statements can use on a machine: the processors that it
+// has, the memories that some processor can address, and VIRTUAL.
 class UsableKinds {
  public:
+  // A memory is usable if some processor of some node can address it.
   explicit UsableKinds(const Machine& machine) {
     memories_[static_cast<std::size_t>(MemKind::kVirtual)] = true;
     for (std::size_t p = 0; p < kProcKindCount; ++p) {
@@ -43,11 +46,14 @@ class UsableKinds {
 
  private:
   std::array<bool, kProcKindCount> processors_{};
-  std::array<bool, kMemKindCount> memories_{};  // that some processor can address
+  // True for each kind of memory that some processor can address.
+  std::array<bool, kMemKindCount> memories_{};
 };
 
-// Returns the memory kind because of which a statement has no effect: the memory of a Layout
-// statement, or the first memory of a Region statement whose memories no processor can address.
+// Returns the kind of memory because of which a statement has no effect, or nullopt. For a Layout
+// statement, it is the memory of the statement if no processor can address it. For a Region
+// statement about all processors, it is the first of its memories if no processor can address any
+// of them.
 std::optional<MemKind> useless_memory(const Row& row, const UsableKinds& usable) {
   if (const auto memory = program::memory_of(row.key.place)) {
     return usable.has(*memory) ? std::nullopt : memory;
@@ -59,14 +65,15 @@ std::optional<MemKind> useless_memory(const Row& row, const UsableKinds& usable)
   return static_cast<MemKind>(row.kinds[0]);
 }
 
-// Returns why a launch of the task is not replicated, or an empty string if it may be. If `machine`
-// is null, the variants for all processor kinds are considered.
+// Returns why a launch of the task is not replicated, or "" if it may be. If `machine` is null, the
+// variants for all kinds of processors are considered.
 std::string why_not(const TaskView& task, const Program& program, const Machine* machine) {
   if (const char* const reason = mapper::why_not_replicated(task)) return reason;
   std::optional<ProcKind> kind;
   if (machine != nullptr) {
     const auto decision = mapper::decide_kind(program, task, *machine);
-    if (!decision) return "";  // the task runs nowhere, which is reported elsewhere
+    // The task runs nowhere, which another check reports.
+    if (!decision) return "";
     kind = decision->kind;
   }
   const auto fits = [kind](const VariantView& variant) {
@@ -77,7 +84,7 @@ std::string why_not(const TaskView& task, const Program& program, const Machine*
               : "none of its variants is replicable";
 }
 
-// Returns why no launch of the task is replicated, or an empty string if one may be.
+// Returns why no launch of the task is replicated, or "" if one of them may be.
 std::string why_never(const app::Data& data, std::uint32_t number, const TaskUses& uses,
                       const Program& program, const Machine* machine) {
   const app::AppView views(data, number, uses.names.front());
@@ -92,10 +99,12 @@ std::string why_never(const app::Data& data, std::uint32_t number, const TaskUse
 
 }  // namespace
 
-// Reports each statement once, even if it has several useless rows.
+// Warns about statements for kinds that the machine does not have. A statement may have several
+// rows in the tables of the program, but is reported once.
 void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags) {
   const UsableKinds usable(machine);
-  std::set<std::uint32_t> reported;  // numbers of statements; a statement may have many rows
+  // The numbers of the statements that were reported.
+  std::set<std::uint32_t> reported;
   for (const Row& row : program.data().rows) {
     if (reported.size() == kMaxErrors) return;
     const auto kind = program::processor_of(row.key.place);
@@ -111,7 +120,8 @@ void check_kinds(const Program& program, const Machine& machine, Diagnostics& di
   }
 }
 
-// Skips unknown tasks, which check_names() reports.
+// Warns about ControlReplicate statements that name a task which is never replicated. check_names()
+// reports unknown tasks, so they are skipped here.
 void check_replication(const Program& program, const Machine* machine, const Workload& app,
                        Diagnostics& diags) {
   const app::Data& data = app.data();
@@ -121,7 +131,8 @@ void check_replication(const Program& program, const Machine* machine, const Wor
     if (row.key.table != TableId::kControlReplicate || row.key.task == kStarName) continue;
     const std::string_view name = program.data().names.text(row.key.task);
     const int number = data.find_task(name);
-    if (number < 0) continue;  // an unknown task, which is reported elsewhere
+    // check_names() reports an unknown task.
+    if (number < 0) continue;
     if (uses.empty()) uses = uses_by_task(data, complete);
     if (!complete) return;
     const std::string why = why_never(data, static_cast<std::uint32_t>(number),

@@ -12,7 +12,7 @@ namespace groma::inspect {
 void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags);
 
 // Warns about each ControlReplicate statement that names a task which is never replicated. With a
-// machine, only the task's variant for the processor kind that the program chooses is considered.
+// machine, only the task's variants for the processor kind that the program chooses are considered.
 // If `machine` is null, all variants are.
 void check_replication(const Program& program, const Machine* machine, const Workload& app,
                        Diagnostics& diags);

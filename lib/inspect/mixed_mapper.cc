@@ -1,4 +1,5 @@
-// MixedMapper: a mapper that takes selected decisions from a second mapper.
+// MixedMapper: decides like a first mapper, but takes selected decisions from a second mapper. So a
+// run can show the cost of a single difference between two mappings.
 #include "inspect/mixed_mapper.h"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 
 namespace groma {
 
-// If the processor kind differs, all decisions about the task come from the second mapper. Limits
-// come from the same mapper for all tasks.
+// Adds the difference to the decisions that come from the second mapper. If the kinds of processors
+// differ, all decisions about the task do. If one limit differs, the limits of all tasks do.
 void take_from_second(const MappingDifference& difference, DecisionMix& mix) {
   const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
   switch (difference.what) {
@@ -38,6 +39,8 @@ void take_from_second(const MappingDifference& difference, DecisionMix& mix) {
   }
 }
 
+// Collects the sharding functors of both mappers in one list, because a runtime selects them by
+// number.
 MixedMapper::MixedMapper(std::unique_ptr<ProgramMapper> first,
                          std::unique_ptr<ProgramMapper> second, const DecisionMix& mix)
     : Mapper(first->site()), first_(std::move(first)), second_(std::move(second)), mix_(mix) {
@@ -51,8 +54,8 @@ bool MixedMapper::second_places(const TaskView& task) const {
   return mix_.whole.contains(task.name) || mix_.placement.contains(task.name);
 }
 
-// Asks both mappers, then takes replication, stealing and placement from the second if the mix says
-// so.
+// Asks both mappers. Then takes replication, stealing and the first processor from the second
+// answer if the mix says so.
 void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                       TaskOptions& answer) {
   options_.clear();
@@ -73,6 +76,8 @@ void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& ta
   answer.failure = options_.failure;
 }
 
+// Returns the functor of the mapper that places the task. A functor of the second mapper stands
+// behind those of the first one in the list.
 ShardingId MixedMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                                 const ShardTable& shards) {
   const ShardingId id = placer(operation).select_sharding_functor(runtime, operation, shards);
@@ -86,8 +91,8 @@ void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
   by.replicate_task(runtime, task, answer);
 }
 
-// If only stealing comes from the second mapper, the first mapper's slices get the second's
-// stealable flag.
+// Slices the launch with the mapper that places the task. If only stealing comes from the second
+// mapper, the slices of the first mapper get the second mapper's flag `stealable`.
 void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                              SliceTaskOutput& answer) {
   placer(task).slice_task(runtime, task, part, answer);
@@ -101,7 +106,7 @@ void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const
   }
 }
 
-// Asks both mappers, then combines their answers by decision.
+// Asks both mappers, then combines their answers decision by decision.
 void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                            std::span<const std::span<const InstanceView>> valid,
                            MapTaskOutput& answer) {
@@ -121,6 +126,8 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
          ++r) {
       RequirementWish& to = answer.requirements[r];
       const RequirementWish& from = wish_.requirements[r];
+      // A wish holds the memories and layouts and also the early collection, which are separate
+      // decisions in the mix.
       const RequirementWish kept = to;
       const std::pair<std::string, std::uint32_t> key(task.name, r);
       if (mix_.data.contains(key)) {
@@ -164,15 +171,17 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
   stealer().select_steal_targets(runtime, blacklist, answer);
 }
 
-// If limits and stealing come from different mappers, one task of each name stays for which the
-// limiting mapper has asked for a place.
+// Lets the thief take tasks as the mapper decides that is responsible for stealing. If the other
+// mapper is responsible for limits, one task of each name for which it has asked for a place stays,
+// because the place would otherwise be given in vain.
 void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                        std::span<const TaskView> stealable,
                                        std::vector<std::uint32_t>& answer) {
-  // Like ProgramMapper::permit_steal_request, which knows the limits of only one mapper.
+  // ProgramMapper::permit_steal_request does the same, but knows only its own limits.
   std::set<TaskId> keeps_one;
   std::vector<TaskView> may_go;
-  std::vector<std::uint32_t> indices;  // for each entry of `may_go`, its index in `stealable`
+  // The position in `stealable` of each entry of `may_go`.
+  std::vector<std::uint32_t> indices;
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const bool is_other = &stealer() != &limiter();
     const TaskId id = stealable[i].id;
@@ -189,7 +198,8 @@ void MixedMapper::report_profiling(MapperRuntime& runtime, const TaskView& opera
   limiter().report_profiling(runtime, operation, report);
 }
 
-// Mappings send messages only for limits.
+// Passes messages to the mapper that is responsible for limits, because mappers send messages only
+// about limits.
 void MixedMapper::handle_message(MapperRuntime& runtime, const Processor& sender,
                                  std::uint32_t kind, std::span<const std::byte> message) {
   limiter().handle_message(runtime, sender, kind, message);

@@ -20,20 +20,25 @@ namespace groma {
 struct DecisionMix {
   using Tasks = std::set<std::string, std::less<>>;
   using Requirements = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
-  Tasks whole;      // tasks whose processor kind and everything that depends on it is taken
-  Tasks placement;  // tasks for which only the choice among the processors of the kind is taken
+  // The tasks whose kind of processor comes from the second mapper, with everything that depends on
+  // the kind.
+  Tasks whole;
+  // The tasks for which only the choice among the processors of the kind comes from the second
+  // mapper.
+  Tasks placement;
   Requirements data, collection;
   Tasks replication, stealing;
-  bool limits = false;  // instance limits of all tasks
+  // True if the instance limits of all tasks come from the second mapper.
+  bool limits = false;
 };
 
 // Adds to `mix` the decision in which the two mappings differ.
 void take_from_second(const MappingDifference& difference, DecisionMix& mix);
 
-// A mapper for simulate(): it answers the hooks that the embedded runtime calls. Both mappers are
+// A mapper for simulate(). It answers the hooks that the embedded runtime calls. Both mappers are
 // asked where a task starts and how it is mapped, so that both keep their round-robin positions.
-// Limits, and stealing, come entirely from one mapper. A placement can be exchanged only if both
-// mappers choose the same processor kind.
+// All limits come from one mapper, and so does all stealing. A placement can be exchanged only if
+// both mappers choose the same kind of processor.
 class MixedMapper final : public Mapper {
  public:
   MixedMapper(std::unique_ptr<ProgramMapper> first, std::unique_ptr<ProgramMapper> second,
@@ -74,7 +79,8 @@ class MixedMapper final : public Mapper {
 
   std::unique_ptr<ProgramMapper> first_, second_;
   const DecisionMix& mix_;
-  std::vector<const ShardingFunctor*> functors_;  // the first mapper's, then the second mapper's
+  // The functors of the first mapper, followed by those of the second.
+  std::vector<const ShardingFunctor*> functors_;
   TaskOptions options_;
   SliceTaskOutput slices_;
   MapTaskOutput wish_;

@@ -1,4 +1,5 @@
-// place(): finds the function that maps a task, then calls it for every point.
+// place(): finds the function that places the points of a task, then calls the function for every
+// point of a launch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace {
 
 // The function to call, and the statements that chose it.
 struct Decision {
-  std::optional<ProcKind> kind;  // nullopt: unknown before the function is called
+  // The kind of processor. nullopt: it is unknown before the function is called.
+  std::optional<ProcKind> kind;
   FunctionId function = 0;
   std::vector<Origin> origins;
 };
@@ -23,7 +25,8 @@ class Decider {
   Decider(const BoundProgram& bound, const PlaceQuery& query, Diagnostics& diags)
       : program_(bound.program()), machine_(bound.machine()), query_(query), diags_(diags) {}
 
-  // Returns nothing, after a diagnostic, if no statement decides or a name is unknown.
+  // Returns the function and the statements that chose it. Returns nullopt, after a diagnostic, if
+  // no statement decides or a name is unknown.
   std::optional<Decision> decide() {
     Decision decision;
     decision.kind = query_.from;
@@ -65,8 +68,9 @@ class Decider {
     return std::nullopt;
   }
 
-  // Returns the first kind of the Task statement that the machine has. Every variant is assumed to
-  // exist.
+  // Returns the first kind of the Task statement that the machine has. No application is given, so
+  // the task is assumed to have a variant for each kind. Reports an error if the machine has none
+  // of the kinds.
   std::optional<ProcKind> first_present(const TaskDecision& task) {
     for (ProcKind kind : task.kinds) {
       if (machine_.has(kind)) return kind;
@@ -80,6 +84,7 @@ class Decider {
     return std::nullopt;
   }
 
+  // Returns the kinds of processors that the machine has, for a message.
   std::string kinds_of_machine() const {
     std::vector<std::string_view> names;
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -88,12 +93,16 @@ class Decider {
     return names.empty() ? "no processors" : join_names(names, "and");
   }
 
+  // Returns the function for a single task if the query gives a parent, otherwise that for an index
+  // launch.
   std::optional<FunctionDecision> lookup(std::optional<ProcKind> kind) const {
     return query_.parent ? program_.single_function(query_.task, kind)
                          : program_.index_function(query_.task, kind);
   }
 
   // Returns the function for the task. Without a kind, the function must be the same for all kinds.
+  // If there is no function or if there are several, reports an error that says what the user can
+  // ask instead.
   std::optional<FunctionDecision> bound_function(std::optional<ProcKind> kind) {
     std::optional<FunctionDecision> found = lookup(kind);
     bool several = false;
@@ -137,6 +146,7 @@ class Decider {
   Diagnostics& diags_;
 };
 
+// Returns the extents of a box: "4x4".
 std::string extents_text(const Rect& domain) {
   std::string text;
   for (int i = 0; i < domain.dimensions(); ++i) {
@@ -145,7 +155,8 @@ std::string extents_text(const Rect& domain) {
   return text;
 }
 
-// Reports an empty domain, or one with more than kMaxPlacePoints points.
+// Returns true if the domain may be evaluated. Reports an empty domain, or one with more than
+// kMaxPlacePoints points.
 bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
   if (query.parent) return true;
   const std::int64_t volume = query.domain.volume();
@@ -196,12 +207,14 @@ void count_loads(const Machine& machine, Placement& placement) {
 
 }  // namespace
 
+// Returns the number of all processors of the kind, with and without points.
 std::int64_t Placement::processor_count() const {
   std::size_t count = 0;
   for (const auto& node : loads) count += node.size();
   return static_cast<std::int64_t>(count);
 }
 
+// Returns the largest number of points on a processor.
 std::int64_t Placement::max_load() const {
   std::int64_t most = 0;
   for (const auto& node : loads) {
@@ -210,6 +223,7 @@ std::int64_t Placement::max_load() const {
   return most;
 }
 
+// Returns the smallest number of points on a processor, which is 0 if a processor has none.
 std::int64_t Placement::min_load() const {
   std::int64_t least = static_cast<std::int64_t>(points.size());
   for (const auto& node : loads) {
@@ -218,7 +232,9 @@ std::int64_t Placement::min_load() const {
   return least;
 }
 
-// Evaluates the function point by point, and calls `progress` from time to time.
+// Evaluates the function for each point of the launch. Calls `progress` after every 1024 points,
+// and returns nullopt if `progress` returns false. Also returns nullopt, after a diagnostic, if the
+// function fails or a limit is exceeded.
 std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& query,
                                Diagnostics& diags, LogSink* log, const Progress& progress) {
   const auto decision = Decider(bound, query, diags).decide();
@@ -260,6 +276,8 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
           .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
       return std::nullopt;
     }
+    // `sets` stays empty until a function first returns a set. Then the earlier points get sets of
+    // one processor.
     placement.points.push_back(placed->processors.front());
     if (placed->is_set && !any_set) {
       any_set = true;

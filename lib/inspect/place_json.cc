@@ -1,4 +1,4 @@
-// Writes a placement as JSON.
+// Writes a placement as JSON. A processor is a pair of its node and its index on the node.
 #include "explain/json.h"
 #include "groma/inspect.h"
 
@@ -17,6 +17,7 @@ Json coordinates_json(const Point& point) {
 
 }  // namespace
 
+// Returns the placement as one line. `sets` exists only if a function returned sets.
 std::string to_json(const Placement& placement, const Diagnostics& diags) {
   Json json;
   json["task"] = placement.task.empty() ? Json(nullptr) : Json(placement.task);

@@ -1,4 +1,5 @@
-// run(), and its result as text and as JSON.
+// run(): simulates an application under a mapping. This file also writes the result as text and as
+// JSON.
 #include "groma/run.h"
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ OrderedJson json_of(const std::vector<AppValue>& values) {
   return json;
 }
 
+// Returns the largest size that fits and the reason why a larger one does not.
 OrderedJson json_of(const Fit& fit) {
   OrderedJson json = {{"parameters", nullptr}};
   if (fit.fits)
@@ -33,7 +35,7 @@ OrderedJson json_of(const Fit& fit) {
   return json;
 }
 
-// Adds the guide's feedback to the JSON of a run.
+// Adds the guide's feedback to the JSON of a run. `feedback` may be null.
 void add_words(const Feedback* feedback, const Source& source, OrderedJson& json) {
   if (feedback == nullptr) return;
   json["explain"] = feedback->explain;
@@ -45,7 +47,8 @@ void add_words(const Feedback* feedback, const Source& source, OrderedJson& json
 
 }  // namespace
 
-// Simulates the application under the mapping, and reports refusals at their statements.
+// Simulates the application under the mapping, and reports the refusals of the runtime at the
+// statements that caused them.
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
               Diagnostics& diags, LogSink* log) {
   const auto shared = ProgramMapper::share(bound, log, options.stop);
@@ -60,7 +63,8 @@ RunResult run(const BoundProgram& bound, const Workload& workload, const Simulat
   return result;
 }
 
-// Runs the application under the default mapper. Its refusals have no location in a text.
+// Simulates the application under the default mapper. There is no program, so refusals have no
+// location.
 RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& workload,
                       const SimulateOptions& options, Diagnostics& diags) {
   RunResult result = simulate(
@@ -73,6 +77,7 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
   return result;
 }
 
+// Returns the words for the profile of a simulated run. `program` is null for the default mapper.
 ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program) {
   ProfileWords words = words_of(fmt::format("{} on {}", workload.name(), machine.name()), program);
   const int measured = workload.data().metric_phase;
@@ -80,6 +85,7 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
   return words;
 }
 
+// Returns the JSON of a run that began. `feedback`, `profile` and `fit` may be null.
 std::string to_json(const RunResult& result, const Feedback* feedback, const Profile* profile,
                     const Fit* fit, const Diagnostics& diags, const ProfileWords& words) {
   OrderedJson json;
@@ -104,7 +110,8 @@ std::string to_json(const RunResult& result, const Feedback* feedback, const Pro
   return json_line(json);
 }
 
-// Returns the JSON of a run that did not begin, because the mapping has errors.
+// Returns the JSON of a run that did not begin, because the mapping has errors. `raw` is the first
+// error.
 std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback) {
   OrderedJson json = {{"status", "error"}, {"stage", "check"}};
   json["raw"] = "";
@@ -118,7 +125,8 @@ std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback
   return json_line(json);
 }
 
-// Writes the measured time and throughput, then the profile of the whole run.
+// Returns the simulated time and throughput, then the profile of the whole run if `profile` is not
+// null. Returns "" for a run that failed.
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
                  bool color) {
   if (!result.ok()) return {};

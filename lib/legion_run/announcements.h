@@ -23,7 +23,8 @@ class Announcements {
  private:
   void take();
 
-  std::string line_;  // beginning of the current line
+  // The beginning of the current line.
+  std::string line_;
 };
 
 }  // namespace groma::inspect

@@ -111,7 +111,8 @@ Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, s
   for (const std::string& word : run.words) {
     const bool is_program = &word == &run.words.front();
     own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
-    const std::size_t equals = word.find('=');  // --input=FILE
+    // An option may name a file: --input=FILE.
+    const std::size_t equals = word.find('=');
     if (equals != word.npos) own_ += file_of(word.substr(equals + 1));
   }
   for (const std::string& task : run.override_layouts.tasks) own_ += " --override-layouts=" + task;

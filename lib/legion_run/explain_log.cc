@@ -444,6 +444,7 @@ std::string result(const LoggedStatement& statement) {
   return statement.why;
 }
 
+// Returns a difference as JSON. `why` exists only if Legion could not replicate the task.
 OrderedJson json_of(const Difference& difference) {
   OrderedJson json = {{"wanted", difference.wanted},
                       {"got", difference.got},
@@ -547,6 +548,8 @@ std::string draw(const LogExplanation& log, const Program& program, bool color) 
   return text;
 }
 
+// Returns the comparison with the log. `explanation` may be null; otherwise the same object has its
+// decisions, too.
 std::string to_json(const LogExplanation& log, const Explanation* explanation,
                     const Program& program, const Diagnostics& diags) {
   OrderedJson json =

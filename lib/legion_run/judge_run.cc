@@ -211,12 +211,14 @@ class RunJudge {
   const ProgramRun& run_;
   const GuideRules& rules_;
   ProgramResult& result_;
-  std::string
-      differs_;  // how the results differ from those without the mapping; empty: they do not
+  // A text that says how the results differ from those without the mapping. Empty: they do not.
+  std::string differs_;
 };
 
 }  // namespace
 
+// The results are compared before the guide explains the output, because a difference is part of
+// what it explains.
 std::optional<Error> judge_run(const EndedRun& ended, const GuideRules& rules,
                                ProgramResult& result) {
   RunJudge judge(ended, rules, result);

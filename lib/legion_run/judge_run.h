@@ -13,7 +13,8 @@ namespace groma::inspect {
 
 // A run that has ended. Everything must outlive the call.
 struct EndedRun {
-  const Program* mapping;  // null: the program maps itself
+  // The mapping of the run. Null: the program maps itself.
+  const Program* mapping;
   const ProgramRun& run;
   const CommandOutcome& outcome;
   // True if Groma's library took over a Legion runtime of the program.

@@ -36,6 +36,7 @@ bool take(std::string_view& text, std::string_view begin) {
   return true;
 }
 
+// The text stays as it is if it does not contain the mark.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   if (at == text.npos) return std::nullopt;

@@ -37,7 +37,8 @@ LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& 
 // Makes the domain of a launch the bounding box of its present domain and the slice.
 bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
   if (launch.whole) return true;
-  Rect& all = launch.domain;  // bounding box of the slices
+  // The bounding box of the slices so far.
+  Rect& all = launch.domain;
   if (all.dimensions() != slice.dimensions()) return false;
   Point first = all.lower, last = all.lower;
   for (int d = 0; d < all.dimensions(); ++d) {

@@ -138,7 +138,8 @@ std::optional<Machine> LoggedMachine::machine() const {
   std::vector<NodeType> types;
   std::vector<std::uint32_t> order;
   for (auto& [node, type] : nodes) {
-    if (node != std::ssize(order)) return std::nullopt;  // the list of a node is missing
+    // The list of a node is missing.
+    if (node != std::ssize(order)) return std::nullopt;
     order.push_back(static_cast<std::uint32_t>(types.size()));
     types.push_back(std::move(type));
   }

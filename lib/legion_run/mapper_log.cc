@@ -412,7 +412,8 @@ Result<MapperLog> MapperLogReader::finish() {
   log.machine = state_->machine.machine();
   log.launches = state_->launches.domains();
   log.left_out = state_->limits.left_out();
-  if (state_->sharded) {  // then slices cover only part of a launch
+  // Slices then cover only a part of a launch.
+  if (state_->sharded) {
     for (const std::size_t point : state_->guessed) log.points[point].launch.reset();
   }
   for (const auto& [of, count] : state_->moves) {

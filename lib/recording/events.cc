@@ -111,6 +111,7 @@ void visit(Archive& archive, Rect& rect) {
   visit(archive, rect.lower);
   visit(archive, rect.extents);
 }
+// A new member of LayoutDemand needs a line here and a new number in kMagic.
 template <typename Archive>
 void visit(Archive& archive, LayoutDemand& demand) {
   archive(demand.requirement);
@@ -172,6 +173,7 @@ bool among(std::uint64_t number, const Items& items) {
 // lists have the required lengths.
 bool good(const Rect& rect) { return rect.dimensions() > 0 && can_be_kept(rect); }
 
+// Every enumerator of a variant and of its demands must exist.
 bool good(const Events::Variant& variant) {
   bool fine = static_cast<std::size_t>(variant.kind) < kProcKindCount;
   for (const LayoutDemand& demand : variant.demands) {
@@ -346,7 +348,8 @@ std::vector<std::size_t> Events::layout_of(const Context& context) const {
 
 std::string text_of(const Events& events) {
   Writer writer(kMagic);
-  visit(writer, const_cast<Events&>(events));  // a Writer only reads the events
+  // A Writer only reads the events, so they stay as they are.
+  visit(writer, const_cast<Events&>(events));
   return writer.take();
 }
 

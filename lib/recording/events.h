@@ -21,14 +21,17 @@ inline constexpr std::size_t kMaxEventNumbers = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventTasks = 1 << 12;
 inline constexpr std::size_t kMaxEventShapes = 16 * kMaxEventTasks;
 inline constexpr std::size_t kMaxEventRegions = 1 << 12;  // the same limit holds for partitions
-inline constexpr std::size_t kMaxEventPieces = 1 << 17;   // over all partitions
-inline constexpr std::size_t kMaxEventBoxes = 1 << 20;    // Piece::boxes, over all pieces
+// Limit on the pieces of all partitions together.
+inline constexpr std::size_t kMaxEventPieces = 1 << 17;
+// Limit on the boxes (Piece::boxes) of all pieces together.
+inline constexpr std::size_t kMaxEventBoxes = 1 << 20;
 // A point whose colour was not seen has this number as its colour.
 inline constexpr std::int64_t kNoNumber = INT64_MIN;
 // Limit on the absolute value of all other numbers, so that the sum of a few numbers fits 64 bits.
 inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
 
-inline constexpr std::int64_t kMaxEventPoints = INT32_MAX;  // in one launch
+// Limit on the points of one launch.
+inline constexpr std::int64_t kMaxEventPoints = INT32_MAX;
 
 // Returns true if the coordinates and the volume of `rect` are within the limits.
 bool can_be_kept(const Rect& rect);
@@ -50,9 +53,11 @@ struct Events {
     std::int64_t bytes = 0;
   };
   struct Region {
-    std::string name;  // empty: no name was attached
+    // The name that the program attached. Empty: it attached none.
+    std::string name;
     Rect bounds;
-    std::int64_t points = 0;  // less than the volume of `bounds` if the region has holes
+    // The number of points. It is less than the volume of `bounds` if the region has holes.
+    std::int64_t points = 0;
     std::vector<Field> fields;
   };
   // A piece of a partition. The coordinates of `color` count from 0. The colours of How::kPoint, in
@@ -80,10 +85,14 @@ struct Events {
   };
   // How each point of a launch gets its data.
   enum class How : std::uint8_t {
-    kWhole,   // the whole region
-    kFixed,   // one colour, which is in Launch::numbers
-    kPoint,   // the colour consists of a prefix (in Launch::numbers) and the point
-    kMapped,  // a colour for each point, in row-major order of the domain, in Launch::numbers
+    // The requirement has the whole region.
+    kWhole,
+    // All points have the piece of one colour, which stands in Launch::numbers.
+    kFixed,
+    // The colour consists of a prefix, which stands in Launch::numbers, and the point.
+    kPoint,
+    // Launch::numbers has a colour for each point, in the row-major order of the domain.
+    kMapped,
   };
   struct Requirement {
     How how = How::kWhole;
@@ -97,7 +106,8 @@ struct Events {
   // The parts of a launch that are equal in launches that differ only in numbers.
   struct Shape {
     std::uint32_t task = 0;
-    std::uint32_t dimensions = 0;  // dimensions of the domain; 0: a single task
+    // The number of dimensions of the domain. 0: a single task.
+    std::uint32_t dimensions = 0;
     std::vector<Requirement> requirements;
   };
   struct Launch {
@@ -115,7 +125,8 @@ struct Events {
     std::int32_t shape = -1;
     // The point of the run, followed by the colour of the piece of each requirement.
     std::vector<std::int64_t> given;
-    std::int64_t count = 1;  // number of such runs
+    // The number of such runs.
+    std::int64_t count = 1;
     std::vector<Repeat> launches;
   };
   struct Time {
@@ -135,17 +146,21 @@ struct Events {
     std::int64_t count = 0;
   };
 
-  std::string runtime;          // "Legion 25.12.0"
-  std::uint32_t top_level = 0;  // number of a task
+  std::string runtime;  // "Legion 25.12.0"
+  // The number of the task that the runtime started.
+  std::uint32_t top_level = 0;
   std::vector<Task> tasks;
   std::vector<Region> regions;
   std::vector<Partition> partitions;
   std::vector<Shape> shapes;
-  std::vector<Launch> launches;  // without duplicates
+  // All launches that differ.
+  std::vector<Launch> launches;
   std::vector<Context> contexts;
   std::vector<Time> times;
-  Cost issue, map;            // costs of a launch call, and of analysing and mapping a task
-  std::vector<Other> others;  // operations that the description leaves out
+  // The cost of a launch call, and the cost of analysing and mapping a task.
+  Cost issue, map;
+  // The operations that the recording does not describe.
+  std::vector<Other> others;
 
   // Returns the dimensions of a partition's colours, including those of the partitions around it.
   int color_dimensions(const Partition& partition) const;

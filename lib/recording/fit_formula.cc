@@ -166,7 +166,8 @@ std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
 // values, and as n the periods and all small numbers.
 std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_t> periods,
                              std::span<const std::size_t> all) {
-  std::vector<std::int64_t> wraps = {0};  // 0: without a modulo
+  // The candidates for n. The value 0 means that there is no modulo.
+  std::vector<std::int64_t> wraps = {0};
   wraps.insert(wraps.end(), periods.begin(), periods.end());
   for (std::int64_t n = 2; n <= kMostDigits; ++n) wraps.push_back(n);
   for (std::size_t v = 0; v < samples.names.size(); ++v) {

@@ -26,9 +26,12 @@ struct LaunchRuns {
 // The place of the colours of one requirement in the numbers of a launch. Each launch has its own
 // number of points.
 struct ColorTable {
-  std::size_t begin = 0;   // position of the first table of the launch
-  std::size_t before = 0;  // how many numbers each point has in the tables before this one
-  std::size_t colors = 0;  // how many numbers each point has in this table
+  // The position of the first table in the numbers of the launch.
+  std::size_t begin = 0;
+  // How many numbers each point has in the tables before this one.
+  std::size_t before = 0;
+  // How many numbers each point has in this table.
+  std::size_t colors = 0;
 };
 
 // A formula, and the number of recorded values at which it is right. If no formula is right at all
