@@ -161,7 +161,8 @@ class DefaultProgram {
   }
 
   // Writes the Region and Layout statements for a requirement, or a comment that says why there are
-  // none. `wish` is null if the mapper decides differently on different types of nodes.
+  // none. `wish`, the default mapper's answer, is null if the mapper decides differently on
+  // different types of nodes.
   void add_requirement(const app::Task& task, const std::string& name, const std::string& region,
                        std::size_t position, ProcKind kind, const RequirementWish* wish) {
     if (!regions_of_task_.insert({name, region}).second) return;

@@ -23,7 +23,7 @@ FirstProcessors first_of_each_node_type(const Machine& machine) {
   return found;
 }
 
-// Returns true if both wishes have the same candidates in the same order, chosen by the same
+// Returns true if both answers have the same candidates in the same order, chosen by the same
 // statements.
 bool same_data(const RequirementWish& a, const RequirementWish& b) {
   const auto same_instance = [](const InstanceWish& x, const InstanceWish& y) {

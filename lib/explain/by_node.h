@@ -15,7 +15,8 @@ namespace groma {
 using FirstProcessors = std::array<std::vector<Processor>, kProcKindCount>;
 FirstProcessors first_of_each_node_type(const Machine& machine);
 
-// Returns true if two wishes have the same memories and layouts, decided by the same statements.
+// Returns true if two answers about a requirement have the same memories and layouts, decided by
+// the same statements.
 bool same_data(const RequirementWish& a, const RequirementWish& b);
 
 }  // namespace groma

@@ -126,8 +126,8 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
          ++r) {
       RequirementWish& to = answer.requirements[r];
       const RequirementWish& from = wish_.requirements[r];
-      // A wish holds the memories and layouts and also the early collection, which are separate
-      // decisions in the mix.
+      // The answer about a requirement holds the memories and layouts and also the early
+      // collection. The mix treats them as separate decisions.
       const RequirementWish kept = to;
       const std::pair<std::string, std::uint32_t> key(task.name, r);
       if (mix_.data.contains(key)) {

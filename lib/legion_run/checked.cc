@@ -51,7 +51,7 @@ constexpr std::array kIgnoredVariables = std::to_array<std::string_view>(
      "GPG_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "SESSION_MANAGER", "SSH_*", "SYSTEMD_EXEC_PID",
      "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP", "XDG_RUNTIME_DIR", "XDG_SEAT",
      "XDG_SESSION_*", "XDG_VTNR",
-     // The program does not get this one.
+     // Groma removes this variable from the environment of the program.
      "GROMA_API_KEY"});
 
 // Returns true if the environment variable cannot change what a program computes. A pattern that

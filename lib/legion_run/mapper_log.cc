@@ -232,8 +232,8 @@ bool MapperLogReader::State::select_line(std::string_view text) {
   return true;
 }
 
-// Records the first target processor of a task, which ran if it was mapped. For a point task with a
-// known processor, records the point and its launch, too.
+// Records the first target processor of a task and counts the task as mapped. For a point task with
+// a known processor, records the point and its launch, too.
 void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   thread.processor = machine.processor(processor);
   if (thread.processor) thread.kind = thread.processor->kind;
