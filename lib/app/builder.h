@@ -107,18 +107,19 @@ class Builder {
   void read_launch_data(const std::string& path, const AppLaunch& from, Launch& to);
   // Returns the domain if it is known before the run.
   std::optional<Rect> known_domain(const std::string& path, const Launch& launch);
-  void check_color(const std::string& path, const Where& where, const std::optional<Rect>& domain);
+  void check_color(const std::string& path, const RequirementData& where,
+                   const std::optional<Rect>& domain);
   // Reads the data of a requirement. `color` says whether its colour formulas use the launching
   // task's frame or the launched task's arguments.
-  Where read_where(const std::string& path, const AppData& from, const Requirement& requirement,
-                   Where::Color color);
+  RequirementData read_where(const std::string& path, const AppData& from,
+                             const Requirement& requirement, RequirementData::Color color);
   void fields_fit_requirement(const std::string& path, const AppData& from,
-                              const Requirement& requirement, const Where& where);
+                              const Requirement& requirement, const RequirementData& where);
   // Finds the fields with these names in the region. Without names, finds the requirement's own
   // fields. `as_large`: each field must have the size of the requirement's field at the same
   // position.
   void find_fields(const std::string& path, const std::vector<std::string>& names,
-                   const Requirement& requirement, bool as_large, Where& where);
+                   const Requirement& requirement, bool as_large, RequirementData& where);
   int number_of_task(const std::string& path, std::string_view name);
   void find_futures(const std::vector<AppStatement>& body, int depth);
   void read_top_level();

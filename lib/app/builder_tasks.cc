@@ -139,16 +139,16 @@ void Builder::read_requirement(const std::string& path, const AppRequirement& fr
                                            from.dimensions, kMaxDimensions));
   }
   fields_fit(path + "/fields", from.fields, false);
-  if (ok()) to.data = read_where(path + "/data", from.data, to, Where::Color::kArguments);
+  if (ok()) to.data = read_where(path + "/data", from.data, to, RequirementData::Color::kArguments);
 }
 
 // Reads the data of a requirement, in a task or in a launch: the region or partition, the colour
 // and the fields. `color` is kFrame for a launch. A launch without a region or partition uses the
 // default data of the requirement, but may state its own privilege.
-Where Builder::read_where(const std::string& path, const AppData& from,
-                          const Requirement& requirement, Where::Color color) {
-  Where where;
-  const bool is_of_launch = color == Where::Color::kFrame;
+RequirementData Builder::read_where(const std::string& path, const AppData& from,
+                                    const Requirement& requirement, RequirementData::Color color) {
+  RequirementData where;
+  const bool is_of_launch = color == RequirementData::Color::kFrame;
   if (!is_of_launch && from.privilege) {
     fail(path + "/privilege", "only the `data` of a launch has a privilege of its own",
          "give the requirement its `privilege` beside `data`");
@@ -168,18 +168,18 @@ Where Builder::read_where(const std::string& path, const AppData& from,
   }
   const Names* names = nullptr;
   if (const auto region = region_numbers_.find(from.of); region != region_numbers_.end()) {
-    where.what = Where::What::kRegion;
+    where.kind = RequirementData::Kind::kRegion;
     where.index = where.region = region->second;
     names = &data_.regions[where.index].names;
     if (!from.color.empty()) fail(path + "/color", "a whole region has no colour");
   } else if (const auto partition = partition_numbers_.find(from.of);
              partition != partition_numbers_.end()) {
-    where.what = Where::What::kPartition;
+    where.kind = RequirementData::Kind::kPartition;
     where.index = partition->second;
     where.region = data_.partitions[where.index].region;
     names = &data_.partitions[where.index].names;
     where.color = compile_all(path + "/color", from.color);
-    where.from = from.color.empty() ? Where::Color::kPoint : color;
+    where.from = from.color.empty() ? RequirementData::Color::kPoint : color;
     const int dimensions = data_.partitions[where.index].colors.dimensions();
     if (!from.color.empty() && from.color.size() != static_cast<std::size_t>(dimensions)) {
       fail(path + "/color", fmt::format("{} coordinates; a colour of `{}` has {}",
@@ -202,7 +202,7 @@ Where Builder::read_where(const std::string& path, const AppData& from,
 // Checks that a requirement and its default data have the same number of dimensions and of fields.
 // The data of a launch may differ from the requirement in both.
 void Builder::fields_fit_requirement(const std::string& path, const AppData& from,
-                                     const Requirement& requirement, const Where& where) {
+                                     const Requirement& requirement, const RequirementData& where) {
   const Region& region = data_.regions[where.region];
   if (requirement.dimensions != region.box.dimensions()) {
     return fail(path, fmt::format("`{}` has {} dimensions, the requirement {}", region.name,
@@ -218,7 +218,7 @@ void Builder::fields_fit_requirement(const std::string& path, const AppData& fro
 // looks up the fields of the requirement. Reports an unknown field, a field that occurs twice and,
 // with `as_large`, a field whose size differs from that of the requirement's field.
 void Builder::find_fields(const std::string& path, const std::vector<std::string>& names,
-                          const Requirement& requirement, bool as_large, Where& where) {
+                          const Requirement& requirement, bool as_large, RequirementData& where) {
   const auto& numbers = field_numbers_[where.region];
   std::vector<bool> seen(numbers.size());
   const Region& region = data_.regions[where.region];
@@ -465,15 +465,17 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
     const Requirement& requirement = task.requirements[r];
     const bool own = from.data.empty() || from.data[r] == AppData{};
     const std::string place = own ? path : fmt::format("{}/data/{}", path, r);
-    Where where =
-        own ? requirement.data : read_where(place, from.data[r], requirement, Where::Color::kFrame);
-    data_bytes_ += sizeof(Where) + where.fields.size() * sizeof(std::uint32_t);
+    RequirementData where =
+        own ? requirement.data
+            : read_where(place, from.data[r], requirement, RequirementData::Color::kFrame);
+    data_bytes_ += sizeof(RequirementData) + where.fields.size() * sizeof(std::uint32_t);
     for (const std::string& name : where.names) data_bytes_ += sizeof(std::string) + name.size();
     if (data_bytes_ > kMaxDataBytes) {
       return fail(path, "the launches up to here take too much memory", {}, Error::Code::kTooLarge);
     }
     // A requirement without a colour uses the launch's point as the colour.
-    if (where.what == Where::What::kPartition && where.from == Where::Color::kPoint && ok()) {
+    if (where.kind == RequirementData::Kind::kPartition &&
+        where.from == RequirementData::Color::kPoint && ok()) {
       const Partition& partition = data_.partitions[where.index];
       if (from.domain.size() != static_cast<std::size_t>(partition.colors.dimensions())) {
         return fail(place,
@@ -504,11 +506,11 @@ std::optional<Rect> Builder::known_domain(const std::string& path, const Launch&
 // Checks that the colours of a requirement exist in its partition, as far as they are known before
 // a run. If the colour is the point of the launch, the two opposite corners of the domain are
 // checked.
-void Builder::check_color(const std::string& path, const Where& where,
+void Builder::check_color(const std::string& path, const RequirementData& where,
                           const std::optional<Rect>& domain) {
-  if (where.what != Where::What::kPartition) return;
+  if (where.kind != RequirementData::Kind::kPartition) return;
   const Partition& partition = data_.partitions[where.index];
-  if (where.from == Where::Color::kPoint) {
+  if (where.from == RequirementData::Color::kPoint) {
     if (!domain || domain->volume() == 0) return;
     Point last = domain->lower;
     for (int d = 0; d < last.dimensions(); ++d) last[d] += domain->extents[d] - 1;

@@ -72,8 +72,8 @@ struct Partition {
 };
 
 // The data of a requirement in a launch: a region, or the piece of a partition.
-struct Where {
-  enum class What : std::uint8_t { kUnknown, kRegion, kPartition } what = What::kUnknown;
+struct RequirementData {
+  enum class Kind : std::uint8_t { kUnknown, kRegion, kPartition } kind = Kind::kUnknown;
   // What the formulas of the colour use: the point of the launch, the frame of the launching task,
   // or the arguments of the launched task.
   enum class Color : std::uint8_t { kPoint, kFrame, kArguments } from = Color::kPoint;
@@ -119,7 +119,7 @@ struct Requirement {
   int dimensions = 1;
   std::vector<AppField> fields;
   // The default data. A launch may override it.
-  Where data;
+  RequirementData data;
 };
 
 struct Launch {
@@ -136,7 +136,7 @@ struct Launch {
   int point_slot = 0;
   Codes arguments;
   // The data of each requirement of the launched task.
-  std::vector<Where> data;
+  std::vector<RequirementData> data;
   // The number of the future that the launch gives, among those of the launching task. -1: none.
   int gives = -1;
   std::vector<std::uint32_t> takes;
@@ -180,7 +180,8 @@ struct Task {
 
 // Returns the data of requirement r: as `launch` gives it, or as the task declares it if `launch`
 // is null (top-level task).
-inline const Where& where_of(const Task& task, const Launch* launch, std::size_t r) {
+inline const RequirementData& data_of_requirement(const Task& task, const Launch* launch,
+                                                  std::size_t r) {
   return launch == nullptr ? task.requirements[r].data : launch->data[r];
 }
 

@@ -8,7 +8,7 @@ LaunchNames names_of(const Data& data, const LaunchUse& use) {
   LaunchNames names;
   const Task& task = data.tasks[use.task];
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-    names.push_back(where_of(task, use.launch, r).names);
+    names.push_back(data_of_requirement(task, use.launch, r).names);
   }
   return names;
 }

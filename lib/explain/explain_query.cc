@@ -39,10 +39,10 @@ std::optional<NamedData> find_data(const app::Data& data, std::string_view name)
 
 // Returns true if a requirement uses the data `whole`: the region or partition itself, or a part of
 // it.
-bool is_part_of(const app::Data& data, const app::Where& where, const NamedData& whole) {
-  if (where.what == app::Where::What::kUnknown) return false;
+bool is_part_of(const app::Data& data, const app::RequirementData& where, const NamedData& whole) {
+  if (where.kind == app::RequirementData::Kind::kUnknown) return false;
   if (whole.is_region) return where.region == whole.index;
-  if (where.what != app::Where::What::kPartition) return false;
+  if (where.kind != app::RequirementData::Kind::kPartition) return false;
   int partition = static_cast<int>(where.index);
   while (partition >= 0 && partition != static_cast<int>(whole.index)) {
     partition = data.partitions[static_cast<std::size_t>(partition)].outer;
@@ -54,7 +54,7 @@ bool is_part_of(const app::Data& data, const app::Where& where, const NamedData&
 // known, the declaration of the task decides.
 bool uses_at(const app::Task& task, const TaskUses& uses, std::size_t position,
              const app::Data& data, const NamedData& whole) {
-  const app::Where& declared = task.requirements[position].data;
+  const app::RequirementData& declared = task.requirements[position].data;
   if (uses.uses.empty()) return is_part_of(data, declared, whole);
   return std::any_of(uses.uses.begin(), uses.uses.end(), [&](const app::LaunchUse& use) {
     const bool own = use.launch != nullptr && position < use.launch->data.size();

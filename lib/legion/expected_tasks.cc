@@ -33,7 +33,7 @@ void ExpectedTasks::add_to(app::Events& events) const {
   std::int64_t sum = 0;
   for (const auto& [launch, tasks] : tasks_) sum += tasks;
   if (sum == 0) return;
-  app::Events::Other& other = events.others.emplace_back();
+  app::Events::CountedOperations& other = events.others.emplace_back();
   other.what = "that tasks did not run since their predicates were false";
   other.count = sum;
 }

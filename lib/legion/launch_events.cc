@@ -145,7 +145,7 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
   // requirement counts as the whole region.
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
     Events::Requirement& of = shape.requirements[launch.projected[i]];
-    of.how = Events::How::kWhole;
+    of.color_rule = Events::ColorRule::kWhole;
     known.push_back(nullptr);
     if (i >= places.size()) {
       not_recorded_.add("projections of launches that were not seen");
@@ -153,7 +153,7 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
     }
     const RegionPlace* const place = any_known(places[i]);
     if (place == nullptr || place->partition < 0) continue;
-    of.how = Events::How::kMapped;
+    of.color_rule = Events::ColorRule::kMapped;
     of.partition = place->partition;
     of.region = place->region;
     known.back() = place;

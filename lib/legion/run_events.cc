@@ -51,7 +51,7 @@ void RunEvents::count_programs_before() {
   other(kProgramsBefore);
   const auto events = app::events_from(*before);
   if (!events) return;
-  for (const Events::Other& each : events->others) {
+  for (const Events::CountedOperations& each : events->others) {
     if (each.what == kProgramsBefore) other(kProgramsBefore, each.count);
   }
 }
@@ -84,7 +84,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
     to.fields = regions_.fields_of(to.region, from.privilege_fields);
   }
   if (projects && from.projection != 0) {
-    to.how = Events::How::kMapped;  // The points will tell the partition.
+    to.color_rule = Events::ColorRule::kMapped;  // The points will tell the partition.
     launch.projected.push_back(launch.shape.requirements.size());
     return to;
   }
@@ -93,10 +93,10 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   if (of_partition) {
     const auto number = regions_.partition_of(runtime, context, from.partition, *above);
     if (!number) return std::nullopt;
-    to.how = Events::How::kPoint;
+    to.color_rule = Events::ColorRule::kPoint;
     to.partition = *number;
   } else if (above->partition >= 0) {
-    to.how = Events::How::kFixed;
+    to.color_rule = Events::ColorRule::kFixed;
   }
   return to;
 }
@@ -157,7 +157,7 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
   if (!launch.projected.empty() && launch.domain.volume() > kMaxPoints) {
     other("projections of launches with too many points, each as the whole region");
     for (const std::size_t r : launch.projected) {
-      launch.shape.requirements[r].how = Events::How::kWhole;
+      launch.shape.requirements[r].color_rule = Events::ColorRule::kWhole;
     }
     launch.projected.clear();
   }

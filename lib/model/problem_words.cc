@@ -44,12 +44,12 @@ std::string node_words(const NodeType& node) {
 
 // Returns how many MB one point of a launch accesses for a requirement. Returns nullopt if the
 // application does not describe the data.
-std::optional<double> megabytes(const app::Data& data, const app::Where& where,
+std::optional<double> megabytes(const app::Data& data, const app::RequirementData& where,
                                 const app::Requirement& requirement) {
-  if (where.what == app::Where::What::kUnknown) return std::nullopt;
+  if (where.kind == app::RequirementData::Kind::kUnknown) return std::nullopt;
   double bytes = 0;
   for (const AppField& field : requirement.fields) bytes += static_cast<double>(field.bytes);
-  if (where.what == app::Where::What::kRegion) {
+  if (where.kind == app::RequirementData::Kind::kRegion) {
     return bytes * static_cast<double>(data.regions[where.index].box.volume()) / 1e6;
   }
   // Uses the piece in the middle, which has neighbours on all sides.
@@ -110,7 +110,7 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskU
     }
     line += fmt::format("{} {} {}", line.ends_with('|') ? "" : ",", region_words(uses, r),
                         name_of(requirement.privilege));
-    const app::Where& where = app::where_of(task, uses.uses.front().launch, r);
+    const app::RequirementData& where = app::data_of_requirement(task, uses.uses.front().launch, r);
     if (const auto size = megabytes(data, where, requirement))
       line += fmt::format(" {:.3g}", *size);
   }

@@ -137,13 +137,14 @@ GROMA_VISIT(Field, of.name, of.bytes)
 GROMA_VISIT(Region, of.name, of.bounds, of.points, of.fields)
 GROMA_VISIT(Piece, of.color, of.bounds, of.points, of.boxes)
 GROMA_VISIT(Partition, of.name, of.region, of.outer, of.colors, of.pieces)
-GROMA_VISIT(Requirement, of.how, of.region, of.partition, of.privilege, of.coherence, of.fields)
+GROMA_VISIT(Requirement, of.color_rule, of.region, of.partition, of.privilege, of.coherence,
+            of.fields)
 GROMA_VISIT(Shape, of.task, of.dimensions, of.requirements)
 GROMA_VISIT(Launch, of.shape, of.numbers)
 GROMA_VISIT(Context, of.task, of.shape, of.given, of.count, of.launches)
 GROMA_VISIT(Time, of.task, of.kind, of.count, of.nanoseconds)
 GROMA_VISIT(Cost, of.count, of.nanoseconds)
-GROMA_VISIT(Other, of.what, of.count)
+GROMA_VISIT(CountedOperations, of.what, of.count)
 #undef GROMA_VISIT
 
 template <typename Archive>
@@ -215,12 +216,12 @@ bool good(const Events& events, const Events::Requirement& requirement) {
   for (const std::uint32_t field : requirement.fields) {
     if (!among(field, events.regions[requirement.region].fields)) return false;
   }
-  if (requirement.how > Events::How::kMapped ||
+  if (requirement.color_rule > Events::ColorRule::kMapped ||
       static_cast<std::size_t>(requirement.privilege) >= kPrivilegeCount ||
       requirement.coherence > Coherence::kRelaxed) {
     return false;
   }
-  if (requirement.how == Events::How::kWhole) return requirement.partition == -1;
+  if (requirement.color_rule == Events::ColorRule::kWhole) return requirement.partition == -1;
   if (requirement.partition < 0) return false;
   const auto number = static_cast<std::size_t>(requirement.partition);
   return among(number, events.partitions) && events.partitions[number].region == requirement.region;
@@ -238,11 +239,11 @@ bool good(const Events& events, const Events::Launch& launch) {
   if (!domain || domain->volume() > kMaxEventPoints) return false;
   std::size_t due = 2 * dimensions;
   for (const Events::Requirement& requirement : shape.requirements) {
-    if (requirement.how == Events::How::kWhole) continue;
+    if (requirement.color_rule == Events::ColorRule::kWhole) continue;
     const std::size_t colors = events.color_dimensions(requirement);
-    if (requirement.how == Events::How::kFixed) {
+    if (requirement.color_rule == Events::ColorRule::kFixed) {
       due += colors;
-    } else if (requirement.how == Events::How::kPoint) {
+    } else if (requirement.color_rule == Events::ColorRule::kPoint) {
       if (dimensions == 0 || colors < dimensions) return false;
       due += colors - dimensions;
     } else {
@@ -324,16 +325,17 @@ int Events::color_dimensions(const Partition& partition) const {
 }
 
 std::size_t Events::color_dimensions(const Requirement& requirement) const {
-  if (requirement.how == How::kWhole) return 0;
+  if (requirement.color_rule == ColorRule::kWhole) return 0;
   return static_cast<std::size_t>(
       color_dimensions(partitions[static_cast<std::size_t>(requirement.partition)]));
 }
 
 // The prefix of a kPoint requirement has the dimensions that the point does not give.
 std::size_t Events::given_colors(const Requirement& requirement, std::size_t dimensions) const {
-  if (requirement.how != How::kFixed && requirement.how != How::kPoint) return 0;
+  if (requirement.color_rule != ColorRule::kFixed && requirement.color_rule != ColorRule::kPoint)
+    return 0;
   const std::size_t colors = color_dimensions(requirement);
-  return requirement.how == How::kFixed ? colors : colors - dimensions;
+  return requirement.color_rule == ColorRule::kFixed ? colors : colors - dimensions;
 }
 
 // Returns the lengths of the parts of Context::given: the dimensions of the point, then those of

@@ -60,8 +60,8 @@ struct Events {
     std::int64_t points = 0;
     std::vector<Field> fields;
   };
-  // A piece of a partition. The coordinates of `color` count from 0. The colours of How::kPoint, in
-  // contrast, are points of the launch.
+  // A piece of a partition. The coordinates of `color` count from 0. The colours of
+  // ColorRule::kPoint, in contrast, are points of the launch.
   struct Piece {
     // The colour of the piece of `outer`, followed by the colour in this partition.
     Point color;
@@ -83,8 +83,8 @@ struct Events {
     // contain this member.
     bool few_used = false;
   };
-  // How each point of a launch gets its data.
-  enum class How : std::uint8_t {
+  // ColorRule each point of a launch gets its data.
+  enum class ColorRule : std::uint8_t {
     // The requirement has the whole region.
     kWhole,
     // All points have the piece of one colour, which stands in Launch::numbers.
@@ -95,7 +95,7 @@ struct Events {
     kMapped,
   };
   struct Requirement {
-    How how = How::kWhole;
+    ColorRule color_rule = ColorRule::kWhole;
     std::uint32_t region = 0;
     std::int32_t partition = -1;
     Privilege privilege = Privilege::kReadWrite;
@@ -141,7 +141,7 @@ struct Events {
     std::int64_t count = 0;
     std::int64_t nanoseconds = 0;
   };
-  struct Other {
+  struct CountedOperations {
     std::string what;  // "copies"
     std::int64_t count = 0;
   };
@@ -160,7 +160,7 @@ struct Events {
   // The cost of a launch call, and the cost of analysing and mapping a task.
   Cost issue, map;
   // The operations that the recording does not describe.
-  std::vector<Other> others;
+  std::vector<CountedOperations> others;
 
   // Returns the dimensions of a partition's colours, including those of the partitions around it.
   int color_dimensions(const Partition& partition) const;

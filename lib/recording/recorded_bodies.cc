@@ -327,7 +327,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
       for (const AppField& field : fields) to.fields.push_back(field.name);
       if (fields.empty()) to.privilege = Privilege::kNoAccess;
     }
-    if (from.how == Events::How::kWhole) continue;
+    if (from.color_rule == Events::ColorRule::kWhole) continue;
     const auto partition = static_cast<std::size_t>(from.partition);
     const std::vector<std::int64_t> extents = color_extents(app_, app_.partitions[partition]);
     to.of = app_.partitions[partition].name;
@@ -340,14 +340,14 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
     }
     // The colours of a recorded partition need not begin at 0, but those of an application do. So
     // the lower corner of the colours is subtracted.
-    if (from.how == Events::How::kPoint) {
+    if (from.color_rule == Events::ColorRule::kPoint) {
       const Point& lower = events_.partitions[partition].colors.lower;
       for (std::size_t d = 0; d < dimensions; ++d) {
         const int own = lower.dimensions() - static_cast<int>(dimensions - d);
         const std::int64_t shift = own >= 0 ? lower[own] : 0;
         to.color.push_back(less(index[d], shift));
       }
-    } else if (from.how == Events::How::kMapped) {
+    } else if (from.color_rule == Events::ColorRule::kMapped) {
       table.colors = extents.size();
       std::vector<FittedFormula> colors;
       for (std::size_t d = 0; d < extents.size(); ++d) {
@@ -384,7 +384,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
         std::equal(index.begin(), index.end(), to.color.begin(),
                    [](const std::string& name, const Formula& is) { return is.text() == name; });
     if (is_point) to.color.clear();
-    if (!is_point && from.how != Events::How::kFixed) made.index = index;
+    if (!is_point && from.color_rule != Events::ColorRule::kFixed) made.index = index;
   }
   // Other launches of the task may have more requirements. This launch does not use them.
   for (std::size_t r = all.size(); r < task.requirements.size(); ++r) {

@@ -47,14 +47,14 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
     table += events.given_colors(each, dimensions);
   }
   for (const Events::Requirement& each : shape.requirements) {
-    if (each.how == Events::How::kWhole) continue;
+    if (each.color_rule == Events::ColorRule::kWhole) continue;
     const auto partition = static_cast<std::size_t>(each.partition);
     const std::size_t given = events.given_colors(each, dimensions);
     const auto first = numbers.subspan(next, given);
     const std::size_t colors = events.color_dimensions(each);
     next += given;
     Used& to = used[partition];
-    if (each.how == Events::How::kFixed) {
+    if (each.color_rule == Events::ColorRule::kFixed) {
       to.add(Color(first.begin(), first.end()));
       continue;
     }
@@ -63,7 +63,7 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
     Point point = domain.lower;
     do {
       Color color(first.begin(), first.end());
-      if (each.how == Events::How::kMapped) {
+      if (each.color_rule == Events::ColorRule::kMapped) {
         const auto mapped = numbers.subspan(table, colors);
         color.assign(mapped.begin(), mapped.end());
         table += colors;

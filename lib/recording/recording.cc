@@ -51,7 +51,7 @@ class Maker {
       bodies.add_body(static_cast<std::uint32_t>(i));
     }
     bodies.add_arguments();
-    for (const Events::Other& other : events_.others) {
+    for (const Events::CountedOperations& other : events_.others) {
       made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
     }
     add_costs();
@@ -203,7 +203,7 @@ class Maker {
   // the launch uses one so, otherwise the whole region.
   AppData usual(const Events::Shape& shape, const Events::Requirement& requirement) const {
     const auto at = static_cast<std::size_t>(std::max(0, requirement.partition));
-    if (requirement.how == Events::How::kPoint &&
+    if (requirement.color_rule == Events::ColorRule::kPoint &&
         events_.color_dimensions(events_.partitions[at]) == static_cast<int>(shape.dimensions) &&
         events_.partitions[at].colors.lower == Point::zeros(static_cast<int>(shape.dimensions))) {
       return {made_.app.partitions[at].name, {}};

@@ -14,8 +14,8 @@ namespace {
 const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
                       const InstanceWish& candidate, const TaskRun& run, std::uint32_t position) {
   const Piece* piece = run.pieces[position];
-  const app::Where& where = where_of(input.data, run, position);
-  if (!wish.shares(candidate) || where.what != app::Where::What::kPartition) return piece;
+  const app::RequirementData& where = data_of_requirement(input.data, run, position);
+  if (!wish.shares(candidate) || where.kind != app::RequirementData::Kind::kPartition) return piece;
   // Collect the piece itself, the pieces that it was cut from, and the whole region at the end.
   std::array<const Piece*, kMaxAppPartitionDepth + 1> above;
   std::array<std::int64_t, kMaxAppPartitionDepth + 1> volumes;
@@ -44,7 +44,7 @@ std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run
   if (memory < 0) return std::nullopt;
   const bool reduces = requirement.privilege == Privilege::kReduce;
   InstanceQuery query;
-  query.region = where_of(input.data, run, position).region;
+  query.region = data_of_requirement(input.data, run, position).region;
   query.memory = memory;
   query.piece = run.pieces[position];
   query.shape = shape_of(input, wish, candidate, run, position);

@@ -18,12 +18,12 @@ bool allows(Privilege held, Privilege used) {
 // `by` holds for all of its piece.
 std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::uint32_t position,
                               const TaskRun& by) {
-  const app::Where& used = where_of(input.data, run, position);
+  const app::RequirementData& used = data_of_requirement(input.data, run, position);
   if (used.privilege == Privilege::kNoAccess || used.fields.empty()) return 0;
   if (run.pieces[position] == nullptr) return 0;
   std::uint64_t missing = groups_of(input.spaces, run, position);
   for (std::uint32_t h = 0; h < by.pieces.size() && missing != 0; ++h) {
-    const app::Where& held = where_of(input.data, by, h);
+    const app::RequirementData& held = data_of_requirement(input.data, by, h);
     const bool holds = by.pieces[h] != nullptr && held.region == used.region &&
                        allows(held.privilege, used.privilege) &&
                        within(*run.pieces[position], *by.pieces[h]);
@@ -40,7 +40,7 @@ std::string why_not_held(const RunInput& input, const TaskRun& run) {
   if (by.parent == nullptr) return {};
   for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {
     if (groups_not_held(input, run, r, by) == 0) continue;
-    const std::uint32_t region = where_of(input.data, run, r).region;
+    const std::uint32_t region = data_of_requirement(input.data, run, r).region;
     return fmt::format(
         "`{}` launches `{}` on data of `{}` that it does not hold itself, so they may come to wait "
         "for each other",

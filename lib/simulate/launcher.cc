@@ -54,8 +54,8 @@ bool Launcher::place_top(TaskRun& run) {
   run.task = number;
   run.hold_on(input_.processors, first);
   for (const app::Requirement& requirement : task.requirements) {
-    const app::Where& where = requirement.data;
-    run.pieces.add(where.what == app::Where::What::kRegion
+    const app::RequirementData& where = requirement.data;
+    run.pieces.add(where.kind == app::RequirementData::Kind::kRegion
                        ? &input_.spaces.region(where.region).whole
                        : nullptr,
                    lists_);
@@ -170,10 +170,10 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
     run.arguments.add(code.value(frame, fault), lists_);
     work += 1 + code.work();
   }
-  for (const app::Where& where : launch.data) {
+  for (const app::RequirementData& where : launch.data) {
     work += 4;
-    if (where.what != app::Where::What::kPartition) {
-      run.pieces.add(where.what == app::Where::What::kRegion
+    if (where.kind != app::RequirementData::Kind::kPartition) {
+      run.pieces.add(where.kind == app::RequirementData::Kind::kRegion
                          ? &input_.spaces.region(where.region).whole
                          : nullptr,
                      lists_);
@@ -181,10 +181,11 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
     }
     const app::Partition& partition = input_.data.partitions[where.index];
     Point color = point;
-    if (where.from != app::Where::Color::kPoint) {
+    if (where.from != app::RequirementData::Color::kPoint) {
       const std::span<const std::int64_t> variables =
-          where.from == app::Where::Color::kFrame ? std::span<const std::int64_t>(frame)
-                                                  : std::span<const std::int64_t>(run.arguments);
+          where.from == app::RequirementData::Color::kFrame
+              ? std::span<const std::int64_t>(frame)
+              : std::span<const std::int64_t>(run.arguments);
       color = Point::zeros(static_cast<int>(where.color.size()));
       for (std::size_t d = 0; d < where.color.size(); ++d) {
         color[static_cast<int>(d)] = where.color[d].value(variables, fault);
@@ -260,9 +261,9 @@ bool Launcher::cut(const Context& context, const TaskView& view, const Rect& dom
 std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const TaskRun& run,
                                                                            std::uint32_t position) {
   const std::size_t requirements = input_.data.tasks[run.task].requirements.size();
-  const app::Where& mine = where_of(input_.data, run, position);
+  const app::RequirementData& mine = data_of_requirement(input_.data, run, position);
   const auto clashes = [&](const TaskRun& other, std::uint32_t r) {
-    const app::Where& theirs = where_of(input_.data, run, r);
+    const app::RequirementData& theirs = data_of_requirement(input_.data, run, r);
     return app::interfere(mine.privilege, theirs.privilege) && other.pieces[r] != nullptr &&
            theirs.region == mine.region &&
            (groups_of(input_.spaces, run, r) & groups_of(input_.spaces, run, position)) != 0 &&

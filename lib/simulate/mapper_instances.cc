@@ -225,7 +225,7 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
   if (!store_.knows(wish.instance - 1)) return refuse("there was never one of that number", {});
   const auto number = static_cast<InstanceNumber>(wish.instance - 1);
   const Instance& instance = store_.instance(number);
-  const std::uint32_t region = where_of(input_.data, run, position).region;
+  const std::uint32_t region = data_of_requirement(input_.data, run, position).region;
   if (instance.region != region) {
     return refuse(
         fmt::format("it is of `{}`, not of `{}`", input_.data.regions[instance.region].name,

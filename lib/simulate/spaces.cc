@@ -341,7 +341,7 @@ bool Spaces::make_groups(const Making& making) {
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (launches[i] == nullptr) continue;
-      for (const app::Where& where : launches[i]->data) {
+      for (const app::RequirementData& where : launches[i]->data) {
         if (!use(i, where)) return false;
       }
     }
@@ -354,8 +354,8 @@ bool Spaces::make_groups(const Making& making) {
   // requirements. Each set is sorted.
   std::vector<std::vector<std::vector<std::uint32_t>>> sets(regions_.size());
   std::vector<std::set<std::vector<std::uint32_t>>> known(regions_.size());
-  bool good = each([&](std::size_t, const app::Where& where) {
-    if (where.what == app::Where::What::kUnknown) return true;
+  bool good = each([&](std::size_t, const app::RequirementData& where) {
+    if (where.kind == app::RequirementData::Kind::kUnknown) return true;
     std::vector<std::uint32_t> fields = where.fields;
     std::sort(fields.begin(), fields.end());
     if (known[where.region].insert(fields).second) sets[where.region].push_back(fields);
@@ -375,9 +375,9 @@ bool Spaces::make_groups(const Making& making) {
     groups_[i].reserve(launches[i]->data.size());
     good = take(making, heap_bytes(groups_[i]));
   }
-  good = good && each([&](std::size_t launch, const app::Where& where) {
+  good = good && each([&](std::size_t launch, const app::RequirementData& where) {
            std::uint64_t mask = 0;
-           if (where.what != app::Where::What::kUnknown) {
+           if (where.kind != app::RequirementData::Kind::kUnknown) {
              const auto& groups = regions_[where.region].group_fields;
              for (std::size_t g = 0; g < groups.size(); ++g) {
                const bool in = std::find(where.fields.begin(), where.fields.end(),
@@ -429,10 +429,11 @@ void Spaces::group_fields(const app::Region& region, RegionSpace& space,
 // Requirements whose data is unknown never interfere.
 bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
                        std::size_t b) const {
-  const app::Where& first = one.data[a];
-  const app::Where& second = other.data[b];
+  const app::RequirementData& first = one.data[a];
+  const app::RequirementData& second = other.data[b];
   if (first.region != second.region) return false;
-  if (first.what == app::Where::What::kUnknown || second.what == app::Where::What::kUnknown) {
+  if (first.kind == app::RequirementData::Kind::kUnknown ||
+      second.kind == app::RequirementData::Kind::kUnknown) {
     return false;
   }
   return app::interfere(first.privilege, second.privilege) &&

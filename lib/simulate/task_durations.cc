@@ -21,7 +21,7 @@ constexpr double kFarAtomicFactor = 10;
 constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
 
 // Returns the bytes of one point: the sum over all fields of the requirement.
-double point_bytes(const app::Data& data, const app::Where& where) {
+double point_bytes(const app::Data& data, const app::RequirementData& where) {
   double bytes = 0;
   for (const std::uint32_t field : where.fields) {
     bytes += static_cast<double>(data.regions[where.region].fields[field].bytes);
@@ -36,7 +36,7 @@ double point_bytes(const app::Data& data, const app::Where& where) {
 // for each element.
 double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
                                     const Instance& instance) const {
-  const app::Where& wants = where_of(input_.data, run, requirement);
+  const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
   const double sector = sector_bytes(run.processor->kind);
   const double used = point_bytes(input_.data, wants);
   const auto count = static_cast<double>(wants.fields.size());
@@ -70,7 +70,7 @@ double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requireme
   const Rect &box = run.pieces[requirement]->box, &whole = instance.shape->box;
   const int n = box.dimensions();
   if (n < 2 || loops_across(run, requirement, instance)) return 0;
-  const app::Where& wants = where_of(input_.data, run, requirement);
+  const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
   double row = 0, rows = 1;  // contiguous bytes of a row, and the number of rows
   if (instance.layout.fields == FieldOrder::kAos) {
     row = static_cast<double>(
@@ -170,7 +170,7 @@ void TaskDurations::compute(const TaskRun& run, TaskWork& work, app::FormulaFaul
       add_load(run, r, value(traffic.bytes), traffic.access, work);
     }
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
-    const app::Where& where = where_of(input_.data, run, r);
+    const app::RequirementData& where = data_of_requirement(input_.data, run, r);
     const double bytes = point_bytes(input_.data, where) * static_cast<double>(sizes_[r].points);
     const Privilege privilege = where.privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;

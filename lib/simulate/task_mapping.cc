@@ -43,8 +43,8 @@ void TaskMapping::show_valid_instances() {
   for (std::uint32_t r = 0; r < valid_.size(); ++r) {
     if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
     std::vector<InstanceNumber> found;
-    parts_.valid_data.valid_for(where_of(parts_.input.data, run, r).region, *run.pieces[r],
-                                groups_of(parts_.input.spaces, run, r), found);
+    parts_.valid_data.valid_for(data_of_requirement(parts_.input.data, run, r).region,
+                                *run.pieces[r], groups_of(parts_.input.spaces, run, r), found);
     for (InstanceNumber number : found) valid_kept_[r].push_back(parts_.instances.view_of(number));
     valid_[r] = valid_kept_[r];
   }
@@ -187,7 +187,7 @@ Use TaskMapping::use_of(std::uint32_t position) const {
   use.task = run.op;
   use.piece = run.pieces[position];
   use.groups = groups_of(parts_.input.spaces, run, position);
-  use.privilege = where_of(parts_.input.data, run, position).privilege;
+  use.privilege = data_of_requirement(parts_.input.data, run, position).privilege;
   use.shares = coherence == Coherence::kSimultaneous || coherence == Coherence::kRelaxed ||
                coherence == Coherence::kAtomic;
   use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
@@ -200,7 +200,7 @@ Use TaskMapping::use_of(std::uint32_t position) const {
 bool TaskMapping::hand_on(std::uint32_t position) {
   TaskRun& run = *run_;
   run.instances.add(kVirtual, parts_.lists);
-  if (parts_.valid_data.touch(where_of(parts_.input.data, run, position).region,
+  if (parts_.valid_data.touch(data_of_requirement(parts_.input.data, run, position).region,
                               use_of(position))) {
     return parts_.within_limits(run.task);
   }

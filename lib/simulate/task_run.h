@@ -163,8 +163,9 @@ inline Point point_of(const TaskRun& run) {
 }
 
 // Returns what requirement `position` of the task refers to.
-inline const app::Where& where_of(const app::Data& data, const TaskRun& run, std::size_t position) {
-  return app::where_of(data.tasks[run.task], run.launch, position);
+inline const app::RequirementData& data_of_requirement(const app::Data& data, const TaskRun& run,
+                                                       std::size_t position) {
+  return app::data_of_requirement(data.tasks[run.task], run.launch, position);
 }
 
 // Returns the field groups that requirement `position` of the task uses.

@@ -26,10 +26,10 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
   if (!views.empty()) return views;
   const std::vector<app::Requirement>& all = data_.tasks[task].requirements;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    const app::Where& where = app::where_of(data_.tasks[task], launch, r);
+    const app::RequirementData& where = app::data_of_requirement(data_.tasks[task], launch, r);
     Requirement& kept = kept_.emplace_back();
     for (const std::string& name : where.names) kept.names.emplace_back(name);
-    const bool known = where.what != app::Where::What::kUnknown;
+    const bool known = where.kind != app::RequirementData::Kind::kUnknown;
     for (const std::uint32_t id : where.fields) {
       const AppField& field = data_.regions[where.region].fields[id];
       kept.fields.push_back({id, field.bytes, field.name});
@@ -44,11 +44,11 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
     view.aliases_key = name_keys_.emplace(where.names, name_keys_.size() + 1).first->second;
     view.fields = kept.fields;
     view.parent = where.region + 1;
-    if (where.what == app::Where::What::kPartition) {
+    if (where.kind == app::RequirementData::Kind::kPartition) {
       view.partition = where.index + 1;
       const bool single = launch == nullptr || !launch->is_index;
       view.projection = single ? Projection::kSingle : Projection::kPartition;
-      view.projection_functor = where.from == app::Where::Color::kPoint ? 0 : 1;
+      view.projection_functor = where.from == app::RequirementData::Color::kPoint ? 0 : 1;
     } else {
       view.region = where.region + 1;
       view.projection =
@@ -73,10 +73,10 @@ TaskView Views::view(std::uint32_t task, const app::Launch* launch,
 
 // Sets the piece of a requirement. Only a piece of a partition gets a number of its own. A whole
 // region keeps its number.
-void Views::set_piece(const app::Where& where, const Piece& piece,
+void Views::set_piece(const app::RequirementData& where, const Piece& piece,
                       RequirementView& requirement) const {
   requirement.points = piece.points();
-  if (where.what != app::Where::What::kPartition) return;
+  if (where.kind != app::RequirementData::Kind::kPartition) return;
   requirement.region = (std::uint64_t{where.index} + 1) << kColorBits |
                        static_cast<std::uint64_t>(spaces_.color_of(where.index, piece));
 }
@@ -85,7 +85,7 @@ TaskView Views::view_of(const TaskRun& run, std::vector<RequirementView>& requir
   TaskView view = this->view(run.task, run.launch, requirements);
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     if (run.pieces[r] == nullptr) continue;
-    set_piece(where_of(data_, run, r), *run.pieces[r], requirements[r]);
+    set_piece(data_of_requirement(data_, run, r), *run.pieces[r], requirements[r]);
   }
   view.unique_id = run.op;
   view.current = *run.processor;

@@ -36,7 +36,8 @@ class Views {
     std::vector<std::string_view> names;
     std::vector<FieldView> fields;
   };
-  void set_piece(const app::Where& where, const Piece& piece, RequirementView& requirement) const;
+  void set_piece(const app::RequirementData& where, const Piece& piece,
+                 RequirementView& requirement) const;
   const std::vector<RequirementView>& requirements(std::uint32_t task, const app::Launch* launch);
 
   const app::Data& data_;

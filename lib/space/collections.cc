@@ -49,9 +49,9 @@ double common_points(const app::Region& region, const app::Piece& one, const app
 
 // Returns the pieces that a launch may use. A partition of more than kMaxPieces pieces is one
 // piece, the whole region.
-std::vector<app::Piece> pieces_of(const app::Data& data, const app::Where& where) {
+std::vector<app::Piece> pieces_of(const app::Data& data, const app::RequirementData& where) {
   const app::Region& region = data.regions[where.region];
-  if (where.what == app::Where::What::kRegion ||
+  if (where.kind == app::RequirementData::Kind::kRegion ||
       data.partitions[where.index].colors.volume() > kMaxPieces) {
     return {{region.box, region.all_cells}};
   }
@@ -109,7 +109,8 @@ Collections collections_of(const Workload& workload) {
   collections.arguments_of_task.resize(data.tasks.size());
   std::map<std::string, std::uint32_t> by_name;
   std::vector<std::vector<Part>> parts;  // by collection
-  std::set<std::tuple<std::uint32_t, app::Where::What, std::uint32_t, std::vector<std::uint32_t>>>
+  std::set<std::tuple<std::uint32_t, app::RequirementData::Kind, std::uint32_t,
+                      std::vector<std::uint32_t>>>
       seen;
   bool complete = true;
   const std::vector<TaskUses> uses = uses_by_task(data, complete);
@@ -133,9 +134,9 @@ Collections collections_of(const Workload& workload) {
         if (std::find(arguments.begin(), arguments.end(), number) == arguments.end()) {
           arguments.push_back(number);
         }
-        const app::Where& where = app::where_of(task, launch, r);
-        if (where.what == app::Where::What::kUnknown ||
-            !seen.emplace(number, where.what, where.index, where.fields).second) {
+        const app::RequirementData& where = app::data_of_requirement(task, launch, r);
+        if (where.kind == app::RequirementData::Kind::kUnknown ||
+            !seen.emplace(number, where.kind, where.index, where.fields).second) {
           continue;
         }
         parts[number].push_back({where.region, where.fields, pieces_of(data, where)});

@@ -40,10 +40,14 @@ Application recorded() {
     partition.pieces.push_back({Point{c}, {Point{begin}, Point{end - begin}}, end - begin});
   }
   events.partitions = {partition};
-  events.shapes = {
-      {1,
-       1,
-       {{app::Events::How::kPoint, 0, 0, Privilege::kReadWrite, Coherence::kSimultaneous, {0}}}}};
+  events.shapes = {{1,
+                    1,
+                    {{app::Events::ColorRule::kPoint,
+                      0,
+                      0,
+                      Privilege::kReadWrite,
+                      Coherence::kSimultaneous,
+                      {0}}}}};
   events.launches = {{0, {0, 4'096}}};
   events.contexts = {{0, -1, {}, 1, {{0, 1'000, {{0}}}}}};
   auto made = recorded_application(app::text_of(events), "recorded");

@@ -16,7 +16,8 @@ std::unique_ptr<FakeTask> fake_task(const app::Data& data, const app::LaunchUse&
   }
   for (std::size_t r = 0; r < from.requirements.size(); ++r) {
     const app::Requirement& requirement = from.requirements[r];
-    const app::Where& where = use.launch == nullptr ? requirement.data : use.launch->data[r];
+    const app::RequirementData& where =
+        use.launch == nullptr ? requirement.data : use.launch->data[r];
     RequirementView& view =
         task->region({where.names.begin(), where.names.end()}, requirement.privilege);
     view.coherence = requirement.coherence;

@@ -16,7 +16,7 @@ namespace groma::test {
 namespace {
 
 using app::Events;
-using app::Where;
+using app::RequirementData;
 
 // Returns true if `point` comes after `before` in row-major order.
 bool is_after(const Point& point, const Point& before) {
@@ -126,14 +126,14 @@ class Seer {
     }
     for (std::size_t r = 0; r < visit.task->requirements.size(); ++r) {
       const app::Requirement& from = visit.task->requirements[r];
-      const Where& where = visit.launch->data[r];
-      Events::Requirement to{Events::How::kWhole, where.region,   -1,
-                             where.privilege,     from.coherence, where.fields};
-      if (where.what == Where::What::kPartition) {
+      const RequirementData& where = visit.launch->data[r];
+      Events::Requirement to{Events::ColorRule::kWhole, where.region,   -1,
+                             where.privilege,           from.coherence, where.fields};
+      if (where.kind == RequirementData::Kind::kPartition) {
         to.partition = static_cast<std::int32_t>(where.index);
-        to.how = where.from == Where::Color::kPoint ? Events::How::kPoint
-                 : visit.launch->is_index           ? Events::How::kMapped
-                                                    : Events::How::kFixed;
+        to.color_rule = where.from == RequirementData::Color::kPoint ? Events::ColorRule::kPoint
+                        : visit.launch->is_index                     ? Events::ColorRule::kMapped
+                                                                     : Events::ColorRule::kFixed;
       }
       shape.requirements.push_back(std::move(to));
     }
@@ -154,13 +154,13 @@ class Seer {
     }
     std::vector<std::int64_t> tables;
     for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
-      const Events::How how = shape.requirements[r].how;
-      if (how == Events::How::kFixed) {
+      const Events::ColorRule how = shape.requirements[r].color_rule;
+      if (how == Events::ColorRule::kFixed) {
         const auto color = first.colors[r].coordinates();
         launch.numbers.insert(launch.numbers.end(), color.begin(), color.end());
       }
       for (const Visit& visit : open.visits) {
-        if (how != Events::How::kMapped) break;
+        if (how != Events::ColorRule::kMapped) break;
         const auto color = visit.colors[r].coordinates();
         tables.insert(tables.end(), color.begin(), color.end());
       }

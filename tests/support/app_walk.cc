@@ -63,7 +63,7 @@ class Walk {
       for (const app::Code& code : launch.arguments) arguments.push_back(value(code, frame));
       const app::Task& task = data_.tasks[launch.task];
       Visit visit{&launch, &task, point, {}, {}, {}, phases_ > 0, parent_};
-      for (const app::Where& where : launch.data) {
+      for (const app::RequirementData& where : launch.data) {
         visit.colors.push_back(color(where, point, frame, arguments));
         add_piece(where, visit.colors.back(), visit);
       }
@@ -75,11 +75,11 @@ class Walk {
     } while (domain && next_point(*domain, &point));
   }
 
-  Point color(const app::Where& where, const Point& point, const Frame& frame,
+  Point color(const app::RequirementData& where, const Point& point, const Frame& frame,
               const Frame& arguments) {
-    if (where.what == app::Where::What::kRegion) return {};
-    if (where.from == app::Where::Color::kPoint) return point;
-    const bool of_launch = where.from == app::Where::Color::kFrame;
+    if (where.kind == app::RequirementData::Kind::kRegion) return {};
+    if (where.from == app::RequirementData::Color::kPoint) return point;
+    const bool of_launch = where.from == app::RequirementData::Color::kFrame;
     Point color = Point::zeros(static_cast<int>(where.color.size()));
     for (int d = 0; d < color.dimensions(); ++d) {
       color[d] = value(where.color[static_cast<std::size_t>(d)], of_launch ? frame : arguments);
@@ -87,13 +87,13 @@ class Walk {
     return color;
   }
 
-  void add_piece(const app::Where& where, const Point& color, Visit& visit) {
-    if (where.what == app::Where::What::kRegion) {
+  void add_piece(const app::RequirementData& where, const Point& color, Visit& visit) {
+    if (where.kind == app::RequirementData::Kind::kRegion) {
       visit.pieces.push_back(data_.regions[where.index].box);
       visit.boxes.push_back({visit.pieces.back()});
       return;
     }
-    EXPECT_EQ(where.what, app::Where::What::kPartition);
+    EXPECT_EQ(where.kind, app::RequirementData::Kind::kPartition);
     const app::Partition& partition = data_.partitions[where.index];
     EXPECT_TRUE(contains(partition.colors, color)) << partition.name;
     FormulaFault fault = FormulaFault::kNone;

@@ -27,7 +27,7 @@ void Runtime::launch_top() {
     Requirement& requirement = task.requirements.emplace_back();
     requirement.where = &each.data;
     requirement.fields = each.data.fields;
-    if (each.data.what == app::Where::What::kRegion) {
+    if (each.data.kind == app::RequirementData::Kind::kRegion) {
       requirement.shape = shape_of(data_.regions[each.data.region].box);
     }
   }
@@ -124,8 +124,10 @@ void Runtime::go_on(Task& task) {
 bool Runtime::keeps_back(const Task& earlier, const app::Launch& launch) const {
   for (std::size_t a = 0; a < earlier.launch->data.size(); ++a) {
     for (std::size_t b = 0; b < launch.data.size(); ++b) {
-      const app::Where &x = earlier.launch->data[a], &y = launch.data[b];
-      if (x.what == app::Where::What::kUnknown || y.what == app::Where::What::kUnknown) continue;
+      const app::RequirementData &x = earlier.launch->data[a], &y = launch.data[b];
+      if (x.kind == app::RequirementData::Kind::kUnknown ||
+          y.kind == app::RequirementData::Kind::kUnknown)
+        continue;
       if (x.region != y.region) continue;
       const Privilege p = x.privilege, q = y.privilege;
       if (p == Privilege::kNoAccess || q == Privilege::kNoAccess) continue;
@@ -341,20 +343,20 @@ void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
   for (const app::Code& code : launch.arguments) {
     task.arguments.push_back(code.value(frame, fault));
   }
-  for (const app::Where& where : launch.data) {
+  for (const app::RequirementData& where : launch.data) {
     Requirement& requirement = task.requirements.emplace_back();
     requirement.where = &where;
     requirement.fields = where.fields;
-    if (where.what == app::Where::What::kUnknown) continue;
-    if (where.what == app::Where::What::kRegion) {
+    if (where.kind == app::RequirementData::Kind::kUnknown) continue;
+    if (where.kind == app::RequirementData::Kind::kRegion) {
       requirement.shape = shape_of(data_.regions[where.region].box);
       continue;
     }
     Point color = task.point;
-    if (where.from != app::Where::Color::kPoint) {
+    if (where.from != app::RequirementData::Color::kPoint) {
       std::vector<std::int64_t> coordinates;
       for (const app::Code& code : where.color) {
-        const bool in_frame = where.from == app::Where::Color::kFrame;
+        const bool in_frame = where.from == app::RequirementData::Color::kFrame;
         coordinates.push_back(code.value(in_frame ? frame : task.arguments, fault));
       }
       color = Point(coordinates);

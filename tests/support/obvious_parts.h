@@ -231,7 +231,7 @@ struct Step {
 };
 
 struct Requirement {
-  const app::Where* where = nullptr;
+  const app::RequirementData* where = nullptr;
   std::optional<Point> color;
   std::optional<Shape> shape;  // none: not described
   std::vector<std::uint32_t> fields;

@@ -240,7 +240,7 @@ double Runtime::seconds(Task& task) {
   std::vector<std::pair<Memory, double>> moved;
   std::map<decltype(key(Memory{})), double> unforeseen;  // bytes
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-    const app::Where& where = *task.requirements[r].where;
+    const app::RequirementData& where = *task.requirements[r].where;
     const Instance* instance = task.instances[r];
     double element = 0;
     for (std::uint32_t field : where.fields) {

@@ -92,10 +92,10 @@ TaskView Runtime::view_of_launch(std::uint32_t number, const app::Launch* launch
   requirements.clear();
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::Requirement& requirement = task.requirements[r];
-    const app::Where& where = launch == nullptr ? requirement.data : launch->data[r];
+    const app::RequirementData& where = launch == nullptr ? requirement.data : launch->data[r];
     auto& names = names_.emplace_back(where.names.begin(), where.names.end());
     auto& fields = fields_.emplace_back();
-    if (where.what == app::Where::What::kUnknown) {
+    if (where.kind == app::RequirementData::Kind::kUnknown) {
       for (const AppField& field : requirement.fields) {
         fields.push_back({static_cast<FieldId>(fields.size()), field.bytes, field.name});
       }
@@ -113,7 +113,7 @@ TaskView Runtime::view_of_launch(std::uint32_t number, const app::Launch* launch
     view.fields = fields;
     view.parent = where.region + 1;
     const bool index = launch != nullptr && launch->is_index;
-    if (where.what == app::Where::What::kPartition) {
+    if (where.kind == app::RequirementData::Kind::kPartition) {
       view.partition = where.index + 1;
       view.projection = index ? Projection::kPartition : Projection::kSingle;
     } else {

@@ -368,7 +368,7 @@ TEST(Workload, Bodies) {
 
 // A launch may differ from its task in the region's dimensions, in fields and in the privilege.
 TEST(Workload, LaunchesDifferFromTheirTask) {
-  const auto where_of = [](const std::vector<AppData>& data) {
+  const auto data_of_requirement = [](const std::vector<AppData>& data) {
     Application app = good();
     launch_of(app).data = data;
     const Workload workload = Workload::make(app).value();
@@ -376,17 +376,17 @@ TEST(Workload, LaunchesDifferFromTheirTask) {
     const auto& phase = std::get<Phase>(loop.body[0].node);
     return std::get<Launch>(phase.body[0].node).data;
   };
-  const std::vector<Where> usual = where_of({{}, {"tiles", {"i", 0}}});
+  const std::vector<app::RequirementData> usual = data_of_requirement({{}, {"tiles", {"i", 0}}});
   EXPECT_EQ(usual[1].privilege, Privilege::kReadWrite);
-  const std::vector<Where> other = where_of(
+  const std::vector<app::RequirementData> other = data_of_requirement(
       {{"", {}, {}, Privilege::kReadOnly}, {"blocks", {"i"}, {"y", "x"}, Privilege::kReduce}});
   EXPECT_EQ(other[0].privilege, Privilege::kReadOnly);
   EXPECT_EQ(other[0].index, usual[0].index);
   EXPECT_EQ(other[0].fields, usual[0].fields);
   EXPECT_EQ(other[1].privilege, Privilege::kReduce);
   EXPECT_EQ(other[1].fields, (std::vector<std::uint32_t>{1, 0}));
-  const std::vector<Where> unused =
-      where_of({{"", {}, {}, Privilege::kNoAccess}, {"r", {}, {}, Privilege::kNoAccess}});
+  const std::vector<app::RequirementData> unused = data_of_requirement(
+      {{"", {}, {}, Privilege::kNoAccess}, {"r", {}, {}, Privilege::kNoAccess}});
   EXPECT_TRUE(unused[0].fields.empty() && unused[1].fields.empty());
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].requirements[0].data.privilege = Privilege::kReduce; }),
             "/tasks/1/requirements/0/data/privilege: only the `data` of a launch has a privilege "

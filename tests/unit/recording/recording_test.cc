@@ -125,9 +125,9 @@ TEST(Recording, TurnsOfALoopThatFollowNoRuleAreLaunchesOfTheirOwn) {
     partition.pieces.push_back({Point{c}, {Point{c}, Point{1}}, 1});
   }
   events.partitions = {partition};
-  using How = app::Events::How;
-  events.shapes = {{1, 1, {{How::kMapped, 0, 0, Privilege::kReadWrite, {}, {0}}}},
-                   {2, 0, {{How::kWhole, 0, -1, Privilege::kReadOnly, {}, {0}}}}};
+  using ColorRule = app::Events::ColorRule;
+  events.shapes = {{1, 1, {{ColorRule::kMapped, 0, 0, Privilege::kReadWrite, {}, {0}}}},
+                   {2, 0, {{ColorRule::kWhole, 0, -1, Privilege::kReadOnly, {}, {0}}}}};
   events.contexts = {{0, -1, {}, 1, {}}};
   events.launches = {{1, {}}};
   std::mt19937 random(5);
@@ -174,7 +174,8 @@ TEST(Recording, PiecesOfPointsThatFollowNoRuleAreListed) {
     partition.pieces.push_back({Point{c}, {Point{10 + 2 * c}, Point{2}}, 2});
   }
   events.partitions = {partition};
-  events.shapes = {{1, 1, {{app::Events::How::kMapped, 0, 0, Privilege::kReadWrite, {}, {0}}}}};
+  events.shapes = {
+      {1, 1, {{app::Events::ColorRule::kMapped, 0, 0, Privilege::kReadWrite, {}, {0}}}}};
   std::vector<std::int64_t> tiles(kTiles);
   std::iota(tiles.begin(), tiles.end(), 0);
   std::shuffle(tiles.begin(), tiles.end(), std::mt19937(5));
@@ -229,7 +230,7 @@ TEST(Recording, LaunchesNameTheirFields) {
 // Launches of one task with other privileges, fields, dimensions and fewer regions: each launch is
 // described with its own, so that points which do not share data do not seem to.
 TEST(Recording, LaunchesOfOneTaskMayDiffer) {
-  using How = app::Events::How;
+  using ColorRule = app::Events::ColorRule;
   app::Events events;
   events.runtime = "a test";
   events.tasks = {{"main", {{}}}, {"work", {{}}}};
@@ -239,12 +240,12 @@ TEST(Recording, LaunchesOfOneTaskMayDiffer) {
   halves.pieces = {{Point{0}, {Point{0}, Point{5}}, 5}, {Point{1}, {Point{5}, Point{5}}, 5}};
   events.partitions = {halves};
   events.shapes = {
-      {1, 1, {{How::kPoint, 0, 0, Privilege::kReadWrite, {}, {0}}}},
+      {1, 1, {{ColorRule::kPoint, 0, 0, Privilege::kReadWrite, {}, {0}}}},
       {1,
        1,
-       {{How::kPoint, 0, 0, Privilege::kReadOnly, {}, {0, 1}},
-        {How::kPoint, 0, 0, Privilege::kWriteDiscard, {}, {2}}}},
-      {1, 0, {{How::kWhole, 1, -1, Privilege::kReadWrite, {}, {0}}}},
+       {{ColorRule::kPoint, 0, 0, Privilege::kReadOnly, {}, {0, 1}},
+        {ColorRule::kPoint, 0, 0, Privilege::kWriteDiscard, {}, {2}}}},
+      {1, 0, {{ColorRule::kWhole, 1, -1, Privilege::kReadWrite, {}, {0}}}},
   };
   events.launches = {{0, {0, 2}}, {1, {0, 2}}, {2, {}}};
   events.contexts = {{0, -1, {}, 1, {{0}, {1}, {2}}}};
@@ -254,12 +255,13 @@ TEST(Recording, LaunchesOfOneTaskMayDiffer) {
   const Workload workload = Workload::make(recorded->app).value();
   const auto on = [&](std::size_t launch) {
     std::vector<std::string> said;
-    for (const app::Where& where :
+    for (const app::RequirementData& where :
          std::get<app::Launch>(workload.data().tasks[0].body.at(launch).node).data) {
       std::string fields;
       for (const std::uint32_t field : where.fields) fields += std::to_string(field);
-      said.push_back(std::string(name_of(where.privilege)) + " " + std::to_string(where.region) +
-                     (where.what == app::Where::What::kPartition ? " piece " : " whole ") + fields);
+      said.push_back(
+          std::string(name_of(where.privilege)) + " " + std::to_string(where.region) +
+          (where.kind == app::RequirementData::Kind::kPartition ? " piece " : " whole ") + fields);
     }
     return said;
   };
@@ -271,7 +273,7 @@ TEST(Recording, LaunchesOfOneTaskMayDiffer) {
 // A program that reads one row and one column of a matrix may cut it into all rows and columns. The
 // others are not described, or the embedded runtime would look at each element by itself.
 TEST(Recording, PiecesThatNoLaunchUsesAreLeftOut) {
-  using How = app::Events::How;
+  using ColorRule = app::Events::ColorRule;
   constexpr std::int64_t kEdge = 300;
   app::Events events;
   events.runtime = "a test";
@@ -289,8 +291,8 @@ TEST(Recording, PiecesThatNoLaunchUsesAreLeftOut) {
     }
   }
   events.partitions = {rows, columns, halves};
-  events.shapes = {{1, 0, {{How::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}},
-                   {1, 1, {{How::kMapped, 0, 2, Privilege::kReadOnly, {}, {0}}}}};
+  events.shapes = {{1, 0, {{ColorRule::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}},
+                   {1, 1, {{ColorRule::kMapped, 0, 2, Privilege::kReadOnly, {}, {0}}}}};
   events.launches = {{0, {299, 0}}, {1, {0, 2, 0, 7, 0, 0, 0, 7, 1, 0}}};
   events.contexts = {{0, -1, {}, 1, {{0}, {1}}}};
   const auto recorded = recorded_application(app::text_of(events), "one row");
@@ -323,7 +325,7 @@ TEST(Recording, WhatFollowsNoRuleIsSaid) {
         {Point{c}, {Point{static_cast<std::int64_t>(random() % 4000)}, Point{3}}, 3});
   }
   events.partitions = {partition};
-  events.shapes = {{1, 1, {{app::Events::How::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.shapes = {{1, 1, {{app::Events::ColorRule::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
   events.launches = {{0, {0, 1000}}};
   events.contexts = {{0, -1, {}, 1, {{0}}}};
   const auto recorded = recorded_application(app::text_of(events), "irregular");
@@ -344,7 +346,7 @@ TEST(Recording, WhatIsRightForMostStandsThere) {
     partition.pieces.push_back({Point{c}, {Point{c}, Point{1}}, 1});
   }
   events.partitions = {partition};
-  events.shapes = {{1, 0, {{app::Events::How::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.shapes = {{1, 0, {{app::Events::ColorRule::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
   std::vector<std::uint32_t> order(kLaunches);
   std::mt19937 random(5);
   std::size_t right = 0;
@@ -379,7 +381,7 @@ TEST(Recording, MostPiecesAreAsTheyAreDescribed) {
     partition.pieces.push_back({Point{c}, {Point{from}, Point{odd ? 3 : 8}}, odd ? 3 : 8});
   }
   events.partitions = {partition};
-  events.shapes = {{1, 1, {{app::Events::How::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.shapes = {{1, 1, {{app::Events::ColorRule::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
   events.launches = {{0, {0, 1000}}};
   events.contexts = {{0, -1, {}, 1, {{0}}}};
   const auto recorded = recorded_application(app::text_of(events), "mostly");
@@ -526,7 +528,7 @@ app::Events very_scattered(std::int64_t points) {
        -1,
        two,
        {{Point{0}, {Point{0}, Point{half}}, half}, {Point{1}, {Point{half}, Point{half}}, half}}}};
-  events.shapes = {{1, 1, {{app::Events::How::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.shapes = {{1, 1, {{app::Events::ColorRule::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
   events.launches = {{0, {0, 2}}};
   events.contexts = {{0, -1, {}, 1, {{0}}}};
   return events;
@@ -644,7 +646,7 @@ TEST(Recording, NumbersAreBounded) {
   events.tasks = {{"main", {{}}}, {"work", {{}}}};
   events.regions = {{"x", {Point{0}, Point{100}}, 100, {{"v", 8}}}};
   events.partitions = {{"parts", 0, -1, {Point{0}, Point{4}}, {}}};
-  events.shapes = {{1, 0, {{app::Events::How::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.shapes = {{1, 0, {{app::Events::ColorRule::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
   events.launches = {{0, {0}}, {0, {1}}, {0, {2}}};
   events.contexts = {{0, -1, {}, 1, {{0}, {1}, {2}, {1}, {0}}}};
   const auto recorded = [&] { return recorded_application(app::text_of(events), "x"); };
