@@ -1,4 +1,5 @@
-// Channel: sends questions to the model, or takes the replies from the search's record.
+// Channel: sends the questions of a proposer to the language model, or takes the replies from the
+// record of a resumed search.
 #include "tune/channel.h"
 
 #include <fmt/format.h>
@@ -15,9 +16,11 @@
 namespace groma::tuning {
 namespace {
 
-constexpr int kMaxAsked = 8;  // limit of concurrent questions
+// Limit on the number of questions that are with the model at the same time.
+constexpr int kMaxAsked = 8;
 
-// Shortens a reply to the limit without cutting a UTF-8 character.
+// Cuts a reply that exceeds kMaxReplyBytes before a UTF-8 character, and appends a line that says
+// how many bytes are missing. The record and the prompts stay small in this way.
 void cut(std::string* text) {
   if (text->size() <= kMaxReplyBytes) return;
   std::size_t end = kMaxReplyBytes;
@@ -30,7 +33,8 @@ llm::ChatError unanswered() {
   return {llm::ChatError::Code::kStopped, "it was stopped before the answer came"};
 }
 
-// Returns true if a retry of the question cannot help.
+// Returns true if the question would fail again, because its error does not go away by waiting: a
+// wrong key, an unreachable server, a used quota.
 bool will_fail_again(llm::ChatError::Code code) {
   using Code = llm::ChatError::Code;
   for (Code hopeless : {Code::kUnreachable, Code::kCertificate, Code::kKey, Code::kNotFound,
@@ -42,17 +46,21 @@ bool will_fail_again(llm::ChatError::Code code) {
 
 }  // namespace
 
+// Also notes whether the round begins in a replay, because errors in a recorded round do not end
+// the search.
 void Channel::begin_round() {
   ceiling_.reset();
   hopeless_.reset();
   round_is_replayed_ = record_.replaying();
 }
 
+// Called after a round with proposals, so that only consecutive failures end the search.
 void Channel::forget_replies() {
   answered_ = false;
   no_reply_.reset();
 }
 
+// Without a model there is no client that counts.
 void Channel::add_spent_before() {
   if (model_ != nullptr) model_->add_spent(progress_.spent.tokens, progress_.spent.money);
 }
@@ -74,7 +82,8 @@ std::vector<Result<llm::ChatReply, llm::ChatError>> Channel::ask(
 std::vector<Channel::Reply> Channel::ask_together(std::span<const llm::ChatRequest> requests) {
   std::vector<Reply> replies(requests.size(), unanswered());
   std::vector<llm::ChatRequest> open(requests.begin(), requests.end());
-  std::vector<std::size_t> places(open.size());  // index of each open request in `replies`
+  // The index in `replies` of each request that still has no reply.
+  std::vector<std::size_t> places(open.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
   while (!open.empty() && !record_.failed() && !broken_off_) {
     const bool replayed = record_.replaying();
@@ -83,12 +92,15 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const llm::ChatReque
       round_is_replayed_ = false;
       return std::vector<Reply>(requests.size(), *hopeless_);
     }
+    // The record calls `lost` for a request whose reply never arrived. The server may have charged
+    // for such a request, so its worst-case cost is counted.
     const auto lost = [&](std::size_t i) {
       const TuneSpending most = worst_case_cost(open[i]);
       return RecordedReply{i, unanswered(), most.tokens, most.money};
     };
     std::vector<RecordedReply> more = replayed ? record_.replies(open, lost) : ask_model(open);
     if (record_.failed()) break;
+    // Interrupted requests are asked again in the next turn of the loop.
     std::vector<llm::ChatRequest> again;
     std::vector<std::size_t> again_places;
     for (std::size_t i = 0; i < more.size(); ++i) {
@@ -105,7 +117,7 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const llm::ChatReque
   return replies;
 }
 
-// Asks the model concurrently, and records each reply with its cost as it arrives.
+// Asks the model concurrently, and records each reply with its cost as soon as the reply arrives.
 std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> requests) {
   progress_.begin_work();
   progress_.worked = true;
@@ -116,8 +128,9 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> 
   std::mutex mutex;  // guards the record and the variables below
   std::optional<Error> failed;
   const llm::ChatSpending begin = model_->spent();
-  // `said` is the sum of the costs of the replies. `before` is what was counted so far: the larger
-  // one of `said` and the client's own count.
+  // `said` is the sum of the costs that the replies state. `before` is the cost that earlier
+  // replies were charged. The client's own count may be larger than `said`, because it includes
+  // failed attempts. Each reply is charged the larger of the two counts, less `before`.
   TuneSpending said, before;
   const auto settle = [&](std::size_t i, Reply reply) {
     const std::lock_guard lock(mutex);
@@ -136,6 +149,8 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> 
     if (!failed) failed = record_.write_reply(exchange);
     if (failed) progress_.stop_now();  // do not wait for the other replies
   };
+  // If a budget does not allow all questions, none is sent, and each gets the budget's error as its
+  // reply.
   if (const auto ceiling = budget_error(requests)) {
     for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
   } else {
@@ -152,8 +167,9 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> 
   return exchanges;
 }
 
-// Returns an upper estimate of the cost of a request: one token for three bytes. Unusual texts may
-// exceed it.
+// Returns an estimate of the largest cost of a request: one token for three bytes of input, and the
+// greatest permitted number of output tokens. A text with many rare characters may need more input
+// tokens.
 TuneSpending Channel::worst_case_cost(const llm::ChatRequest& request) const {
   std::size_t bytes = request.constraint.json_schema.size();
   for (const llm::ChatMessage& message : request.messages) bytes += message.text.size();
@@ -168,7 +184,8 @@ TuneSpending Channel::worst_case_cost(const llm::ChatRequest& request) const {
   return most;
 }
 
-// Returns an error if the requests could exceed the budget of tokens or money.
+// Returns an error if the requests together could exceed the budget of tokens or of money; nullopt
+// if the budgets allow them.
 std::optional<llm::ChatError> Channel::budget_error(
     std::span<const llm::ChatRequest> requests) const {
   TuneSpending most;
@@ -196,7 +213,8 @@ std::optional<llm::ChatError> Channel::budget_error(
   return std::nullopt;
 }
 
-// Adds the cost of a reply to the spending, and notes errors.
+// Adds the cost of a reply to the spending of the search, and keeps the errors that ceiling(),
+// hopeless() and no_reply() return.
 void Channel::count_cost(const RecordedReply& exchange) {
   TuneSpending& spent = progress_.spent;
   spent.tokens += exchange.tokens;

@@ -1,4 +1,5 @@
-// The channel of a search to its model.
+// Channel: sends the questions of a proposer to the language model, counts their cost, and records
+// the replies so that a resumed search does not pay for them again.
 #pragma once
 
 #include <optional>
@@ -12,38 +13,47 @@
 
 namespace groma::tuning {
 
-// Asks the model within the budgets of tokens and money. While a record is replayed, the replies
-// come from the record. A question that was interrupted is asked once more when the search is
-// resumed. Only one thread may use the channel; the arguments must outlive it.
+// Asks the model within the budgets of tokens and money. While a search is resumed and its record
+// is replayed, the replies come from the record instead. A question that was interrupted before its
+// reply came is asked once more. Only one thread may use the channel; the arguments must outlive
+// it.
 class Channel {
  public:
   // `model` may be null: then each new question fails with kUnsupported.
   Channel(llm::ChatClient* model, const TuneBudget& budget, Record& record, Progress& progress)
       : model_(model), budget_(budget), record_(record), progress_(progress) {}
 
-  // Returns a reply or an error for each request, in their order. Sends several requests at once.
+  // Returns a reply or an error for each request, in the order of the requests. Sends several
+  // requests at once.
   std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
       std::span<const llm::ChatRequest> requests);
-  // Counts the cost of the questions before the search was resumed as spent.
+  // Tells the client what the search spent before it was resumed, so that the client's own limits
+  // include that cost.
   void add_spent_before();
 
-  // ---- These functions are about the questions since begin_round().
+  // ---- Questions of the current round, which begins with begin_round()
 
+  // Forgets the errors of the previous round.
   void begin_round();
-  // Returns the error if a budget prevented a question.
+  // Returns the error of a question that was not asked because a budget would have been exceeded;
+  // nullopt if there is none.
   const std::optional<llm::ChatError>& ceiling() const { return ceiling_; }
-  // Returns the error if a question failed and a retry cannot help.
+  // Returns the error of a question for which a retry cannot help, such as a wrong key; nullopt if
+  // there is none.
   const std::optional<llm::ChatError>& hopeless() const { return hopeless_; }
-  // Returns true if the round began in a replay and asked nothing new.
+  // Returns true if the record was being replayed when the round began, and the round asked the
+  // model nothing new.
   bool round_is_replayed() const { return round_is_replayed_; }
 
-  // ---- These functions are about the questions since forget_replies().
+  // ---- Questions since the last call of forget_replies()
 
+  // Begins a new series of questions for no_reply().
   void forget_replies();
-  // Returns the error of the last question without a reply; nullopt if the model replied to any.
+  // Returns the error of the last question without a reply. Returns nullopt if the model replied to
+  // at least one question of the series.
   std::optional<llm::ChatError> no_reply() const { return answered_ ? std::nullopt : no_reply_; }
 
-  // Returns true if questions remain without a reply because the search was stopped.
+  // Returns true if the search was stopped before every question had its reply.
   bool is_broken_off() const { return broken_off_; }
 
  private:
@@ -60,7 +70,8 @@ class Channel {
   Record& record_;
   Progress& progress_;
   std::optional<llm::ChatError> ceiling_, hopeless_, no_reply_;
-  bool answered_ = false;  // true: the model replied since forget_replies()
+  // True if the model replied to a question since forget_replies().
+  bool answered_ = false;
   bool round_is_replayed_ = false;
   bool broken_off_ = false;
 };

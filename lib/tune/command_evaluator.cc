@@ -1,5 +1,6 @@
-// The evaluator that runs the user's command. Each text is written to its own folder, checked, and
-// then run alternately with the incumbent.
+// The evaluator that runs the user's command. It writes each text to a folder of its own and lets
+// the correctness command check the text. Then it runs the command on the text and on the incumbent
+// in turn.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,9 +26,11 @@ namespace {
 using Status = Evaluation::Status;
 using CommandEnd = CommandOutcome::End;
 
+// The command may take ten times as long as the incumbent took, but at least one second.
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
 
+// The value that the metric read from one run, and the run's time in seconds.
 struct Measured {
   double value = 0, seconds = 0;
 };
@@ -43,7 +46,8 @@ class CommandEvaluator final : public Evaluator {
   std::string unit() const override { return options().unit; }
   bool higher_is_better() const override { return options().higher_is_better; }
 
-  // Checks the text, then measures it with every input beside the incumbent.
+  // Measures the text with every input. For each input, runs of the incumbent (the best text so
+  // far) alternate with runs of the text. The first failure ends the evaluation.
   Evaluation evaluate(const EvaluationRequest& request) override {
     auto text = commands_.prepared(request.text, request.stop);
     if (!text) return failed(text.error(), request.detail);
@@ -68,7 +72,9 @@ class CommandEvaluator final : public Evaluator {
  private:
   const CommandEvaluatorOptions& options() const { return commands_.options(); }
 
-  // Runs the command once and reads its value.
+  // Runs the command once on the text and reads the value from its output. Fails if the command
+  // fails or exceeds the deadline, if the output has no value, or if the output has other results
+  // than expected.
   Result<Measured, CommandFailure> measure(const PlacedText& text, const std::string& input,
                                            std::int64_t deadline_ms,
                                            const EvaluationRequest& request) {
@@ -87,7 +93,8 @@ class CommandEvaluator final : public Evaluator {
     return Measured{*value, outcome->seconds};
   }
 
-  // Returns the incumbent to measure again; null if there is none or it fails now.
+  // Returns the incumbent in a file, to be measured again beside the text. Returns null if there is
+  // no incumbent, if it is the text itself, or if the correctness command now refuses it.
   CommandRuns::Text incumbent_of(const EvaluationRequest& request) {
     const bool scored = std::isfinite(request.incumbent_score) && request.incumbent_score > 0;
     if (!scored || request.incumbent.empty() || request.incumbent == request.text) return nullptr;
@@ -97,12 +104,15 @@ class CommandEvaluator final : public Evaluator {
     return *std::move(text);
   }
 
-  // Runs the incumbent first and last, and the text between two runs of the incumbent.
+  // Returns the values of the runs for one input. The incumbent runs before and after each run of
+  // the text, so that a machine that gets slower affects both. If the incumbent fails, the text is
+  // measured alone.
   Result<RunComparison, CommandFailure> compare(const PlacedText& text, const PlacedText* incumbent,
                                                 const std::string& input,
                                                 const EvaluationRequest& request) {
     RunComparison compared;
     std::int64_t deadline_ms = options().timeout_ms;
+    // `run_incumbent` also sets the deadline of the next run of the text from the incumbent's time.
     const auto run_incumbent = [&](bool counts) {
       if (incumbent == nullptr) return;
       const auto measured = measure(*incumbent, input, options().timeout_ms, request);
@@ -119,6 +129,7 @@ class CommandEvaluator final : public Evaluator {
     const auto many =
         static_cast<int>(std::min<std::int64_t>(2 * options().repeats + 1, kMaxCommandRuns));
     const int repeats = request.again ? many : options().repeats;
+    // Negative numbers are the warm-up runs, whose values are not kept.
     for (int i = -options().warmup; i < repeats; ++i) {
       run_incumbent(i >= 0);
       const auto measured = measure(text, input, deadline_ms, request);
@@ -129,8 +140,9 @@ class CommandEvaluator final : public Evaluator {
     return compared;
   }
 
-  // Computes the score: the geometric mean over the inputs. If the incumbent ran with every input,
-  // the values are scaled to its earlier score.
+  // Returns the evaluation with its score, which is the geometric mean over the inputs. If the
+  // incumbent ran with every input, the values are first scaled: the incumbent's score was measured
+  // earlier, when the machine may have been faster or slower than now.
   Evaluation score_of(const std::vector<RunComparison>& all,
                       const EvaluationRequest& request) const {
     std::vector<double> values, incumbent;
@@ -162,14 +174,14 @@ class CommandEvaluator final : public Evaluator {
     return evaluation;
   }
 
-  // Names the input, if there are several.
+  // Returns " (of INPUT)" if the options have several inputs, and otherwise an empty text.
   std::string of_input(const std::string& input) const {
     return options().inputs.size() > 1 && !input.empty() ? fmt::format(" (of {})", harmless(input))
                                                          : "";
   }
 
-  // Returns the last lines of the output. The guide itself gives them only if it recognises nothing
-  // at all.
+  // Returns the last lines of the output, or none if the output is binary. The guide itself returns
+  // these lines only if it recognises nothing in the output.
   std::vector<std::string> last_lines_of(const std::string& output) const {
     guide::Scanner scanner(rules_.set());
     scanner.read(output);
@@ -177,7 +189,7 @@ class CommandEvaluator final : public Evaluator {
     return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
   }
 
-  // Returns the evaluation of a failure, with the guide's feedback about the output.
+  // Returns the evaluation of a run that failed, with the guide's feedback about its output.
   Evaluation failed(const CommandFailure& failure, GuideDetail detail) const {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
@@ -191,7 +203,8 @@ class CommandEvaluator final : public Evaluator {
     const std::string output = output_check_.without_usual_lines(
         outcome.out.text + "\n" + outcome.err.text, failure.input);
     feedback = guide_log(rules_, output, context);
-    // A failure known here says more than the guide's general message.
+    // If the guide knows the failure, its feedback stays as it is. Otherwise the reason in
+    // `failure` says more than the general message of the guide, and replaces the message.
     const bool known = is_known_failure(feedback);
     feedback.status = Feedback::Status::kError;
     if (detail == GuideDetail::kNone) return evaluation;
@@ -222,7 +235,8 @@ class CommandEvaluator final : public Evaluator {
 
 }  // namespace
 
-// Uses the same metric as the evaluator, for an output that was read elsewhere.
+// Reads the value with the evaluator's own metric. The verification uses the function for runs that
+// it made itself.
 Result<double> measured_value(const CommandEvaluatorOptions& options,
                               const CommandOutcome& outcome) {
   const auto metric = Metric::make(options.metric_pattern, options.metric_pointer);
@@ -232,7 +246,7 @@ Result<double> measured_value(const CommandEvaluatorOptions& options,
   return *value;
 }
 
-// Checks all options before it makes anything.
+// Reports invalid options before it runs anything.
 Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOptions options) {
   if (auto error = why_invalid(options)) return *error;
   auto metric = Metric::make(options.metric_pattern, options.metric_pointer);

@@ -1,4 +1,5 @@
-// Checks commands, inputs and numbers. Each error says what the option needs.
+// Checks the options of a command evaluator: the commands, the inputs and the numbers. Each error
+// says what the option needs.
 #include "tune/command_options.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns an error if the commands and the inputs do not fit together.
+// Returns an error if the placeholders of the commands do not match the inputs. For example, a
+// command with `{input}` needs inputs, and inputs need a command with `{input}`.
 std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   const auto wrong = [](std::string message, std::string help = "") {
     return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
@@ -22,6 +24,8 @@ std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   if (options.command.find("{file}") == options.command.npos) {
     return wrong("the command has no `{file}`, so no text would reach it");
   }
+  // Inputs and `{input}` are only allowed together. Otherwise each input would give the same
+  // measurement.
   const bool takes = options.command.find("{input}") != options.command.npos;
   if (takes && options.inputs.empty()) return wrong("the command has `{input}`, but no inputs");
   if (!takes && !options.inputs.empty()) {
@@ -30,6 +34,8 @@ std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   if (!takes && options.check_command.find("{input}") != options.check_command.npos) {
     return wrong("the correctness command has `{input}`, but there are no inputs");
   }
+  // The shell gets a command as a C string, and an input as an environment variable. Neither can
+  // hold a NUL byte.
   for (const std::string* text : {&options.command, &options.check_command}) {
     if (text->find('\0') != text->npos) return wrong("a command has a NUL byte in it");
   }
@@ -42,7 +48,8 @@ std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   return std::nullopt;
 }
 
-// Returns an error if an option is out of its range.
+// Returns an error if a number is out of range, if the suffix could not end the name of a file, or
+// if the folder does not exist.
 std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   const auto wrong = [](std::string message, Error::Code code = Error::Code::kMalformed) {
     return Error{code, std::move(message)};
@@ -64,6 +71,7 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   if (options.higher_is_better && !measures) {
     return wrong("of seconds fewer are better; a metric is missing");
   }
+  // The suffix becomes part of a file name, so only letters, digits, `.`, `_` and `-` are allowed.
   if (options.file_suffix.size() > 100 ||
       std::any_of(options.file_suffix.begin(), options.file_suffix.end(), [](unsigned char c) {
         return std::isalnum(c) == 0 && c != '.' && c != '_' && c != '-';
@@ -79,7 +87,8 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
 
 }  // namespace
 
-// Reports the commands first, because the other options depend on them.
+// Checks the commands first, because an error in a command is the more likely mistake and explains
+// the others.
 std::optional<Error> why_invalid(const CommandEvaluatorOptions& options) {
   if (auto error = wrong_commands(options)) return error;
   return wrong_options(options);

@@ -8,7 +8,8 @@
 
 namespace groma::tuning {
 
-inline constexpr std::int64_t kMaxCommandRuns = 1000;  // limit of warm-up runs, and of repeats
+// Limit on the number of warm-up runs, and on the number of measured runs.
+inline constexpr std::int64_t kMaxCommandRuns = 1000;
 
 // Returns an error if the options are not valid. The metric is not checked.
 std::optional<Error> why_invalid(const CommandEvaluatorOptions& options);

@@ -1,4 +1,5 @@
-// Runs shell commands with the variables GROMA_FILE and GROMA_INPUT.
+// Writes texts to files and runs the user's shell commands on them. The commands get the names in
+// the variables GROMA_FILE and GROMA_INPUT.
 #include "tune/command_runs.h"
 
 #include <fmt/format.h>
@@ -12,9 +13,10 @@ namespace {
 using CommandEnd = CommandOutcome::End;
 using Status = Evaluation::Status;
 
+// Limit on each output of a command. The middle of a longer output is dropped.
 constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
 
-// Replaces every occurrence of `what`.
+// Replaces every occurrence of `what` in the text by `by`.
 void replace(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
     text.replace(at, what.size(), by);
@@ -23,6 +25,7 @@ void replace(std::string& text, std::string_view what, std::string_view by) {
 
 }  // namespace
 
+// The words name the reason: an exit code, a signal, the user's stop, or the time limit.
 std::string how_it_ended(const CommandOutcome& outcome) {
   if (outcome.end == CommandEnd::kExited)
     return fmt::format("ended with exit code {}", outcome.code);
@@ -33,7 +36,7 @@ std::string how_it_ended(const CommandOutcome& outcome) {
   return fmt::format("was still running at its time limit, after {:.3g} s", outcome.seconds);
 }
 
-// The folder is removed again if the file cannot be written.
+// If the file cannot be written, the folder is removed with the object.
 Result<std::shared_ptr<const PlacedText>> PlacedText::make(const std::string& text,
                                                            const std::string& suffix) {
   auto folder = ScratchFolder::make();
@@ -43,6 +46,8 @@ Result<std::shared_ptr<const PlacedText>> PlacedText::make(const std::string& te
   return std::shared_ptr<const PlacedText>(placed);
 }
 
+// Compilers and Groma print the file's name in front of their messages, and the name differs from
+// text to text.
 std::string PlacedText::without_file_name(std::string printed) const {
   replace(printed, file_, "{file}");
   return printed;
@@ -58,12 +63,13 @@ CommandRuns::CommandRuns(CommandEvaluatorOptions options) : options_(std::move(o
   }
 }
 
-// A command without inputs runs once.
+// A command without inputs runs once, with an empty input.
 std::vector<std::string> CommandRuns::inputs() const {
   return options_.inputs.empty() ? std::vector<std::string>{""} : options_.inputs;
 }
 
-// Removes GROMA_API_KEY from the command's environment.
+// Runs a script with sh in the user's folder. The name GROMA_API_KEY without a value removes that
+// variable, so that the user's commands do not see the key of the model.
 Result<CommandOutcome> CommandRuns::run_script(const std::string& script, const PlacedText& text,
                                                const std::string& input, std::int64_t deadline_ms,
                                                const Stop& stop) const {
@@ -78,12 +84,14 @@ Result<CommandOutcome> CommandRuns::run_script(const std::string& script, const 
   return run_command(command);
 }
 
+// The measured runs use this function, each with its own deadline.
 Result<CommandOutcome> CommandRuns::run(const PlacedText& text, const std::string& input,
                                         std::int64_t deadline_ms, const Stop& stop) const {
   return run_script(options_.command, text, input, deadline_ms, stop);
 }
 
-// Used for runs besides the measured ones, whose failure needs no explanation.
+// This function makes the runs beside the measured ones, such as reference runs. Their failure
+// needs no explanation.
 std::optional<CommandOutcome> CommandRuns::run_well(const PlacedText& text,
                                                     const std::string& input,
                                                     const Stop& stop) const {
@@ -92,7 +100,8 @@ std::optional<CommandOutcome> CommandRuns::run_well(const PlacedText& text,
   return *std::move(outcome);
 }
 
-// A correctness command without `{input}` runs once for all inputs.
+// A correctness command without `{input}` gives the same result for all inputs and therefore runs
+// only once.
 std::optional<CommandFailure> CommandRuns::why_incorrect(const PlacedText& text,
                                                          const Stop& stop) const {
   if (options_.check_command.empty()) return std::nullopt;
@@ -108,7 +117,8 @@ std::optional<CommandFailure> CommandRuns::why_incorrect(const PlacedText& text,
   return std::nullopt;
 }
 
-// A user's command may remove the file of its text, which is then written again.
+// The command of a user may remove the file of its text. Such a text is not returned, and
+// prepared() writes it again.
 CommandRuns::Text CommandRuns::kept(const std::string& text) const {
   for (const Text& placed : kept_) {
     std::error_code none;
@@ -120,7 +130,8 @@ CommandRuns::Text CommandRuns::kept(const std::string& text) const {
   return nullptr;
 }
 
-// A kept text has passed the correctness command before.
+// The correctness command does not run for a kept text, because the text passed that check when it
+// was written.
 Result<CommandRuns::Text, CommandFailure> CommandRuns::prepared(const std::string& text,
                                                                 const Stop& stop) const {
   if (auto known = kept(text)) return known;

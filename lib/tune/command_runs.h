@@ -19,9 +19,12 @@
 
 namespace groma::tuning {
 
-// A text in a file in its own folder. The destructor removes both.
+// A text that stands in a file, in a folder of its own. The destructor removes the file and the
+// folder.
 class PlacedText {
  public:
+  // Writes the text to a new temporary folder. `suffix` ends the name of the file, such as
+  // ".mapper".
   static Result<std::shared_ptr<const PlacedText>> make(const std::string& text,
                                                         const std::string& suffix);
   PlacedText(ScratchFolder folder, std::string text, const std::string& suffix)
@@ -31,7 +34,8 @@ class PlacedText {
 
   const std::string& text() const { return text_; }
   const std::string& file() const { return file_; }
-  // Returns what a command printed for the text, with `{file}` in place of the file's name.
+  // Returns the output of a command with `{file}` in place of the name of this text's file, so that
+  // the outputs of two texts can be compared.
   std::string without_file_name(std::string printed) const;
 
  private:
@@ -42,12 +46,17 @@ class PlacedText {
 // The reason that a text has no score.
 struct CommandFailure {
   Evaluation::Status status = Evaluation::Status::kFailed;
-  std::string what;  // a sentence without full stop, used if the output says no more
+  // A sentence without its full stop. It is shown if the output does not explain the failure.
+  std::string what;
   CommandOutcome outcome;
-  bool has_ended_well = false;  // only the output lacks something
-  std::string input = {};       // the input, if there are several
+  // True if the command exited with code 0, but its output has no value or other results.
+  bool has_ended_well = false;
+  // The input with which the command failed; empty if the command takes no input.
+  std::string input = {};
 };
 
+// Runs the user's command and the correctness command, and keeps the files of the incumbent and of
+// the last candidate.
 class CommandRuns {
  public:
   using Stop = std::function<bool()>;
@@ -56,20 +65,24 @@ class CommandRuns {
   explicit CommandRuns(CommandEvaluatorOptions options);
 
   const CommandEvaluatorOptions& options() const { return options_; }
-  // Returns the inputs; an empty one if the command has none.
+  // Returns the inputs of the options. If there are none, returns one empty input, so that the
+  // command runs once.
   std::vector<std::string> inputs() const;
 
-  // Returns the text in a file: a kept one, or a new one that the correctness command accepts.
+  // Returns the text in a file. If the text is one of the kept ones, returns that one. Otherwise
+  // writes the text and runs the correctness command, and fails if that command refuses the text.
   Result<Text, CommandFailure> prepared(const std::string& text, const Stop& stop) const;
-  // Keep a text with the files that its commands left, until the function is called again.
-  // keep_candidate(nullptr) keeps none.
+  // Keep a text, and with it the files that commands wrote to its folder, until the same function
+  // is called again. keep_candidate(nullptr) keeps no candidate.
   void keep_incumbent(Text text) { kept_.front() = std::move(text); }
   void keep_candidate(Text text) { kept_.back() = std::move(text); }
 
-  // Runs the command. Fails if it cannot be started.
+  // Runs the command once on the text, at most `deadline_ms` long. Fails only if the command cannot
+  // be started; a command that fails gives an outcome.
   Result<CommandOutcome> run(const PlacedText& text, const std::string& input,
                              std::int64_t deadline_ms, const Stop& stop) const;
-  // Runs the command with the time limit of the options. Returns nothing unless it ends well.
+  // Runs the command with the time limit of the options. Returns nullopt unless the command exits
+  // with code 0.
   std::optional<CommandOutcome> run_well(const PlacedText& text, const std::string& input,
                                          const Stop& stop) const;
 
@@ -77,19 +90,21 @@ class CommandRuns {
   Result<CommandOutcome> run_script(const std::string& script, const PlacedText& text,
                                     const std::string& input, std::int64_t deadline_ms,
                                     const Stop& stop) const;
-  // Runs the correctness command. Returns nullopt if the text is correct as far as that command
-  // knows.
+  // Runs the correctness command. Returns why it refuses the text; nullopt if it accepts the text
+  // or if the options have no such command.
   std::optional<CommandFailure> why_incorrect(const PlacedText& text, const Stop& stop) const;
-  // Returns a kept text; null if it is not kept or its file was removed.
+  // Returns the kept file with this text; null if no kept file has the text, or if the file was
+  // removed.
   Text kept(const std::string& text) const;
 
   CommandEvaluatorOptions options_;
-  bool check_for_each_ = false;  // the correctness command takes each input
+  // True if the correctness command contains `{input}`, and therefore runs once for each input.
+  bool check_for_each_ = false;
   // The incumbent of the last evaluation, and the last text if it looked better.
   std::array<Text, 2> kept_;
 };
 
-// Returns how a command ended: "ended with exit code 1".
+// Returns how a command ended, as words that follow its name: "ended with exit code 1".
 std::string how_it_ended(const CommandOutcome& outcome);
 
 }  // namespace groma::tuning

@@ -1,5 +1,5 @@
-// Estimates: evaluates texts with a cheaper evaluator, or takes the results from the search's
-// record.
+// Estimates: evaluates texts with a cheaper evaluator, or takes the results from the record of a
+// resumed search.
 #include "tune/estimates.h"
 
 #include <algorithm>
@@ -11,20 +11,25 @@
 
 namespace groma::tuning {
 
-constexpr double kTimeToEstimate =
-    1.0 / 3;  // share of the remaining time for one round's estimates
+// The share of the remaining time that the estimates of one round may take.
+constexpr double kTimeToEstimate = 1.0 / 3;
 
+// The evaluator says how many evaluations do not disturb each other. TuneOptions::threads may lower
+// that number but not raise it.
 int threads_of(const Evaluator& evaluator, const TuneOptions& options) {
   const int most = evaluator.parallel();
   return options.threads > 0 ? std::min(options.threads, most) : most;
 }
 
+// Without a limit on the time, `until_` is not used.
 void Estimates::begin_round() {
   const double now = progress_.seconds();
   until_ = now + kTimeToEstimate * (options_.budget.seconds - now);
 }
 
-// Takes the results from the record while it is replayed, and writes new ones to it.
+// Takes the results from the record while the record is replayed. Otherwise evaluates the texts and
+// writes the results to the record, with a hash of the texts. A resumed search then notices if it
+// would estimate other texts.
 std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> texts,
                                                   GuideDetail detail) {
   if (estimator_ == nullptr || record_.failed()) return {};
@@ -37,6 +42,8 @@ std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> t
   std::uint64_t hash = 0;
   for (const std::string& text : texts) hash = mix(hash ^ hash_of(text)) + 1;
   const bool recorded = record_.replaying();
+  // The budget is charged before the work, so that the progress events show the number. What was
+  // not estimated is returned to the budget below.
   progress_.spent.estimates += static_cast<std::int64_t>(count);
   std::vector<Evaluation> all =
       recorded ? record_.estimates(count, hash) : estimate(texts.first(count), detail);
@@ -46,8 +53,8 @@ std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> t
   return all;
 }
 
-// Estimates concurrently. If time ran out before some estimate was started, returns only the
-// results before it.
+// Estimates the texts concurrently. If time runs out before some estimate is started, returns only
+// the results in front of the first one that was not started. The list has no gaps then.
 std::vector<Evaluation> Estimates::estimate(std::span<const std::string> texts,
                                             GuideDetail detail) {
   progress_.begin_work();
@@ -56,10 +63,12 @@ std::vector<Evaluation> Estimates::estimate(std::span<const std::string> texts,
     event->most_estimates = options_.budget.estimates;
   });
   std::vector<Evaluation> all(texts.size());
-  std::atomic<std::size_t> late = texts.size();  // index of the first estimate that was not started
+  // The index of the first text whose estimate was not started, because time ran out.
+  std::atomic<std::size_t> late = texts.size();
   in_parallel(texts.size(), threads_of(*estimator_, options_), [&](std::size_t i) {
     if (progress_.stop()) return;
     if (options_.budget.seconds > 0 && progress_.seconds() >= until_) {
+      // Atomic minimum: another thread may have stored a smaller index meanwhile.
       for (std::size_t first = late; i < first && !late.compare_exchange_weak(first, i);) {
       }
       return;

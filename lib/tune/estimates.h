@@ -1,4 +1,5 @@
-// The estimates of a search: results of a cheaper evaluator.
+// Estimates: the results of a cheaper evaluator, such as the simulator, which let a proposer choose
+// among many texts before one is measured.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +16,20 @@ namespace groma::tuning {
 // Returns how many evaluations may run at once, with TuneOptions::threads as the limit.
 int threads_of(const Evaluator& evaluator, const TuneOptions& options);
 
-// Estimates texts within the budget. While a record is replayed, the results come from the record.
-// Only one thread may use the object; the arguments must outlive it.
+// Evaluates texts with the cheaper evaluator, within the budget of estimates. While a resumed
+// search replays its record, the results come from the record. Only one thread may use the object;
+// the arguments must outlive it.
 class Estimates {
  public:
-  // `estimator` may be null: then there are no estimates.
+  // `estimator` may be null: then evaluations_of() always returns an empty list.
   Estimates(Evaluator* estimator, const TuneOptions& options, Record& record, Progress& progress)
       : estimator_(estimator), options_(options), record_(record), progress_(progress) {}
 
   bool available() const { return estimator_ != nullptr; }
-  // Begins a round. A round may use a third of the remaining time for estimates.
+  // Begins a round of the search. The round may use a third of the remaining time for estimates.
   void begin_round();
-  // Returns the estimates of the texts, in their order; fewer when the budget or the time is used
-  // up.
+  // Returns the estimates of the texts, in their order. Returns fewer of them when the budget of
+  // estimates or the time is used up.
   std::vector<Evaluation> evaluations_of(std::span<const std::string> texts, GuideDetail detail);
 
  private:
@@ -37,7 +39,8 @@ class Estimates {
   const TuneOptions& options_;
   Record& record_;
   Progress& progress_;
-  double until_ = 0;  // second of the search until which this round may estimate
+  // The round makes no further estimates after this time, in seconds since the search began.
+  double until_ = 0;
 };
 
 }  // namespace groma::tuning

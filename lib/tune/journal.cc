@@ -24,21 +24,24 @@
 namespace groma::tuning {
 namespace {
 
+// Limit on the bytes of a line. A longer line counts as damage.
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 // The first line has a smaller limit than the others, because it is parsed before it is known
 // whether the file is a journal of this search.
 constexpr std::size_t kMaxFirstLineBytes = std::size_t{8} << 20;
 
-// Returns an error about a system call: "cannot read `a`: permission denied".
+// Returns an error about a failed system call: "cannot read `a`: permission denied". `code` is its
+// errno.
 Error cannot(const char* what, const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot {} `{}`: {}", what, path, std::strerror(code))};
 }
 
+// The beginning of the first line of every journal.
 constexpr std::string_view kFirst = "{\"search\":";
 
-// Returns true if a journal ends within its first line, because the process ended or the disk was
-// full.
+// Returns true if a journal ends within its first line, because the process was killed or the disk
+// was full. Such a journal holds nothing that could be lost, so a new search may replace it.
 bool is_broken_off(const std::string& journal) {
   auto lines = Lines::open(journal);
   if (!lines) return false;
@@ -48,24 +51,28 @@ bool is_broken_off(const std::string& journal) {
          (line.starts_with(kFirst) || kFirst.starts_with(line));
 }
 
+// Returns an error about a line of the journal, "PATH:LINE: WHY". Lines are counted from 1.
 Error malformed(const std::string& path, std::int64_t line, std::string_view why,
                 std::string help) {
   return {Error::Code::kMalformed, fmt::format("{}:{}: {}", path, line, why), std::move(help)};
 }
 
+// Returns the error for a line that Groma cannot have written. `what` is empty or begins with ": ".
 Error damaged_line(const std::string& path, std::int64_t line, std::string_view what) {
   return malformed(path, line, fmt::format("the journal is damaged here{}", what),
                    fmt::format("what stands before line {} can be used: remove the rest", line));
 }
 
-// Stands before a text that was encoded with one character for each byte: U+10FFFD, a private-use
-// character.
+// This mark stands in front of a text in which each byte was encoded as one character. It is
+// U+10FFFD, a private-use character, which hardly any text begins with.
 constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
+// U+FFFD in UTF-8. JSON's dump() writes it in place of invalid UTF-8.
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 }  // namespace
 
-// Encodes each byte as the character with the same number (U+0000 to U+00FF).
+// Encodes each byte as the character with the same number (U+0000 to U+00FF). A text that happens
+// to begin with the mark is encoded too, so that decoding is unambiguous.
 std::string characters_of(const std::string& bytes) {
   if (!bytes.starts_with(kBytes) && llm::valid_utf8(bytes) == bytes) return bytes;
   std::string text(kBytes);
@@ -79,7 +86,8 @@ std::string characters_of(const std::string& bytes) {
 
 namespace {
 
-// Undoes characters_of().
+// Undoes characters_of(): each character after the mark becomes one byte. A text without the mark
+// is returned as it is.
 std::string bytes_of(const std::string& text) {
   if (!text.starts_with(kBytes)) return text;
   std::string bytes;
@@ -95,8 +103,8 @@ std::string bytes_of(const std::string& text) {
   return bytes;
 }
 
-// Returns an error if a file that the search depends on, such as the machine, has changed since the
-// search began.
+// Returns an error if an input file of the search, such as the machine, has changed since the
+// search began. `then` and `now` map the names of the files to hashes of their contents.
 std::optional<Error> changed(const std::string& path, const Json& then, const Json& now) {
   for (const auto& [name, mark] : now.items()) {
     const Json& before = member(then, name.c_str());
@@ -109,6 +117,7 @@ std::optional<Error> changed(const std::string& path, const Json& then, const Js
   return std::nullopt;
 }
 
+// Applies `change` to every text in the JSON, at any depth. Names of members stay.
 template <typename Change>
 void change_texts(Json& json, const Change& change) {
   if (json.is_string()) json = change(json.get_ref<const std::string&>());
@@ -118,6 +127,7 @@ void change_texts(Json& json, const Change& change) {
 
 }  // namespace
 
+// The depth is checked first, because the JSON parser and change_texts() are recursive.
 Json parsed(const std::string& line) {
   if (!within_json_bounds(line)) return {Json::value_t::discarded};
   Json json = Json::parse(line, nullptr, false);
@@ -125,10 +135,13 @@ Json parsed(const std::string& line) {
   return json;
 }
 
+// harmless_lines() replaces characters that could change a terminal when someone prints the
+// journal.
 std::string line_of(const Json& json) {
   return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
+// On success the stream owns the file descriptor and closes it.
 Result<Lines> Lines::open(const std::string& path) {
   const auto file = open_regular_file(path, "read", O_RDONLY);
   if (!file) return file.error();
@@ -153,6 +166,7 @@ bool Lines::next(std::string* line) {
   return whole_ || too_long_ || !line->empty();
 }
 
+// Looks at the next byte and puts it back.
 bool Lines::at_end() {
   const int c = getc_unlocked(file_.get());
   if (c != EOF) std::ungetc(c, file_.get());
@@ -177,12 +191,14 @@ Journal& Journal::operator=(Journal&& other) noexcept {
   return *this;
 }
 
-// Checks the first line, finds the end of the last whole line and cuts off the rest.
+// For a new search, creates the file and writes the first line. For a resumed one, compares the
+// first line with `search`, finds the end of the last whole line, and cuts off what follows.
 Result<Journal> Journal::open(const std::string& path, const Json& search, bool resume,
                               const std::function<bool()>& stop) {
   Journal journal;
   journal.path_ = path;
   struct stat status {};
+  // A journal that ends within its first line is replaced; any other file is an error.
   if (!resume && lstat(path.c_str(), &status) == 0) {
     if (!is_broken_off(path)) {
       return Error{Error::Code::kUnreadable, fmt::format("`{}` holds a search already", path),
@@ -195,6 +211,9 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   if (!file) return file.error();
   journal.file_ = *file;
 
+  // `number` counts the whole lines, `left_out` the comparison lines among them. An incomplete last
+  // line is what a killed process leaves, and is dropped. An unreadable line before the end is
+  // damage.
   std::int64_t number = 0, left_out = 0;
   if (resume) {
     auto lines = Lines::open(path);
@@ -214,6 +233,8 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
         if (lines->at_end()) break;
         return damaged_line(path, number + 1, "");
       }
+      // A search that another version began cannot be replayed: that version may have proposed
+      // other texts.
       const Json& begun_by = member(member(read, "search"), "version");
       if (number == 0 && begun_by.is_string() && begun_by != search["version"]) {
         return malformed(path, 1,
@@ -249,6 +270,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     number = 1;
   }
   journal.recorded_ = number - 1 - left_out;
+  // Reopens the file for the replay, and skips the first line, which was compared above.
   if (journal.recorded_ > 0) {
     auto lines = Lines::open(path);
     if (!lines) return lines.error();
@@ -259,7 +281,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   return journal;
 }
 
-// Skips lines that are not part of the replay.
+// Skips the "beside_start" lines, which are not part of the replay.
 Result<Json> Journal::next(const char* about) {
   std::string line;
   Json read;
@@ -275,16 +297,19 @@ Result<Json> Journal::next(const char* about) {
   return Json(std::move(read[about]));
 }
 
+// The line number counts the first line and the skipped lines.
 Error Journal::damaged(std::string_view what) const {
   return damaged_line(path_, replayed_ + left_out_ + 1, fmt::format(": {}", what));
 }
 
+// The most likely cause is an evaluator or a proposer that has changed since the search began.
 Error Journal::search_differs(std::string_view what) const {
   return malformed(path_, replayed_ + left_out_ + 1, what,
                    "it was begun by another version, or what it evaluates has changed");
 }
 
-// Encodes texts that JSON cannot hold. Removes the line again if it could not be written whole.
+// If the value has texts that are not UTF-8, encodes them by characters_of(). If the line cannot be
+// written whole, for example on a full disk, removes its beginning from the file again.
 std::optional<Error> Journal::write(const char* about, const Json& value, bool lasting) {
   if (file_ < 0) return std::nullopt;
   std::string line = line_of({{about, value}});
@@ -299,6 +324,7 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
         Error::Code::kTooLarge,
         fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_, most >> 20)};
   }
+  // ::write() may write less than asked, or be interrupted by a signal.
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count = ::write(file_, line.data() + done, line.size() - done);
     if (count < 0 && errno == EINTR) continue;
@@ -314,11 +340,13 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
   return std::nullopt;
 }
 
+// Called before a new search is begun in a directory that exists.
 bool holds_no_search_yet(const std::string& directory) {
   return is_broken_off(directory + "/journal.jsonl");
 }
 
-// Reads only the first line of the journal.
+// Reads only the first line of the journal, so that a long journal takes no time. A missing file is
+// reported as a directory without a search.
 Result<RecordedSearch> recorded_search(const std::string& directory) {
   const std::string path = directory + "/journal.jsonl";
   auto lines = Lines::open(path);

@@ -1,10 +1,12 @@
-// The events and the outcome of a search as JSON, for a tool that follows the search.
+// Writes the events and the outcome of a search as lines of JSON, for a tool that follows the
+// search.
 #include "groma/tune.h"
 #include "tune/journal.h"
 
 namespace groma::tuning {
 
-// Every event has the numbers of evaluations, model calls and tokens so far.
+// Returns one line. Every event also has the number of evaluations, model calls and tokens that
+// were spent so far.
 std::string to_json(const TuneEvent& event) {
   using Kind = TuneEvent::Kind;
   Json json;
@@ -50,7 +52,7 @@ std::string to_json(const TuneEvent& event) {
   return line_of(json);
 }
 
-// Members without a value are left out.
+// Returns the last line of a search. Members without a value are not written.
 std::string to_json(const TuneOutcome& outcome) {
   constexpr const char* kEnds[] = {"budget", "exhausted", "stopped", "rejected", "model"};
   Json json = {{"event", "end"}, {"end", kEnds[static_cast<int>(outcome.end)]}};

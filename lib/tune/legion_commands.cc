@@ -1,4 +1,4 @@
-// The commands that measure a benchmark's own Legion program.
+// Makes the commands that measure a benchmark by its own Legion program, instead of simulating it.
 #include <fmt/format.h>
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace groma::tuning {
 namespace {
 
-// Quotes a word for sh.
+// Returns the word in single quotes, so that sh takes it literally.
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
@@ -17,7 +17,9 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-// The check command runs the program under Legion's checks; the other command measures it.
+// Sets both commands of the options to `groma run`. The correctness command runs the program with
+// Legion's checks on. The measuring command runs it without these checks and reads the seconds from
+// the JSON.
 CommandEvaluatorOptions with_legion_commands(CommandEvaluatorOptions options,
                                              const std::string& groma,
                                              std::vector<std::string> apps,

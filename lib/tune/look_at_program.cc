@@ -1,4 +1,5 @@
-// look_at_program(): compares a recorded run of a program with the application that describes it.
+// look_at_program(): runs a program once before it is verified, and warns if the application that
+// describes the program does not match that run.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -17,10 +18,11 @@
 namespace groma::tuning {
 namespace {
 
-// Limit for counting the tasks of an application. Longer counts are not compared.
+// Time limit for counting the tasks of an application. If the count takes longer, the numbers of
+// tasks are not compared.
 constexpr std::chrono::seconds kMaxCountTime(10);
 
-// Adds the names of all tasks that the statements launch.
+// Adds the names of all tasks that the statements launch, also inside loops and phases.
 void add_launched(const std::vector<AppStatement>& body, std::set<std::string>& tasks) {
   for (const AppStatement& statement : body) {
     if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
@@ -33,15 +35,16 @@ void add_launched(const std::vector<AppStatement>& body, std::set<std::string>& 
   }
 }
 
-// Returns the names of all tasks that an application launches.
+// Returns the names of all tasks that an application launches in any of its tasks.
 std::set<std::string> launched_by(const Application& app) {
   std::set<std::string> tasks;
   for (const AppTask& task : app.tasks) add_launched(task.body, tasks);
   return tasks;
 }
 
-// Returns how many tasks a run of the application has; 0 if that cannot be determined. The number
-// is the same under every mapping.
+// Returns how many tasks a run of the application has; 0 if that cannot be determined in time. The
+// simulator counts them under the default mapping, because the number is the same under every
+// mapping.
 std::int64_t tasks_of(const Application& app, const VerifyOptions& options) {
   const auto workload = Workload::make(app);
   if (!workload) return 0;
@@ -54,13 +57,16 @@ std::int64_t tasks_of(const Application& app, const VerifyOptions& options) {
   return result.ok() ? result.tasks : 0;
 }
 
+// Returns the words in backquotes, separated by commas.
 std::string join(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "`" : ", `") + visible(word) + "`";
   return text;
 }
 
-// Returns warnings about differences between the recorded run and the application.
+// Returns at most one warning about a difference between the recorded run and the application: no
+// task in common, missing tasks, or another number of tasks. A difference means that the search may
+// have tuned another run than the one that is verified.
 std::vector<std::string> differences(const std::string& recorded, const VerifyOptions& options) {
   if (options.app == nullptr) return {};
   const auto ran = recorded_application(recorded, "the run");
@@ -73,6 +79,8 @@ std::vector<std::string> differences(const std::string& recorded, const VerifyOp
     all.push_back(task);
     if (!was.contains(task)) missing.push_back(task);
   }
+  // A program that launches none of the tasks is probably the wrong program. If only some tasks are
+  // missing, the arguments are probably wrong.
   if (!all.empty() && missing.size() == all.size()) {
     return {fmt::format("`{}` launched none of the tasks of `{}`: is it another program?", program,
                         described)};
@@ -91,7 +99,8 @@ std::vector<std::string> differences(const std::string& recorded, const VerifyOp
 
 }  // namespace
 
-// Runs the program once and records it. A failing program gives only a warning.
+// Runs the program once without a mapping and records it. Fails if the program ends without using
+// Legion or has no metric. A program that fails under its own mapper gives only a warning.
 Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   if (auto error = wrong_verify_options(options)) return *std::move(error);
   const std::string& name = options.run.words.front();
@@ -123,6 +132,7 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   const auto text = read_regular_file(file, kMaxRecordedBytes);
   std::vector<std::string> warnings;
   if (text) warnings = differences(*text, options);
+  // A mapping that was found for other processors or memories may not fit the real machine.
   const auto real = make_machine(result->machine);
   if (real && options.machine && machine_line(*options.machine) != machine_line(*real)) {
     warnings.push_back(

@@ -1,4 +1,5 @@
-// tune(): the loop between proposer and evaluator, with its budget, its journal and its reports.
+// tune(): the loop in which a proposer proposes texts and an evaluator measures them, with its
+// budgets, its journal and its reports.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,21 +28,26 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMostRejected = 5;    // limit on consecutive rounds without a proposal
 constexpr int kMostRepeated = 200;  // limit on consecutive proposals that cost nothing
+// Time limit for removing useless statements from the best mapping at the end of the search.
 constexpr auto kLongestTidying = std::chrono::seconds(10);
-constexpr std::size_t kUnbounded = 1 << 20;  // proposals in a round without a limit
-// Level of detail for the reports, even if the proposer reads less. More detail about simulated
-// runs would cost more time.
+// The number of proposals of a round if the budget of evaluations has no limit.
+constexpr std::size_t kUnbounded = 1 << 20;
+// The detail of feedback that is requested for the report files, even if the proposer reads less.
+// More detail costs more time in simulated runs than in measured ones, so these have two levels.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
-// The results of the most recent texts that were tried.
+// The results of the texts that were tried most recently, by the normal form of the text. A text
+// that is proposed again gets its known result.
 class Tried {
  public:
-  struct Known {  // an Evaluation without its feedback, to save memory
+  // The members of an Evaluation without its feedback, which would take most of the memory.
+  struct Known {
     std::int64_t number = 0;
     Evaluation::Status status = Evaluation::Status::kRefused;
     std::vector<double> values;
     double score = 0, noise = 0;
 
+    // Returns the result as an evaluation without feedback.
     Evaluation evaluation() const {
       Evaluation made;
       made.status = status;
@@ -64,7 +70,8 @@ class Tried {
   struct Hash {
     std::size_t operator()(const Key& key) const { return key.first; }
   };
-  // Returns a hash of 128 bits, so that different texts do not share a result.
+  // Returns a hash of 128 bits as the cache key. With 64 bits, two different texts could share a
+  // result by chance.
   static Key key_of(const std::string& text) {
     std::uint64_t a = text.size(), b = ~a;
     for (std::size_t at = 0; at < text.size(); at += 8) {
@@ -79,6 +86,8 @@ class Tried {
   RecentMap<Known, Key, Hash> known_;
 };
 
+// One search. It is also the Round that the proposer sees, and forwards the proposer's questions
+// and estimates to the channel and the estimates.
 class Search : public Round {
  public:
   Search(const Problem& problem, Evaluator& evaluator, Proposer& proposer, llm::ChatClient* model,
@@ -90,6 +99,8 @@ class Search : public Round {
         progress_(options, record_),
         channel_(model, options.budget, record_, progress_),
         estimates_(estimator, options, record_, progress_) {
+    // Progress calls this function when the replay of a resumed search is over and the first new
+    // work begins.
     progress_.when_resumed = [this] {
       channel_.add_spent_before();
       if (outcome_.best) keep_best();
@@ -99,7 +110,7 @@ class Search : public Round {
 
   Result<TuneOutcome> run();
 
-  // ---- Round
+  // ---- Round: the services for the proposer
   const Problem& problem() const override { return problem_; }
   const History& history() const override { return history_; }
   std::size_t most() const override { return most_; }
@@ -126,10 +137,13 @@ class Search : public Round {
   bool stop() const override { return progress_.stop(); }
 
  private:
-  // Returns everything that must be the same when the search is resumed.
+  // Returns the options and inputs of the search as JSON. A resumed search must have the same ones,
+  // because a replay depends on them.
   Json identity() const;
-  // Returns true if the search continues. Otherwise sets how it ended.
+  // Returns true if the search continues. Otherwise stores in `outcome_` how the search ended.
   bool goes_on();
+  // Stores how the search ended. Returns false, so that a caller can return the result as "does not
+  // continue".
   bool end(TuneOutcome::End end, std::string why = "") {
     outcome_.end = end;
     outcome_.why = std::move(why);
@@ -139,43 +153,60 @@ class Search : public Round {
     outcome_.budget = which;
     return end(TuneOutcome::End::kBudget, std::move(why));
   }
-  // Sets how many proposals may be tried in this round; a replayed round has the recorded number.
+  // Resets the state of a round, and decides how many proposals may be tried in it. A replayed
+  // round has the recorded number.
   void begin_round();
-  // Returns true if the search continues after a round without a proposal. Otherwise sets how it
-  // ended. `counted` is the result of count_unusable().
+  // Called after a round without a proposal. Returns true if the search continues. Otherwise stores
+  // how the search ended. `counted` is the result of count_unusable().
   bool goes_on_without_proposal(bool counted);
+  // Only consecutive rounds without a proposal end the search, so a round with proposals resets
+  // their count.
   void forget_rejections() {
     rejections_ = 0;
     channel_.forget_replies();
   }
   // With TuneOptions::compare, counts the unusable replies of this round as evaluations, as far as
-  // the budget allows. Returns true if it counted any.
+  // the budget allows. Returns true if at least one was counted. `proposals` is the number of
+  // proposals of the round.
   bool count_unusable(std::size_t proposals);
+  // Evaluates proposals and takes their results into the history, in the order of the proposals.
   void try_all(std::vector<Proposal> proposals);
-  // A proposal and its result.
+  // A proposal on its way through the search, and its result. `canonical` is the normal form of its
+  // text. `repeated`: the text was tried before; `free`: the trial costs no evaluation; `recorded`:
+  // the result comes from the journal; `again`: the text was evaluated twice.
   struct Trial {
     Proposal proposal;
     std::string canonical;
     std::optional<Evaluation> evaluation;
     bool repeated = false, free = false, recorded = false, again = false;
   };
+  // Returns the recorded trial of a proposal; nullopt if no recorded lines remain.
   std::optional<Trial> replayed(const Proposal& proposal);
   // Returns the trial with its earlier result, if the text was tried before.
   Trial looked_up(Proposal proposal) const;
-  // Checks the text, and evaluates it unless the check refuses it. Any thread may call this.
+  // Checks the text without a run, and evaluates the text unless the check refuses it. Any thread
+  // may call this.
   void evaluate(Trial& trial) const;
+  // Evaluates a text. Returns nullopt if the search was stopped meanwhile, because the evaluation
+  // may then be incomplete.
   std::optional<Evaluation> evaluated(EvaluationRequest request) const;
-  // If a text looks better than the best, evaluates it again. Among many texts, some look better by
-  // chance.
+  // If a measured text looks better than the best, evaluates it again with more runs. Among many
+  // texts, some look better by chance.
   void make_sure(Trial& trial) const;
+  // Adds a result to the journal and the history, and tells the proposer.
   void take(Trial trial);
+  // Measures the best text beside the start at the end of the search, unless runs are simulated.
   void compare_with_start();
+  // Writes the best text to its file, best.mapper or best.txt.
   void keep_best();
-  // Removes statements that do not help from the best mapping. The journal does not record this.
+  // Removes those statements from the best mapping without which the mapping is not slower. The
+  // journal does not record this.
   void tidy();
-  // Writes report and findings. Returns the error of a file that cannot be written.
+  // Writes the report files and the proposer's findings. Returns the error of a file that cannot be
+  // written.
   std::optional<Error> report();
 
+  // Returns the detail of the feedback that the proposer reads and the options allow.
   GuideDetail wanted() const { return std::min(proposer_.reads(), options_.feedback); }
 
   const Problem& problem_;
@@ -189,18 +220,23 @@ class Search : public Round {
 
   History history_;
   Tried tried_;
-  TuneOutcome outcome_;  // its `spent` is set at the end, from progress_.spent
+  TuneOutcome outcome_;  // `spent` is set at the end
+  // How many proposals may still be tried in this round.
   std::size_t most_ = 1;
+  // How many proposals were tried, including those that cost no evaluation.
   std::int64_t steps_ = 0;
   // How many rounds without a proposal, and how many proposals that cost nothing, came in a row.
   int rejections_ = 0, repeated_ = 0;
-  std::optional<std::string> rejected_;  // last rejection of this round
-  std::size_t unusable_ = 0;             // unusable replies of this round
+  // The reason of the last rejection in this round; nullopt if nothing was rejected.
+  std::optional<std::string> rejected_;
+  // How many replies of this round should have been proposals but were unusable.
+  std::size_t unusable_ = 0;
 };
 
 // -------------------------------------------------------------------------------------- proposals
 
-// Returns the recorded trial of a proposal; nullopt at the end of the journal.
+// The journal's seconds of the step become part of the search's time, because the budget of time
+// includes the time before the search was resumed.
 std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
   if (!record_.replaying()) return std::nullopt;
   auto recorded = record_.step(steps_ + 1, proposal.text);
@@ -215,7 +251,8 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
                recorded->again};
 }
 
-// A repeated text costs no evaluation, except with TuneOptions::compare.
+// Returns a trial that has its earlier result if the text was tried before. Such a trial costs no
+// evaluation, except with TuneOptions::compare.
 Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
@@ -229,7 +266,8 @@ Search::Trial Search::looked_up(Proposal proposal) const {
   return trial;
 }
 
-// A text that the check refuses costs no evaluation, except with TuneOptions::compare.
+// A text that the check refuses costs no evaluation, except with TuneOptions::compare. Measured
+// runs alternate with runs of the incumbent, so the request names the best text.
 void Search::evaluate(Trial& trial) const {
   trial.evaluation = evaluator_.check(trial.proposal.text, std::max(wanted(), kOfSimulated));
   if (trial.evaluation) {
@@ -245,8 +283,8 @@ void Search::evaluate(Trial& trial) const {
   trial.evaluation = evaluated(std::move(request));
 }
 
-// Evaluates a text. Returns nullopt if the search was stopped, because the evaluation may be
-// incomplete.
+// An evaluator may be the user's own code, so its result is checked. A score that is not a finite
+// number above 0 becomes a failure with a message.
 std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
   Evaluation evaluation = evaluator_.evaluate(request);
@@ -261,7 +299,8 @@ std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   return evaluation;
 }
 
-// Only measured texts that were not tried before are evaluated again.
+// Only measured texts that were not tried before are evaluated again, because a simulated text
+// always gets the same score.
 void Search::make_sure(Trial& trial) const {
   if (evaluator_.simulated() || trial.repeated || trial.free || !outcome_.best) return;
   if (!history_.is_better(*trial.evaluation)) return;
@@ -271,7 +310,8 @@ void Search::make_sure(Trial& trial) const {
                  outcome_.best->evaluation.score, true});
 }
 
-// Resets the state of a round.
+// A new round may try as many proposals as the budget of evaluations still allows, but at least
+// one. The number is recorded, because the proposals of the round may depend on it.
 void Search::begin_round() {
   rejected_.reset();
   unusable_ = 0;
@@ -289,7 +329,7 @@ void Search::begin_round() {
   record_.write_round(most_);
 }
 
-// Counts at most as many replies as the round may still try.
+// Counts at most as many replies as the round may still try after its proposals.
 bool Search::count_unusable(std::size_t proposals) {
   if (!options_.compare || record_.failed() || channel_.is_broken_off()) return false;
   const std::size_t room = most_ - std::min(most_, proposals);
@@ -299,11 +339,15 @@ bool Search::count_unusable(std::size_t proposals) {
   return count > 0;
 }
 
-// Evaluates proposals in parallel, and takes their results in the order of the proposals.
+// Proposals with a recorded result are taken first. The other texts are evaluated in groups of as
+// many as there are threads. A result is taken as soon as all results in front of it are there, so
+// the order of the steps does not depend on the threads.
 void Search::try_all(std::vector<Proposal> proposals) {
   proposals.resize(std::min(proposals.size(), most()));
   std::vector<Trial> trials;
-  std::vector<std::size_t> open;  // indices of trials to evaluate
+  // The indices of the trials whose texts must be evaluated: neither tried before nor equal to an
+  // earlier text of the batch.
+  std::vector<std::size_t> open;
   std::unordered_map<std::string, std::size_t> batch;
   for (Proposal& proposal : proposals) {
     if (!options_.compare) proposal.text = evaluator_.repaired(proposal.text);
@@ -320,6 +364,8 @@ void Search::try_all(std::vector<Proposal> proposals) {
     progress_.report_event(TuneEvent::Kind::kProposed,
                            [&](TuneEvent* event) { event->proposal = &last.proposal; });
   }
+  // `taken` is the number of trials whose results were taken, `first` the number of elements of
+  // `open` that were evaluated.
   const int threads = threads_of(evaluator_, options_);
   std::size_t taken = 0;
   for (std::size_t first = 0; taken < trials.size();) {
@@ -328,11 +374,14 @@ void Search::try_all(std::vector<Proposal> proposals) {
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
-      if (!trial.evaluation) {  // the text equals another one of this batch
+      // A trial without an evaluation has the same text as another trial of this batch, and gets
+      // its result after that trial was taken.
+      if (!trial.evaluation) {
         if (batch.at(trial.canonical) == taken) break;
         trial = looked_up(std::move(trial.proposal));
       }
       make_sure(trial);
+      // Without a result the search was stopped.
       if (!trial.evaluation) break;
       take(std::move(trial));
       if (record_.failed()) return;
@@ -341,13 +390,15 @@ void Search::try_all(std::vector<Proposal> proposals) {
   }
 }
 
-// Records a result in the journal and the history, and tells the proposer.
+// The order matters: the journal is written before the history and the proposer learn of the step.
+// If the process is killed in between, the resumed search takes the step from the journal.
 void Search::take(Trial trial) {
   Step step{++steps_, std::move(trial.proposal), *std::move(trial.evaluation)};
   const bool is_start = step.number == 1 && options_.evaluate_start;
   if (is_start) outcome_.start = step;
-  // If the start fails, its text or the evaluator may be at fault. The step is not recorded, so
-  // that a resumed search tries it again.
+  // If the start of a search for another text than a mapping fails, run() ends the search with an
+  // error: the text or the evaluator's command may be wrong. The step is not recorded, so that a
+  // resumed search tries the start again.
   if (is_start && !step.evaluation.ok() && !problem_.is_mapping()) return;
   keep_what_is_recorded(&step.evaluation);
   const Evaluation& evaluation = step.evaluation;
@@ -370,6 +421,8 @@ void Search::take(Trial trial) {
     outcome_.trajectory.emplace_back(progress_.spent.evaluations, evaluation.score);
     if (!trial.recorded) keep_best();
   }
+  // The proposer sees only as much feedback as it reads and the options allow. The report shows
+  // more.
   Step seen = step;
   if (!trial.repeated) cut_to(wanted(), &seen.evaluation.feedback);
   history_.add(seen);
@@ -384,6 +437,7 @@ void Search::take(Trial trial) {
   });
 }
 
+// An empty mapping gets a comment, so that its file does not look like a failed write.
 void Search::keep_best() {
   const std::string& text = outcome_.best->proposal.text;
   const bool is_default = problem_.is_mapping() && text.empty();
@@ -391,7 +445,9 @@ void Search::keep_best() {
                   is_default ? "# No statement: the default mapper decides.\n" : text);
 }
 
-// Compares the best with the start once, also if the search is resumed later.
+// Runs of the best text alternate with runs of the start, so that the reported gain does not depend
+// on a change of the machine during the search. A resumed search that ends with the same best text
+// uses the recorded comparison.
 void Search::compare_with_start() {
   const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
   if (evaluator_.simulated() || !best || !start || best->number == start->number) return;
@@ -407,7 +463,9 @@ void Search::compare_with_start() {
   record_.write_beside_start(best->number, *evaluation);
 }
 
-// Tries the last statements first, because statements use what stands before them.
+// Does nothing unless mappings are simulated and the search ended by itself. Tries to remove the
+// last statements first, because a statement may use functions that stand before it. The user's own
+// statements and those that share a line with others stay.
 void Search::tidy() {
   using End = TuneOutcome::End;
   const bool regular = outcome_.end == End::kBudget || outcome_.end == End::kExhausted;
@@ -419,6 +477,7 @@ void Search::tidy() {
   const auto end = Clock::now() + kLongestTidying;
   std::string& text = outcome_.best->proposal.text;
   Evaluation& best = outcome_.best->evaluation;
+  // If the best mapping certainly fits into memory, a mapping without a statement must fit as well.
   const bool risky = evaluator_.may_fail(text);
   for (std::size_t number = edit::Mapping(text).items().size(); number-- > 0;) {
     if (progress_.interrupted() || Clock::now() > end) break;
@@ -445,7 +504,7 @@ void Search::tidy() {
 
 // ------------------------------------------------------------------------------------- the search
 
-// Includes the options and inputs on which a replay depends.
+// The marks are hashes of the input files, so that the journal does not hold their contents.
 Json Search::identity() const {
   Json search = {{"version", kVersion},
                  {"proposer", proposer_.name()},
@@ -467,7 +526,8 @@ Json Search::identity() const {
   return search;
 }
 
-// Checks the budgets and the user's stop. A replay ignores the budgets.
+// Checks the budgets, the user's stop and the number of proposals in a row that cost nothing. A
+// replay ignores all of them except the user's interruption.
 bool Search::goes_on() {
   using End = TuneOutcome::End;
   const TuneBudget& budget = options_.budget;
@@ -486,11 +546,11 @@ bool Search::goes_on() {
   return true;
 }
 
-// Ends the search if a budget or an error prevents further questions to the model, if the proposer
-// has no more proposals, or after too many rounds in which every reply was rejected.
+// Ends the search in one of three cases: a budget or an error prevents further questions to the
+// model; the proposer has no more proposals; too many rounds in a row had only unusable replies.
 bool Search::goes_on_without_proposal(bool counted) {
   using End = TuneOutcome::End;
-  if (stop()) return true;  // goes_on() then ends the search
+  if (stop()) return true;  // goes_on() ends the search
   const auto &ceiling = channel_.ceiling(), &hopeless = channel_.hopeless();
   if (channel_.round_is_replayed() && (ceiling || hopeless)) return true;  // go on after the record
   if (ceiling) {
@@ -499,16 +559,21 @@ bool Search::goes_on_without_proposal(bool counted) {
     return false;
   }
   if (hopeless) return end(End::kModel, hopeless->message);
-  if (counted && options_.budget.evaluations > 0) {  // this ends the search
+  // Counted replies use up the budget of evaluations, so goes_on() ends the search after a finite
+  // number of such rounds.
+  if (counted && options_.budget.evaluations > 0) {
     forget_rejections();
     return true;
   }
+  // The proposer now ends earlier than the recorded search, so it is not the same search.
   if (!rejected_ && record_.replaying()) {
     record_.fail_at_end();
     return false;
   }
   if (!rejected_) return end(End::kExhausted);
   if (++rejections_ < kMostRejected) return true;
+  // A replayed round may have failed because the model could not be reached at that time. The
+  // search goes on with new questions.
   if (channel_.round_is_replayed()) {
     forget_rejections();
     return true;
@@ -517,7 +582,8 @@ bool Search::goes_on_without_proposal(bool counted) {
   return end(End::kRejected, *rejected_);
 }
 
-// Runs rounds until the budget, the proposer, the model or the user ends the search.
+// Opens the journal, evaluates the start, then runs rounds until a budget, the proposer, the model
+// or the user ends the search. At the end writes the best text and the reports.
 Result<TuneOutcome> Search::run() {
   const auto stop_reading = [this] { return progress_.interrupted() || progress_.out_of_time(); };
   if (auto error = record_.open(options_.directory, identity(), options_.resume, stop_reading)) {
@@ -540,7 +606,8 @@ Result<TuneOutcome> Search::run() {
     if (record_.failed()) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (record_.failed()) break;
-    // Proposals that lack some replies are dropped: a resumed search may make other ones.
+    // If the search was stopped, some questions have no reply, and the proposals are dropped. A
+    // resumed search asks these questions again and may make other proposals.
     if (channel_.is_broken_off()) proposals.clear();
     const bool counted = count_unusable(proposals.size());
     if (!proposals.empty()) {
@@ -554,6 +621,8 @@ Result<TuneOutcome> Search::run() {
   compare_with_start();
   if (record_.failed()) return *record_.failed();
   outcome_.steps = steps_;
+  // A search that was resumed after its budget was spent did nothing new. Its time is then the
+  // recorded one, without the time of the replay.
   outcome_.spent_before =
       options_.resume && outcome_.end == TuneOutcome::End::kBudget && !progress_.worked;
   outcome_.spent = progress_.spent;
@@ -562,6 +631,8 @@ Result<TuneOutcome> Search::run() {
   return std::move(outcome_);
 }
 
+// Writes nothing for a search without a directory, or while recorded lines remain. The reports of
+// the recorded search then stay.
 std::optional<Error> Search::report() {
   if (options_.directory.empty() || record_.replaying()) return std::nullopt;
   if (auto error = groma::tuning::report(options_.directory, problem_, evaluator_, outcome_))

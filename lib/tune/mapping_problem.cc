@@ -1,3 +1,5 @@
+// MappingProblem: collects the inputs of a search for mappings, and checks before the search that
+// it can succeed at all.
 #include "groma/mapping_problem.h"
 
 #include <algorithm>
@@ -10,13 +12,15 @@
 namespace groma::tuning {
 namespace {
 
-// Returns the diagnostics if some task cannot run on the machine under any mapping. Otherwise
-// returns nullopt.
+// Returns the diagnostics if some task of the workload has no variant for any processor of the
+// machine, so that no mapping could run it. Otherwise returns nullopt.
 std::optional<Diagnostics> cannot_begin(const Machine& machine, const Workload& workload,
                                         const std::string& name, CheckOptions options) {
   Diagnostics diags(Source(name, ""));
   const auto bound = bind(compile(diags.source(), diags), machine, diags);
   if (!bound) return diags;
+  // The empty program is the default mapper. It is checked because a task that has no usable
+  // variant fails under every mapping.
   diags.clear();  // drops the warning that there are no statements
   options.first_error = true;
   check_run(*bound, workload, diags, options);
@@ -26,7 +30,8 @@ std::optional<Diagnostics> cannot_begin(const Machine& machine, const Workload& 
   return without ? std::optional(std::move(diags)) : std::nullopt;
 }
 
-// If a start fails only for lack of memory, returns its errors as warnings.
+// Returns the errors of a start as warnings if all of them are about lack of memory, and nullopt if
+// there is another error. A search can find a mapping that needs less memory.
 std::optional<Diagnostics> lack_of_memory(const Diagnostics& said) {
   Diagnostics warnings(said.source());
   for (const Diagnostic& each : said.all()) {
@@ -46,7 +51,8 @@ MappingProblem::MappingProblem(std::optional<Source> start, CheckOptions check, 
   if (start_) problem.start = std::string(start_->text());
 }
 
-// Returns diagnostics if the search cannot begin with this application. Keeps notes for the user.
+// Adds an input: an application on a machine with its parameters. Returns diagnostics if the search
+// cannot begin with this input. Remarks that do not prevent the search are added to `notes`.
 std::optional<Diagnostics> MappingProblem::add(const std::string& name, const Machine& machine,
                                                const Application& app, const Workload& workload) {
   if (!problem.machine) problem.machine = std::make_shared<const Machine>(machine);
@@ -58,7 +64,8 @@ std::optional<Diagnostics> MappingProblem::add(const std::string& name, const Ma
   return start_ ? check_start(machine, workload) : std::nullopt;
 }
 
-// Accepts a start that fails only for lack of memory, because a search can change that.
+// Checks the text with which the search begins against one input. Returns the diagnostics if it has
+// errors, except a lack of memory, which becomes a warning in `notes`.
 std::optional<Diagnostics> MappingProblem::check_start(const Machine& machine,
                                                        const Workload& workload) {
   Diagnostics said(*start_);
@@ -68,6 +75,7 @@ std::optional<Diagnostics> MappingProblem::check_start(const Machine& machine,
     if (!warnings) return said;
     notes.push_back(*std::move(warnings));
   }
+  // A name in the mapping that the application does not have is allowed, but probably a mistake.
   if (!check_names_) return std::nullopt;
   said.clear();
   Diagnostics names(*start_);

@@ -1,4 +1,5 @@
-// An evaluator that measures mappings with a command, and checks them without a run.
+// An evaluator of mappings that checks a text by the embedded runtime, without a run, and measures
+// it with a user's command.
 #include <utility>
 
 #include "groma/evaluators.h"
@@ -6,6 +7,8 @@
 namespace groma::tuning {
 namespace {
 
+// `measure_` gives the values. `runtime_` knows the language of mappings, so it checks, normalises
+// and repairs the texts.
 class MeasuredMappings final : public Evaluator {
  public:
   MeasuredMappings(std::unique_ptr<Evaluator> measure, const Evaluator& runtime)

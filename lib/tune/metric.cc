@@ -1,4 +1,4 @@
-// Metric: reads the value of a run from the output of a command.
+// Metric: reads the value of a run from what the command printed.
 #include "tune/metric.h"
 
 #include <fmt/format.h>
@@ -14,12 +14,16 @@
 namespace groma::tuning {
 namespace {
 
+// Limit on the bytes of foreign text in a message.
 constexpr std::size_t kShownText = 60;
-constexpr std::size_t kMaxMetricBytes = 1000;  // limit for a pattern or a JSON pointer
+// Limit on the bytes of a pattern or a JSON pointer.
+constexpr std::size_t kMaxMetricBytes = 1000;
+// Limit on the memory of a compiled pattern, in bytes.
 constexpr std::int64_t kPatternMemory = std::int64_t{8} << 20;
 
 using Read = Result<double, std::string>;
 
+// Returns the text for a message: shortened, without characters that could change a terminal.
 std::string shown(std::string_view text) { return harmless(text, kShownText); }
 
 // Limits for values, so that products and quotients of two values stay finite and distinct.
@@ -35,7 +39,8 @@ Read checked(double value) {
                      value < 1 ? "small" : "large");
 }
 
-// Removes the commas between thousands: "1,234.5". Other commas stay, because "3,5" may mean 3.5.
+// Removes the commas between thousands: "1,234.5" becomes "1234.5". Other commas stay, because
+// "3,5" may mean 3.5, and a wrong value is worse than an error.
 std::string without_commas(std::string_view text) {
   static const re2::RE2 kThousands(R"([+-]?\d{1,3}(,\d{3})+(\.\d*)?([eE][+-]?\d+)?)");
   std::string digits(text);
@@ -43,7 +48,8 @@ std::string without_commas(std::string_view text) {
   return digits;
 }
 
-// Parses a number. A leading `+` is allowed; from_chars does not accept it.
+// Parses the whole text as a number. A leading `+` is skipped, because from_chars() does not accept
+// it.
 Read number_in(std::string_view text) {
   const std::string digits = without_commas(text);
   const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
@@ -56,7 +62,8 @@ Read number_in(std::string_view text) {
   return checked(value);
 }
 
-// Returns the part of the text that the pattern's group matches in the last match.
+// Returns what the group of the pattern matches in the last match of the pattern; nullopt if
+// nothing matches. Programs print a final value last.
 std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::string& text) {
   std::optional<std::string_view> found;
   const re2::StringPiece piece(text);
@@ -66,12 +73,13 @@ std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::s
     if (!pattern.Match(piece, at, text.size(), re2::RE2::UNANCHORED, match, 2)) break;
     const auto begin = static_cast<std::size_t>(match[0].data() - text.data());
     found = std::string_view(match[1].data(), match[1].size());
+    // An empty match moves on by one byte, so that the loop ends.
     at = begin + std::max<std::size_t>(match[0].size(), 1);
   }
   return found;
 }
 
-// Splits a JSON pointer into its unescaped keys (RFC 6901).
+// Splits a JSON pointer into its unescaped keys (RFC 6901): "~1" stands for "/", "~0" for "~".
 Result<std::vector<std::string>> keys_of(const std::string& pointer) {
   const auto failure = [&](std::string_view why) {
     return Error{Error::Code::kMalformed,
@@ -95,7 +103,7 @@ Result<std::vector<std::string>> keys_of(const std::string& pointer) {
   return keys;
 }
 
-// Returns the value at the keys; null if there is none. A key of an array is a decimal index.
+// Returns the value at the keys; null if there is none. In an array, the key is a decimal index.
 const llm::json* found_in(const llm::json& value, const std::vector<std::string>& keys) {
   const llm::json* at = &value;
   for (const std::string& key : keys) {
@@ -118,7 +126,8 @@ const llm::json* found_in(const llm::json& value, const std::vector<std::string>
 
 }  // namespace
 
-// A pattern has exactly one group, and matches bytes.
+// Checks the pattern or pointer before any run. A pattern has exactly one group, which matches the
+// number, and works on bytes.
 Result<Metric> Metric::make(const std::string& pattern, const std::string& pointer) {
   const auto failure = [](std::string message, std::string help = "") {
     return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
@@ -161,6 +170,7 @@ Read Metric::read(const CommandOutcome& outcome) const {
       const auto found = last_match(*pattern_, output->text);
       if (found) return number_in(*found);
     }
+    // The value may have stood in the dropped part of a long output, which the message then says.
     const std::size_t left_out = outcome.out.left_out_bytes + outcome.err.left_out_bytes;
     if (left_out > 0) {
       return fmt::format(

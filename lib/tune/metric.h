@@ -1,4 +1,4 @@
-// Metric: finds and reads the value that a command prints.
+// Metric: finds and reads the value that a run of a command printed.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@ class RE2;
 
 namespace groma::tuning {
 
+// The rule by which the value of a run is found: a pattern, a JSON pointer, or the run's time.
 class Metric {
  public:
   // Makes a metric from a pattern (RE2, one group) or from a JSON pointer. If both are empty, the
@@ -22,15 +23,17 @@ class Metric {
   // is invalid.
   static Result<Metric> make(const std::string& pattern, const std::string& pointer);
 
-  // Returns the value, which is finite and above 0. Otherwise returns the reason, a sentence
-  // without its full stop.
+  // Returns the value of a run, which is finite and above 0. If there is none, returns the reason
+  // as a sentence without its full stop.
   Result<double, std::string> read(const CommandOutcome& outcome) const;
+  // Returns true if the value is the run time of the command.
   bool is_seconds() const { return pattern_ == nullptr && pointer_.empty(); }
 
  private:
   std::shared_ptr<const re2::RE2> pattern_;
-  std::vector<std::string> pointer_;  // keys of the JSON pointer, unescaped
-  std::string text_;                  // the pattern or pointer as the user gave it
+  // The keys of the JSON pointer, unescaped.
+  std::vector<std::string> pointer_;
+  std::string text_;  // the pattern or pointer as the user gave it
 };
 
 }  // namespace groma::tuning

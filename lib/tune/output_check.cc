@@ -1,4 +1,5 @@
-// Compares outputs, and lets the guide look for failures in them.
+// OutputCheck: compares the output of a run with the expected results, and lets the guide look for
+// failures in the output.
 #include "tune/output_check.h"
 
 #include <re2/re2.h>
@@ -14,10 +15,12 @@ namespace {
 
 using Status = Evaluation::Status;
 
-constexpr int kMaxReferences = 16;  // runs whose results are kept, per input
-constexpr int kMoreReferences = 2;  // further reference runs before a difference is reported
+// Limit on the reference runs for each input.
+constexpr int kMaxReferences = 16;
+// How many more reference runs are made before a difference is reported.
+constexpr int kMoreReferences = 2;
 
-// Calls `use` with each line, without its end.
+// Calls `use` with each line, without its line end.
 template <typename Use>
 void for_each_line(std::string_view text, const Use& use) {
   while (!text.empty()) {
@@ -32,6 +35,7 @@ void for_each_line(std::string_view text, const Use& use) {
 std::string without_diagnostics(std::string_view printed) {
   static const RE2 begins(R"(^\{file\}:[0-9]+:)"), continues(R"(^(?: *[0-9]* \| |note: |help: ))");
   std::string rest;
+  // `inside` is true while the lines belong to a diagnostic.
   bool inside = false;
   for_each_line(printed, [&](std::string_view line) {
     const re2::StringPiece piece(line.data(), line.size());
@@ -43,6 +47,7 @@ std::string without_diagnostics(std::string_view printed) {
 
 }  // namespace
 
+// A match of kind kEnd says only that the output stopped, which is not a recognised failure.
 bool is_known_failure(const Feedback& feedback) {
   const bool is_silent =
       std::any_of(feedback.matches.begin(), feedback.matches.end(),
@@ -54,8 +59,9 @@ bool OutputCheck::says_failure(const std::string& printed) const {
   return is_known_failure(guide_log(rules_, printed, {}));
 }
 
-// Looks for a failure that the output reports before it compares results. The first text gives the
-// expected results of the input.
+// First looks for a failure that the output reports, then compares the results. The first text that
+// ran defines the expected results of the input. A difference is reported only if it remains after
+// further reference runs.
 std::optional<CommandFailure> OutputCheck::why_wrong(const PlacedText& text,
                                                      const std::string& input,
                                                      const CommandOutcome& outcome,
@@ -64,6 +70,8 @@ std::optional<CommandFailure> OutputCheck::why_wrong(const PlacedText& text,
   std::string out = text.without_file_name(outcome.out.text);
   std::string err = text.without_file_name(outcome.err.text);
   const std::string both = out + "\n" + err;
+  // The output may always contain words that look like a failure. Such lines are found by a run of
+  // the empty text and are then ignored.
   if (says_failure(both)) {
     find_usual_lines(input, stop);
     if (says_failure(without_usual_lines(both, input))) {
@@ -83,6 +91,7 @@ std::optional<CommandFailure> OutputCheck::why_wrong(const PlacedText& text,
     known = expected_.emplace(input, Expected{std::move(*results), text.text()}).first;
   }
   Expected& expected = known->second;
+  // A further run of the reference text shows which values change from run to run.
   if (expected.text == text.text()) {
     if (expected.runs++ < kMaxReferences) expected.results.add_reference(out, err);
     return std::nullopt;
@@ -99,6 +108,7 @@ std::optional<CommandFailure> OutputCheck::why_wrong(const PlacedText& text,
       true};
 }
 
+// The reference text may have been removed from its file meanwhile, so the file is prepared again.
 bool OutputCheck::add_reference(Expected& expected, const std::string& input,
                                 const CommandRuns::Stop& stop) const {
   if (expected.runs >= kMaxReferences) return false;
@@ -114,11 +124,12 @@ bool OutputCheck::add_reference(Expected& expected, const std::string& input,
   return true;
 }
 
+// The command runs for the empty text at most once for each input.
 void OutputCheck::find_usual_lines(const std::string& input, const CommandRuns::Stop& stop) {
   if (!usual_.contains(input)) usual_.emplace(input, lines_under_nothing(input, stop));
 }
 
-// The correctness command does not run for the empty text.
+// Both outputs count. The correctness command does not run for the empty text.
 OutputCheck::Lines OutputCheck::lines_under_nothing(const std::string& input,
                                                     const CommandRuns::Stop& stop) const {
   const auto text = PlacedText::make("", commands_.options().file_suffix);
@@ -133,7 +144,7 @@ OutputCheck::Lines OutputCheck::lines_under_nothing(const std::string& input,
   return lines;
 }
 
-// A line counts as usual wherever it stands.
+// Removes every usual line, wherever it stands in the output.
 std::string OutputCheck::without_usual_lines(const std::string& printed,
                                              const std::string& input) const {
   const auto usual = usual_.find(input);

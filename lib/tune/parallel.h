@@ -1,4 +1,4 @@
-// Work on several threads.
+// in_parallel(): calls a function for a range of numbers on several threads.
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// ProgramRuns: starts a real program for a verification and keeps what the last run printed.
 #include "tune/program_runs.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ std::string first_line(const std::string& text) {
   return visible(text.substr(0, std::min(text.find('\n'), std::size_t{160})));
 }
 
-// Collects the end of both outputs of each run.
+// Keeps the end of both outputs of each run, because programs print their times last.
 ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rules)
     : run_(std::move(run)), rules_(rules) {
   run_.checked_file.clear();
@@ -36,11 +37,12 @@ ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rul
   };
 }
 
-// Compiles the mapping again for each run. The mapping's name stands for a file name in messages.
+// Compiles the mapping again for each run. The mapping has no file, so messages show its name with
+// the suffix ".mapper".
 Result<ProgramResult> ProgramRuns::run_under(const VerifyCandidate& mapping, bool checked) {
   run_.checks = checked ? ProgramRun::Checks::kAlways : ProgramRun::Checks::kNever;
   outcome_ = {};
-  std::string file = mapping.name + ".mapper";  // the name in messages
+  std::string file = mapping.name + ".mapper";  // name in messages
   std::replace(file.begin(), file.end(), ' ', '_');
   Diagnostics diags(Source(std::move(file), mapping.text));
   auto result = run_program(compile(diags.source(), diags), run_, &rules_);
@@ -48,6 +50,7 @@ Result<ProgramResult> ProgramRuns::run_under(const VerifyCandidate& mapping, boo
   return result;
 }
 
+// `record_file` is set for this run only, because recording makes a program slower.
 Result<ProgramResult> ProgramRuns::run_recorded(const std::string& file) {
   run_.record_file = file;
   outcome_ = {};
@@ -57,6 +60,7 @@ Result<ProgramResult> ProgramRuns::run_recorded(const std::string& file) {
   return result;
 }
 
+// The function of the same name in `groma` runs the program; this one describes how it ended.
 Result<std::string> ProgramRuns::run_without_mapping() {
   auto outcome = groma::run_without_mapping(run_);
   if (!outcome) return outcome.error();

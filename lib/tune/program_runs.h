@@ -1,4 +1,5 @@
-// Runs of a real program for a verification: without a mapping, under a mapping, and recorded.
+// ProgramRuns: runs of a real program for a verification, without a mapping, under a mapping, or
+// recorded.
 #pragma once
 
 #include <string>
@@ -11,31 +12,33 @@
 
 namespace groma::tuning {
 
-// Returns true if the program's value is a metric, not a time.
+// Returns true if the program's value is a metric that it prints, and not its run time.
 bool has_metric(const CommandEvaluatorOptions& metric);
 
-// Returns the beginning of the first line, for a message.
+// Returns at most 160 bytes of the first line of the text, for a message.
 std::string first_line(const std::string& text);
 
 // Runs a program repeatedly and keeps the output of the last run.
 class ProgramRuns {
  public:
-  // `results` compares the program's output under a mapping with its output without one; null: no
-  // comparison. `results` and `rules` must outlive the object.
+  // `results` compares the program's output under a mapping with its output without one. With null,
+  // nothing is compared. `results` and `rules` must outlive the object.
   ProgramRuns(ProgramRun run, Results* results, const GuideRules& rules);
   ProgramRuns(const ProgramRuns&) = delete;
   ProgramRuns& operator=(const ProgramRuns&) = delete;
 
-  // Runs the program under the mapping. If `checked`, Legion's checks are on.
+  // Runs the program under the mapping. If `checked` is true, Legion's own checks are on, which
+  // makes the run slower.
   Result<ProgramResult> run_under(const VerifyCandidate& mapping, bool checked);
-  // Runs the program with its own mapping and records it in the file.
+  // Runs the program with its own mapper and writes the recording of the run to the file.
   Result<ProgramResult> run_recorded(const std::string& file);
-  // Runs the program without Groma, as a reference for the results. Returns why it failed, or an
-  // empty string.
+  // Runs the program without Groma, as a reference for the results. Returns why the run failed; an
+  // empty string if it succeeded.
   Result<std::string> run_without_mapping();
 
-  // The time and the end of the output of the last run.
+  // Returns the time of the last run and the end of its output.
   const CommandOutcome& outcome() const { return outcome_; }
+  // Returns true if the user asked to stop.
   bool stopped() const { return run_.stop && run_.stop(); }
 
  private:

@@ -1,4 +1,5 @@
-// Progress: the time and the spending of a search, the request to stop it, and its events.
+// Progress: the time and the spending of a search, the request to stop the search, and the events
+// for a display.
 #pragma once
 
 #include <algorithm>
@@ -21,43 +22,47 @@ class Progress {
       : options_(options), record_(record), begin_(std::chrono::steady_clock::now()) {}
 
   // Returns true if the search should end at once: after an error, when the user asked for it, or
-  // when its time is over. Once true, it stays true. Returns false while the record is replayed, so
-  // that the replay repeats the recorded search.
+  // when its time is over. After it has returned true, it always does. Returns false while the
+  // record is replayed, so that the replay repeats the recorded search.
   bool stop() const {
     if (!record_.failed() && record_.replaying()) return false;
     if (record_.failed() || interrupted() || out_of_time()) stopped_ = true;
     return stopped_;
   }
-  // Ends the search, from any thread.
+  // Makes stop() return true from now on. Any thread may call this.
   void stop_now() { stopped_ = true; }
+  // Returns true if the user asked to stop.
   bool interrupted() const { return options_.stop && options_.stop(); }
+  // Returns true if the budget of time is used up.
   bool out_of_time() const {
     return options_.budget.seconds > 0 && seconds() >= options_.budget.seconds;
   }
-  // Returns how long the search has run, with the time before it was resumed.
+  // Returns how long the search has run, in seconds, including the time before it was resumed.
   double seconds() const {
     const std::chrono::duration<double> now = std::chrono::steady_clock::now() - begin_;
     return seconds_before_ + now.count();
   }
   double seconds_before() const { return seconds_before_; }
-  // Notes that a replayed step was recorded so many seconds after the start.
+  // Notes that a replayed step was recorded `seconds` after the start of the search.
   void add_replayed(double seconds) { seconds_before_ = std::max(seconds_before_, seconds); }
 
-  // Must be called before a text is tried or estimated or a question is asked, but not for what is
-  // replayed. In a resumed search, the first call calls `when_resumed`.
+  // Announces new work. Must be called before a text is tried or estimated or a question is asked,
+  // except when the result comes from the record. In a resumed search, the first call runs
+  // `when_resumed`.
   void begin_work() {
     if (announced_ || !record_.was_resumed() || record_.replaying()) return;
     announced_ = true;
     when_resumed();
   }
-  // True: something was tried, asked or estimated that is not in the record.
+  // True if the search tried, asked or estimated something that is not in the record.
   bool worked = false;
   std::function<void()> when_resumed;
 
-  TuneSpending spent;  // its `seconds` is not set
+  TuneSpending spent;  // `seconds` is not set
   double best_score = std::numeric_limits<double>::infinity();
 
-  // Tells the caller of an event, whose other members `fill` sets.
+  // Reports an event to the user's callback. The function `fill` sets the members that depend on
+  // the kind of the event.
   template <typename Fill>
   void report_event(TuneEvent::Kind kind, const Fill& fill) const {
     if (!options_.on_event) return;
@@ -74,8 +79,10 @@ class Progress {
   const TuneOptions& options_;
   const Record& record_;
   std::chrono::steady_clock::time_point begin_;
-  double seconds_before_ = 0;  // seconds used before the search was resumed
-  bool announced_ = false;     // true: `when_resumed` was called
+  // The seconds that the search ran before it was resumed.
+  double seconds_before_ = 0;
+  // True if `when_resumed` was called.
+  bool announced_ = false;
   mutable std::atomic<bool> stopped_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Record: reads and writes the lines of a journal as values.
+// Record: turns the lines of a journal into values, and values into lines.
 #include "tune/record.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace groma::tuning {
 namespace {
 
-// Returns the requests as the journal records them.
+// Returns the requests as the journal records them: an array with one object for each.
 Json questions(std::span<const llm::ChatRequest> requests) {
   Json all = Json::array();
   for (const llm::ChatRequest& request : requests) all.push_back(json_of(request));
@@ -23,7 +23,8 @@ Json questions(std::span<const llm::ChatRequest> requests) {
 
 }  // namespace
 
-// Makes the directory for a new search, locks it, and opens the journal.
+// Makes the directory for a new search, locks it, removes temporary files that a killed process
+// left, and opens the journal.
 std::optional<Error> Record::open(const std::string& directory, const Json& search, bool resume,
                                   const std::function<bool()>& stop) {
   if (directory.empty()) return std::nullopt;
@@ -32,6 +33,7 @@ std::optional<Error> Record::open(const std::string& directory, const Json& sear
     return Error{Error::Code::kUnreadable, fmt::format("cannot make the directory `{}`: {}",
                                                        directory, std::strerror(errno))};
   }
+  // Best effort: the entry of the new directory should survive a crash of the system.
   if (!resume) static_cast<void>(system::sync_folder(directory + "/.."));
   std::error_code ignored;  // opening the journal reports the error
   if (!resume || std::filesystem::is_directory(directory, ignored)) {
@@ -51,6 +53,7 @@ void Record::replace(const std::string& name, const std::string& text) {
   if (!directory_.empty() && !failed_) failed_ = replace_file(directory_ + "/" + name, text);
 }
 
+// After an error nothing is read.
 std::optional<Json> Record::next(const char* about) {
   if (failed_) return std::nullopt;
   auto line = journal_.next(about);
@@ -59,6 +62,7 @@ std::optional<Json> Record::next(const char* about) {
   return std::nullopt;
 }
 
+// A number outside 1 to `most` means that the line is damaged.
 std::size_t Record::round(std::size_t most) {
   const auto line = next("round");
   if (!line) return 0;
@@ -67,7 +71,8 @@ std::size_t Record::round(std::size_t most) {
   return 0;
 }
 
-// Fails if the search asks other questions than the recorded ones.
+// Fails if the search now asks other questions than the recorded ones. Replies may be recorded in
+// any order, because the questions were asked at the same time; each reply names its question.
 std::vector<RecordedReply> Record::replies(
     std::span<const llm::ChatRequest> requests,
     const std::function<RecordedReply(std::size_t)>& unanswered) {
@@ -76,6 +81,8 @@ std::vector<RecordedReply> Record::replies(
     failed_ = journal_.search_differs("the search now asks the model something else");
   }
   std::vector<std::optional<RecordedReply>> known(requests.size());
+  // A reply that is missing at the end of the journal is not an error: the process ended while the
+  // question was with the model.
   for (std::size_t left = known.size(); left > 0 && !failed_ && replaying(); --left) {
     const auto line = next("reply");
     if (!line) break;
@@ -101,7 +108,8 @@ void Record::write_questions(std::span<const llm::ChatRequest> requests) {
   write("asked", questions(requests), false);
 }
 
-// Fails if the recorded texts have another hash, or if there are too few results.
+// Fails if the estimated texts have another hash than the recorded ones, or if results are missing.
+// Fewer results than `count` are valid only if the line says that time ran out.
 std::vector<Evaluation> Record::estimates(std::size_t count, std::uint64_t texts) {
   const auto line = next("estimated");
   if (!line) return {};
@@ -124,6 +132,7 @@ std::vector<Evaluation> Record::estimates(std::size_t count, std::uint64_t texts
   return failed_ ? std::vector<Evaluation>() : all;
 }
 
+// The mark `out_of_time` tells a reader that the missing results are not damage.
 void Record::write_estimates(std::span<const Evaluation> estimates, std::size_t count,
                              std::uint64_t texts) {
   Json results = Json::array();
@@ -133,7 +142,8 @@ void Record::write_estimates(std::span<const Evaluation> estimates, std::size_t 
   write("estimated", line, false);
 }
 
-// Fails if the recorded step has another number or another text.
+// Fails if the recorded step has another number or another text. Another number means a damaged
+// journal; another text means that the search now proposes something else.
 std::optional<RecordedStep> Record::step(std::int64_t number, const std::string& text) {
   const auto line = next("step");
   if (!line) return std::nullopt;
@@ -146,6 +156,7 @@ std::optional<RecordedStep> Record::step(std::int64_t number, const std::string&
   return failed_ ? std::nullopt : recorded;
 }
 
+// A comparison with an earlier best step does not count.
 std::optional<Evaluation> Record::beside_start(std::int64_t best) const {
   auto recorded = step_of(journal_.beside_start());
   if (!recorded || recorded->step.number != best) return std::nullopt;

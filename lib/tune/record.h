@@ -1,4 +1,4 @@
-// The record of a search: what a search writes to its directory, and reads back when it is resumed.
+// Record: what a search writes to its directory, and reads back when it is resumed.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@
 namespace groma::tuning {
 
 // Reads and writes the journal of a search as values. A resumed search runs again from its start.
-// As long as recorded lines remain, it reads its rounds, replies, estimates and steps from here, in
-// the recorded order. Later ones are written here.
+// As long as recorded lines remain, the search takes its rounds, replies, estimates and steps from
+// the record, in the recorded order. After that, new ones are written to the record.
 //
-// The first error ends the search: nothing is read or written after it. Only one thread may use the
+// The first error ends the search: after it nothing is read or written. Only one thread may use the
 // record, except where a function says otherwise.
 class Record {
  public:
   // Makes and locks the directory, and opens its journal, whose first line is `search`. With
-  // `resume`, the directory holds a journal. An empty directory: nothing is recorded. Fails as
-  // Journal::open does.
+  // `resume`, the directory must hold a journal. If `directory` is empty, nothing is recorded.
+  // Fails as Journal::open does.
   std::optional<Error> open(const std::string& directory, const Json& search, bool resume,
                             const std::function<bool()>& stop);
 
@@ -36,43 +36,51 @@ class Record {
   bool replaying() const { return journal_.replaying(); }
   // Returns true if recorded lines remained when the record was opened.
   bool was_resumed() const { return was_resumed_; }
-  // Returns the first error. May be called from any thread while no thread writes.
+  // Returns the first error; nullopt if there is none. May be called from any thread while no
+  // thread writes.
   const std::optional<Error>& failed() const { return failed_; }
+  // Keeps the error, unless an earlier one is kept. Ignores nullopt.
   void fail(std::optional<Error> error) {
     if (!failed_) failed_ = std::move(error);
   }
-  // Fails because the search ends although recorded lines remain.
+  // Fails because the proposer ends the search although recorded lines remain, so this is not the
+  // recorded search.
   void fail_at_end() { fail(journal_.search_differs("the search now ends here")); }
-  // Replaces a file in the directory. Does nothing if the search has no directory.
+  // Replaces a file in the directory. Does nothing if the search has no directory or has failed.
   void replace(const std::string& name, const std::string& text);
 
-  // ---- Reading, while replaying. A line that does not fit the search is an error.
+  // ---- Reading, only while replaying() is true. A line that does not fit the search is an error.
 
   // Returns how many proposals may be tried in the next round, at most `most`.
   std::size_t round(std::size_t most);
-  // Returns a reply to each request, in their order. If the search ended before a reply came, it
-  // may have been paid for: `unanswered(i)` is then recorded as the reply to request i.
+  // Returns a reply to each request, in the order of the requests. If the process ended before a
+  // reply came, the server may have charged for that reply. `unanswered(i)` is then recorded as the
+  // reply to request i.
   std::vector<RecordedReply> replies(std::span<const llm::ChatRequest> requests,
                                      const std::function<RecordedReply(std::size_t)>& unanswered);
-  // Returns the `count` estimates of texts with this hash, or fewer if there was no time for more.
+  // Returns the `count` estimates of texts whose hash is `texts`. Returns fewer if the recorded
+  // search had no time for more.
   std::vector<Evaluation> estimates(std::size_t count, std::uint64_t texts);
-  // Returns the step with this number, at which `text` was tried.
+  // Returns the recorded step, which must have this number and this text. Otherwise fails and
+  // returns nullopt.
   std::optional<RecordedStep> step(std::int64_t number, const std::string& text);
-  // Returns the last recorded comparison of step `best` with the start.
+  // Returns the last recorded comparison of the best step with the start; nullopt if there is none
+  // for the step with the number `best`.
   std::optional<Evaluation> beside_start(std::int64_t best) const;
 
-  // ---- Writing, once no recorded lines remain
+  // ---- Writing, only after the last recorded line was read
 
   void write_round(std::size_t most) { write("round", most, false); }
   void write_questions(std::span<const llm::ChatRequest> requests);
-  // Returns the error instead of keeping it, because other threads may call failed() at this time.
+  // Writes a reply. Returns the error instead of keeping it, because other threads may call
+  // failed() at the same time.
   [[nodiscard]] std::optional<Error> write_reply(const RecordedReply& reply) {
     return journal_.write("reply", json_of(reply), true);
   }
   // Writes the estimates. `count` is how many were requested; `estimates` may have fewer.
   void write_estimates(std::span<const Evaluation> estimates, std::size_t count,
                        std::uint64_t texts);
-  // Writes a step. `lasting`: waits until the step is on the disk.
+  // Writes a step. With `lasting`, waits until the step is on the disk.
   void write_step(const RecordedStep& step, bool lasting) { write("step", json_of(step), lasting); }
   void write_beside_start(std::int64_t best, const Evaluation& evaluation) {
     write(kBesideStart, json_of(RecordedStep{.step = {best, {}, evaluation}}), true);
@@ -82,7 +90,8 @@ class Record {
   void write(const char* about, const Json& value, bool lasting) {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
-  // Returns the value of the next line, which must have the name `about`. Otherwise fails.
+  // Returns the value of the next line, which must have the name `about`. Otherwise fails and
+  // returns nullopt.
   std::optional<Json> next(const char* about);
 
   std::string directory_;

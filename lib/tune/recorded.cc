@@ -1,4 +1,5 @@
-// The JSON of what a journal records: evaluations, steps, questions and replies.
+// Converts what a journal records to JSON and back: evaluations, steps, questions and replies. A
+// journal may come from a stranger, so every value is checked when it is read.
 #include "tune/recorded.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 namespace groma::tuning {
 
+// The returned reference is to the JSON, or to a static null.
 const Json& member(const Json& json, const char* name) {
   static const Json kNothing;
   const auto found = json.is_object() ? json.find(name) : json.end();
@@ -19,7 +21,8 @@ const Json& member(const Json& json, const char* name) {
 
 namespace {
 
-// The lists of a profile become arrays of values without names.
+// Writes a profile. Its lists become arrays of values without names, because a journal holds many
+// profiles.
 Json json_of(const ProfileFacts& facts) {
   Json json = {{"title", facts.title},
                {"mapping", facts.mapping},
@@ -44,7 +47,7 @@ Json json_of(const ProfileFacts& facts) {
   return json;
 }
 
-// Returns a number within the bounds; nullopt for anything else.
+// Returns the number if it has the type T and lies within the bounds; nullopt for anything else.
 template <typename T>
 std::optional<T> number(const Json& json, T least, T most) {
   std::optional<T> found;
@@ -60,8 +63,8 @@ std::optional<T> number(const Json& json, T least, T most) {
   return found && *found >= least && *found <= most ? found : std::nullopt;
 }
 
-// Reads the items of a JSON list in turn. If an item is missing or has another type, the default
-// value of the type is returned.
+// Reads the items of a JSON list in their order. If an item is missing or has another type, take()
+// returns the default value of its type.
 class Items {
  public:
   explicit Items(const Json& list) : list_(list) {}
@@ -84,19 +87,22 @@ class Items {
   std::size_t at_ = 0;
 };
 
+// Returns a member, or the default value of its type if the member is missing or has another type.
 template <typename T>
 T value(const Json& json, const char* name) {
   return Items(Json::array({member(json, name)})).take<T>();
 }
 
-// Reads the members of a JSON object. A missing member gives the default value. good() returns
-// false if the JSON is not an object, or a member has another type or is out of bounds.
+// Reads the members of a JSON object. A missing member gives the default value of its type. good()
+// returns false if the JSON is not an object, or if some member has another type or is out of
+// bounds.
 class Members {
  public:
   explicit Members(const Json& json) : json_(json), good_(json.is_object()) {}
   bool good() const { return good_; }
 
   bool has(const char* name) const { return json_.is_object() && json_.contains(name); }
+  // Returns a number between `least` and `most`.
   template <typename T>
   T in(const char* name, T least, T most) {
     return of(name, number<T>(member(json_, name), least, most));
@@ -125,6 +131,8 @@ class Members {
   }
 
  private:
+  // Returns the value that was found. A member that exists without a valid value makes good()
+  // false.
   template <typename T>
   T of(const char* name, std::optional<T> found) {
     if (has(name) && !found) good_ = false;
@@ -135,16 +143,19 @@ class Members {
   bool good_;
 };
 
+// Returns the JSON as a text; nullopt if it is not one.
 std::optional<std::string> text_in(const Json& json) {
   return json.is_string() ? std::optional(json.get<std::string>()) : std::nullopt;
 }
 
+// Limits of the values that a journal may hold, so that sums of them do not overflow.
 constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
 constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // limit on the tokens of a reply
 constexpr std::size_t kMostOf = 1'000;                   // limit on questions asked together
 constexpr std::int64_t kMostRequirements = 1'000'000'000;
 
-// Reads a profile; anything missing is a default value.
+// Reads a profile. Anything that is missing gets its default value, because a profile is only shown
+// and never decides.
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
   facts.title = value<std::string>(json, "title");
@@ -193,6 +204,7 @@ ProfileFacts facts_of(const Json& json) {
   return facts;
 }
 
+// The words for Evaluation::Status, in the order of its values.
 constexpr const char* kStatuses[] = {"ok", "refused", "failed", "timed out"};
 
 }  // namespace
@@ -205,6 +217,7 @@ bool is_sound(const Evaluation& evaluation) {
           std::all_of(evaluation.values.begin(), evaluation.values.end(), is_finite));
 }
 
+// Fixes, matches and the score are only of use at the time of the run.
 void keep_what_is_recorded(Evaluation* evaluation) {
   Feedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
@@ -214,7 +227,8 @@ void keep_what_is_recorded(Evaluation* evaluation) {
 
 namespace {
 
-// Adds the members of an evaluation to the JSON of a step or an estimate.
+// Adds the members of an evaluation to the JSON of a step or an estimate. Empty and default values
+// are not written.
 void add(const Evaluation& evaluation, Json* json) {
   const Feedback& feedback = evaluation.feedback;
   Json& to = *json;
@@ -241,7 +255,7 @@ Json json_of(const Evaluation& evaluation) {
   return json;
 }
 
-// Refuses an unknown status, numbers out of bounds, and evaluations that are not is_sound().
+// Refuses an unknown status, numbers out of bounds, and evaluations for which is_sound() is false.
 std::optional<Evaluation> evaluation_of(const Json& json) {
   Members members(json);
   Evaluation evaluation;
@@ -270,6 +284,7 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
   return evaluation;
 }
 
+// The members of the evaluation stand in the same JSON object as those of the step.
 Json json_of(const RecordedStep& recorded) {
   const Step& step = recorded.step;
   Json json = {{"number", step.number}, {"text", step.proposal.text}, {"why", step.proposal.why}};
@@ -283,7 +298,7 @@ Json json_of(const RecordedStep& recorded) {
   return json;
 }
 
-// Refuses a step without a number or a text.
+// Refuses a step whose number is not at least 1.
 std::optional<RecordedStep> step_of(const Json& json) {
   using Limits = std::numeric_limits<std::int64_t>;
   auto evaluation = evaluation_of(json);
@@ -304,9 +319,12 @@ std::optional<RecordedStep> step_of(const Json& json) {
 }
 
 namespace {
+// The words for llm::ChatMessage::Role, in the order of its values.
 constexpr const char* kRoles[] = {"system", "user", "assistant"};
-}
+}  // namespace
 
+// Writes everything in a request that decides its reply. A resumed search compares this JSON with
+// its own questions.
 Json json_of(const llm::ChatRequest& request) {
   Json json;
   for (const llm::ChatMessage& message : request.messages) {
@@ -322,6 +340,7 @@ Json json_of(const llm::ChatRequest& request) {
   return json;
 }
 
+// A reply has `text`; an error has `error` and `message`.
 Json json_of(const RecordedReply& recorded) {
   Json json = {{"of", recorded.question}};
   if (const auto& reply = recorded.reply) {
@@ -340,6 +359,7 @@ Json json_of(const RecordedReply& recorded) {
   return json;
 }
 
+// Each message is written as a list of its role and its text.
 std::vector<std::string> message_texts(const Json& request) {
   std::vector<std::string> all;
   for (const Json& message : member(request, "messages")) {
@@ -350,6 +370,7 @@ std::vector<std::string> message_texts(const Json& request) {
   return all;
 }
 
+// Refuses a reply that has neither a text nor an error, or that does not name its question.
 std::optional<RecordedReply> reply_of(const Json& json) {
   Members members(json);
   RecordedReply recorded;

@@ -1,3 +1,5 @@
+// The reports of a search: the summary that the command prints, report.txt and steps.txt. All
+// foreign texts pass a filter before they are written.
 #include "tune/report.h"
 
 #include <fmt/format.h>
@@ -20,12 +22,17 @@
 namespace groma::tuning {
 namespace {
 
+// Limit on the characters of the trajectory.
 constexpr std::size_t kMostBars = 60;
+// Limits on the steps in steps.txt, on the scores for the trajectory, and on the improvements in
+// report.txt.
 constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000, kMostImprovements = 30;
+// Time limit for the comparison of the start with the best mapping.
 constexpr auto kLongestDiff = std::chrono::seconds(2);
-constexpr std::size_t kMostChanged = 40;     // limit on the changed lines that are shown
-constexpr std::size_t kMostOfLine = 200;     // limit on the bytes that are shown of a line
-constexpr std::size_t kMostCells = 250'000;  // limit on the work of line_edits(): a millisecond
+constexpr std::size_t kMostChanged = 40;  // limit on the changed lines that are shown
+constexpr std::size_t kMostOfLine = 200;  // limit on the bytes that are shown of a line
+// Limit on the work of line_edits(), about a millisecond: the product of the two numbers of lines.
+constexpr std::size_t kMostCells = 250'000;
 
 // Returns a value with its unit. Seconds below 1 use the largest unit in which the value is at
 // least 1, as in all reports.
@@ -37,6 +44,8 @@ std::string number_words(double value, const std::string& unit, int digits) {
   return fmt::format("{:.{}g} {}", value, digits, kUnits[i]);
 }
 
+// Returns the value of an evaluation, or why it has none. If there are several inputs, their values
+// follow in brackets.
 std::string outcome_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   if (!evaluation.ok()) {
     constexpr std::array kWords = {"", "refused", "failed", "timed out"};
@@ -58,8 +67,9 @@ std::string value_words(const Evaluator& evaluator, double score, int digits) {
   return number_words(evaluator.value_of(score), evaluator.unit(), digits);
 }
 
-// Draws the course of a search as one line of at most `most` characters on a logarithmic scale.
-// Each character is the smallest score of its steps; `·` means that no step succeeded.
+// If there are more scores than characters, a character stands for the smallest score of several
+// consecutive steps. `·` means that none of them succeeded. The scale is logarithmic, from the
+// smallest to the greatest score.
 std::string sparkline(std::span<const double> scores, std::size_t most, bool higher_is_better) {
   static constexpr std::array<std::string_view, 8> kLetters = {"▁", "▂", "▃", "▄",
                                                                "▅", "▆", "▇", "█"};
@@ -76,6 +86,7 @@ std::string sparkline(std::span<const double> scores, std::size_t most, bool hig
     least = std::min(least, score);
     greatest = std::max(greatest, score);
   }
+  // If all scores are equal, the range is 0 and every bar has the same height.
   const double range = std::log(greatest / least);
   std::string line;
   for (const double score : shown) {
@@ -90,7 +101,8 @@ std::string sparkline(std::span<const double> scores, std::size_t most, bool hig
   return line;
 }
 
-// Writes the summary of a search: start, best, spending and how the search ended.
+// Each line begins with a word of five letters: the start, the best text, the spending, and how the
+// search ended unless the reason is obvious.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   std::string text;
   const bool higher = evaluator.higher_is_better();
@@ -106,6 +118,8 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   } else {
     const Evaluation& best = outcome.best->evaluation;
     std::string gain;
+    // Returns how much better the best is than the start: a percentage below 1 %, and otherwise a
+    // factor.
     const auto times = [&](const Evaluation& of_best) {
       const double gained = outcome.start->evaluation.score / of_best.score;
       if (gained > 1 && gained < 1.01) {
@@ -116,6 +130,8 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
           gained < 1000 ? fmt::format("{:.2f}", gained) : fmt::format("{:.3g}", gained),
           higher ? "high" : "fast");
     };
+    // The measurements beside the start count more than those during the search, since the machine
+    // may have changed in between.
     const std::optional<Evaluation>& beside = outcome.beside_start;
     if (outcome.start && outcome.start->number == outcome.best->number) {
       gain = ", nothing is better";
@@ -177,7 +193,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
 
 namespace {
 
-// Returns which decisions differ between two mappings, and their cost on the first input.
+// Returns which decisions differ between two mappings, and what the difference costs on the first
+// input. Returns an empty text if a mapping cannot be bound to the machine. `problem` is about a
+// mapping.
 std::string mapping_difference(const Problem& problem, const std::string& from,
                                const std::string& to) {
   Diagnostics diags_from(Source("start", from)), diags_to(Source("best", to));
@@ -191,7 +209,8 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
   return draw(found, a->program(), b->program());
 }
 
-// Writes a report file. Untrusted texts are filtered line by line.
+// Writes a report file. Texts from strangers are filtered line by line, so that they cannot change
+// a terminal or imitate other lines.
 class Report {
  public:
   explicit Report(std::string path) : file_(std::move(path)) {}
@@ -199,10 +218,12 @@ class Report {
   // Completes the file. Returns the error if it could not be written.
   std::optional<Error> done() { return file_.place(); }
 
+  // Appends formatted text. The caller filters foreign texts.
   template <typename... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
     file_.write(fmt::format(format, std::forward<Args>(args)...));
   }
+  // Appends each line of a foreign text, filtered, with `before` in front of it.
   void add_indented(std::string_view text, std::string_view before) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
@@ -215,7 +236,8 @@ class Report {
   ReplacedFile file_;
 };
 
-// Writes the lines of one text that are not in the other, under their line numbers.
+// Writes the lines by which two texts differ, with the number of the line and the name of the
+// segment in front of each group.
 void add_changed(const std::string& from, const std::string& to, Report& out) {
   std::size_t line = 1, changed = 0;  // line number in `from`
   std::string segment;
@@ -230,6 +252,7 @@ void add_changed(const std::string& from, const std::string& to, Report& out) {
     }
     before = edit.sign;
     if (edit.sign != '+') ++line;
+    // Segments are marked by comments in the text, which name the part that a proposer may change.
     const edit::SegmentMark mark = edit::segment_mark(edit.line);
     if (mark.begin) segment = harmless(mark.name);
     if (mark.end) segment.clear();
@@ -239,6 +262,8 @@ void add_changed(const std::string& from, const std::string& to, Report& out) {
   }
 }
 
+// Writes one step: its result, its feedback and its text. For a text that is not a mapping, only
+// the lines that differ from the start.
 void add_step(const RecordedStep& recorded, const Problem& problem, const Evaluator& evaluator,
               Report& out) {
   const Step& step = recorded.step;
@@ -260,6 +285,7 @@ void add_step(const RecordedStep& recorded, const Problem& problem, const Evalua
   }
 }
 
+// Writes a question and its reply. `asked` is the list of questions that were asked together.
 void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out) {
   if (recorded.question >= asked.size()) return;
   out.add("\nAsked{}:\n",
@@ -272,7 +298,8 @@ void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out)
   out.add_indented(reply ? reply->text : reply.error().message, "  < ");
 }
 
-// Calls `visit` for each line of the journal, with the lines that belong to it.
+// Calls `visit` with the name and the value of each line of the journal. Stops at a line that is
+// too long.
 template <typename Visit>
 void each_line(const std::string& journal, const Visit& visit) {
   auto lines = Lines::open(journal);
@@ -288,12 +315,15 @@ struct Course {
   struct Improvement {
     std::int64_t number = 0;  // number of the step
     double score = 0;
-    std::string why;  // description of the proposal
+    std::string why;  // what the proposal changes
   };
-  std::vector<double> scores;  // scores of the first kMostScores steps
+  // The scores of the first kMostScores steps.
+  std::vector<double> scores;
   std::vector<Improvement> improvements;
 };
 
+// Returns the course of the search. A step counts as an improvement if it was better by more than
+// the noise.
 Course course_in(const std::string& journal) {
   Course course;
   double best = HUGE_VAL;
@@ -311,7 +341,7 @@ Course course_in(const std::string& journal) {
   return course;
 }
 
-// Writes the steps, up to a limit.
+// Writes the questions and steps in the order in which they happened, up to a limit for each.
 void add_steps(const std::string& journal, const Problem& problem, const Evaluator& evaluator,
                Report& out) {
   std::size_t steps = 0, exchanges = 0;
@@ -341,6 +371,7 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
   const Course course = course_in(journal);
   Report out(directory + "/report.txt");
   out.add("{}\nImprovements, by their steps\n", draw(outcome, evaluator));
+  // Only the last improvements are shown, because these lead to the best text.
   const std::size_t first =
       course.improvements.size() - std::min(course.improvements.size(), kMostImprovements);
   if (first > 0) out.add("  {} earlier ones stand in steps.txt\n", first);

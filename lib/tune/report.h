@@ -1,4 +1,4 @@
-// Writes the reports of a finished search.
+// Writes the reports of a finished search for people to read.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace groma::tuning {
 
-// Writes two files into the journal's directory.
-// - report.txt: the start and the best, the improvements, and the difference between start and
-//   best.
+// Reads the journal in the directory and writes two files beside it.
+// - report.txt: the start and the best text, the improvements, and the difference between start
+//   and best.
 // - steps.txt: every step with its questions, replies and results. A step of a mapping shows its
 //   text; a step of any other text shows the lines that differ from the start. A long search shows
 //   only its first steps.

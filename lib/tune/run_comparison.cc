@@ -1,4 +1,4 @@
-// Statistics of the runs of a text and of the incumbent.
+// Statistics of measured runs: the quotient of two texts and its noise.
 #include "tune/run_comparison.h"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 
 namespace groma::tuning {
 
+// A quarter at each end is left out only if there are enough runs, so that one disturbed run does
+// not count.
 std::pair<double, double> interval_of(std::vector<double> runs) {
   std::sort(runs.begin(), runs.end());
   const std::size_t left_out = runs.size() < kManyRuns ? 0 : runs.size() / 4;
@@ -37,9 +39,11 @@ std::vector<double> logarithms(const RunComparison& runs) {
 
 double RunComparison::quotient() const { return std::exp(median(logarithms(*this))); }
 
+// Without an incumbent, the noise is half the width of the runs' own interval.
 double RunComparison::noise() const {
   if (incumbent.empty()) return half_width(interval_of(text), text);
-  std::vector<double> beside;  // each run relative to its two neighbours
+  // Each run of the text relative to the geometric mean of the two incumbent runs around it.
+  std::vector<double> beside;
   for (std::size_t i = 0; i < text.size(); ++i) {
     beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
   }
@@ -47,6 +51,7 @@ double RunComparison::noise() const {
   const double half = half_width({*least, *most}, beside);
   if (text.size() < kManyRuns) return half;
   const std::vector<double> all = logarithms(*this);
+  // A seventh of the pairs on each side gives the bound for seven runs beside eight.
   const double upper = all[all.size() - 1 - all.size() / 7];
   return std::min(half, 1 - std::exp(median(all) - upper));
 }

@@ -1,22 +1,27 @@
-// RunComparison: the values of a text's runs, and of the incumbent's runs between which they were
-// made.
+// RunComparison: compares the measured values of a text with those of the incumbent, whose runs
+// alternate with the text's runs.
 #pragma once
 
 #include <vector>
 
 namespace groma::tuning {
 
+// The values of both for one input.
 struct RunComparison {
-  std::vector<double> text, incumbent;  // the incumbent has one run more, or none
+  // The values in the order of the runs. The incumbent has one run more than the text, or none at
+  // all.
+  std::vector<double> text, incumbent;
 
   // Returns the text's value divided by the incumbent's: the median over all pairs of their runs
-  // (Hodges and Lehmann). The quotient of the two medians is wrong if the machine changes between
-  // the runs: half of the incumbent's runs are then affected, but never half of the text's.
+  // (Hodges and Lehmann). The quotient of the two medians would be wrong if the machine changes
+  // between the runs: the change affects half of the incumbent's runs, but never half of the
+  // text's.
   double quotient() const;
-  // Returns the noise. With fewer than kManyRuns runs it is half the range of the comparisons with
-  // the neighbouring runs. With more runs, where one disturbed run would make that useless, it is
-  // at most the distance to the upper bound of the quotient (Moses). With seven runs beside eight,
-  // the bound is exceeded by chance once in a hundred times.
+  // Returns the relative noise of the comparison. With fewer than kManyRuns runs, it is half the
+  // range of the values relative to the neighbouring runs of the incumbent. With more runs, one
+  // disturbed run would make that range useless. The noise is then at most the distance to the
+  // upper bound of the quotient (Moses). With seven runs beside eight, chance exceeds this bound
+  // once in a hundred times.
   double noise() const;
 };
 

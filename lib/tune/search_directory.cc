@@ -1,3 +1,5 @@
+// The directory of a search: a free name for a new one, and checks of a directory that already
+// exists.
 #include "groma/search_directory.h"
 
 #include <fmt/format.h>
@@ -15,6 +17,8 @@ namespace groma::tuning {
 
 namespace fs = std::filesystem;
 
+// Takes the first of tune, tune.2, tune.3, ... that does not exist, and makes it. If the directory
+// cannot be made, the caller reports the error when it uses the name.
 std::string make_search_directory() {
   for (int i = 1;; ++i) {
     std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
@@ -22,6 +26,7 @@ std::string make_search_directory() {
   }
 }
 
+// A path that does not exist yet is valid, because a new search makes its directory.
 std::optional<Error> not_a_directory(const std::string& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) || fs::is_directory(path, ignored)) return std::nullopt;
@@ -30,7 +35,8 @@ std::optional<Error> not_a_directory(const std::string& path) {
                "a search is a directory of several files"};
 }
 
-// Also checks the file `lock`.
+// A link could make the search write elsewhere, so neither the files of a search nor its file
+// `lock` may be one.
 std::optional<Error> link_in_search(const std::string& directory) {
   std::vector<std::string> names(kSearchFiles.begin(), kSearchFiles.end());
   names.emplace_back("lock");
@@ -44,6 +50,7 @@ std::optional<Error> link_in_search(const std::string& directory) {
   return std::nullopt;
 }
 
+// A journal that ended within its first line may be replaced, because nothing is lost.
 std::optional<Error> replaced_by_search(const std::string& directory) {
   for (const std::string_view name : kSearchFiles) {
     std::error_code code;

@@ -1,5 +1,5 @@
-// Stores the options with which a search was begun as lines of text, and reads them from an
-// untrusted directory.
+// Stores the options with which a search was begun as lines of text, and reads them again from the
+// search's directory, which may come from a stranger.
 #include "groma/search_setup.h"
 
 #include <fmt/format.h>
@@ -19,10 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit on how often a field is repeated. The text is untrusted, and reading it must not take long.
+// Limit on how often a field may be repeated. The text is untrusted, and reading it must not take
+// long.
 constexpr std::size_t kMaxRepeated = 1'000;
 
-// A flag that is stored as one of two words.
+// A flag that is stored as one of two words, such as "simulator" or "legion".
 template <typename Flag>
 struct Choice {
   Flag* value;
@@ -31,7 +32,8 @@ struct Choice {
 template <typename Flag>
 Choice(Flag*, std::string_view, std::string_view) -> Choice<Flag>;
 
-// Calls each(name, field) for every field that is stored. `Setup` is SearchSetup, perhaps const.
+// Calls each(name, field) for every field that is stored. Writer and Reader use this one list, so
+// they cannot disagree. `Setup` is SearchSetup or const SearchSetup.
 template <typename Setup, typename Each>
 void for_each_word(Setup& setup, const Each& each) {
   auto& command = setup.command;
@@ -72,7 +74,7 @@ void for_each_word(Setup& setup, const Each& each) {
   each("temperature", setup.ask.temperature);
 }
 
-// Converts a text to one line, and back.
+// Escapes line feeds and backslashes, so that the text is one line.
 std::string on_one_line(std::string_view text) {
   std::string line;
   for (const char c : text) line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
@@ -88,6 +90,7 @@ std::string on_its_lines(std::string_view line) {
   return text;
 }
 
+// Returns a value as the text of its line.
 std::string value_words(const std::string& value) { return on_one_line(value); }
 std::string value_words(bool value) { return value ? "1" : "0"; }
 template <typename Number>
@@ -95,7 +98,8 @@ std::string value_words(Number value) {
   return fmt::format("{}", value);
 }
 
-// Returns false if the text is not a value of this type.
+// Each read_value() parses a text into a value. It returns false if the text is not a value of this
+// type.
 bool read_value(std::string_view text, std::string* value) {
   *value = on_its_lines(text);
   return true;
@@ -104,6 +108,7 @@ bool read_value(std::string_view text, bool* value) {
   *value = text == "1";
   return *value || text == "0";
 }
+// A list has one line for each element, so this appends to the list.
 bool read_value(std::string_view text, std::vector<std::string>* value) {
   value->push_back(on_its_lines(text));
   return value->size() <= kMaxRepeated;
@@ -119,7 +124,8 @@ bool read_value(std::string_view text, std::optional<Value>* value) {
   return read_value(text, &value->emplace());
 }
 
-// Writes a field as a line.
+// Writes each field as a line "NAME VALUE". A list becomes one line for each element; an optional
+// without a value is not written.
 struct Writer {
   std::string* words;
 
@@ -140,7 +146,8 @@ struct Writer {
   }
 };
 
-// Reads the field whose line is `name text`.
+// Reads the line "NAME TEXT" into the field with this name. `*read` becomes true if there is such a
+// field and the text is valid.
 struct Reader {
   std::string_view name, text;
   bool* read;
@@ -156,8 +163,9 @@ struct Reader {
   }
 };
 
-// Returns true if the name (perhaps followed by parameters) is standard input, a pipe, a device, or
-// a file that the system generates while it is read.
+// Returns true if reading the file would never end, or would read something that changes: standard
+// input, a pipe, a device, or a file that the system generates. Parameters may follow the name
+// after colons, so each beginning of the text that ends before a colon is tested too.
 bool may_never_end(const fs::path& folder, const std::string& name) {
   if (name == "-" || name.starts_with("-:")) return true;
   for (std::size_t end = name.size(); end != name.npos && end > 0; end = name.rfind(':', end - 1)) {
@@ -174,6 +182,7 @@ bool may_never_end(const fs::path& folder, const std::string& name) {
   return false;
 }
 
+// Returns the error for options that this version cannot read.
 Error wrong_setup(const std::string& why) {
   return {Error::Code::kMalformed, why, "it was begun by another version, or by another program"};
 }
@@ -185,13 +194,15 @@ Error wrong_search(const std::string& directory, const std::string& what, std::s
           std::move(help)};
 }
 
+// The result is also the fingerprint of the search.
 std::string to_text(const SearchSetup& setup) {
   std::string words;
   for_each_word(setup, Writer{&words});
   return words;
 }
 
-// Fails if a line has an unknown name or an invalid value, or if a field occurs too often.
+// Fails if a line has an unknown name or an invalid value, or if a field is repeated too often.
+// Also fails if the options contradict each other, because `groma tune` never stores such options.
 Result<SearchSetup> search_setup(const std::string& text) {
   constexpr const char* kUnreadable = "what the search was begun with cannot be read";
   SearchSetup setup;
@@ -214,6 +225,7 @@ Result<SearchSetup> search_setup(const std::string& text) {
   return setup;
 }
 
+// Fails before it reads anything if one of the search's files is a link.
 Result<StoredSearch> stored_search(const std::string& directory) {
   if (auto error = link_in_search(directory)) return *std::move(error);
   auto recorded = recorded_search(directory);
@@ -224,7 +236,8 @@ Result<StoredSearch> stored_search(const std::string& directory) {
                       std::move(recorded->start)};
 }
 
-// Shows hidden characters as escapes, since the directory is untrusted.
+// Hidden characters are shown as escapes, since the directory may come from a stranger who wants to
+// hide a command.
 std::string commands_of(const SearchSetup& setup) {
   const CommandEvaluatorOptions& options = setup.command;
   std::string words = "`" + visible(options.command) + "`";
@@ -236,6 +249,7 @@ std::string commands_of(const SearchSetup& setup) {
   return words + " in `" + visible(options.folder) + "`";
 }
 
+// A search of simulated mappings runs no command, so it needs no trust.
 std::optional<Error> needs_trust(const StoredSearch& search) {
   if (search.setup.command.command.empty() && !search.setup.on_legion) return std::nullopt;
   return wrong_search(
@@ -243,7 +257,8 @@ std::optional<Error> needs_trust(const StoredSearch& search) {
       "the directory is as trustworthy as who made it: `--trust` runs what stands there");
 }
 
-// Looks at the machine and the applications.
+// A resumed search reads the machine and the applications again, so neither may be a pipe or a
+// device.
 std::optional<Error> never_ending_input(const StoredSearch& search) {
   std::vector<std::string> files = search.setup.apps;
   files.push_back(search.setup.machine);

@@ -1,4 +1,5 @@
-// The evaluator that runs mappings in the embedded runtime.
+// The evaluator that runs mappings in the simulator (the embedded runtime), so no real machine is
+// needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,11 +23,13 @@ namespace {
 
 // Time limit of a run. Mappings are untrusted, and one may cause a run of hours.
 constexpr auto kLongestRun = std::chrono::seconds(60);
-// The guide must not make trial runs, because no budget would count them.
+// The guide may try changes of a mapping by runs of its own. Here it must not, because no budget
+// would count these runs.
 constexpr GuideLimits kNoTrials = {0, std::int64_t{1} << 62};
-constexpr double kShortest = 1e-12;  // minimum in seconds, so that a score is never 0
+// Lower bound of a run time, in seconds, so that a score is never 0.
+constexpr double kShortest = 1e-12;
 
-// Returns the name of an input: "cannon:n=8000,nodes=4".
+// Returns the name of an input with its parameters: "cannon:n=8000,nodes=4".
 std::string name_of(const Workload& workload) {
   std::string name = workload.name();
   char separator = ':';
@@ -36,6 +39,7 @@ std::string name_of(const Workload& workload) {
   return name;
 }
 
+// Evaluates mappings on one machine with several inputs. Any thread may call its functions.
 class SimulatedEvaluator : public Evaluator {
  public:
   SimulatedEvaluator(std::shared_ptr<const Machine> machine, std::vector<Workload> inputs,
@@ -48,12 +52,14 @@ class SimulatedEvaluator : public Evaluator {
     return names;
   }
   std::string unit() const override { return "s"; }
+  // Each simulated run uses one thread and does not disturb the others.
   int parallel() const override {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }
   bool simulated() const override { return true; }
 
-  // Returns the tokens of the text, without comments and spacing.
+  // Returns the tokens of the text, separated by spaces, without comments. Two mappings with the
+  // same tokens mean the same.
   std::string canonical(const std::string& text) const override {
     const Source source("", text);
     Diagnostics ignored(source);
@@ -67,12 +73,14 @@ class SimulatedEvaluator : public Evaluator {
     return words;
   }
 
+  // Applies only fixes that are certain.
   std::string repaired(const std::string& text) const override {
     std::size_t made = 0;
     return std::string(mend(Source("mapping", text), &made).text());
   }
 
-  // Checks the text with every input. Texts without errors are remembered.
+  // Checks the text with every input, without a timed run. Texts without errors are remembered,
+  // because proposers check a text before they propose it.
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
     const std::uint64_t hash = hash_of(text);
     {
@@ -82,6 +90,8 @@ class SimulatedEvaluator : public Evaluator {
     Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
     options.first_error = detail <= GuideDetail::kExecution;  // this detail shows only one error
+    // A check needs the share of the memory of one run, so it waits while a run uses all of the
+    // memory.
     const std::shared_lock memory(memory_);
     for (const Workload& input : inputs_) {
       diags.clear();
@@ -118,7 +128,7 @@ class SimulatedEvaluator : public Evaluator {
     });
   }
 
-  // Compares the decisions about every input.
+  // Compares the decisions of both mappings about every input.
   bool acts_alike(const std::string& a, const std::string& b) const override {
     Diagnostics said_of_a(Source("mapping", a)), said_of_b(Source("mapping", b));
     const auto first = bind(compile(said_of_a.source(), said_of_a), *machine_, said_of_a);
@@ -129,7 +139,8 @@ class SimulatedEvaluator : public Evaluator {
            });
   }
 
-  // Runs the inputs in order, and stops at the first one that fails.
+  // Runs the inputs in their order, and stops at the first one that fails. The score is the
+  // geometric mean of the run times in seconds.
   Evaluation evaluate(const EvaluationRequest& request) override {
     Evaluation evaluation;
     for (const Workload& input : inputs_) {
@@ -145,7 +156,7 @@ class SimulatedEvaluator : public Evaluator {
 
  private:
   // Several runs are concurrent, and each may use an equal share of the memory. A run that needs
-  // more is repeated alone and may use all of the memory.
+  // more is repeated while no other runs, and may then use all of the memory.
   std::int64_t share_of_memory() const { return options_.max_bytes / parallel(); }
   CheckOptions check_options() const {
     CheckOptions options;
@@ -153,8 +164,8 @@ class SimulatedEvaluator : public Evaluator {
     options.stop = options_.stop;
     return options;
   }
-  // Runs one input within its share of the memory. If that is too little, runs it again alone with
-  // all of the memory.
+  // Runs one input within its share of the memory. If the share is too small, runs the input again
+  // with all of the memory while no other run is active.
   RunResult run_in_memory(const BoundProgram& bound, const Workload& input,
                           SimulateOptions* options, Diagnostics& diags) const {
     {
@@ -171,12 +182,15 @@ class SimulatedEvaluator : public Evaluator {
     return groma::run(bound, input, *options, diags);
   }
 
+  // Compiles the rules of the guide when they are first needed, once for all threads.
   const GuideRules& rules() const {
     std::call_once(once_, [this] { rules_ = std::move(GuideRules::make()).value(); });
     return *rules_;
   }
 
-  // Runs one input and adds its value. Returns false if the run fails; `evaluation` then says why.
+  // Runs one input and appends its run time to the values. Returns false if the run fails;
+  // `evaluation` then says why. Only the first input is recorded for the profile, since recording
+  // costs time.
   bool run_on(const Workload& input, const EvaluationRequest& request,
               Evaluation* evaluation) const {
     Diagnostics diags(Source("mapping", request.text));
@@ -202,6 +216,7 @@ class SimulatedEvaluator : public Evaluator {
       name(input, &evaluation->feedback);
       return true;
     }
+    // A run that was stopped exceeded its time limit, or the search ended.
     const bool stopped = result && result->status == RunStatus::kStopped;
     evaluation->status = !result   ? Evaluation::Status::kRefused
                          : stopped ? Evaluation::Status::kTimedOut
@@ -213,7 +228,7 @@ class SimulatedEvaluator : public Evaluator {
     return false;
   }
 
-  // Adds the name of the input to the feedback if there are several inputs.
+  // Appends the name of the input to the feedback if there are several inputs.
   void name(const Workload& input, Feedback* feedback) const {
     if (inputs_.size() > 1) feedback->execution += fmt::format(" (of {})", name_of(input));
   }
@@ -221,11 +236,12 @@ class SimulatedEvaluator : public Evaluator {
   std::shared_ptr<const Machine> machine_;
   std::vector<Workload> inputs_;
   SimulateOptions options_;
-  // How many correct texts are remembered. Proposers check a text before they propose it, so a text
-  // is checked twice.
+  // Limit on the number of remembered texts that have no errors. The search checks a text again
+  // soon after a proposer has checked it, so a few suffice.
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
-  mutable std::shared_mutex memory_;  // held exclusively by a run that may use all of the memory
+  // A run holds this lock exclusively while it may use all of the memory.
+  mutable std::shared_mutex memory_;
   mutable RecentMap<std::monostate> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;

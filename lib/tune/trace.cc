@@ -1,7 +1,7 @@
-// trace: OptoPrime of Trace (Cheng et al., 2024), as the paper on agent-system interfaces uses it.
-// The trainable variables are the texts of the segments. The graph is segments, program, decisions,
-// run. There is one trajectory: each step changes the text that was tried last, whether it was good
-// or bad.
+// trace: a proposer that asks a model, by OptoPrime of Trace (Cheng et al., 2024), as the paper on
+// agent-system interfaces uses it. The model sees the mapping as a computation whose variables are
+// the texts of the segments. The result comes from segments, program, decisions and run in turn.
+// Each step changes the text that was tried last, whether that text was good or bad.
 #include <fmt/format.h>
 
 #include "model/asking.h"
@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kTemperature = 0.7;
 
+// The part of the prompt that explains OptoPrime's notation.
 constexpr std::string_view kReading =
     "You change the variables of a computation so that its output gets better. You are given:\n"
     "- #Instruction: what is to be done.\n"
@@ -27,6 +28,7 @@ constexpr std::string_view kReading =
     "- #Feedback: what is said of the result.\n"
     "A value is written `<type> <name> = <value>`, or `(code) <name>:` with its lines below.\n\n";
 
+// The form of the reply: a JSON object with new texts for some variables.
 constexpr std::string_view kFormat =
     "Reply with one JSON object:\n"
     "{\"reasoning\": \"<what the instruction asks, what the feedback says about the variables, why "
@@ -45,7 +47,8 @@ class Trace : public Proposer {
   std::string_view name() const override { return "trace"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // Asks for a change of the text that was tried last.
+  // Asks the model for a change of the text that was tried last. Returns at most one proposal.
+  // Returns none if the reply is unusable or changes nothing.
   std::vector<Proposal> propose(Round& round) override {
     const Step* last = round.history().last();
     const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
@@ -55,7 +58,8 @@ class Trace : public Proposer {
     build(question.prompt, round, last, *base);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
     if (!replies.front()) return {};
-    if (is_end(replies.front()->text)) {  // no update; several in a row end the search
+    // The reply TERMINATE gives no proposal; several such replies in a row end the search.
+    if (is_end(replies.front()->text)) {
       round.reject("the model finds nothing to change (TERMINATE)");
       return {};
     }
@@ -68,8 +72,8 @@ class Trace : public Proposer {
   }
 
  private:
-  // Returns true if the reply is the word TERMINATE alone; within a longer text the word may mean
-  // anything.
+  // Returns true if the reply is the word TERMINATE alone, perhaps in quotes or with a full stop.
+  // Within a longer text the word may mean anything.
   static bool is_end(std::string_view text) {
     text = trimmed(text);
     while (!text.empty() && std::string_view("`\"'.*").find(text.front()) != text.npos) {
@@ -81,7 +85,8 @@ class Trace : public Proposer {
     return text == "TERMINATE";
   }
 
-  // Writes the parts of an OptoPrime prompt in their order.
+  // Writes the parts of an OptoPrime prompt in the order of the paper. If the prompt is too long,
+  // the parts with a RemovalStage are removed first.
   void build(Prompt& prompt, Round& round, const Step* last, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
@@ -103,6 +108,7 @@ class Trace : public Proposer {
     add_problem(prompt, problem);
     add_surroundings(prompt, problem);
     prompt.user("#Others\n");
+    // The decisions show the model what the last mapping did, but can be left out of a long prompt.
     if (problem.is_mapping() && !problem.inputs.empty()) {
       const std::string decisions =
           decision_words(base.text(), *problem.machine, problem.inputs.front());
@@ -111,7 +117,8 @@ class Trace : public Proposer {
     add_outputs(prompt, round, last, detail);
   }
 
-  // Writes the graph of the computation as code with its documentation, as OptoPrime does.
+  // Writes the computation as three lines of code with their documentation. For a mapping, the
+  // documentation includes the description of the language.
   static void add_code(Prompt& prompt, const Problem& problem, const Segments& base) {
     std::string names;
     for (const Segment& segment : base.all()) {
@@ -140,7 +147,8 @@ class Trace : public Proposer {
     prompt.user("\n");
   }
 
-  // Writes the result of the last step and its feedback.
+  // Writes the result of the last step and the feedback about it. Before the first step, the result
+  // is not known.
   void add_outputs(Prompt& prompt, Round& round, const Step* last, GuideDetail detail) {
     if (last == nullptr) {
       prompt.user("\n#Outputs\n(result) result = not known: nothing was run yet\n\n#Feedback\n");

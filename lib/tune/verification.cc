@@ -1,5 +1,5 @@
-// Chooses the mappings that are worth a verification, compares their runs, and finds the fastest
-// one.
+// Chooses the mappings that are worth a run of the real program, compares their runs, and finds the
+// fastest mapping.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace groma::tuning {
 
-// Keeps at most kMost steps with different texts, the best first.
+// Keeps at most kMost successful steps with different texts, the best first. Steps that failed are
+// ignored.
 void BestSteps::add(const Step& step) {
   if (!step.evaluation.ok()) return;
   const auto same = [&](const Step& each) { return each.proposal.text == step.proposal.text; };
@@ -24,17 +25,20 @@ void BestSteps::add(const Step& step) {
 
 namespace {
 
+// Returns the mapping with which the search began.
 VerifyCandidate start_of(const Step& step) {
   return {.name = "start", .text = step.proposal.text, .is_start = true};
 }
 
+// Returns the mapping of a step.
 VerifyCandidate found_at(const Step& step) {
   return {.name = fmt::format("step {}", step.number), .text = step.proposal.text};
 }
 
 }  // namespace
 
-// Returns the start, the best steps, and the search's best step if it is not among them.
+// Returns the start, the best simulated steps, and the search's best step if it is not among them.
+// Several are verified because the simulator's order may differ from the real one.
 std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome, const BestSteps& best,
                                            const Evaluator& evaluator) {
   GROMA_REQUIRE(outcome.best.has_value(), "candidates_of() takes an outcome that has a best");
@@ -48,7 +52,8 @@ std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome, const Bes
     if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
     add(found_at(step), step);
   }
-  // In a resumed search, the best step may be from before; tidy() may have changed its text.
+  // In a resumed search, the best step may be one from before the resume, which `best` does not
+  // hold.
   const auto is_best = [&](const Step& step) { return step.number == outcome.best->number; };
   if (!(outcome.start && is_best(*outcome.start)) &&
       std::none_of(best.all().begin(), best.all().end(), is_best)) {
@@ -57,6 +62,7 @@ std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome, const Bes
   return candidates;
 }
 
+// For a search whose runs were measured, the start and the best suffice.
 std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome) {
   GROMA_REQUIRE(outcome.best.has_value(), "candidates_of() takes an outcome that has a best");
   std::vector<VerifyCandidate> candidates;
@@ -74,7 +80,8 @@ double VerifiedMapping::median() const {
   return groma::median(runs);
 }
 
-// Compares the medians of the mappings that ran.
+// Compares the medians of the mappings that ran; null if none ran. A higher value is faster if the
+// metric says so.
 const VerifiedMapping* Verification::fastest() const {
   const VerifiedMapping* best = nullptr;
   for (const VerifiedMapping& each : all) {
@@ -86,6 +93,7 @@ const VerifiedMapping* Verification::fastest() const {
   return best;
 }
 
+// Returns null if the start was not verified or failed.
 const VerifiedMapping* Verification::start() const {
   const auto found = std::find_if(all.begin(), all.end(), [](const VerifiedMapping& each) {
     return each.candidate.is_start && !each.runs.empty();
@@ -93,7 +101,8 @@ const VerifiedMapping* Verification::start() const {
   return found == all.end() ? nullptr : &*found;
 }
 
-// Two mappings differ if the intervals of their runs do not overlap.
+// Two mappings differ if the intervals of their runs do not overlap. Returns nullopt if one of them
+// did not run.
 std::optional<VerifyComparison> Verification::compare(const VerifiedMapping& one,
                                                       const VerifiedMapping& other) const {
   if (one.runs.empty() || other.runs.empty()) return std::nullopt;

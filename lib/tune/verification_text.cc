@@ -1,4 +1,4 @@
-// Writes a verification as text and as JSON.
+// Writes the result of a verification as text for people and as JSON for tools.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,20 +14,23 @@ namespace {
 
 using Measure = Verification::Measure;
 
+// The words for Verification::Measure, in the order of its values.
 constexpr std::string_view kMeasures[] = {"metric", "elapsed", "process"};
 
-// Returns a value with its unit. Seconds below 1 are shown in milliseconds.
+// Returns a value with its unit. Seconds below 1 are shown as milliseconds.
 std::string words_of(double value, const std::string& unit) {
   if (unit == "s" && value < 1) return fmt::format("{:.4g} ms", 1e3 * value);
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", visible(unit));
 }
 
+// Returns the least and the greatest value of the runs.
 std::string range_of(const std::vector<double>& runs, const std::string& unit) {
   const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
   return fmt::format("{} to {}", words_of(*least, unit), words_of(*most, unit));
 }
 
-// Returns how the first mapping compares with the other, such as "1.21 times as fast as `start`".
+// Returns how one mapping compares with the other, whose name is `other`: "1.21 times as fast as
+// `start`".
 std::string words_of(const VerifyComparison& compared, const std::string& other) {
   if (!compared.differs) {
     return fmt::format("no difference from {} beyond the noise (±{:.2g} %)", other,
@@ -40,7 +43,8 @@ std::string words_of(const VerifyComparison& compared, const std::string& other)
   return compared.one_run ? words + " in one run each" : words;
 }
 
-// Returns the conclusions about the fastest mapping, one a line.
+// Returns what follows from the measurements, one sentence on a line: the fastest mapping, whether
+// it is faster than no mapping and than the start, and what could not be compared.
 std::string conclusion(const Verification& verified) {
   std::string text;
   if (const VerifiedMapping* const best = verified.fastest()) {
@@ -63,18 +67,21 @@ std::string conclusion(const Verification& verified) {
   return text + fmt::format("not compared: {}\n", to_text(verified.unsteady));
 }
 
+// Returns the median and the values of a mapping, or the reason why it has none.
 nlohmann::ordered_json runs_of(const VerifiedMapping& of) {
   if (of.runs.empty()) return {{"error", of.why}};
   return {{"value", of.median()}, {"runs", of.runs}};
 }
 
+// Returns how a mapping compares with another one.
 nlohmann::ordered_json json_of(const VerifyComparison& compared) {
   return {{"speedup", compared.speedup}, {"noise", compared.noise}, {"differs", compared.differs}};
 }
 
 }  // namespace
 
-// Writes one line for each mapping, then the conclusion.
+// Writes a table with one row for each mapping, then the conclusions. `phase` names the part of the
+// run that the search simulated; empty: the whole run.
 std::string draw(const Verification& verified, const std::string& program, const std::string& unit,
                  const std::string& phase) {
   const std::string what =
@@ -113,7 +120,7 @@ std::string draw(const Verification& verified, const std::string& program, const
   return text + conclusion(verified);
 }
 
-// A mapping that failed has `error` instead of its runs.
+// Returns one line for a tool. A mapping that failed has `error` instead of its runs.
 std::string to_json(const Verification& verified, const std::vector<std::string>& warnings) {
   using nlohmann::ordered_json;
   const VerifiedMapping* const best = verified.fastest();

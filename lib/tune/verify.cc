@@ -1,5 +1,5 @@
-// verify(): runs a program without a mapping and under several mappings, in turn, and measures
-// them.
+// verify(): runs a real program without a mapping and under several mappings, in turn, and compares
+// the measured times.
 #include "groma/verify.h"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace {
 
 using Measure = Verification::Measure;
 
-// The forms in which programs print a measured time: `elapsed 12.34 ms` by Groma's own programs,
-// `ELAPSED TIME = 0.012 s` by most of Legion's examples.
+// The forms in which programs print a measured time. Groma's own programs print `elapsed 12.34 ms`,
+// most of Legion's examples `ELAPSED TIME = 0.012 s`.
 struct ElapsedForm {
   const char* pattern;
-  double seconds;  // how many seconds one unit of the printed time has
+  double seconds;  // seconds in one unit of the printed time
 };
 constexpr std::array<ElapsedForm, 3> kElapsed = {{
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *ms\b)", 1e-3},
@@ -30,14 +30,15 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *us\b)", 1e-6},
 }};
 
-// Runs the mappings in turn and keeps the measured values.
+// Runs the mappings in turn and keeps the measured values. The first round is not measured; it
+// checks the mappings and finds out what the program prints.
 class Rounds {
  public:
   Rounds(ProgramRuns* runs, CommandEvaluatorOptions metric, Verification* verified)
       : runs_(*runs), metric_(std::move(metric)), verified_(*verified) {}
 
-  // Runs the mapping once, unless it failed before. The values of round 0 are not kept. Fails if
-  // the program cannot be started.
+  // Runs the mapping once, unless it failed before. The value of a run in round 0 is not kept.
+  // Returns an error only if the program cannot be started.
   std::optional<Error> run(VerifiedMapping& mapping, int round) {
     if (!mapping.why.empty()) return std::nullopt;
     const auto why =
@@ -58,12 +59,13 @@ class Rounds {
   }
 
  private:
+  // A mapping that failed once is not run again, and its earlier values do not count.
   static void fail(VerifiedMapping& mapping, const std::string& why) {
     mapping.why = first_line(why);
     mapping.runs.clear();
   }
 
-  // Runs the program under the mapping. Returns why it failed, or an empty string.
+  // Runs the program under the mapping. Returns why it failed; an empty text if it succeeded.
   Result<std::string> under(VerifiedMapping& mapping, bool checked) {
     const auto result = runs_.run_under(mapping.candidate, checked);
     if (!result) return result.error();
@@ -73,7 +75,9 @@ class Rounds {
     return why.empty() ? fmt::format("exit code {}", result->exit_code) : why;
   }
 
-  // Looks for a time that the program prints, unless a metric is given or a time was found before.
+  // Looks in the output for a time that the program prints, unless a metric is given or a time was
+  // found before. A printed time is better than the time of the process, which includes the start
+  // of the program.
   void look_for_elapsed() {
     for (const ElapsedForm& form : kElapsed) {
       if (verified_.measure != Measure::kProcess) return;
@@ -92,11 +96,13 @@ class Rounds {
   double unit_seconds_ = 1;  // seconds in one unit of the printed time
 };
 
-// Returns the mappings in the order in which they run.
+// Returns the mappings in the order in which they run in this round. Every other round runs them in
+// reverse, so that a machine that gets slower affects all of them equally.
 std::vector<VerifiedMapping*> turn_of(Verification* verified, int round) {
   std::vector<VerifiedMapping*> turn = {&verified->without};
   for (VerifiedMapping& each : verified->all) turn.push_back(&each);
-  // The run without a mapping comes first, as a reference for the results, then the start.
+  // In round 0, the run without a mapping comes first, because it gives the expected results. The
+  // candidates then run from the worst to the best.
   if (round % 2 == 0 && round > 0) std::reverse(turn.begin(), turn.end());
   if (round == 0) std::reverse(std::min(turn.begin() + 2, turn.end()), turn.end());
   return turn;
@@ -104,7 +110,8 @@ std::vector<VerifiedMapping*> turn_of(Verification* verified, int round) {
 
 }  // namespace
 
-// Checks that the program exists and that the options of the metric are valid.
+// Checks that the program exists and that the metric is valid, before anything runs. Reading an
+// empty output shows whether the metric is malformed.
 std::optional<Error> wrong_verify_options(const VerifyOptions& options) {
   GROMA_REQUIRE(!options.run.words.empty(), "VerifyOptions::run names a program");
   if (const std::string& name = options.run.words.front(); !find_program(name)) {
@@ -118,7 +125,8 @@ std::optional<Error> wrong_verify_options(const VerifyOptions& options) {
   return Error{Error::Code::kMalformed, "of seconds fewer are better; a metric is missing"};
 }
 
-// Round 0 runs under Legion's checks and is not measured.
+// Round 0 runs the program under Legion's checks and is not measured. If the user stops, returns
+// what was measured so far.
 Result<Verification> verify(const std::vector<VerifyCandidate>& candidates,
                             const VerifyOptions& options) {
   GROMA_REQUIRE(options.repeats >= 1, "VerifyOptions::repeats is at least 1");
