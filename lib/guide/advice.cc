@@ -15,9 +15,11 @@
 namespace groma::guide {
 namespace {
 
+// Limits on the statements that a sentence names, and on the characters that it shows of each.
 constexpr std::size_t kShownStatements = 3;
 constexpr std::size_t kShownLineText = 100;
 
+// Returns the text of a group; empty if the pattern has no such group.
 std::string group(const Groups& groups, const char* name) {
   const auto found = groups.find(name);
   return found == groups.end() ? "" : found->second;
@@ -27,13 +29,14 @@ std::optional<ProcKind> kind_of(const Groups& groups) {
   return find_proc_kind(group(groups, "prockind"));
 }
 
+// Returns the source at the range, shortened and safe to show.
 std::string text_of(const Program& program, Range range) {
   const std::string_view whole = program.source().text(range);
   return harmless(whole, kShownLineText);
 }
 
-// Returns true if the row of the mapping may concern the task, the processor kind and the memory
-// that the groups name.
+// Returns true if a row of the mapping's tables may concern the task, the processor kind, the
+// memory and the region that the groups name. A group that is missing excludes nothing.
 bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {
   const std::string task = group(groups, "task");
   if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
@@ -49,6 +52,7 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
     const auto* end = row.kinds.data() + row.kind_count;
     if (std::find(row.kinds.data(), end, static_cast<std::uint8_t>(*memory)) == end) return false;
   }
+  // A row names its region by `*`, by its number among the arguments, or by its name.
   if (row.key.region == kStarName) return true;
   const std::string region = group(groups, "region"), req = group(groups, "req");
   const bool numbered = (row.key.region & 0x80000000U) != 0;
@@ -56,9 +60,9 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
   return region.empty() || data.names.text(row.key.region) == region;
 }
 
-// Returns the rows of the statement's table that may have made the decision, the most specific row
-// first. Logs refer to regions by numbers and programs by names, so statements about a named region
-// are kept.
+// Returns the rows of one kind of statement that may have made the decision, the most specific ones
+// first. Logs number the regions while programs may name them, so rows about a named region are
+// kept.
 std::vector<program::Row> suspects(const Program& program, MappingStatement statement,
                                    const Groups& groups) {
   const program::Data& data = program.data();
@@ -71,6 +75,7 @@ std::vector<program::Row> suspects(const Program& program, MappingStatement stat
     if (!there && speaks_of(row, data, groups)) found.push_back(row);
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    // Rows about all tasks come last, and among equal ones those about all regions.
     const auto rank = [](const program::Row& row) {
       return (row.key.task == kStarName ? 2 : 0) + (row.key.region == kStarName ? 1 : 0);
     };
@@ -79,8 +84,9 @@ std::vector<program::Row> suspects(const Program& program, MappingStatement stat
   return found;
 }
 
-// Returns an edit that keeps one item of an index into a named view within bounds. If the item may
-// be below 0, the size is added first, because `%` keeps the sign.
+// Returns an edit that keeps one item of an index into a named view within its bounds. If
+// `negative` is true, the item may be below 0, so the size is added first. Returns nullopt for a
+// view without a name and for items that are not one number.
 std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
                                 const program::Code& index, std::uint32_t i, bool negative) {
   using program::Op;
@@ -94,6 +100,7 @@ std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
                       // the operator binds less tightly than `%`
                       (item.op >= Op::kEqual && item.op <= Op::kConditional);
   const std::string size = fmt::format("{}.size[{}]", source.text(view.range), i);
+  // An item that already ends with `% size` is not wrapped twice.
   const bool cut = item.op == Op::kModulo && source.text(item.range).ends_with("% " + size);
   const std::string once = cut ? std::string(source.text(item.range))
                                : fmt::format("{}{}{} % {}", looser ? "(" : "",
@@ -101,7 +108,8 @@ std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
   return Edit{item.range, negative ? fmt::format("({0} + {1}) % {1}", once, size) : once};
 }
 
-// Returns a fix that keeps every index in the function's result within its machine view.
+// Returns a fix that keeps every index in the result of a function within its machine view. Returns
+// nullopt unless the function ends by returning an indexed view, or if no index needs a change.
 std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   const program::Data& data = program.data();
   if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
@@ -124,6 +132,7 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
     auto edit = kept_inside(data, source, index, i, negative);
     if (!edit) return std::nullopt;
     if (negative) fix.title = fmt::format("keep the indices from 0 to below `{}.size[...]`", view);
+    // A literal number, or an item that already uses the size, stays as it is.
     const bool inside =
         !negative && source.text(item.range).find(".size[") != std::string_view::npos;
     if (item.op != program::Op::kInt && !inside) fix.edits.push_back(std::move(*edit));
@@ -132,8 +141,8 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   return fix;
 }
 
-// Returns a fix that moves the statement behind its function. Returns nothing if the statement is
-// already behind it.
+// Returns a fix that moves the statement behind the definition of the function that it names.
+// Returns nullopt if the statement already stands behind it.
 std::optional<Fix> moved_behind(const Program& program, const edit::Mapping& mapping,
                                 const program::Row& row) {
   if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
@@ -144,8 +153,8 @@ std::optional<Fix> moved_behind(const Program& program, const edit::Mapping& map
   return Fix{"move it behind its function", mapping.move_to_end(row.statement - 1), true};
 }
 
-// Returns a fix that writes `statement` for the row's statement. Returns nothing if it would lose a
-// comment.
+// Returns a fix that writes `statement` in place of the row's statement. Returns nullopt if a
+// comment would be lost.
 std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::Row& row,
                              edit::Statement statement, std::string title, bool sure) {
   auto edits = mapping.change({{row.statement - 1, std::move(statement)}});
@@ -153,8 +162,8 @@ std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::Row& r
   return Fix{std::move(title), *std::move(edits), sure};
 }
 
-// Returns a fix that replaces `from` by `to` in `words` of `statement`, a copy of the row's
-// statement. Returns nothing if the words do not have `from` or have `to` already.
+// Returns a fix that replaces the word `from` by `to` in one list of words of `statement`, which is
+// a copy of the row's statement. Returns nullopt if the list lacks `from` or already has `to`.
 template <typename Word, typename Spell>
 std::optional<Fix> replaced(const edit::Mapping& mapping, const program::Row& row,
                             edit::Statement statement, std::vector<Word> edit::Statement::*words,
@@ -169,8 +178,8 @@ std::optional<Fix> replaced(const edit::Mapping& mapping, const program::Row& ro
 
 std::string word(const edit::LayoutWord& layout) { return edit::str({layout}); }
 
-// Returns the Layout statement with the other order of dimensions. The order is F_order if the
-// statement names none.
+// Returns a fix that writes the Layout statement with the other order of dimensions. A statement
+// without an order means F_order, and gets C_order.
 std::optional<Fix> reordered(const edit::Mapping& mapping, const program::Row& row,
                              const edit::Statement& statement) {
   const edit::LayoutWord c{syntax::ConstraintWord::kCOrder}, f{syntax::ConstraintWord::kFOrder};
@@ -189,7 +198,8 @@ std::optional<Fix> reordered(const edit::Mapping& mapping, const program::Row& r
                    fmt::format("write `{}` for `{}`", word(to), word(from)), false);
 }
 
-// Returns a fix for the statement that the rule blames, or nothing if the rule knows no correction.
+// Returns the fix that the rule's `mend` stands for, applied to the row's statement. Returns
+// nullopt if the rule has no correction or it does not suit this statement.
 std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, const Rule& rule,
                           const program::Row& row) {
   const edit::Statement& statement = *mapping.item({row.statement}).statement;
@@ -214,6 +224,7 @@ std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, 
     case Mend::kBehind:
       return moved_behind(program, mapping, row);
     case Mend::kMemory:
+      // A GPU cannot address ordinary memory, and a CPU cannot address the memory of a GPU.
       if (statement.place == edit::Place(ProcKind::kGpu)) {
         if (auto fix = in_memories(MemKind::kSysmem, MemKind::kFbmem)) return fix;
         return in_memories(MemKind::kSockmem, MemKind::kZcmem);
@@ -235,7 +246,7 @@ std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, 
   return std::nullopt;
 }
 
-// Returns the line and the text of a statement, and the line of its function if it has one.
+// Returns the line and the text of a statement, and the line of the function that it names, if any.
 std::string place_of(const Program& program, const program::Row& row) {
   const Range range = program.range({row.statement});
   std::string text = fmt::format("line {} (`{}`)", program.source().position(range.begin).line,
@@ -250,7 +261,7 @@ std::string place_of(const Program& program, const program::Row& row) {
   return text;
 }
 
-// Returns the places of the first few statements and the number of the others.
+// Returns the places of the first kShownStatements statements, and the number of the others.
 std::string places_of(const Program& program, const std::vector<program::Row>& rows) {
   std::string places;
   for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
@@ -264,11 +275,13 @@ std::string places_of(const Program& program, const std::vector<program::Row>& r
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
+// Returns the time with a suitable unit.
 std::string time_of(double seconds) {
   return profile::time_words(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
 }
 
-// Returns the line and the column of a place: "4" and "1" for "a.mapper:4:1".
+// Splits a place into line and column: "4" and "1" for "a.mapper:4:1". Returns nullopt for any
+// other form.
 std::optional<std::pair<std::string, std::string>> line_and_column(const std::string& place) {
   const std::size_t column = place.rfind(':');
   const std::size_t line =
@@ -277,7 +290,8 @@ std::optional<std::pair<std::string, std::string>> line_and_column(const std::st
   return std::pair(place.substr(line + 1, column - line - 1), place.substr(column + 1));
 }
 
-// Returns true if the program has the cause's statement at the place that the profile gives.
+// Returns true if the program has the statement of this cause at the line and column that the
+// profile gives.
 bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
   const auto at = line_and_column(cause.place);
   if (!at) return false;
@@ -289,12 +303,13 @@ bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
   });
 }
 
+// Returns true if a statement made the decision, and not the default mapper.
 bool has_statement(const ProfileFacts::Cause& cause) {
   return !cause.place.empty() || !cause.statement.empty();
 }
 
-// Returns true if the profile is of a run under that program. If the profile does not name its
-// mapping, its statements are compared with the program.
+// Returns true if the profile comes from a run under this program. The profile may name its mapping
+// by a hash. Otherwise all statements that it names must stand in the program.
 bool is_of(const ProfileFacts& facts, const Program& program) {
   if (!facts.mapping.empty()) return facts.mapping == mapping_mark(program);
   return std::all_of(facts.causes.begin(), facts.causes.end(), [&](const auto& cause) {
@@ -302,8 +317,8 @@ bool is_of(const ProfileFacts& facts, const Program& program) {
   });
 }
 
-// Returns a clause that names the statement behind a cause. `program`: the program that must
-// contain the line, or null.
+// Returns a clause that names the statement behind a cause. If `program` is not null, the line is
+// named only if the statement stands there in the program.
 std::string because_of(const ProfileFacts::Cause& cause, const Program* program) {
   if (!has_statement(cause)) return ", as the default mapper places it";
   const auto at = line_and_column(cause.place);
@@ -313,11 +328,12 @@ std::string because_of(const ProfileFacts::Cause& cause, const Program* program)
   return fmt::format(", because of line {} (`{}`)", at->first, cause.statement);
 }
 
+// Returns true if the data moved between these two kinds of memory, in either direction.
 bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
   return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
 }
 
-// Returns how data was moved: "from SYSMEM to FBMEM", "from FBMEM to another FBMEM" or "within one
+// Returns how the data moved: "from SYSMEM to FBMEM", "from FBMEM to another FBMEM" or "within one
 // SYSMEM".
 std::string way_of(const ProfileFacts::Cause& cause) {
   if (cause.same_memory) return fmt::format("within one {}", cause.to);
@@ -326,7 +342,7 @@ std::string way_of(const ProfileFacts::Cause& cause) {
                      cause.other_node ? " on another node" : "");
 }
 
-// Returns the text of a statement about a region in all tasks.
+// Returns the text of a statement about one region in all tasks, to be shown in a suggestion.
 std::string about(const std::string& region, MappingStatement kind, edit::Place place,
                   std::vector<MemKind> memories) {
   return edit::Statement{.kind = kind,
@@ -337,7 +353,8 @@ std::string about(const std::string& region, MappingStatement kind, edit::Place 
       .str();
 }
 
-// Returns a sentence about how to avoid or shorten the copy.
+// Returns a suggestion that would avoid the copy or make it cheaper. The suggestion depends on the
+// two memories between which the data moved.
 std::string cure_of_copy(const ProfileFacts::Cause& cause) {
   const std::string& region = cause.region;
   if (cause.other_node) {
@@ -376,8 +393,9 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
       "keep `{0}` in one memory that all its tasks reach (a Region statement for `{0}`)", region);
 }
 
-// Returns the task that took most of the counted time, among tasks that ran more than once. A task
-// that ran once is on one processor wherever it is placed.
+// Returns the task that took most of the time on the critical path, among the tasks that ran more
+// than once. A task that ran once occupies one processor wherever it is placed, so its placement
+// cannot balance the load. Returns an empty task if there is none.
 ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   for (const ProfileFacts::Cause& cause : facts.causes) {
     if (cause.doing != "task") continue;
@@ -388,8 +406,8 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   return {};
 }
 
-// Adds an explanation of the cause, and suggestions. `because` names the statement; `program` is
-// the program that ran, or null.
+// Adds an explanation of one cause and, if there is one, a suggestion. `because` names the
+// statement; `program` is the mapping that ran, or null.
 void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                    const ProfileFacts& facts, const Program* program, bool has_gpus,
                    Feedback* feedback) {
@@ -400,6 +418,8 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
     if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
     add_sentence(std::move(text), &feedback->explain);
     add_sentence(cure_of_copy(cause), &feedback->suggest);
+    // A copy between ZCMEM and FBMEM has its cause in the statements that put data into ZCMEM, so
+    // these are named.
     if (program == nullptr || !between(cause, "ZCMEM", "FBMEM")) return;
     const auto rows = suspects(*program, MappingStatement::kRegion, {{"memkind", "ZCMEM"}});
     if (rows.empty()) return;
@@ -445,8 +465,8 @@ bool has_any(const Program& program, const std::vector<MappingStatement>& statem
   });
 }
 
-// Adds the statements that may have caused the failure to the feedback, with a fix if the rule
-// knows one.
+// If several statements may be at fault but the rule can correct only one of them, that one is
+// blamed.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
   const edit::Mapping mapping(program.source());
   bool any = false;
@@ -458,9 +478,9 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     for (const program::Row& row : rows) {
       if (mended(program, mapping, rule, row)) mendable.push_back(row);
     }
-    // the statements that the rule cannot correct did not cause this failure
+    // A statement that the rule cannot correct did not cause the failure.
     if (mendable.size() == 1) rows = mendable;
-    // There is nothing to suggest if all statements are already behind their functions.
+    // All statements already stand behind their functions, so there is nothing to suggest.
     if (mendable.empty() && rule.mend == Mend::kBehind) continue;
     std::string text = fmt::format(
         "in {} {} {}", harmless(program.source().name()),
@@ -473,8 +493,8 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     }
     add_sentence(std::move(text), &feedback->suggest);
   }
-  // The way in which a run ended does not justify advice to add statements. A rule that advises to
-  // remove a statement does not justify it either.
+  // The program has no statement about this. The advice to add one is left out for a rule that
+  // matched only how the run ended, and for one whose correction is to remove a statement.
   const bool lacks =
       rule.role != Role::kSilent && rule.mend != Mend::kRemove &&
       std::any_of(rule.statements.begin(), rule.statements.end(), [](MappingStatement statement) {
@@ -494,7 +514,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   }
 }
 
-// Returns an edit that keeps one index within the bounds of its machine view.
+// Looks for the index whose place in the source is `item`, and wraps it.
 std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative) {
   const program::Data& data = program.data();
   for (const program::Code& code : data.code) {
@@ -508,7 +528,7 @@ std::optional<Edit> wrapped_index(const Program& program, Range item, bool negat
   return std::nullopt;
 }
 
-// Returns true if every Task statement names GPUs first and one of them is for all tasks.
+// Returns true if every Task statement prefers GPUs, and one of them is for all tasks.
 bool prefers_gpus(const Program& program) {
   bool all = false;
   for (const program::Row& row : program.data().rows) {
@@ -521,7 +541,9 @@ bool prefers_gpus(const Program& program) {
   return all;
 }
 
-// Adds explanations of the largest causes of the run time, and suggestions.
+// At most three causes are explained, each with at least a tenth of the time. Then follow
+// processors that ran nothing or too much, and memories that are nearly full. If the suggestions of
+// the profile were tried in the simulator, these replace the ones that were found here.
 void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
                      Feedback* feedback) {
   constexpr double kWorthSaying = 0.1;
@@ -533,6 +555,7 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
   has_gpus = has_gpus && (facts.kinds.empty() || lists_gpus);
   const Program* const given = program;
   const auto said_before = static_cast<std::ptrdiff_t>(feedback->suggest.size());
+  // A profile of another mapping can be explained, but not by this program's lines.
   if (program != nullptr && !is_of(facts, *program)) {
     add_sentence(
         fmt::format("the profile is of another mapping than {}: what it says of statements "

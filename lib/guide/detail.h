@@ -5,7 +5,7 @@
 
 namespace groma {
 
-// Removes everything from `feedback` that is more detailed than `detail`.
+// Removes from `feedback` everything that is more detailed than `detail`.
 void cut_to(GuideDetail detail, Feedback* feedback);
 
 }  // namespace groma

@@ -1,5 +1,5 @@
-// Reads the facts that the guide needs from a profile's JSON (docs/commands.md describes the
-// format).
+// Reads the facts that the guide needs from the JSON of a profile. docs/commands.md describes the
+// format. The JSON may come from a stranger, so every value is checked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,18 +18,22 @@ namespace {
 
 using Json = profile::Json;
 
+// Limits on the parts of a profile that are kept; the most important ones come first.
 constexpr std::size_t kMaxCauses = 8;
 constexpr std::size_t kMaxTasks = 8;
 constexpr std::size_t kMaxKinds = 16;  // limit on the processor kinds, and on the memory kinds
 constexpr std::size_t kShownValue = 60;
+// Limits on a number and on a count, so that sums and conversions do not overflow.
 constexpr double kMostFigure = 0x1p63, kMostCount = 0x1p53;
 
+// Returns a member of an object; null if there is none.
 const Json& member(const Json& json, const char* key) {
   static const Json kNothing;
   if (!json.is_object()) return kNothing;
   const auto found = json.find(key);
   return found == json.end() ? kNothing : *found;
 }
+// Returns a text that is safe to show; empty if the member is missing or has another type.
 std::string text(const Json& json, const char* key) {
   const Json& value = member(json, key);
   return value.is_string() ? harmless(value.get_ref<const std::string&>()) : "";
@@ -39,6 +43,7 @@ std::int64_t count(const Json& json, const char* key) {
   return value.is_number_integer() ? value.get<std::int64_t>() : 0;
 }
 
+// Returns the texts in a list; other elements are skipped.
 std::vector<std::string> texts(const Json& list) {
   std::vector<std::string> all;
   for (const Json& one : list) {
@@ -47,8 +52,9 @@ std::vector<std::string> texts(const Json& list) {
   return all;
 }
 
-// A part of a profile, and its place as a JSON pointer. Missing values are empty or 0. Only the
-// first wrong value is reported.
+// One JSON value of a profile with its place as a JSON pointer, such as "/path/causes/3", which
+// errors name. A missing value counts as empty or 0. Only the first wrong value is reported, in the
+// shared `error`.
 class Part {
  public:
   Part(const Json& json, std::string place, std::optional<Error>& error)
@@ -60,7 +66,7 @@ class Part {
     part.must_be(part.json_.is_object(), "object");
     return part;
   }
-  // Returns the elements of the list with this key, or nothing if the key is missing.
+  // Returns the elements of the list with this key; an empty list if the key is missing.
   std::vector<Part> list(const char* key) const {
     const Part all = at(key);
     std::vector<Part> parts;
@@ -81,7 +87,8 @@ class Part {
     const Part part = at(key);
     return part.must_be(part.json_.is_boolean(), "true or false") && part.json_.get<bool>();
   }
-  // Returns a number between 0 and `most`; `limit` is the text of that limit for messages.
+  // Returns a number between 0 and `most`; 0 if the number is missing or wrong. An error names the
+  // upper limit by the text `limit`.
   double figure(const char* key, double most = kMostFigure, const char* limit = "2^63") const {
     const Part part = at(key);
     if (!part.must_be(part.json_.is_number(), "number")) return 0;
@@ -91,6 +98,7 @@ class Part {
                             value < 0 ? "a negative number" : fmt::format("more than {}", limit)));
     return 0;
   }
+  // Returns a whole number between 0 and `most`.
   std::int64_t count(const char* key, double most = kMostCount, const char* limit = "2^53") const {
     const double value = figure(key, most, limit);
     if (value == std::floor(value)) return static_cast<std::int64_t>(value);
@@ -98,7 +106,8 @@ class Part {
     part.refuse(fmt::format("it is {}, no whole number", part.shown()));
     return 0;
   }
-  // Returns the kind in `memory`, which is a list of a kind, a node and an index.
+  // Returns the kind of memory in the member `memory`, which is a list of a kind, a node and an
+  // index.
   std::string kind_of_memory() const {
     const Part part = at("memory");
     if (!part.must_be(part.json_.is_array(), "list") || part.json_.empty()) return "";
@@ -107,6 +116,7 @@ class Part {
                ? harmless(kind.json_.get_ref<const std::string&>())
                : "";
   }
+  // Reports an error about this value, unless an error was reported before.
   void refuse(const std::string& why) const {
     if (error_) return;
     error_ = Error{Error::Code::kMalformed, fmt::format("{}: {}", place_, why),
@@ -117,8 +127,9 @@ class Part {
   Part at(const char* key) const {
     return {member(json_, key), fmt::format("{}/{}", place_, key), error_};
   }
-  // Returns false if the value is missing. Otherwise it must be `right`; if it is not, an error
-  // says that it is not a `kind`.
+  // Returns whether the value has the right type, which the caller tests and passes as `right`. A
+  // missing value gives false without an error; a value of another type gives false and an error
+  // that names the expected `kind`.
   bool must_be(bool right, const char* kind) const {
     if (!right && !json_.is_null()) refuse_kind(kind);
     return right;
@@ -138,12 +149,13 @@ class Part {
   std::optional<Error>& error_;
 };
 
-// The key of a cause. Causes with equal keys are merged.
+// Causes that agree in all of these are merged: doing, task, region, both memories, the statement's
+// place, other_node and same_memory.
 using CauseKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
                             std::string, bool, bool>;
 
-// Adds a cause. Causes with equal keys are merged, whatever the reason why the next event had to
-// wait.
+// Adds a cause with its share of the time. A cause with the same key is already known when the same
+// copy or task waited for different reasons. The shares are then added up.
 void add_cause(const Part& part, const std::vector<Part>& moves, double share,
                std::map<CauseKey, std::size_t>* known, ProfileFacts* facts) {
   if (share <= 0) return;  // the profile has no time for this cause
@@ -152,6 +164,7 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
   cause.task = part.text("task");
   cause.share = share;
   const std::string reason = part.text("reason");
+  // Waiting for a busy channel or processor counts as waiting, in contrast to a late start.
   if (reason == "channel" || reason == "processor") cause.waiting = share;
   if (reason == "start") cause.doing = reason;
   if (part.has("move")) {
@@ -180,7 +193,8 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
   facts->causes[at->second].waiting += cause.waiting;
 }
 
-// Reads the parts of the critical path, of the measured phase if there is one.
+// Reads what the critical path of the run consists of. If the application measures a phase, only
+// the time within that phase counts.
 void read_path(const Part& profile, double whole, ProfileFacts* facts) {
   const Part path = profile.object("path");
   const std::vector<Part> causes = path.list("causes"), moves = profile.list("moves");
@@ -190,6 +204,8 @@ void read_path(const Part& profile, double whole, ProfileFacts* facts) {
     measured += cause.figure("measured_ps", time, "its `time_ps`");
     all += time;
   }
+  // A sum above the whole means that the JSON was not written by Groma. The factor allows for
+  // rounding.
   if (all > whole * (1 + 1e-9)) {
     path.refuse("the times of its `causes` add up to more than `time_ps`");
   }
@@ -214,8 +230,8 @@ void read_path(const Part& profile, double whole, ProfileFacts* facts) {
   facts->causes.resize(std::min(facts->causes.size(), kMaxCauses));
 }
 
-// Reads all facts from the JSON object of a profile. Times are in picoseconds there, in seconds
-// here.
+// Reads all facts from the JSON object of a profile. Times are picoseconds in the JSON and seconds
+// in the facts.
 ProfileFacts facts_of_json(const Part& profile) {
   ProfileFacts facts;
   facts.title = profile.text("title");
@@ -239,6 +255,7 @@ ProfileFacts facts_of_json(const Part& profile) {
     facts.by_task.push_back(
         {one.text("task"), one.text("kind"), time / all_tasks, one.count("runs")});
   }
+  // Of several memories of one kind, the fullest one counts.
   for (const Part& one : profile.list("by_memory")) {
     const std::string kind = one.kind_of_memory();
     const double capacity = one.figure("capacity_bytes");
@@ -255,21 +272,22 @@ ProfileFacts facts_of_json(const Part& profile) {
   return facts;
 }
 
+// Returns an error that names a way to get a profile.
 Error no_profile(const std::string& why) {
   return {Error::Code::kMalformed, why, "`groma run --json` prints one"};
 }
 
 }  // namespace
 
-// Reads the facts of a profile. Fails on text that is not JSON, is nested too deep, or is not a
-// profile.
+// Accepts the whole output of `groma run --json` or only its member `profile`. Fails if the text is
+// not JSON, is nested too deep, is not a profile, or has a wrong value.
 Result<ProfileFacts> read_profile_facts(std::string_view json) {
   if (!within_json_bounds(json)) return no_profile("it is nested too deep or too wide");
   Json document;
   try {
     document = Json::parse(json);
   } catch (const Json::exception& error) {
-    // nlohmann-json's message, such as "[json.exception...] parse error at line 1, ..."
+    // The message of nlohmann-json has a prefix such as "[json.exception...]", which is removed.
     const std::string_view what = error.what();
     return no_profile(fmt::format("it is not JSON: {}",
                                   harmless(what.substr(what.find(']') + 2), 2 * kShownValue)));
@@ -282,11 +300,13 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
   std::optional<Error> error;
   ProfileFacts facts = facts_of_json({found, whole ? "/profile" : "", error});
   if (error) return *error;
+  // `tried` says that the suggestions in the JSON were tried in the simulator.
   if (member(document, "tried") == Json(true)) facts.tried = texts(member(document, "suggest"));
   return facts;
 }
 
-// Returns a log of the diagnostics in the JSON of a failed run, or nothing if the run did not fail.
+// Returns the diagnostics of a failed run as the lines of a log, which the guide can read as any
+// other log. Returns nullopt if the JSON is not about a failed run.
 std::optional<std::string> failure_of_run(std::string_view json) {
   if (!within_json_bounds(json)) return std::nullopt;
   const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
@@ -305,12 +325,14 @@ std::optional<std::string> failure_of_run(std::string_view json) {
       log += fmt::format("note: {}\n", text(note, "message"));
     }
     if (text(diagnostic, "severity") != "error") continue;
+    // The suggestions of the run belong to its first error.
     for (const std::string& help : helps) log += fmt::format("help: {}\n", help);
     helps.clear();
   }
   return log.empty() ? text(document, "raw") + "\n" : log;
 }
 
+// Goes through the same JSON as a profile from another process, so both give the same facts.
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words) {
   const Json json = profile::json_of(profile, words);
   std::optional<Error> error;

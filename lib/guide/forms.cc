@@ -1,4 +1,4 @@
-// Writes a Feedback as text and as JSON.
+// Writes a Feedback as JSON for tools and as text for people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the facts of a profile as JSON.
+// Returns the facts of a profile as JSON. A cause that moved no data has no members about memories.
 Json json_of(const ProfileFacts& facts) {
   Json causes = Json::array();
   for (const ProfileFacts::Cause& cause : facts.causes) {
@@ -53,7 +53,7 @@ Json json_of(const ProfileFacts& facts) {
           {"memories", std::move(memories)}};
 }
 
-// Returns a fix as JSON, with the positions of its edits in the source.
+// Returns a fix as JSON. Its edits are given by line and column, for which the source is needed.
 Json json_of(const Fix& fix, const Source& source) {
   const auto place = [&](std::uint32_t offset) -> Json {
     const Position at = source.position(offset);
@@ -67,8 +67,11 @@ Json json_of(const Fix& fix, const Source& source) {
   return {{"title", fix.title}, {"edits", std::move(edits)}, {"sure", fix.sure}};
 }
 
+// The words for Feedback::Status, in the order of its values.
 constexpr std::string_view kStatusNames[] = {"ok", "error", "unknown"};
 
+// Appends a title and the lines below it, indented. Appends nothing if there are no lines. `on` and
+// `off` switch the style of the title on and off.
 void draw_list(std::string_view title, const std::vector<std::string>& lines, std::string_view on,
                std::string_view off, std::string* text) {
   if (lines.empty()) return;
@@ -76,7 +79,9 @@ void draw_list(std::string_view title, const std::vector<std::string>& lines, st
   for (const std::string& line : lines) *text += fmt::format("  {}\n", line);
 }
 
-// Returns the sentence with the functions in it moved below it, as blocks.
+// Returns the sentence with each function in it, "`def ...`", replaced by the words "this
+// function". The functions follow, formatted as indented blocks, because a function is unreadable
+// within a line.
 std::string with_blocks(std::string sentence) {
   constexpr std::string_view kBegin = "`def ";
   std::string blocks;
@@ -100,7 +105,8 @@ std::string with_blocks(std::string sentence) {
 
 }  // namespace
 
-// Returns the feedback as one line of JSON. Positions of fixes need the source.
+// Returns one line of JSON. `source` may be null; then the fixes are left out, because their
+// positions need the source.
 std::string to_json(const Feedback& feedback, const Source* source) {
   Json json;
   json["status"] = kStatusNames[static_cast<std::size_t>(feedback.status)];
@@ -130,7 +136,7 @@ std::string to_json(const Feedback& feedback, const Source* source) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-// Returns the explanations and suggestions as text for a person.
+// Returns the explanations and the suggestions as text for a person.
 std::string draw_advice(const Feedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view off = color ? "\x1b[0m" : "";
@@ -142,7 +148,8 @@ std::string draw_advice(const Feedback& feedback, bool color) {
   return text;
 }
 
-// Returns the feedback as text for a person; `color` adds terminal colours.
+// The first line is what happened, in red for a failure. Explanations, suggestions, matched rules
+// and the last lines of the output follow.
 std::string draw(const Feedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view red = color ? "\x1b[1;31m" : "";

@@ -1,5 +1,5 @@
-// Builds a Feedback from the scanner's matches. Causes come before consequences, errors before
-// warnings.
+// Builds a Feedback from what the rules matched in a run's output, from Groma's diagnostics and
+// from the profile. Causes come before consequences, and errors before warnings.
 #include "groma/guide.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace groma {
 
-// Removes from the feedback what is more detailed than `detail`.
+// Each level of detail includes all lower levels.
 void cut_to(GuideDetail detail, Feedback* feedback) {
   if (detail < GuideDetail::kProfile) feedback->profile.reset();
   if (detail < GuideDetail::kSuggest) {
@@ -36,17 +36,18 @@ void cut_to(GuideDetail detail, Feedback* feedback) {
 namespace guide {
 namespace {
 
-constexpr std::size_t kMaxExplained = 4;  // limit on the explained findings of one rank
+constexpr std::size_t kMaxExplained = 4;  // limit on the explained findings
 constexpr std::size_t kShownText = 300;
 constexpr std::size_t kShownStatement = 100;
 
-// A line that explains the message before it.
+// A line that follows a message in a log and belongs to it.
 struct FollowingLine {
   enum class Kind : std::uint8_t { kNote, kHelp, kWhat, kOther } kind;
   std::string text;  // the text without the word that marks its kind
 };
 
-// Returns the kind and the text of a line that follows a message in a log.
+// Returns the kind and the text of such a line. The mark in front, such as "note: ", decides the
+// kind.
 FollowingLine following_line(std::string_view line) {
   using Kind = FollowingLine::Kind;
   constexpr std::pair<std::string_view, Kind> kMarks[] = {
@@ -57,7 +58,7 @@ FollowingLine following_line(std::string_view line) {
   return {Kind::kOther, std::string(line)};
 }
 
-// A fact about the run, from the log, a diagnostic or the exit code.
+// A fact about the run that the log, a diagnostic or the exit code gives.
 struct Finding {
   const Rule* rule = nullptr;  // null: a Groma diagnostic without a rule
   GuideMatch match;
@@ -69,7 +70,8 @@ struct Finding {
   std::optional<Shortage> shortage = {};
 };
 
-// Returns the shortage that a diagnostic is about.
+// Returns which argument of which task had no room, if the diagnostic is about full memory.
+// Otherwise returns nullopt.
 std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
   if (diagnostic.id != DiagId::kOutOfMemory || diagnostic.args.size() < 2) return std::nullopt;
   const DiagArg& argument = diagnostic.args[0];
@@ -81,8 +83,8 @@ std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
   return Shortage{*task, *position};
 }
 
-// Returns the pattern of the catalogue's message about full memory: its first two arguments are the
-// region argument and the task.
+// Returns a pattern for the catalogue's message about full memory. Its two groups are the number of
+// the argument and the task. Deriving it from the catalogue keeps both in agreement.
 std::string out_of_memory_pattern() {
   constexpr const char* kArguments[] = {R"((\d{1,9})\b.*?)", "(.*?)"};
   std::string pattern = "^";
@@ -95,8 +97,8 @@ std::string out_of_memory_pattern() {
   return pattern + RE2::QuoteMeta(std::string(rest.substr(0, rest.find("{}"))));
 }
 
-// Returns the shortage that a line of a log is about, if there is one. The line is a message of
-// DefaultMapper, or a diagnostic that Groma printed in another process.
+// Returns which argument of which task had no room, if the matched line says so. Such a line is a
+// message of DefaultMapper, or a diagnostic that Groma printed in another process.
 std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
   static const RE2 kOurs(out_of_memory_pattern());
   static const RE2 kNumber("(\\d{1,9})");
@@ -116,16 +118,20 @@ std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
   return std::nullopt;
 }
 
+// Returns true if a finding with this role means that the run failed.
 bool fails(Role role) {
   return role == Role::kError || role == Role::kGeneral || role == Role::kSilent ||
          role == Role::kConsequence;
 }
 
+// Puts the feedback together. An object is used once.
 class Composer {
  public:
   Composer(const RuleSet& rules, const Scanner& scanner, const GuideContext& context)
       : rules_(rules), scanner_(scanner), context_(context) {}
 
+  // Collects the findings, sorts them by rank, and explains the most important ones. Failures of
+  // one rank stay in the order of the log; warnings are sorted by how often they occurred.
   Feedback compose() {
     add_diagnostics();
     add_found();
@@ -146,14 +152,14 @@ class Composer {
   }
 
  private:
-  // Returns the rank of a finding. The findings with the smallest rank are explained. Warnings and
-  // performance share a rank.
+  // Returns the rank of a finding; a smaller rank is more important. Only the findings with the
+  // smallest rank are explained. Warnings and performance problems share a rank.
   static int rank(const Finding& finding) {
     return finding.role == Role::kPerformance ? static_cast<int>(Role::kWarning)
                                               : static_cast<int>(finding.role);
   }
 
-  // Adds a finding for each diagnostic of Groma's own check or run.
+  // Adds a finding for each error and warning of Groma's own check or run.
   void add_diagnostics() {
     if (context_.diags == nullptr) return;
     for (const Diagnostic& diagnostic : context_.diags->sorted()) {
@@ -185,7 +191,8 @@ class Composer {
       for (const Fix& fix : diagnostic.fixes) feedback_.fixes.push_back(fix);
       if (!findings_.empty() && finding.range && finding.rule == findings_.back().rule &&
           same(*finding.range, findings_.back().range)) {
-        // another requirement has the same problem because of the same statement
+        // Another requirement has the same problem because of the same statement, which is reported
+        // once.
         ++findings_.back().match.count;
         continue;
       }
@@ -193,7 +200,8 @@ class Composer {
     }
   }
 
-  // Adds a finding for each rule that matched in the logs.
+  // Adds a finding for each rule that matched in the logs, except for rules about harmless messages
+  // and success.
   void add_found() {
     const auto known = static_cast<std::int64_t>(findings_.size());
     const bool explained = context_.diags != nullptr && context_.diags->has_errors();
@@ -204,12 +212,14 @@ class Composer {
       if (found.count > 0 && !rule.lacks.empty()) said_lacking_.insert(rule.lacks);
       const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
       if (found.count == 0 || stays_out) continue;
-      // Groma's diagnostics explain the failure, and the runtime's message repeats it.
+      // Groma's diagnostics explain the failure better than the runtime's message about the same
+      // failure.
       if (explained && fails(found.role)) continue;
       Finding finding;
       finding.rule = &rule;
       finding.role = found.role;
-      // The output of a run that ended well may contain such failures, too. They are then warnings.
+      // The output of a run that ended well may contain words that such rules match. They are then
+      // warnings.
       const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
       if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
       finding.order = known + found.offset;
@@ -230,11 +240,12 @@ class Composer {
     }
   }
 
+  // Returns true if both ranges are equal.
   static bool same(const Range& a, const std::optional<Range>& b) {
     return b && a.begin == b->begin && a.end == b->end;
   }
 
-  // Returns the text without the prefix that Realm's loggers write, such as "[0 - 7f2c] 1.2
+  // Returns the text for a person, without the prefix of Realm's loggers, such as "[0 - 7f2c] 1.2
   // {5}{legion}: ".
   static std::string shown(std::string_view text) {
     const std::size_t level = text.find("}{");
@@ -245,7 +256,8 @@ class Composer {
     return harmless(text, kShownText);
   }
 
-  // Sets the score. The first metric rule that matched decides it.
+  // Reads the score from a match of a metric rule. The first metric rule that matched decides it.
+  // Times are converted to seconds.
   void read_score(const Rule& rule, const Groups& groups) {
     if (score_) return;
     std::string digits = groups.contains("value") ? groups.at("value") : "";
@@ -264,7 +276,8 @@ class Composer {
     score_ = Score{value * scale, unit, rule.higher_is_better};
   }
 
-  // Adds a finding about how the run ended, if its output does not say more.
+  // Adds a finding about how the run ended, by its exit code or timeout, if its output has no
+  // message about a failure.
   void add_silent() {
     if (std::any_of(findings_.begin(), findings_.end(), [](const Finding& finding) {
           return finding.role == Role::kError || finding.role == Role::kGeneral;
@@ -273,12 +286,13 @@ class Composer {
     }
     int code = context_.exit_code.value_or(0);
     if (code == 0 && !context_.timed_out) return;
-    // some tools report a signal as its negative number
+    // Some tools report a signal as its negative number, where a shell reports 128 plus the number.
     if (code < 0 && code > -128) code = 128 - code;
     const Rule* found = nullptr;
     for (const Rule& rule : rules_.rules) {
       if (rule.role != Role::kSilent || found != nullptr) continue;
       const std::vector<std::int64_t>& codes = rule.exit_codes;
+      // A rule without exit codes and timeout matches every failure.
       const bool any = codes.empty() && !rule.timed_out;
       const bool one = std::find(codes.begin(), codes.end(), code) != codes.end();
       if (context_.timed_out ? rule.timed_out : one || any) found = &rule;
@@ -294,6 +308,8 @@ class Composer {
     findings_.push_back(std::move(finding));
   }
 
+  // A run without an exit code is known to have succeeded only if its output has a score or says
+  // so.
   void set_status() {
     const bool failed = !findings_.empty() && fails(findings_.front().role);
     const bool ended = context_.exit_code == 0 || ended_well_ || feedback_.score.has_value();
@@ -302,7 +318,7 @@ class Composer {
                                : Feedback::Status::kUnknown;
   }
 
-  // Explains the findings with the smallest rank, and how the run ended.
+  // Explains the findings with the smallest rank, and writes what happened into `execution`.
   void explain() {
     if (findings_.empty() || findings_.front().role == Role::kMetric) {
       explain_success();
@@ -317,8 +333,8 @@ class Composer {
     }
     std::size_t said = 0;
     for (const Finding& finding : findings_) {
-      // If a run ended without a message, its other messages are explained, too: later crashes and
-      // earlier warnings.
+      // If a run ended without a message, findings of other ranks may explain why: later crashes
+      // and earlier warnings.
       const bool hint = first.role == Role::kSilent && finding.role != Role::kMetric;
       if (rank(finding) != rank(first) && !hint) continue;
       if (said++ == kMaxExplained) break;
@@ -329,13 +345,15 @@ class Composer {
       explain_no_end();
     }
     if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
+    // The first failure that names an argument without room decides the shortage.
     for (const Finding& finding : findings_) {
       if (!fails(finding.role) || finding.rule == nullptr || feedback_.shortage) continue;
       feedback_.shortage = finding.shortage;
     }
   }
 
-  // Explains one finding: its meaning, its possible causes, and advice.
+  // Explains one finding: its meaning, its possible causes and the advice. Then names the
+  // statements of the mapping that the rule blames.
   void explain(const Finding& finding) {
     if (finding.rule == nullptr) {
       explain_own(finding);
@@ -358,7 +376,8 @@ class Composer {
     explain_follow(finding);
     add_advice(rule.advice, finding.groups);
     for (const PossibleCause& cause : causes) add_suggestion(filled(cause.change, finding.groups));
-    // A crash tells less than Legion's checks. If the checks passed, no statement is blamed.
+    // Legion's checks find what a wrong statement can cause. If a run crashed although they were
+    // on, no statement is blamed.
     const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
     if (cleared || context_.maps_itself) return;
     if (context_.program == nullptr || has_any(*context_.program, rule.statements)) {
@@ -367,7 +386,7 @@ class Composer {
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
   }
 
-  // Returns true if a finding of another rule says how the run failed.
+  // Returns true if another rule matched a message that says how the run failed.
   bool has_other_failure(const Rule& rule) const {
     return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
       return finding.rule != &rule &&
@@ -375,11 +394,13 @@ class Composer {
     });
   }
 
-  // Returns the rule's causes that this run can have, the most likely ones first. If the mapping is
-  // known, its own statements come first and faults of mappers in C++ last.
+  // Returns those causes of the rule that this run can have, the most likely ones first. If the
+  // mapping is known, causes in its own statements come first, and faults in the code of a C++
+  // mapper come last.
   std::vector<PossibleCause> causes_of(const Rule& rule) const {
     std::vector<PossibleCause> causes;
     for (const PossibleCause& cause : rule.causes) {
+      // A cause that Legion's checks find is left out if the checks were on.
       if (cause.checked && context_.checks.empty()) continue;
       if (!cause.statements.empty()) {
         if (context_.maps_itself) continue;
@@ -397,7 +418,7 @@ class Composer {
     return causes;
   }
 
-  // Adds a sentence that lists the possible causes.
+  // Adds one sentence that lists the possible causes.
   void explain_causes(const std::vector<PossibleCause>& causes, const Groups& groups) {
     std::string all;
     for (const PossibleCause& cause : causes) {
@@ -409,7 +430,8 @@ class Composer {
                  &feedback_.explain);
   }
 
-  // Adds the rule's advice, without the parts that do not suit the run.
+  // Adds the advice of a rule, without the parts that do not suit the run. Parts that are joined
+  // become one sentence.
   void add_advice(const std::vector<Advice>& all, Groups groups) {
     groups["checks"] = context_.checks;
     for (auto advice = all.begin(); advice != all.end();) {
@@ -428,23 +450,27 @@ class Composer {
     }
   }
 
+  // Returns true if the advice is to use checks that were on, or GPUs that the machine lacks or the
+  // mapping already prefers.
   bool is_pointless(const Advice& advice) const {
     if (advice.checks && context_.checks.empty()) return true;
     return advice.to_gpu &&
            (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
   }
 
+  // Adds a suggestion, unless it contains code for processors that the machine lacks.
   void add_suggestion(std::string text) {
     if (!text.empty() && may_be_written(text)) add_sentence(std::move(text), &feedback_.suggest);
   }
 
+  // Explains a diagnostic of Groma for which there is no rule, by its own message.
   void explain_own(const Finding& finding) {
     add_sentence(finding.match.text, &feedback_.explain);
     explain_place(finding);
     explain_follow(finding);
   }
 
-  // Explains the statement that Groma's own diagnostic blames.
+  // Names the line of the statement that a diagnostic of Groma blames.
   void explain_place(const Finding& finding) {
     if (!finding.range) return;
     const Source& source = context_.diags->source();
@@ -455,13 +481,15 @@ class Composer {
         &feedback_.explain);
   }
 
+  // Returns true if the machine has no processor of this kind, as the caller or the log says.
   bool lacks(std::string_view kind) const {
     const std::vector<std::string>& lacking = context_.lacking;
     return std::find(lacking.begin(), lacking.end(), kind) != lacking.end() ||
            said_lacking_.contains(kind);
   }
 
-  // Returns true if the code in the advice suits this machine.
+  // Returns false if the code in the advice (between backquotes) names a processor kind that the
+  // machine lacks.
   bool may_be_written(std::string_view advice) const {
     bool code = false;
     std::string word;
@@ -477,7 +505,8 @@ class Composer {
     return true;
   }
 
-  // Adds the notes and helps that followed the message in the log.
+  // Adds the notes and helps that followed the message. A help is a suggestion, every other line an
+  // explanation.
   void explain_follow(const Finding& finding) {
     using Kind = FollowingLine::Kind;
     for (const FollowingLine& line : finding.follow) {
@@ -492,7 +521,7 @@ class Composer {
     }
   }
 
-  // Returns what happened, in one line: the message, or how the run ended.
+  // Returns in one line what happened: the message of the failure, or how the run ended.
   static std::string execution_of(const Finding& finding) {
     if (finding.role == Role::kSilent) {
       return fmt::format("Execution Error: {}, and no text says why", finding.match.text);
@@ -504,7 +533,7 @@ class Composer {
     return fmt::format("{} Error: {}", compile ? "Compile" : "Execution", finding.match.text);
   }
 
-  // Sets the line that says what happened in a run that did not fail.
+  // Sets the line that says what happened in a run that did not fail: its score, or how it ended.
   void execution_of_success() {
     if (feedback_.score) {
       feedback_.execution = fmt::format("Performance Metric: {:.6g} {}", feedback_.score->value,
@@ -518,8 +547,8 @@ class Composer {
     }
   }
 
-  // Explains that a run may have hung, although no timeout was reported, if its output does not say
-  // how it ended.
+  // Some runs hang without a reported timeout: their output stops without an end. The possible
+  // reasons are explained as for a timeout.
   void explain_no_end() {
     const bool may_hang = feedback_.status == Feedback::Status::kUnknown && !context_.exit_code &&
                           context_.profile == nullptr && !scanner_.empty();
@@ -533,7 +562,7 @@ class Composer {
     add_advice(hang->advice, {});
   }
 
-  // Explains a run that did not fail: its profile, or what a metric rule says.
+  // Explains a run that did not fail, by its profile or by the text of a metric rule.
   void explain_success() {
     execution_of_success();
     const bool metric = !findings_.empty() && findings_.back().role == Role::kMetric;
@@ -546,6 +575,7 @@ class Composer {
         break;
       }
     }
+    // If nothing is known about the output, the last lines are shown instead.
     if (!findings_.empty() || context_.profile != nullptr) return;
     if (ended_well_) return;
     if (context_.exit_code != 0 || !scanner_.empty()) {
@@ -562,7 +592,7 @@ class Composer {
   const Scanner& scanner_;
   const GuideContext& context_;
   std::vector<Finding> findings_;
-  // processor kinds that the machine lacks, according to the log
+  // The kinds of processors that the machine lacks, as the log says.
   std::set<std::string, std::less<>> said_lacking_;
   std::optional<Score> score_;
   bool ended_well_ = false;  // true: the output says that the run ended well
@@ -572,6 +602,7 @@ class Composer {
 }  // namespace
 }  // namespace guide
 
+// Returns nullopt for any other name.
 std::optional<GuideDetail> guide_detail(std::string_view name) {
   constexpr std::string_view kNames[] = {"none", "execution", "explain", "suggest", "profile"};
   const auto found = std::find(std::begin(kNames), std::end(kNames), name);
@@ -579,6 +610,7 @@ std::optional<GuideDetail> guide_detail(std::string_view name) {
   return static_cast<GuideDetail>(found - std::begin(kNames));
 }
 
+// The scanner keeps what the rules matched; the feedback is built at the end.
 GuideReader::GuideReader(GuideRules rules)
     : rules_(std::move(rules)), scanner_(std::make_unique<guide::Scanner>(rules_.set())) {}
 GuideReader::~GuideReader() = default;
@@ -599,6 +631,7 @@ Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideCon
   return reader.feedback(context);
 }
 
+// A profile comes only from a run that ended well, so the status is kOk.
 Feedback guide_profile(const ProfileFacts& facts, const Program* program) {
   Feedback feedback;
   feedback.status = Feedback::Status::kOk;

@@ -1,4 +1,5 @@
-// Parses a regular expression and finds the literals that each of its matches contains.
+// Parses a regular expression and finds literals of which each of its matches contains at least
+// one.
 #include "guide/literals.h"
 
 #include <algorithm>
@@ -7,14 +8,15 @@
 namespace groma::guide {
 namespace {
 
+// Limits on the number of literals for one pattern, and on the depth of its groups.
 constexpr std::size_t kMaxChoices = 12;
 constexpr std::size_t kMaxNesting = 32;
 
-// every match contains one of these literals; an empty list means that none is known
+// Every match contains one of these literals. An empty list means that none is known.
 using Choices = std::vector<std::string>;
 
-// Returns how well the choices exclude lines. It is the length of the shortest choice, which is the
-// weakest.
+// Returns how well the choices exclude lines: the length of the shortest choice, which is the
+// weakest. Returns 0 for unusable choices.
 std::size_t weight(const Choices& choices) {
   if (choices.empty() || choices.size() > kMaxChoices) return 0;
   std::size_t shortest = std::string::npos;
@@ -22,11 +24,12 @@ std::size_t weight(const Choices& choices) {
   return shortest;
 }
 
+// Parses one pattern from left to right. The parser knows only the syntax that the rules use.
 class Reader {
  public:
-  // Parses `a|b|c`. Returns the choices of all branches, or none if a branch has none.
   explicit Reader(std::string_view pattern) : pattern_(pattern) {}
 
+  // Parses `a|b|c`. Returns the choices of all branches together; none if one branch has none.
   Choices alternation(std::size_t depth = 0) {
     Choices all;
     bool known = true;
@@ -46,9 +49,11 @@ class Reader {
  private:
   enum class Item { kLiteral, kNothing, kOpaque, kGroup };
 
-  // Parses the items of one branch. Returns the choices that exclude most lines.
+  // Returns true if the next character is `c`.
   bool at(char c) const { return !done() && pattern_[at_] == c; }
 
+  // Parses the items of one branch. Each run of plain characters is a literal, and each group has
+  // its own choices. Returns the choices with the greatest weight.
   Choices sequence(std::size_t depth) {
     Choices best;
     std::string run;
@@ -74,7 +79,8 @@ class Reader {
     return best;
   }
 
-  // Reads one item: a character, a class, a group or an escape.
+  // Reads one item: a character, a class, a group or an escape. Spaces and anchors count as
+  // nothing, because the prefilter ignores spaces.
   Item read_item(std::size_t depth, char* literal, Choices* group) {
     const char c = pattern_[at_++];
     switch (c) {
@@ -98,7 +104,7 @@ class Reader {
     }
   }
 
-  // Reads the rest of an escape such as `\s`, `\x41` or `\.`.
+  // Reads the rest of an escape such as `\s`, `\x41` or `\.`, after its backslash.
   Item read_escape(char* literal) {
     if (done()) return Item::kOpaque;
     const char c = pattern_[at_++];
@@ -120,7 +126,7 @@ class Reader {
     at_ = std::min(at_ + length, pattern_.size());
   }
 
-  // Reads the rest of a group, after its `(`.
+  // Reads the rest of a group, after its `(`. A group that only sets flags has no content.
   Item read_group(std::size_t depth, Choices* group) {
     if (at('?')) {  // a group that begins with (?:, (?P<name> or (?i)
       while (!done() && !at(':') && !at('>') && !at(')')) ++at_;
@@ -130,6 +136,7 @@ class Reader {
       }
       if (!done()) ++at_;
     }
+    // A pattern that is nested too deep gets no literals, because done() is then true too early.
     if (depth >= kMaxNesting) {
       at_ = pattern_.size();
       return Item::kOpaque;
@@ -139,6 +146,7 @@ class Reader {
     return Item::kGroup;
   }
 
+  // Skips a character class, after its `[`. A `]` in first position belongs to the class.
   void skip_class() {
     if (at('^')) ++at_;
     if (at(']')) ++at_;
@@ -146,7 +154,8 @@ class Reader {
     if (!done()) ++at_;
   }
 
-  // Reads `?`, `*`, `+` or `{m,n}` after an item, if it is there.
+  // Reads `?`, `*`, `+` or `{m,n}` after an item, if there is one. `optional`: the item may occur
+  // zero times.
   void read_quantifier(bool* optional, bool* repeated) {
     if (at('?') || at('*')) {
       *optional = true;
@@ -172,6 +181,8 @@ class Reader {
 
 }  // namespace
 
+// If the parser stopped early, the pattern has a syntax that it does not know, and no literal is
+// certain.
 std::vector<std::string> required_literals(std::string_view pattern) {
   Reader reader(pattern);
   Choices choices = reader.alternation();

@@ -1,5 +1,5 @@
-// Extracts from a regular expression the literals that every match must contain. The prefilter
-// (prefilter.h) searches for these literals.
+// Finds texts (literals) that every match of a regular expression contains. The prefilter
+// (prefilter.h) searches a log for them, which is faster than trying every expression.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace groma::guide {
 
-// Returns literals such that every match of `pattern` (RE2 syntax) contains at least one of them.
-// The literals are folded (see folded()). Returns an empty list if no such literals can be derived.
+// Returns literals such that every match of `pattern` (RE2 syntax) contains at least one of them:
+// {"cannot", "failed"} for `cannot|has failed`. The literals are folded(). Returns an empty list if
+// none can be derived.
 std::vector<std::string> required_literals(std::string_view pattern);
 
 // Returns the literal in lower case and without spaces, because the prefilter ignores case and

@@ -1,5 +1,5 @@
-// Builds the automaton of Aho and Corasick (1975) as a table, and runs it over a text in several
-// lanes.
+// Builds the automaton of Aho and Corasick (1975) as a table, and runs it over several parts of a
+// text at the same time.
 #include "guide/prefilter.h"
 
 #include <algorithm>
@@ -9,12 +9,15 @@
 namespace groma::guide {
 namespace {
 
-// class of bytes that occur in no literal; like a line end, they lead to the start state
+// The class of bytes that occur in no literal. Like a line end, they lead to the start state.
 constexpr std::uint8_t kOther = 0;
 constexpr std::uint8_t kSpace = 1;  // class of spaces, which do not change the state
+// A part of the text begins at a line end if there is one within kFarLineEnd bytes. Otherwise it
+// begins kOverlap bytes early.
 constexpr std::size_t kFarLineEnd = 4096;
 constexpr std::size_t kOverlap = 512;
 
+// A tree of the literals: each state stands for a beginning of at least one literal.
 struct Trie {
   unsigned shift = 0;
   std::vector<std::uint16_t> next;  // next state by state and class; 0: none
@@ -29,8 +32,9 @@ struct Trie {
   }
 };
 
-// Fills in the missing transitions. A state without a child for a class goes where its longest
-// proper suffix goes.
+// Turns the tree into an automaton by filling in the missing transitions. A state without a child
+// for a class goes where its longest proper suffix goes. It also ends all literals that the suffix
+// ends.
 void close(Trie* trie, std::size_t classes) {
   std::vector<std::uint16_t> suffix(trie->size(), 0);
   trie->order.push_back(0);
@@ -73,6 +77,7 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
       }
     }
   }
+  // The number of classes is rounded up to a power of two, so that a row is found by a shift.
   Trie trie;
   while ((std::size_t{1} << trie.shift) < classes) ++trie.shift;
   trie.add_state();
@@ -120,6 +125,7 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
   return true;
 }
 
+// Only states from first_output_ on have rules.
 std::span<const std::uint32_t> Prefilter::rules(const Hit& hit) const {
   const std::size_t output = hit.state - first_output_;
   return std::span(output_rules_)
@@ -134,11 +140,12 @@ void Prefilter::walk(std::string_view text, std::size_t from, std::size_t to, st
   }
 }
 
-// Finds the ends of literals in the text, in several parts at once.
+// The text is cut into kLanes parts, which are scanned in one loop up to the length of the shortest
+// part. Each part is then finished alone.
 void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   hits->clear();
-  // A lane begins after a line end. If there is no line end, the lane begins anywhere, and a little
-  // earlier than its own part, so that it knows the preceding text.
+  // A part begins after a line end, where the automaton is in its start state. Without a near line
+  // end, the part begins a little early, so that the automaton knows the preceding text.
   std::array<std::size_t, kLanes + 1> cuts{}, starts{};
   for (std::size_t lane = 1; lane < kLanes; ++lane) {
     const std::size_t about = std::max(cuts[lane - 1], lane * text.size() / kLanes);
@@ -177,6 +184,7 @@ void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     walk(text, starts[lane] + together, cuts[lane + 1], states[lane], &found[lane]);
     for (const Hit& hit : found[lane]) {
+      // A hit in the overlap was also found by the part before.
       if (hit.end > cuts[lane]) hits->push_back(hit);
     }
   }

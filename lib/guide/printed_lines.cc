@@ -14,7 +14,7 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using NumberRole = PrintedNumber::Role;
 
-// The length of the text beside a number that decides the number's role.
+// The number of bytes on each side of a number that decide the number's role.
 constexpr std::size_t kRoleBytes = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -112,6 +112,7 @@ const RE2& further_place() {
   return pattern;
 }
 
+// Matches words that name an error or a difference, such as a residual.
 const RE2& residue_words() {
   static const RE2 pattern(
       R"((?i)err(?:or)?\b|errors\b|resid|differ|\bdiff\b|delta|deviation|discrepancy|defect)");
@@ -209,6 +210,7 @@ void scan(std::string_view line, const TakeNumber& take_number, const TakeText& 
   }
 }
 
+// Returns the part of the text that may decide the role of a number behind it.
 std::string_view last_bytes(std::string_view text) {
   return text.substr(text.size() - std::min(text.size(), kRoleBytes));
 }
@@ -218,6 +220,8 @@ class Roles {
  public:
   Roles(std::string_view line, bool ignores_times) : line_(line), ignores_times_(ignores_times) {}
 
+  // Decides the role of one number. Calls must follow the order of the line, because the words
+  // since the previous number count.
   void add(std::size_t begin, std::size_t end, PrintedNumber& number) {
     const std::string_view words = last_bytes(line_.substr(last_, begin - last_));
     const std::string_view behind = line_.substr(end, kRoleBytes);
@@ -233,6 +237,7 @@ class Roles {
   }
 
  private:
+  // Returns true if the number is a location, such as a processor or a node.
   bool is_place(std::size_t begin, std::string_view words, std::string_view behind) const {
     const std::string_view before = last_bytes(line_.substr(0, begin));
     return matches(before, place_words()) || matches(before, placed_words()) ||
@@ -240,8 +245,8 @@ class Roles {
            (matches(before, possible_place()) && matches(behind, next_place()));
   }
 
-  // Returns true if a number is a time or a speed, from the words before it and the unit behind it.
-  // The unit tells nothing about the next number.
+  // Returns true if a number is a time or a speed, by the words before it and the unit behind it.
+  // `*unit_bytes` becomes the length of the unit, which says nothing about the next number.
   static bool is_measured(std::string_view words, bool has_words, std::string_view behind,
                           std::size_t* unit_bytes) {
     const bool speaks_of_time =

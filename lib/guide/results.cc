@@ -1,4 +1,5 @@
-// Decides which lines of two runs are compared, and which properties of the reference runs count.
+// Results: compares what a program prints under a mapping with what it printed without one. Only
+// what is the same in all reference runs (without a mapping) counts as a result.
 #include "groma/results.h"
 
 #include <fmt/format.h>
@@ -23,14 +24,15 @@ using guide::PrintedNumber;
 using guide::Unmatched;
 using NumberRole = PrintedNumber::Role;
 
+// Limits on an output that is compared, and on a line that is shown.
 constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 20;
 constexpr std::size_t kMaxShownBytes = 160;
-// limit on the lines among which the most similar one is searched
+// Limit on the lines among which the most similar one is searched for a message.
 constexpr std::size_t kMaxCandidates = 64;
 
-// The output that a line was printed to.
+// Where a line was printed.
 enum class Stream : std::uint8_t {
   kOut,
   kError,        // Groma and Legion may add lines here
@@ -38,12 +40,12 @@ enum class Stream : std::uint8_t {
                  // overwrites
 };
 
-// The lines with one skeleton.
+// All lines with the same skeleton, which is a line without its numbers.
 struct Group {
   Stream stream = Stream::kOut;
-  // The lines in the order in which they were printed. With several references they are the lines
-  // of the first reference. If the counts vary, only lines are kept that all references have and
-  // that contain a number which is not an integer.
+  // The lines in the order in which they were printed. After several reference runs, these are the
+  // lines of the first one. If the number of lines varies, only lines are kept that all references
+  // have and that contain a number which is not an integer.
   std::vector<PrintedLine> lines;
   guide::Columns columns;     // facts about each number of the skeleton, from all references
   bool count_varies = false;  // the references print different numbers of these lines
@@ -51,7 +53,7 @@ struct Group {
   bool may_have_more() const { return count_varies || stream != Stream::kOut; }
 };
 
-// Groups of lines, by stream and skeleton.
+// Groups of lines. The key is a letter for the stream and the skeleton.
 using Groups = std::map<std::string, Group, std::less<>>;
 
 // Matches the level and the logger of a Legion message: `[0 - 7fbc52c29b80]    0.000055
@@ -61,6 +63,7 @@ const RE2& logger_pattern() {
   return pattern;
 }
 
+// Notes in which columns a reference printed NaN or infinity.
 void note_columns(const std::vector<PrintedLine>& lines, guide::Columns& columns) {
   for (const PrintedLine& line : lines) {
     for (std::size_t k = 0; k < line.numbers.size(); ++k) {
@@ -70,6 +73,7 @@ void note_columns(const std::vector<PrintedLine>& lines, guide::Columns& columns
   }
 }
 
+// Returns true if the line has a result that is not an integer.
 bool has_real(const PrintedLine& line) {
   return std::any_of(line.numbers.begin(), line.numbers.end(), [](const PrintedNumber& number) {
     return number.role == NumberRole::kCounts && number.kind == PrintedNumber::Kind::kReal;
@@ -96,9 +100,9 @@ double largest(const Groups& groups) {
   return most;
 }
 
-// Returns true if the order of the lines is a result: they hold numbers and nothing else, as a
-// printed vector or matrix does. Lines with several numbers, the first an integer, are different:
-// the integer may say which task printed the line, and tasks print when they run.
+// Returns true if the order of the lines is a result: the lines hold numbers and nothing else, like
+// a printed vector or matrix. Lines that begin with an integer and have more numbers do not count.
+// Their integer may say which task printed the line, and tasks print in any order.
 bool is_ordered(const Group& group) {
   if (group.stream != Stream::kOut || group.lines.empty() || group.columns.empty()) return false;
   const auto may_name_a_task = [](const PrintedLine& line) {
@@ -109,8 +113,8 @@ bool is_ordered(const Group& group) {
          !std::all_of(group.lines.begin(), group.lines.end(), may_name_a_task);
 }
 
-// Returns true if the line says something: it has a text, or a number that is not a time or a
-// place.
+// Returns true if the line has a result: it has no number at all, or a number that is not a time or
+// a location.
 bool is_result(const PrintedLine& line) {
   const auto counts = [](const PrintedNumber& number) {
     return number.role == NumberRole::kCounts || number.role == NumberRole::kUnsteady;
@@ -120,8 +124,9 @@ bool is_result(const PrintedLine& line) {
 
 }  // namespace
 
+// The options with their compiled patterns, and what the reference runs printed.
 struct Results::State {
-  // The output of the first reference. The lines of `reference` refer to it.
+  // The output of the first reference run. The lines in `reference` refer to this text.
   struct Texts {
     std::string out, err;
   };
@@ -134,7 +139,8 @@ struct Results::State {
   double scale = 0;  // magnitude of the largest number in the references
   int references = 0;
 
-  // Splits the output of a run into lines and groups them by skeleton.
+  // Splits both outputs of a run into lines and groups them by skeleton. The text must outlive the
+  // groups.
   Groups read(std::string_view out, std::string_view err) const {
     Groups groups;
     for (const bool is_error : {false, true}) {
@@ -196,14 +202,17 @@ struct Results::State {
     group.lines.push_back(std::move(line));
   }
 
+  // Returns a matcher whose noise is relative to the largest result, but never above kResultsNoise.
   LineMatcher matcher(const guide::Columns& columns, std::int64_t* comparisons) const {
     const double unit = scale > 0 ? std::min(1.0, scale) : 1.0;
     return {{options.tolerance, kResultsNoise * unit, kResultsNoise}, columns, comparisons};
   }
 
-  // Merges another reference. Whatever differs between two runs without a mapping is not a result.
+  // Merges another reference run. A value that differs between two runs without a mapping is not a
+  // result.
   void join(const Groups& more) {
     for (const auto& [skeleton, group] : more) {
+      // A skeleton that only some references print may be printed any number of times.
       const auto [known, is_new] = reference.try_emplace(skeleton);
       if (is_new) {
         known->second.stream = group.stream;
@@ -218,7 +227,7 @@ struct Results::State {
     }
   }
 
-  // Merges the lines of one skeleton with those of another reference.
+  // Merges the lines of one skeleton with those of another reference run.
   void join(Group& group, const std::vector<PrintedLine>& more) const {
     std::int64_t comparisons = 0;
     const LineMatcher matcher = this->matcher(group.columns, &comparisons);
@@ -234,9 +243,10 @@ struct Results::State {
     if (matcher.first_difference(lines, more) < lines.size()) mark_unsteady(matcher, group, more);
   }
 
-  // Marks the numbers that differ. If the order of the lines differs, too, marks the columns
-  // without which all lines have a partner. Otherwise, or if this marks fewer numbers, marks the
-  // numbers that differ line by line.
+  // Marks the numbers that differ between two references as unsteady. The lines may only be in
+  // another order. If all lines have a partner once some columns are ignored, those columns are
+  // marked. Otherwise, or if this marks more numbers, the numbers that differ line by line are
+  // marked.
   static void mark_unsteady(const LineMatcher& matcher, Group& group,
                             const std::vector<PrintedLine>& more) {
     std::vector<PrintedLine>& lines = group.lines;
@@ -258,14 +268,14 @@ struct Results::State {
   }
 };
 
-// Searches for the worst difference.
+// Compares an output with the references and keeps the most important difference.
 class Results::Search {
  public:
   explicit Search(const State& state) : state_(state) {}
 
   std::optional<ResultsDifference> result() && { return std::move(found_); }
 
-  // Compares the lines of a skeleton that a reference printed, too.
+  // Compares the lines of a skeleton that some reference printed, too.
   void compare(const Group& expected, const std::vector<PrintedLine>& got) {
     std::int64_t comparisons = 0;
     const LineMatcher matcher = state_.matcher(expected.columns, &comparisons);
@@ -288,7 +298,8 @@ class Results::Search {
     }
   }
 
-  // Notes a difference if lines of a skeleton that no reference printed count as results.
+  // Notes a difference for a skeleton that no reference printed. Groma and Legion may add lines to
+  // standard error, so only standard output and NaN count.
   void take_surplus(const Group& got) {
     const auto is_bad = [&](const PrintedLine& line) {
       return got.stream == Stream::kOut || (got.stream == Stream::kOverwritten && has_nan(line));
@@ -298,8 +309,8 @@ class Results::Search {
   }
 
  private:
-  // Returns the line that contains NaN, or else the line with the most numbers that are as
-  // expected.
+  // Returns the line to show beside the expected one: a line with a new NaN, or else the line with
+  // the most equal numbers.
   static const PrintedLine& most_alike(const LineMatcher& matcher, const PrintedLine& expected,
                                        const std::vector<PrintedLine>& lines,
                                        const std::vector<std::size_t>& indices) {
@@ -320,8 +331,8 @@ class Results::Search {
     return *best;
   }
 
-  // Keeps the more important difference: NaN first, then a different number, then a missing or
-  // extra line.
+  // Keeps the more important of two differences: a new NaN first, then a different number, then a
+  // missing or extra line.
   void note(const PrintedLine* expected, const PrintedLine* got, bool is_order = false) {
     const bool nan =
         got != nullptr && has_nan(*got) && (expected == nullptr || !has_nan(*expected));
@@ -371,7 +382,8 @@ Result<Results> Results::make(ResultsOptions options) {
   return Results(std::move(state));
 }
 
-// Adds the output of a run without a mapping. Later references mark what varies between runs.
+// Adds the output of a run without a mapping. The first one gives the expected results, and later
+// ones show what varies between runs.
 void Results::add_reference(std::string_view out, std::string_view err) {
   if (state_->references++ > 0) {
     const Groups groups = state_->read(out, err);
@@ -385,7 +397,7 @@ void Results::add_reference(std::string_view out, std::string_view err) {
   for (auto& [skeleton, group] : state_->reference) note_columns(group.lines, group.columns);
 }
 
-// Returns the options in one line.
+// Returns the options as one line, which is equal for equal options.
 std::string Results::key() const {
   const ResultsOptions& options = state_->options;
   std::string key = fmt::format("{}", options.tolerance);
@@ -397,7 +409,7 @@ std::string Results::key() const {
   return key;
 }
 
-// Returns true if the output is within the limits for bytes, lines and numbers.
+// Returns true if the output is within the limits of bytes, lines and numbers.
 bool Results::fits(std::string_view out, std::string_view err) {
   if (out.size() > kMaxOutputBytes || err.size() > kMaxOutputBytes) return false;
   std::int64_t lines = 0, numbers = 0;
@@ -413,6 +425,7 @@ bool Results::fits(std::string_view out, std::string_view err) {
 
 bool Results::has_reference() const { return state_->references > 0; }
 
+// Returns true if a reference printed at least one result.
 bool Results::has_results() const {
   return std::any_of(state_->reference.begin(), state_->reference.end(), [](const auto& each) {
     const Group& group = each.second;
@@ -421,7 +434,7 @@ bool Results::has_results() const {
   });
 }
 
-// Returns the numbers and lines that differ between references.
+// Returns how many lines differ between the references, with an example.
 UnsteadyResults Results::unsteady() const {
   UnsteadyResults all;
   for (const auto& [skeleton, group] : state_->reference) {
@@ -436,7 +449,8 @@ UnsteadyResults Results::unsteady() const {
   return all;
 }
 
-// Returns the worst difference from the references, or nothing if the results are the same.
+// Returns the most important difference from the references; nullopt if the results are the same or
+// there is no reference.
 std::optional<ResultsDifference> Results::compare(std::string_view out,
                                                   std::string_view err) const {
   if (!has_reference()) return std::nullopt;
@@ -452,6 +466,7 @@ std::optional<ResultsDifference> Results::compare(std::string_view out,
   return std::move(search).result();
 }
 
+// Returns an empty text if nothing varied.
 std::string to_text(const UnsteadyResults& unsteady) {
   if (unsteady.lines == 0) return "";
   const bool one = unsteady.lines == 1;
@@ -460,7 +475,7 @@ std::string to_text(const UnsteadyResults& unsteady) {
   return unsteady.example.empty() ? text : text + fmt::format(", such as `{}`", unsteady.example);
 }
 
-// Returns a sentence about the difference.
+// Returns the difference as a clause about the program: "it prints `a` instead of `b`".
 std::string to_text(const ResultsDifference& difference) {
   if (difference.got.empty()) return fmt::format("it does not print `{}`", difference.expected);
   if (difference.expected.empty()) {

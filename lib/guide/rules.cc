@@ -1,4 +1,5 @@
-// Reads rules from JSON, checks them, compiles their patterns and collects their literals.
+// Reads the rules of the guide from JSON, checks them, compiles their patterns and collects the
+// literals for the prefilter.
 #include "guide/rules.h"
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The words of the rule files for roles, corrections, statements and causes.
 constexpr std::pair<std::string_view, Role> kRoles[] = {
     {"error", Role::kError},     {"general", Role::kGeneral},
     {"silent", Role::kSilent},   {"consequence", Role::kConsequence},
@@ -52,6 +54,7 @@ constexpr std::pair<std::string_view, DiagCause> kCauses[] = {
     {"gpu-cannot-address", DiagCause::kGpuCannotAddress},
 };
 
+// Returns the value with this name in a table of pairs; nullopt if there is none.
 template <typename Table>
 auto named(const Table& table, std::string_view name)
     -> std::optional<std::decay_t<decltype(table[0].second)>> {
@@ -61,8 +64,8 @@ auto named(const Table& table, std::string_view name)
   return std::nullopt;
 }
 
-// Shorthands: the expression that replaces <name> in a pattern. Legion writes a task as `task f (ID
-// 3)`, `f (UID 3)` and `f(UID: 3)`.
+// Shorthands: the expression that replaces <name> in a pattern. For example, Legion writes a task
+// as `task f (ID 3)`, `f (UID 3)` or `f(UID: 3)`.
 constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"task", R"((?:(?:task|operation) )?(?P<task>\S.*?) \(U?ID:? (?P<uid>\d+)\))"},
     {"mapper", R"((?P<mapper>.+?))"},
@@ -75,9 +78,9 @@ constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"q", R"((?:[`'"]|\xe2\x80.))"},  // matches any quotation mark, ASCII or not
 };
 
-// Returns the pattern with shorthands replaced. A space then matches any number of spaces,
+// Returns the pattern with its shorthands replaced. A space then matches any number of spaces,
 // including none, because some of Legion's messages lack spaces. A quotation mark matches any
-// quotation mark.
+// quotation mark. Character classes and escapes stay as they are.
 std::string written_out(std::string_view pattern) {
   std::string text;
   bool in_class = false;
@@ -112,7 +115,8 @@ std::string written_out(std::string_view pattern) {
   return text;
 }
 
-// Returns a pattern that matches Groma's own diagnostic, as text and as JSON.
+// Returns a pattern that matches the diagnostic with this id wherever Groma printed it, as text or
+// as JSON. If `says` is not empty, the message must contain it.
 std::string pattern_of_diagnostic(const std::string& id, const std::string& says) {
   std::string words = RE2::QuoteMeta(says);
   for (std::size_t at; (at = words.find("\\ ")) != words.npos;) words.erase(at, 1);
@@ -126,10 +130,11 @@ std::string pattern_of_diagnostic(const std::string& id, const std::string& says
       id, with(R"re([^\n]*)re"), with(R"re((?:[^"\\]|\\.)*)re"));
 }
 
-// Reads the rules of one text and remembers the first error.
+// Reads the rules of one text. Keeps only the first error.
 class RuleReader {
  public:
-  // Reads the rules of one text into `set`. `own` rules must match their examples.
+  // Appends the rules to `set`. If `own` is true, the rules must match their own examples and refer
+  // only to their own groups.
   RuleReader(const Source& source, bool own, RuleSet* set)
       : source_(source), own_(own), set_(set) {}
 
@@ -160,6 +165,7 @@ class RuleReader {
   }
 
  private:
+  // Keeps the first error, with the name of the text and the rule.
   void fail(const std::string& why) {
     if (error_) return;
     error_ = Error{Error::Code::kMalformed,
@@ -167,7 +173,7 @@ class RuleReader {
                                : fmt::format("`{}`: rule `{}`: {}", source_.name(), id_, why)};
   }
 
-  // Reads a text, or a list of texts that are joined to one.
+  // Returns a text. A list of texts is joined to one, so that rule files can break long lines.
   std::string text(const Json& of, const char* key) {
     if (!of.contains(key)) return {};
     const Json& value = of[key];
@@ -192,6 +198,7 @@ class RuleReader {
     return all;
   }
 
+  // Returns a bool; false if the key is missing.
   bool truth(const Json& of, const char* key) {
     if (!of.contains(key)) return false;
     if (!of[key].is_boolean()) fail(fmt::format("`{}` is not a bool", key));
@@ -211,6 +218,7 @@ class RuleReader {
             truth(item, "checks"), truth(item, "to_gpu")};
   }
 
+  // Reads `advice`, which is one item or a list of items.
   std::vector<Advice> read_advice(const Json& json) {
     std::vector<Advice> all;
     if (!json.contains("advice")) return all;
@@ -220,7 +228,7 @@ class RuleReader {
     return all;
   }
 
-  // Reads `possible_causes`, which only a silent rule may have.
+  // Reads `possible_causes`. Only a rule with the role `silent` may have them.
   std::vector<PossibleCause> read_causes(const Json& json, Role role) {
     constexpr std::string_view kCauseKeys[] = {"text", "statement", "mapper", "checked", "change"};
     std::vector<PossibleCause> all;
@@ -247,6 +255,7 @@ class RuleReader {
     return all;
   }
 
+  // Reads the kinds of statements that a rule or a cause blames.
   std::vector<MappingStatement> statements_in(const Json& json) {
     std::vector<MappingStatement> all;
     for (const std::string& name : texts(json, "statement")) {
@@ -255,6 +264,7 @@ class RuleReader {
     return all;
   }
 
+  // Returns the value that a word stands for in the table. Fails for an unknown word.
   template <typename Table>
   auto choice(const Table& table, const std::string& name, const char* key)
       -> std::decay_t<decltype(table[0].second)> {
@@ -263,7 +273,8 @@ class RuleReader {
     return found.value_or(table[0].second);
   }
 
-  // Reads one rule and adds it to the set.
+  // Reads one rule and adds it to the set. An unknown key is an error, because it is probably
+  // misspelt.
   void read_rule(const Json& json) {
     constexpr std::string_view kKeys[] = {
         "id",           "role",      "hook",    "pattern",  "diagnostic",       "meaning",
@@ -306,7 +317,7 @@ class RuleReader {
     if (!error_) set_->rules.push_back(std::move(rule));
   }
 
-  // Reads what a rule says if another rule tells how the run failed.
+  // Reads the texts that replace `meaning` and `advice` if another rule tells how the run failed.
   void read_after_failure(const Json& json, Rule* rule) {
     if (!json.contains("after_failure")) return;
     const Json& texts = json["after_failure"];
@@ -339,7 +350,8 @@ class RuleReader {
     }
   }
 
-  // Reads and compiles the pattern of a rule.
+  // Reads the pattern of a rule and compiles it. A rule about Groma's own diagnostic needs no
+  // pattern, and a silent rule has none.
   void read_pattern(const Json& json, Rule* rule) {
     if (rule->role == Role::kSilent) return;
     std::string pattern = text(json, "pattern");
@@ -361,8 +373,8 @@ class RuleReader {
     read_literals(json, rule);
   }
 
-  // Checks that a rule says something, matches its example, and refers only to groups of its
-  // pattern.
+  // Checks that a rule has something to say, that its pattern matches its example, and that its
+  // texts refer only to groups of its pattern.
   void check_texts(const Rule& rule) {
     const bool speaks =
         rule.role != Role::kMetric && rule.role != Role::kHarmless && rule.role != Role::kSuccess;
@@ -398,7 +410,7 @@ class RuleReader {
     }
   }
 
-  // Checks that the groups in a text exist.
+  // Checks that every {group} in a text is one of `groups`.
   void check_groups(std::string_view text, const std::set<std::string, std::less<>>& groups) {
     for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
       const std::size_t end = text.find('}', at);
@@ -411,7 +423,8 @@ class RuleReader {
     }
   }
 
-  // Reads or derives the literals that every match of the pattern contains.
+  // Takes the literals of the rule file, or derives them from the pattern. Fails if a literal is
+  // too short to exclude most lines.
   void read_literals(const Json& json, Rule* rule) {
     for (const std::string& literal : texts(json, "literal")) {
       rule->literals.push_back(folded(literal));
@@ -445,7 +458,8 @@ const Rule* RuleSet::find(std::string_view id) const {
   return found == rules.end() ? nullptr : &*found;
 }
 
-// Returns the first rule for the diagnostic, or null.
+// Returns the first rule for the diagnostic; null if there is none. A rule may ask for a cause, or
+// for words in the message.
 const Rule* RuleSet::of_diagnostic(const Diagnostic& diagnostic) const {
   const std::string_view id = name_of(diagnostic.id);
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
@@ -457,7 +471,7 @@ const Rule* RuleSet::of_diagnostic(const Diagnostic& diagnostic) const {
   return found == rules.end() ? nullptr : &*found;
 }
 
-// Reads the rules of all texts and builds the prefilter from their literals.
+// The rules keep the order of the texts, because the first of several matching rules wins.
 Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts, std::size_t own) {
   auto set = std::make_shared<RuleSet>();
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -477,7 +491,7 @@ Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts,
 
 }  // namespace guide
 
-// Makes the rules of the user and those that come with Groma.
+// The user's rules come first, so they win over those that come with Groma.
 Result<GuideRules> GuideRules::make(std::span<const Source> own) {
   std::vector<Source> texts(own.begin(), own.end());
   for (const guide::RuleFile& file : guide::rule_files()) {

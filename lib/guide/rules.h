@@ -26,8 +26,8 @@ inline constexpr std::size_t kMaxRules = 4096;
 inline constexpr std::size_t kMaxPatternBytes = 4096;
 inline constexpr std::size_t kMinLiteral = 4;
 
-// What a match of a rule says about the run. A match of an earlier role takes precedence over
-// matches of all later roles.
+// What a match of a rule says about the run. If rules with different roles match, the role that
+// stands earlier in the list is explained.
 enum class Role : std::uint8_t {
   kError,        // the cause of a failure
   kGeneral,      // a failure that only its text explains: catch-all rules
@@ -54,7 +54,8 @@ enum class Mend : std::uint8_t {
   kBehind,
 };
 
-// A sentence of a rule's advice, or a part of one. `text` may contain groups of the pattern.
+// A sentence of a rule's advice, or a part of one. `text` may contain groups of the rule's pattern,
+// such as {task}.
 struct Advice {
   std::string text;
   bool joined = false;     // continues the sentence of the advice before it: "...; text"

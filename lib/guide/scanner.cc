@@ -1,5 +1,5 @@
-// Scans logs in blocks: the prefilter finds candidate lines, then the rules' patterns are matched
-// around the hits.
+// Scans logs in blocks: the prefilter finds lines in which a rule may match, then the patterns of
+// those rules are matched around the hits.
 #include "guide/scanner.h"
 
 #include <algorithm>
@@ -12,13 +12,16 @@ namespace groma::guide {
 namespace {
 
 constexpr int kFollowLines = 12;  // limit on the lines that belong to a match
+// Limits on the lines that are kept of a match, on their bytes, and on the matched parts of a line
+// that are remembered.
 constexpr std::size_t kMaxFollow = 8;
 constexpr std::size_t kShownBytes = 400;
 constexpr std::size_t kSpans = 64;
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
-// Returns the end of the escape sequence at `at`, or npos if the text ends within it.
+// Returns the end of the terminal escape sequence at `at`; npos if the text ends within it. What
+// only looks like an escape sequence ends after its first byte.
 std::size_t escape_end(const std::string& text, std::size_t at) {
   constexpr std::size_t kLongest = 256;
   if (at + 1 >= text.size()) return std::string::npos;
@@ -42,8 +45,8 @@ std::size_t escape_end(const std::string& text, std::size_t at) {
   return text.size() - at > kLongest ? at + 1 : std::string::npos;
 }
 
-// Returns the level in the last Realm prefix before `at`, such as 5 in `[0 - 7f2c] 1.2 {5}{legion}:
-// `. Returns 0 if there is none.
+// Returns the level in the last Realm prefix before `at`: 5 for `[0 - 7f2c] 1.2 {5}{legion}: `.
+// Returns 0 if there is none. Level 4 is a warning, 5 an error.
 int realm_level(std::string_view text, std::size_t at) {
   const std::size_t found = text.substr(0, at).rfind("}{");
   if (found == std::string_view::npos || found < 2 || text[found - 2] != '{') return 0;
@@ -51,9 +54,9 @@ int realm_level(std::string_view text, std::size_t at) {
   return digit >= '0' && digit <= '6' ? digit - '0' : 0;
 }
 
-// Returns the role of a match, with the severity that the log shows. Groma's diagnostics may be
-// lowered to warnings. Legion's warnings may have been errors in an older release, and are errors
-// under -lg:werror.
+// Returns the role of a match, corrected by the severity that the log shows. Groma's diagnostics
+// may have been lowered to warnings. What is a warning in one Legion release may be an error in
+// another, or with -lg:werror.
 Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
   const Role role = rule.role;
   if (!rule.diagnostic.empty()) {
@@ -74,8 +77,8 @@ Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std:
   return role;
 }
 
-// Counts line ends. Works on pieces whose count fits into a byte, so that the compiler can count
-// many bytes at once.
+// Counts line ends. Each piece is short enough for its count to fit into a byte, so that the
+// compiler can count many bytes at once.
 std::int64_t line_ends(std::string_view text) {
   constexpr std::size_t kPiece = 128;
   std::int64_t count = 0;
@@ -100,6 +103,7 @@ Scanner::Scanner(const RuleSet& rules) : rules_(rules), found_(rules.rules.size(
   buffer_.reserve(kBlockBytes);
 }
 
+// Lines are counted from 1 in each log.
 void Scanner::begin(std::string name) {
   finish();
   log_ = std::move(name);
@@ -116,6 +120,7 @@ void Scanner::read(std::string_view bytes) {
   }
 }
 
+// A log that does not end with a line end gets one.
 void Scanner::finish() {
   if (!buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
   scan_buffer();
@@ -124,8 +129,8 @@ void Scanner::finish() {
   following_.reset();
 }
 
-// Scans the complete lines of the buffer. If a single line fills the buffer, scans the part of it
-// that has enough text after it to be understood.
+// Scans the complete lines of the buffer and removes them. If a single line fills the buffer, scans
+// only the part that has enough text behind it.
 void Scanner::scan_buffer() {
   if (buffer_.empty()) return;
   clean(&buffer_);
@@ -133,6 +138,7 @@ void Scanner::scan_buffer() {
   const std::size_t line_end = block.rfind('\n');
   std::size_t until = line_end + 1, drop = until, seen = 0;
   if (line_end == std::string_view::npos) {
+    // Removing escape sequences has made room in the buffer, so more text is read first.
     if (block.size() < 3 * kWindowBytes) return;  // removing escape sequences has made room
     until = block.size() - kWindowBytes;
     drop = until - kWindowBytes;
@@ -146,7 +152,8 @@ void Scanner::scan_buffer() {
   seen_ = seen;
 }
 
-// Handles the hits that end in (from, until].
+// Handles the hits that end in (from, until]: finds the line of each hit, and tries the rules whose
+// literals it contains.
 void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) {
   if (following_) read_following_lines(block.substr(0, until));
   rules_.prefilter.scan(block, &hits_);
@@ -170,6 +177,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
     const bool begins = begin == 0 ? from == 0 : block[begin - 1] == '\n';
     const bool whole_line = begins && newline != nullptr && end - begin <= kLineBytes;
     std::size_t group_end = end;  // hits up to this offset are handled together
+    // In a long line, only the text around the hits is looked at.
     if (whole_line) {
       spans_.clear();
     } else {
@@ -195,8 +203,8 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
   if (gone > counted) lines_ += line_ends(block.substr(counted, gone - counted));
 }
 
-// Matches the rules of the window's hits. Catch-all rules are tried only if no other rule matched
-// the line, or the same words in a long line.
+// Tries the rules of the window's hits. Catch-all rules are tried only if no other rule matched the
+// line, or the same words in a long line.
 void Scanner::match_window(std::string_view block, Window window, bool whole_line) {
   const std::string_view text =
       without_return(block.substr(window.begin, window.end - window.begin));
@@ -207,7 +215,8 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
         return role != Role::kGeneral && role != Role::kConsequence;
       });
   auto end = last_resort;
-  // for a whole line, only ask whether the pattern matches, which is faster than finding where
+  // For a whole line, only asks first whether a pattern matches, because that is faster than
+  // finding where.
   if (whole_line) {
     end = std::remove_if(candidates_.begin(), last_resort,
                          [&](std::uint32_t rule) { return !matches(rule, text); });
@@ -218,8 +227,8 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   bool any = false;
   for (auto rule = candidates_.begin(); rule != end; ++rule) {
     const bool matched = match_rule(*rule, text, offset, whole_line);
-    // A harmless match keeps catch-all rules away from its own words only, because lines may have
-    // lost their line ends.
+    // Lines may have lost their line ends, so a harmless match keeps catch-all rules away only from
+    // its own words.
     any = any || (matched && rules_.rules[*rule].role != Role::kHarmless);
   }
   for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
@@ -229,20 +238,22 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   }
 }
 
+// Returns true if the pattern of the rule matches anywhere in the text.
 bool Scanner::matches(std::uint32_t rule, std::string_view text) const {
   const re2::StringPiece piece(text.data(), text.size());
   return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
-// Counts a match without its details if the rule's first match is known. Returns true if it did.
+// Counts a match if the first match of the rule is already known and its text is not needed.
+// Returns false if the caller must add the match itself.
 bool Scanner::count_without_details(std::uint32_t rule) {
   if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
   ++found_[rule].count;
   return true;
 }
 
-// Matches a rule in a text. In a complete line, a rule matches at most once; in a part of a longer
-// line, as often as possible.
+// Tries a rule on a text and adds its matches. In a complete line a rule matches at most once; in a
+// part of a longer line, as often as possible.
 bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                          bool whole_line) {
   const re2::StringPiece piece(text.data(), text.size());
@@ -257,6 +268,7 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
     const Span span{offset + static_cast<std::int64_t>(begin),
                     offset + static_cast<std::int64_t>(end)};
     from = std::max(end, begin + 1);
+    // The same words in overlapping windows count once.
     if (overlaps_match(span)) continue;
     any = true;
     if (spans_.size() >= kSpans) spans_.erase(spans_.begin(), spans_.begin() + kSpans / 2);
@@ -267,14 +279,15 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
   return any;
 }
 
+// Returns true if a match was already found in these words of the line.
 bool Scanner::overlaps_match(Span span) const {
   return std::any_of(spans_.begin(), spans_.end(), [&](const Span& other) {
     return span.begin < other.end && other.begin < span.end;
   });
 }
 
-// Notes a match. The details of the first match are kept, and of a metric also the text of the last
-// match.
+// Adds a match. Keeps the details of the first match only, and the text of the last match of a
+// metric.
 void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
                   std::int64_t offset) {
   const Rule& rule = rules_.rules[number];
@@ -292,7 +305,8 @@ void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin
   read_following_lines(rest_);
 }
 
-// Collects the lines after a match that begin as its rule says, until another message begins.
+// Collects the lines after a match that begin with one of the texts that the rule names. Ends at
+// the next message or after kFollowLines lines.
 void Scanner::read_following_lines(std::string_view lines) {
   RuleMatches& found = found_[*following_];
   while (!lines.empty() && follow_lines_ > 0) {
@@ -316,7 +330,8 @@ void Scanner::read_following_lines(std::string_view lines) {
   if (follow_lines_ <= 0) following_.reset();
 }
 
-// Removes terminal escape sequences and replaces NUL bytes by spaces.
+// Removes terminal escape sequences and replaces NUL bytes by spaces, so that patterns match the
+// text that a person sees.
 void Scanner::clean(std::string* text) {
   if (text->find('\x1b') == std::string::npos && text->find('\0') == std::string::npos) {
     return;
@@ -339,7 +354,7 @@ void Scanner::clean(std::string* text) {
   text->resize(kept);
 }
 
-// Returns true if a harmless rule matches the line.
+// Returns true if a rule says that the line is harmless.
 bool Scanner::is_harmless(std::string_view line) const {
   std::vector<Prefilter::Hit> hits;
   rules_.prefilter.scan(line, &hits);
@@ -351,6 +366,7 @@ bool Scanner::is_harmless(std::string_view line) const {
   return false;
 }
 
+// A text with more than one control character in twenty is binary.
 bool Scanner::is_binary() const {
   const auto controls = std::count_if(tail_.begin(), tail_.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
@@ -358,7 +374,7 @@ bool Scanner::is_binary() const {
   return 20 * static_cast<std::size_t>(controls) > tail_.size();
 }
 
-// Returns the last lines, without empty and harmless ones.
+// Goes backwards from the end of the text that was kept.
 std::vector<std::string> Scanner::last_lines() const {
   std::vector<std::string> lines;
   std::string_view rest(tail_);

@@ -1,5 +1,5 @@
-// Scanner: reads logs once, piece by piece, and keeps each rule's first match and its number of
-// matches. The memory that it needs depends on the rules, not on the size of the log.
+// Scanner: reads logs once, block by block, and keeps the first match and the number of matches of
+// each rule. The memory that it needs depends on the rules, not on the size of the log.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace groma::guide {
 
 inline constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-// A line of at most this length is treated as one message.
+// A line of at most this many bytes is treated as one message.
 inline constexpr std::size_t kLineBytes = 1024;
-// In a longer line, a rule looks only at parts around its literal, at most this far away from the
-// literal. Realm cuts its own lines at this length.
+// In a longer line, a rule looks only at the text around its literal, at most this many bytes away.
+// Realm cuts its own lines at this length.
 inline constexpr std::size_t kWindowBytes = 4096;
 inline constexpr std::size_t kLastLines = 8;
 
@@ -36,15 +36,17 @@ class Scanner {
  public:
   explicit Scanner(const RuleSet& rules);
 
+  // Begins another log. `name` is shown with the matches.
   void begin(std::string name);
+  // Reads the next bytes of the log, which may end anywhere.
   void read(std::string_view bytes);
-  // Treats the rest of the buffer as the last line.
+  // Treats what is left in the buffer as the last line.
   void finish();
 
   const std::vector<RuleMatches>& found() const { return found_; }  // the matches of each rule
   bool empty() const { return bytes_ == 0; }
-  // Returns the last lines of everything read, shortened and safe to show. Empty lines and harmless
-  // lines are left out.
+  // Returns the last lines of everything that was read, shortened and safe to show. Empty lines and
+  // lines that a rule calls harmless are left out.
   std::vector<std::string> last_lines() const;
   bool is_binary() const;  // true if the last lines contain binary data
 

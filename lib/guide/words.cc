@@ -1,5 +1,5 @@
-// Translates words of logs to those of the mapping language, and fills groups into the rules'
-// sentences.
+// Translates words of logs to those of the mapping language, and fills groups of a pattern into the
+// sentences of its rule.
 #include "guide/words.h"
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 namespace groma::guide {
 namespace {
 
+// Limit on the bytes of a group that are shown.
 constexpr std::size_t kShownGroup = 300;
 
+// The names and numbers that Legion and Realm print, and our words for them.
 constexpr std::pair<std::string_view, std::string_view> kProcessors[] = {
     {"TOC_PROC", "GPU"}, {"LOC_PROC", "CPU"}, {"OMP_PROC", "OMP"}, {"IO_PROC", "IO"},
     {"PY_PROC", "PY"},   {"1", "GPU"},        {"2", "CPU"},        {"4", "IO"},
@@ -26,12 +28,14 @@ constexpr std::pair<std::string_view, std::string_view> kMemories[] = {
     {"system", "SYSMEM"},     {"framebuffer", "FBMEM"}, {"zero-copy", "ZCMEM"},
 };
 
+// The Legion flags that add processors or memories of a kind.
 constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
     {"GPU", "-ll:gpu N"},       {"FBMEM", "-ll:gpu N"},      {"ZCMEM", "-ll:gpu N"},
     {"OMP", "-ll:ocpu N"},      {"SOCKMEM", "-ll:nsize MB"}, {"RDMEM", "-ll:rsize MB"},
     {"SYSMEM", "-ll:csize MB"}, {"CPU", "-ll:cpu N"},
 };
 
+// Returns our word for a word of a log; the word itself if it is not in the table.
 template <typename Table>
 std::string word_of(const Table& table, std::string_view word) {
   for (const auto& [theirs, ours] : table) {
@@ -52,7 +56,8 @@ std::string_view legion_flag(std::string_view kind) {
   return "";
 }
 
-// Returns the texts that the groups of the rule's pattern match.
+// Groups that matched nothing are left out. The group `quoted`, a message in JSON, is stored as
+// `message`.
 Groups groups_of(const Rule& rule, std::string_view text) {
   Groups groups;
   if (rule.regex == nullptr) return groups;
@@ -76,7 +81,7 @@ Groups groups_of(const Rule& rule, std::string_view text) {
   return groups;
 }
 
-// Returns the template with its groups filled in.
+// A brace without its partner stays as it is.
 std::string filled(std::string_view text, const Groups& groups) {
   std::string made;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -98,7 +103,7 @@ std::string filled(std::string_view text, const Groups& groups) {
   return made;
 }
 
-// Returns the text as a sentence.
+// An empty text stays empty.
 std::string sentence(std::string text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
     text.pop_back();
@@ -107,12 +112,13 @@ std::string sentence(std::string text) {
   const bool ended = std::string_view(".!?:;").find(text.back()) != std::string_view::npos;
   if (!ended && !text.ends_with(".)")) text += '.';
   const std::string_view word = std::string_view(text).substr(0, text.find(' '));
-  // the name of a file keeps its first letter
+  // A first word with a point or a slash inside is the name of a file and keeps its first letter.
   if (word.substr(0, word.size() - 1).find_first_of("./") != word.npos) return text;
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }
 
+// Rules may give the same advice several times.
 void add_sentence(std::string text, std::vector<std::string>* list) {
   text = sentence(std::move(text));
   if (text.empty() || std::find(list->begin(), list->end(), text) != list->end()) return;
