@@ -1,9 +1,9 @@
 // anneal: simulated annealing over the search space. The search begins at the first of several
-// starting points that runs, or else at random ones. A neighbour differs in a few decisions,
-// sometimes for all tasks or regions alike. A neighbour that is worse by a share x of the score is
-// accepted with probability exp(-x / temperature). The temperature falls from kHot to kCold within
-// a cycle. The next cycle begins at the best and is twice as long. The cycles do not depend on the
-// budget, so a search can be resumed with a larger budget.
+// starting points that runs, or else at random ones. A neighbour of a mapping differs from it in a
+// few decisions, sometimes for all tasks or regions alike. A neighbour that is slower by a share x
+// of the score is accepted with probability exp(-x / temperature). The temperature falls from kHot
+// to kCold within a cycle. The next cycle begins at the best mapping and is twice as long. The
+// cycles do not depend on the budget, so a search can be resumed with a larger budget.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,8 @@ constexpr double kMore = 0.3;             // probability of changing yet another
 constexpr double kWide = 0.3;             // probability of a change for all tasks or regions
 constexpr std::size_t kMost = 4;          // limit of decisions that change together
 constexpr std::int64_t kFirstCycle = 10;  // number of proposals in the first cycle
-// From this cycle length on, four proposals are tried concurrently.
+// From this cycle length on, four proposals are made at once, so that they can be tried
+// concurrently.
 constexpr std::int64_t kMany = 160;
 constexpr int kTries = 1000;  // attempts to find an untried choice
 
@@ -42,6 +43,7 @@ class Anneal : public Proposer {
   void learn(const Step& step) override;
 
  private:
+  // A mapping, as the chosen option of each decision, and its score; infinite if it did not run.
   struct State {
     Choice choice;
     double score = std::numeric_limits<double>::infinity();
@@ -62,6 +64,7 @@ class Anneal : public Proposer {
   // The number of the proposal at which the current cycle began, and the cycle's length.
   std::int64_t begin_ = 0, length_ = kFirstCycle;
   double temperature_ = kHot;
+  // A proposal whose result is not known yet.
   struct Tried {
     std::int64_t tag = 0;
     Choice choice;
@@ -71,8 +74,7 @@ class Anneal : public Proposer {
   ScoreMemory memory_;
 };
 
-// Begins the next cycle if the present one is over, and proposes one neighbour, or four in long
-// cycles.
+// Begins the next cycle if the current one is over. Proposes one neighbour, or four in long cycles.
 std::vector<Proposal> Anneal::propose(Round& round) {
   if (tags_ - begin_ >= length_) {
     begin_ = tags_;
@@ -96,8 +98,8 @@ std::vector<Proposal> Anneal::propose(Round& round) {
   return proposals;
 }
 
-// Finds a choice that was not tried before. Choices that were tried are accepted or rejected again
-// with their known scores. Returns false after kTries attempts.
+// Finds a mapping that was not tried before. A mapping that was tried is accepted or rejected again
+// with its known score, so that the search moves on. Returns false after kTries attempts.
 bool Anneal::next(Choice& choice) {
   for (int i = 0; i < kTries; ++i) {
     if (current_.runs()) {
@@ -119,7 +121,7 @@ bool Anneal::next(Choice& choice) {
   return false;
 }
 
-// Returns the current choice with one to kMost random changes.
+// Returns the current mapping with one to kMost random changes.
 Choice Anneal::neighbour() {
   Choice choice = current_.choice;
   std::size_t changes = 1;
@@ -134,8 +136,8 @@ Choice Anneal::neighbour() {
   return choice;
 }
 
-// Copies the option of decision d to the same decision of all other tasks or regions that have this
-// option.
+// Gives the chosen option of decision d to the same decision of all other tasks or regions that
+// have this option. Many good mappings treat all tasks alike.
 void Anneal::widen(std::size_t d, Choice& choice) const {
   const Decision& from = space_.decisions()[d];
   if (from.statement == MappingStatement::kLayout) return;
@@ -149,7 +151,8 @@ void Anneal::widen(std::size_t d, Choice& choice) const {
   }
 }
 
-// Moves to a choice if it is better, or else with the probability exp(-worse / temperature).
+// Moves to a mapping if it is better, or else with the probability exp(-worse / temperature). A
+// mapping that failed is never accepted.
 void Anneal::go_on(Choice choice, double score) {
   if (!std::isfinite(score)) return;
   const double worse = (score - current_.score) / std::max(std::abs(current_.score), 1e-300);
@@ -158,7 +161,7 @@ void Anneal::go_on(Choice choice, double score) {
   }
 }
 
-// Remembers the score, and moves to the choice if it is accepted.
+// Remembers the score of a proposal, and moves to it if it is accepted.
 void Anneal::learn(const Step& step) {
   for (Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;

@@ -1,4 +1,4 @@
-// Bandit: chooses the technique to use next by the area under the curve of its successes.
+// Bandit: chooses the search technique to use next by the area under the curve of its successes.
 #include "propose/bandit.h"
 
 #include <algorithm>
@@ -28,12 +28,13 @@ void Bandit::record_use(std::size_t technique, bool success) {
   if (oldest.success) --old.successes;
 }
 
+// The area is divided by the largest possible one, in which every use succeeds.
 double Bandit::area_under_curve(std::size_t technique) const {
   const Arm& arm = arms_[technique];
   return arm.uses == 0 ? 0 : 2 * arm.sum / (arm.uses * (arm.uses + 1));
 }
 
-// The area plus exploration * sqrt(2 log2(all uses) / uses), as in AUCBanditQueue.
+// The score is the area plus exploration * sqrt(2 log2(all uses) / uses), as in AUCBanditQueue.
 double Bandit::score(std::size_t technique) const {
   const double uses = arms_[technique].uses;
   if (uses == 0) return std::numeric_limits<double>::infinity();

@@ -1,9 +1,9 @@
 // ccd: AutoMap's constrained coordinate-wise descent (Teixeira et al., SC'23) over the search
-// space. It varies one task after the other, the one with the longest run time first: each
-// processor kind, then each argument on that kind (largest first) in each memory. A faster choice
-// stays. Arguments that share data are constrained to one memory: moving one moves the others, and
-// moves tasks that cannot address that memory. After each of five rotations the constraints with
-// the smallest overlaps are dropped, until none is left.
+// space. The proposer varies one task after the other, the one with the longest run time first:
+// each processor kind, then each argument on that kind (largest first) in each memory. A faster
+// choice is kept. Arguments that share data are constrained to one memory: moving one moves the
+// others, and moves tasks that cannot address that memory. After each of five rotations through all
+// tasks, the constraints with the smallest overlaps are dropped, until no constraint is left.
 //
 // Differences from AutoMap: the memory of an argument is the memory of its collection on a
 // processor kind, as in the search space. The memories of one argument are tried together. Layouts,
@@ -41,10 +41,12 @@ class Ccd : public Proposer {
   void learn(const Step& step) override;
 
  private:
+  // A processor kind on which a task can run.
   struct Kind {
     ProcKind kind;
     std::uint32_t option;  // the option of the Task decision that lists only this kind
   };
+  // A task whose processor kind the search space can decide.
   struct Task {
     std::uint32_t number = 0;  // index in the workload
     std::string name;
@@ -68,11 +70,12 @@ class Ccd : public Proposer {
   void make_axes(const ProfileFacts* profile);
   std::vector<Choice> candidates(const Axis& axis) const;
   std::string words(const Axis& axis) const;
+  // Returns the best choice with one task on another kind and one collection in another memory.
   Choice moved(std::size_t task, std::size_t kind, std::uint32_t collection, MemKind memory) const;
   ProcKind kind_of(const Task& task, const Choice& choice) const;
   void run_on(const Task& task, const Kind& kind, Choice& choice) const;
-  // Returns true if the task can address the memory, on its kind or on another kind. Moves the task
-  // to that kind, preferably `first`.
+  // Returns true if the task can address the memory from its processor kind or from another one of
+  // its kinds. In the second case moves the task there, to `first` if possible.
   bool reach(const Task& task, MemKind memory, ProcKind first, Choice& choice) const;
   void place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice& choice) const;
   bool addresses(ProcKind kind, MemKind memory) const {
@@ -84,13 +87,13 @@ class Ccd : public Proposer {
   Collections collections_;
   std::array<std::array<bool, kMemKindCount>, kProcKindCount> addresses_{};
   std::vector<Task> tasks_;
-  // The decision for each region and processor kind.
+  // The index of the Region decision for each region and processor kind.
   std::map<std::pair<std::string, ProcKind>, std::size_t> regions_;
-  std::size_t loosest_ = 0;  // overlaps before this index were dropped as constraints
+  std::size_t loosest_ = 0;  // overlaps before it do not count
 
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  bool profiled_ = false;  // true: a starting point has run
+  bool profiled_ = false;  // true: a starting point ran
 
   Choice best_;
   double best_score_ = std::numeric_limits<double>::infinity();
@@ -102,6 +105,7 @@ class Ccd : public Proposer {
   ScoreMemory tried_;
 };
 
+// Works out which memories each processor kind can address on some node of the machine.
 Ccd::Ccd(const Problem& problem)
     : space_(*problem.machine, problem.inputs.front()),
       collections_(collections_of(problem.inputs.front())),
@@ -122,7 +126,8 @@ Ccd::Ccd(const Problem& problem)
   make_tasks(problem);
 }
 
-// Collects the tasks with a Task decision and the Region decisions of the search space.
+// Collects the tasks that have a Task decision, with the kinds on which they can run, and the
+// Region decisions of the search space.
 void Ccd::make_tasks(const Problem& problem) {
   const app::Data& data = problem.inputs.front().data();
   const std::vector<Decision>& decisions = space_.decisions();
@@ -148,8 +153,8 @@ void Ccd::make_tasks(const Problem& problem) {
   }
 }
 
-// Makes the axes of a rotation: first those of tasks, then the other decisions in stages. Tasks
-// that the profile names come first, sorted by run time.
+// Makes the axes of a rotation: first those of tasks, the task with the longest run time first,
+// then all other decisions. `profile` gives the run times and may be null.
 void Ccd::make_axes(const ProfileFacts* profile) {
   std::vector<double> shares(tasks_.size(), 0);
   if (profile != nullptr) {
@@ -172,6 +177,8 @@ void Ccd::make_axes(const ProfileFacts* profile) {
     }
   }
 
+  // The other decisions are varied in this order: layouts, instance limits, mapping functions, then
+  // the rest. Within a stage they follow the order of the tasks.
   const std::vector<Decision>& decisions = space_.decisions();
   const auto stage = [](MappingStatement statement) {
     switch (statement) {
@@ -204,7 +211,8 @@ void Ccd::make_axes(const ProfileFacts* profile) {
   for (const auto& [stage_of, place, d] : plain) axes_.push_back({0, 0, -1, d, true});
 }
 
-// Proposes all candidates of the next axis that were not tried before.
+// Proposes all mappings along the next axis that were not tried before. Before any mapping has run,
+// proposes a starting point. After the last rotation nothing is proposed, which ends the search.
 std::vector<Proposal> Ccd::propose(Round& round) {
   std::vector<Choice> fresh;
   std::string why = "to begin with";
@@ -216,6 +224,8 @@ std::vector<Proposal> Ccd::propose(Round& round) {
     if (next_axis_ == axes_.size()) {
       next_axis_ = 0;
       ++rotation_;
+      // The overlaps are sorted by size. After each rotation another quarter of them is dropped, so
+      // the last rotation has no constraints.
       loosest_ =
           collections_.overlaps.size() * static_cast<std::size_t>(rotation_) / (kRotations - 1);
       continue;
@@ -240,8 +250,8 @@ std::vector<Proposal> Ccd::propose(Round& round) {
   return proposals;
 }
 
-// Keeps a choice that is better than the best by more than the noise. The first success supplies
-// the profile for the order of the tasks.
+// Keeps a mapping that is better than the best by more than the noise. The first mapping that runs
+// supplies the profile, which decides the order of the tasks.
 void Ccd::learn(const Step& step) {
   for (const Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;
@@ -257,7 +267,8 @@ void Ccd::learn(const Step& step) {
   }
 }
 
-// Returns the choices that differ from the best only along this axis.
+// Returns the choices that differ from the best only along this axis: each option of a plain
+// decision, or the argument in each memory that the kind can address.
 std::vector<Choice> Ccd::candidates(const Axis& axis) const {
   std::vector<Choice> made;
   if (axis.plain) {
@@ -282,7 +293,7 @@ std::vector<Choice> Ccd::candidates(const Axis& axis) const {
   return made;
 }
 
-// Describes an axis for people.
+// Returns the words that describe an axis to people: "step on GPU, tiles elsewhere".
 std::string Ccd::words(const Axis& axis) const {
   if (axis.plain) return space_.decisions()[axis.decision].head;
   const Task& task = tasks_[axis.task];
@@ -292,8 +303,9 @@ std::string Ccd::words(const Axis& axis) const {
                      collections_.all[static_cast<std::size_t>(axis.argument)].names.front());
 }
 
-// Returns the best choice, changed so that the task runs on this kind and the collection is in this
-// memory. Collections that are connected by a remaining constraint move to this memory, too.
+// Returns the best choice, changed so that the task runs on this kind and the collection lies in
+// this memory. Collections that still share a constraint with it move to the same memory, and so do
+// those that share one with them.
 Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
                   MemKind memory) const {
   Choice choice = best_;
@@ -324,7 +336,8 @@ Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
   return choice;
 }
 
-// Returns the kind on which a task runs. Without a Task decision, uses the default order of kinds.
+// Returns the kind on which a task runs under a choice. Its Task decision may list several kinds or
+// none; then the first kind in the default order counts.
 ProcKind Ccd::kind_of(const Task& task, const Choice& choice) const {
   for (const Kind& kind : task.kinds) {
     if (kind.option == choice[task.decision]) return kind.kind;
@@ -337,11 +350,12 @@ ProcKind Ccd::kind_of(const Task& task, const Choice& choice) const {
   return ProcKind::kCpu;
 }
 
+// Changes the Task decision only if the task does not run on this kind already.
 void Ccd::run_on(const Task& task, const Kind& kind, Choice& choice) const {
   if (kind_of(task, choice) != kind.kind) choice[task.decision] = kind.option;
 }
 
-// Prefers `first`, otherwise takes the first kind of the task that can address the memory.
+// Prefers the kind `first`; otherwise takes the first kind of the task that can address the memory.
 bool Ccd::reach(const Task& task, MemKind memory, ProcKind first, Choice& choice) const {
   if (addresses(kind_of(task, choice), memory)) return true;
   const Kind* other = nullptr;
@@ -354,8 +368,8 @@ bool Ccd::reach(const Task& task, MemKind memory, ProcKind first, Choice& choice
   return true;
 }
 
-// Places a collection in a memory for tasks on a kind. Does nothing if the present statements
-// already place it there.
+// Places a collection in a memory for the tasks on one kind. Does nothing if the present decisions,
+// or the statements with which every mapping begins, already place it there.
 void Ccd::place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice& choice) const {
   const std::vector<std::string>& names = collections_.all[collection].names;
   const std::size_t* own = region_decision(names.front(), kind);
@@ -380,6 +394,7 @@ void Ccd::place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice&
   }
 }
 
+// Returns null if the space has no Region decision for them.
 const std::size_t* Ccd::region_decision(const std::string& region, ProcKind kind) const {
   const auto found = regions_.find({region, kind});
   return found == regions_.end() ? nullptr : &found->second;

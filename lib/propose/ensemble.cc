@@ -1,4 +1,5 @@
-// Ensemble. Source: opentuner/search/{driver,metatechniques}.py.
+// Ensemble: collects the requests of a generation and distributes their results. Source:
+// opentuner/search/{driver,metatechniques}.py.
 #include "propose/ensemble.h"
 
 #include <algorithm>
@@ -7,10 +8,12 @@
 namespace groma::tuning {
 namespace {
 
-constexpr int kEmptyGenerations = 500;  // the search ends after so many empty generations in a row
+// The search ends after this number of consecutive generations without a request.
+constexpr int kEmptyGenerations = 500;
 
 }  // namespace
 
+// The rates are OpenTuner's. The order of the techniques is that of kTechniques.
 Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
     : space_(std::move(parameters)),
       shared_{space_, Draws(seed), ScoreMemory(), nullptr},
@@ -21,8 +24,9 @@ Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
   techniques_.push_back(std::make_unique<NelderMead>());
 }
 
-// Finishes the last generation, then collects requests until the new generation is full or no
-// technique has one.
+// Distributes the results of the last generation, then collects requests until the new generation
+// is full or no technique has another one. A technique may pause for one generation and have a
+// request in the next, so some empty generations do not end the search.
 std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
   std::vector<Request> requests;
   if (space_.size() == 0) return requests;
@@ -34,7 +38,7 @@ std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
   return requests;
 }
 
-// Adds one request of the technique that the bandit prefers. Returns false if no technique has one.
+// Adds one request of the technique with the best score that has one. Returns false if none has.
 bool Ensemble::add_request(std::vector<Request>& requests) {
   for (const std::size_t technique : bandit_.techniques_by_score(shared_.draws)) {
     const Technique::Request asked = techniques_[technique]->ask(shared_);
@@ -43,6 +47,8 @@ bool Ensemble::add_request(std::vector<Request>& requests) {
       bandit_.record_use(technique, false);
       continue;
     }
+    // A known configuration needs no run. One that another request of this generation already has
+    // gets that one's result.
     PendingRequest pending{++requests_, asked.trial, technique};
     if (shared_.knows(*pending.trial)) {
       pending.repeated = pending.told = true;
@@ -58,6 +64,7 @@ bool Ensemble::add_request(std::vector<Request>& requests) {
   return false;
 }
 
+// Requests that repeat an earlier configuration are ignored, because their results are known.
 void Ensemble::tell(std::int64_t number, double score, bool ok) {
   for (PendingRequest& pending : pending_) {
     if (pending.number != number || pending.repeated) continue;
@@ -66,8 +73,8 @@ void Ensemble::tell(std::int64_t number, double score, bool ok) {
   }
 }
 
-// Records the results in the order of the requests, then tells each technique and the bandit in the
-// same order.
+// Stores the results in the order of the requests, then tells each technique and the bandit in the
+// same order. A request without a result stays pending.
 void Ensemble::finish_generation() {
   for (PendingRequest& pending : pending_) {
     if (!pending.told || pending.repeated) continue;

@@ -1,11 +1,11 @@
-// Ensemble: OpenTuner's default search (AUCBanditMetaTechniqueA). For each request, a bandit
-// chooses one of four techniques. The ensemble knows nothing about mappings: it asks for
-// configurations of its parameters and is told their scores.
+// Ensemble: OpenTuner's default search (AUCBanditMetaTechniqueA). A bandit chooses which of four
+// techniques makes the next request. The ensemble knows nothing about mappings: its caller asks for
+// configurations of parameters and reports their scores.
 //
 // Requests come in generations of four, as in OpenTuner. Results are used only after the whole
-// generation was tried. A configuration that was tried before counts as a request and gets the
-// earlier result. The reason of a failure is not used. Unlike OpenTuner, the ensemble sends no time
-// limits, and it forgets the oldest configurations beyond the last ScoreMemory::kKept.
+// generation was tried. A configuration that was tried before counts as a request and gets its
+// earlier result. The reason of a failure is not used. Two things differ from OpenTuner: the
+// ensemble sets no time limits, and it remembers only the last ScoreMemory::kKept configurations.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,7 @@ class Ensemble {
   Ensemble(const Ensemble&) = delete;
   Ensemble& operator=(const Ensemble&) = delete;
 
+  // A configuration to try.
   struct Request {
     std::int64_t number = 0;  // from 1
     Configuration configuration;
@@ -44,6 +45,7 @@ class Ensemble {
   void tell(std::int64_t number, double score, bool ok = true);
 
  private:
+  // A request of the current generation, with what is known about its result.
   struct PendingRequest {
     std::int64_t number = 0;
     TrialRef trial;

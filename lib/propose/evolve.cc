@@ -1,7 +1,7 @@
 // evolve: a language model changes programs of a population, which is divided into islands. The
-// method and its constants are those of OpenEvolve. Each island is a grid by length and by distance
-// from other programs; a cell keeps its fittest program. An archive keeps the best programs of all
-// islands.
+// method and its constants are those of OpenEvolve. Each island is a grid whose two axes are the
+// length of a program and its distance from other programs; each cell keeps its fittest program. An
+// archive keeps the best programs of all islands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr int kNear = 2;         // cells at most this many bins apart are near 
 constexpr int kFailedEdits = 2;  // failed edits in a row before whole texts are requested
 constexpr std::size_t kMaxPending = 64;
 
-// A program of the population of an island.
+// A program of the population of an island, and its result.
 struct IslandMember {
   std::int64_t id = 0;
   std::int64_t parent = 0;  // 0: no parent
@@ -43,7 +43,8 @@ struct IslandMember {
 };
 using Shared = std::shared_ptr<const IslandMember>;
 
-// Returns a cheap distance between two texts, from their lengths, line counts and letter counts.
+// Returns a cheap distance between two texts, from their lengths, numbers of lines and counts of
+// each character.
 double distance_of(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   const auto count = [](const std::string& text) {
@@ -58,20 +59,22 @@ double distance_of(const std::string& a, const std::string& b) {
   return 0.1 * length + 10 * std::abs(x['\n'] - y['\n']) + letters;
 }
 
-// A cell of an island's grid.
+// The position of a cell in the grid of an island.
 struct Cell {
   std::size_t length = 0, distance = 0;
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
 
-// Divides the range of the values seen so far into bins.
+// Divides the range of all values seen so far into kBins bins of equal width.
 class Scale {
  public:
+  // Extends the range, so that the bin of an older value may change.
   void see(double value) {
     least_ = seen_ ? std::min(least_, value) : value;
     most_ = seen_ ? std::max(most_, value) : value;
     seen_ = true;
   }
+  // Returns the number of the bin, from 0; 0 if all values are equal.
   std::size_t bin(double value) const {
     if (!(most_ > least_)) return 0;
     const double part = std::clamp((value - least_) / (most_ - least_), 0.0, 1.0);
@@ -83,7 +86,7 @@ class Scale {
   double least_ = 0, most_ = 0;
 };
 
-// A part of the population, as a grid of cells.
+// A part of the population: its members, the fittest first, and the grid of its fittest programs.
 struct Island {
   std::vector<Shared> members;
   std::map<Cell, Shared> cells;
@@ -101,7 +104,7 @@ class Evolve : public Proposer {
   std::string_view name() const override { return "evolve"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // Asks for changes of one parent from each of the next islands.
+  // Asks the model to change one parent from each of the next islands. Returns the usable changes.
   std::vector<Proposal> propose(Round& round) override {
     const std::size_t count = std::min(round.most(), kWorkers);
     std::vector<Attempt> attempts;
@@ -139,7 +142,8 @@ class Evolve : public Proposer {
     return proposals;
   }
 
-  // Adds a text that ran to its island, the archive and the references.
+  // Adds a program that ran to its island, the archive and the references. Ignores a program that
+  // failed.
   void learn(const Step& step) override {
     const auto found = pending_.find(step.proposal.tag);
     Attempt attempt;
@@ -167,13 +171,15 @@ class Evolve : public Proposer {
     keep_best(archive_, member, kArchive);
     if (ours) {
       insert(attempt.island, member);
-    } else {  // the texts with which the search starts go to every island
+    } else {
+      // The text with which the search starts has no island and goes to every island.
       for (std::size_t island = 0; island < kIslands; ++island) insert(island, member);
     }
     limit_population(member);
   }
 
  private:
+  // A question to the model: which parent of which island is changed.
   struct Attempt {
     std::size_t island = 0;
     Shared parent;  // null: the problem's start
@@ -184,12 +190,13 @@ class Evolve : public Proposer {
     return member == nullptr ? round.problem().start : member->text;
   }
 
-  // Returns a random number in [0, 1).
+  // Returns a random number from 0 to below 1.
   double draw() { return draws_.unit(); }
   std::size_t draw_below(std::size_t count) {
     return std::min(static_cast<std::size_t>(draw() * static_cast<double>(count)), count - 1);
   }
 
+  // Returns the mean distance of the text to the reference programs.
   double distance(const std::string& text) const {
     if (references_.empty()) return 0;
     double sum = 0;
@@ -197,15 +204,19 @@ class Evolve : public Proposer {
     return sum / static_cast<double>(references_.size());
   }
 
+  // Returns the cell of a member in the present grid.
   Cell cell_of(const IslandMember& member) const {
     return {lengths_.bin(static_cast<double>(member.text.size())), distances_.bin(member.distance)};
   }
 
+  // Inserts the member into a list that is sorted by fitness, and drops the worst beyond the limit.
   static void keep_best(std::vector<Shared>& list, const Shared& member, std::size_t most) {
     list.insert(std::upper_bound(list.begin(), list.end(), member, fitter), member);
     if (list.size() > most) list.pop_back();
   }
 
+  // Adds a member to an island. The island migrates after kMigrationInterval members that were made
+  // on it.
   void insert(std::size_t number, const Shared& member) {
     Island& island = islands_[number];
     Shared& owner = island.cells[cell_of(*member)];
@@ -217,8 +228,8 @@ class Evolve : public Proposer {
     migrate(number);
   }
 
-  // Copies the best tenth to both neighbours on the ring. Members that came from another island are
-  // not copied.
+  // Copies the best tenth of an island to both neighbours on the ring of islands. Members that came
+  // from another island are not copied again.
   void migrate(std::size_t number) {
     const std::vector<Shared> from = islands_[number].members;
     const std::size_t count = share(from.size(), kMigrants);
@@ -237,11 +248,13 @@ class Evolve : public Proposer {
     }
   }
 
+  // Returns a part of a number, rounded up.
   static std::size_t share(std::size_t of, double part) {
     return static_cast<std::size_t>(std::ceil(static_cast<double>(of) * part));
   }
 
-  // Removes the worst members until the population is within its limit. The newest member stays.
+  // Removes the worst members of all islands until the population is within its limit. The newest
+  // member stays.
   void limit_population(const Shared& newest) {
     std::size_t all = 0;
     for (const Island& island : islands_) all += island.members.size();
@@ -260,8 +273,9 @@ class Evolve : public Proposer {
     }
   }
 
-  // Draws a parent: any member of the island, a member of the archive (preferably of this island),
-  // or a member by fitness.
+  // Draws the program to change. With probability kExplore it is any member of the island, with
+  // probability kExploit a member of the archive (preferably of this island), and otherwise a
+  // member whose probability grows with its fitness.
   Shared sample(std::size_t number) {
     const std::vector<Shared>& members = islands_[number].members;
     if (members.empty()) return archive_.empty() ? nullptr : archive_.front();
@@ -287,8 +301,8 @@ class Evolve : public Proposer {
     return members.front();
   }
 
-  // Returns the island's best and elite, members of near cells, and random members, without the
-  // parent.
+  // Returns up to kInspirations programs for the prompt, without the parent: the best tenth of the
+  // island, members of cells near the parent's, and random members.
   std::vector<Shared> inspirations(const Island& island, const Shared& parent) {
     std::vector<Shared> chosen;
     const auto add = [&](const Shared& member) {
@@ -315,10 +329,12 @@ class Evolve : public Proposer {
     return chosen;
   }
 
+  // Returns true if the model is asked for whole programs instead of edits. Some models cannot
+  // write edits.
   bool whole() const { return asker_.writes_programs() || failed_edits_ >= kFailedEdits; }
 
-  // Builds the prompt: the language and the problem, the parent, attempts, other programs, the
-  // task.
+  // Builds the prompt: the language and the problem, the parent, recent attempts, other programs,
+  // failures and the task. A program is shown only once.
   void build(Prompt& prompt, Round& round, const Attempt& attempt, const Segments& base) {
     const Problem& problem = round.problem();
     const Island& island = islands_[attempt.island];
@@ -350,7 +366,7 @@ class Evolve : public Proposer {
     add_task(prompt, problem);
   }
 
-  // Returns the members by distance, largest first.
+  // Returns the members, those with the largest distance from the references first.
   static std::vector<Shared> different(const Island& island) {
     std::vector<Shared> members = island.members;
     std::stable_sort(members.begin(), members.end(),
@@ -358,6 +374,7 @@ class Evolve : public Proposer {
     return members;
   }
 
+  // Returns the score of a member in words.
   static std::string words_of(const IslandMember& member, const Evaluator& evaluator) {
     Evaluation evaluation;
     evaluation.status = Evaluation::Status::kOk;
@@ -365,7 +382,8 @@ class Evolve : public Proposer {
     return score_words(evaluation, evaluator);
   }
 
-  // Adds the current program's score, features and feedback, and how it compares with its parent.
+  // Adds the score and the feedback of the current program, its cell, and how it compares with its
+  // own parent.
   void add_state(Prompt& prompt, const Round& round, const Shared& parent) {
     if (parent == nullptr) {
       prompt.user("FITNESS of the current program: not known, it was not run yet\n");
@@ -389,7 +407,8 @@ class Evolve : public Proposer {
     for (FeedbackLine& line : lines) prompt.user(std::move(line.text), line.stage);
   }
 
-  // Adds the island's latest members, each with its change and its result.
+  // Adds the latest members of the island, each with its change and whether it improved on its
+  // parent.
   static void add_attempts(Prompt& prompt, const Round& round, const Island& island) {
     std::vector<Shared> recent = island.members;
     std::stable_sort(recent.begin(), recent.end(),
@@ -407,7 +426,7 @@ class Evolve : public Proposer {
     }
   }
 
-  // Asks for edits, or for a whole text after several failed edits.
+  // Asks for edits in SEARCH/REPLACE form, or for a whole text after several failed edits.
   void add_task(Prompt& prompt, const Problem& problem) const {
     if (whole()) {
       prompt.user("TASK: write a better one.\n" + whole_format(problem, asker_.writes_programs()));

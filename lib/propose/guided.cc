@@ -1,7 +1,7 @@
-// guided: the proposer that needs no language model. It reads why a run failed or where its time
-// went, and changes what did not fit or what costs the most. It searches the whole language. If a
-// cheaper evaluator is available for estimates, guided tries thousands of changes with it and
-// proposes the best ones.
+// guided: the proposer that needs no language model. From the feedback about a run, it reads why
+// the run failed or where its time went, and changes what did not fit or what costs the most. It
+// can use the whole language. If a cheaper evaluator gives estimates, guided tries thousands of
+// changes with it and proposes the best ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ class Guided : public Proposer {
   std::string_view name() const override { return "guided"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // First makes room if memory is short, then proposes the drafts with the best estimates, then one
-  // change at a time.
+  // While no mapping has run because memory is short, proposes mappings that make room. Then
+  // proposes the drafts with the best estimates, and then one change at a time.
   std::vector<Proposal> propose(Round& round) override {
     if (round.has_estimates() && !searched_) {
       search(round);
@@ -49,6 +49,7 @@ class Guided : public Proposer {
   void learn(const Step& step) override;
 
  private:
+  // A mapping with its result, or with its estimate.
   struct Known {
     Draft draft;
     std::string why;
@@ -57,12 +58,13 @@ class Guided : public Proposer {
     std::optional<Shortage> shortage = {};  // the shortage of memory that made it fail
   };
 
-  // ---- With estimates
+  // ---- With a cheaper evaluator that gives estimates
   void search(Round& round);
   bool improve(Round& round, Known& at, std::vector<Move> moves);
   std::vector<Proposal> next_of_elite(Round& round);
   void remember(const Known& known);
-  // Returns the elite's entry that a proposal came from; null if it is not from the elite.
+  // Returns the entry of the elite (the drafts with the best estimates) that a proposal came from;
+  // null if it did not come from there.
   const Known* liked_as(const Proposal& proposal) const {
     const bool known =
         proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
@@ -70,12 +72,12 @@ class Guided : public Proposer {
   }
   void look_at(Round& round, Known& known);
 
-  // ---- While nothing has run because memory is short
+  // ---- While no mapping has run, because memory is short
   std::vector<Proposal> with_room(const Round& round);
   bool make_room(const Round& round, Known& known) const;
   static std::optional<Shortage> shortage_of(const Round& round, const std::string& text);
 
-  // ---- Without estimates
+  // ---- Without a cheaper evaluator
   std::vector<Proposal> next_change(Round& round);
   void begin_with_the_best(const History& history);
   std::vector<Proposal> jump(Round& round);
@@ -84,14 +86,16 @@ class Guided : public Proposer {
 
   std::uint64_t random() { return draws_.bits(); }
   double jitter() { return 0.5 + draws_.unit(); }
-  // Returns true if the text should run. A text that may fail is accepted only if the best one may
-  // fail, too, or if nothing else is left.
+  // Returns true if the text should run. A text that may fail is accepted only while `risky_` is
+  // true: the best mapping may fail too, or no other change is left.
   bool is_fine(const Round& round, const std::string& text) const {
     const Evaluator& evaluator = round.evaluator();
     return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
   }
+  // Returns true if the text was not estimated or proposed before, and remembers it.
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
-  // Returns true if the text should run, was not tried, and does not decide the same as the best.
+  // Returns true if the text should run, was not tried, and does not decide the same as the best
+  // mapping.
   bool is_worth_it(const Round& round, const std::string& text) {
     return is_fine(round, text) && is_new(text) &&
            !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
@@ -107,7 +111,7 @@ class Guided : public Proposer {
   RecentMap<std::monostate> seen_;  // texts that were estimated or proposed
   bool searched_ = false, exhausted_ = false;
   std::vector<Known> elite_;  // the best drafts, best first
-  std::size_t proposed_ = 0;  // number of entries of elite_ that were proposed
+  std::size_t proposed_ = 0;  // how many of elite_ were proposed
 
   Known best_;                   // the draft whose changes are proposed
   std::optional<Known> better_;  // the best of these changes so far, if it is better than best_
@@ -122,7 +126,7 @@ class Guided : public Proposer {
 
 // ---------------------------------------------------------------------------------- with estimates
 
-// Inserts a draft into the elite, which is sorted by score and keeps kEliteDrafts drafts.
+// Inserts a draft into the elite, which is sorted by score and keeps the best kEliteDrafts drafts.
 void Guided::remember(const Known& known) {
   const auto place =
       std::upper_bound(elite_.begin(), elite_.end(), known,
@@ -131,7 +135,8 @@ void Guided::remember(const Known& known) {
   if (elite_.size() > kEliteDrafts) elite_.pop_back();
 }
 
-// Estimates a draft, and keeps its score, profile and shortage of memory.
+// Estimates a draft, and stores its score, its profile and its shortage of memory. If no estimates
+// are left, sets `exhausted_`.
 void Guided::look_at(Round& round, Known& known) {
   const std::string text = drafts_.text_of(known.draft);
   const auto estimates = round.estimate({&text, 1}, std::min(round.detail(), reads()));
@@ -144,8 +149,8 @@ void Guided::look_at(Round& round, Known& known) {
   known.shortage = estimates.front().feedback.shortage;
 }
 
-// Estimates the moves in batches, the most promising first. Moves to the best draft of the first
-// batch that has a better one; returns false if no batch has one.
+// Estimates the moves in batches, the most promising ones first. Moves to the best draft of the
+// first batch that has a better one. Returns false if no batch has one.
 bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
   for (Move& move : moves) move.weight *= jitter();
   std::stable_sort(moves.begin(), moves.end(),
@@ -161,8 +166,8 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
     }
     const auto estimates = round.estimate(texts, GuideDetail::kNone);
     exhausted_ = estimates.size() < texts.size();
-    // Take the best draft that the real evaluator accepts. Its machine may differ from the machine
-    // of the estimator.
+    // The estimates may be for another machine than the real one. So the best draft that the real
+    // evaluator accepts is taken.
     std::vector<std::size_t> better;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
       if (estimates[i].ok() && estimates[i].score <= kWorthIt * at.score) better.push_back(i);
@@ -181,12 +186,13 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
   return false;
 }
 
-// Descends from the start. Then repeatedly descends from the best with one to three random changes,
-// until the estimates are used up or 1000 attempts in a row fail.
+// Descends from the start by the best moves. Then repeatedly descends from the best draft after one
+// to three random changes, until the estimates are used up or 1000 attempts in a row bring nothing.
 void Guided::search(Round& round) {
   Known at{start_, start_words(), HUGE_VAL, {}};
   look_at(round, at);
   is_new(drafts_.text_of(at.draft));
+  // If the start does not fit into memory, the draft first gets more memories to choose from.
   while (!std::isfinite(at.score) && !exhausted_ && !round.stop() && make_room(round, at)) {
     look_at(round, at);
     is_new(drafts_.text_of(at.draft));
@@ -211,9 +217,12 @@ void Guided::search(Round& round) {
       continue;
     }
     look_at(round, at);
+    // A draft that is much worse after the jump is not worth a descent.
     if (exhausted_ || !std::isfinite(at.score) || at.score > 1.3 * best.score) continue;
     for (bool better = true; better && !exhausted_ && !round.stop();) {
       std::vector<Move> moves = drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr);
+      // A draft has hundreds of moves. After a jump only a random sample is estimated, so that the
+      // estimates suffice for many jumps.
       if (moves.size() > kSampled) {
         for (std::size_t i = 0; i < kSampled; ++i) {
           std::swap(moves[i], moves[i + random() % (moves.size() - i)]);
@@ -232,15 +241,17 @@ void Guided::search(Round& round) {
   }
 }
 
-// Returns the shortage of memory that check() reports, as far as the level of detail allows.
+// Returns the shortage of memory that check() reports for the text, as far as the level of detail
+// allows.
 std::optional<Shortage> Guided::shortage_of(const Round& round, const std::string& text) {
   const auto refused =
       round.evaluator().check(text, std::min(round.detail(), GuideDetail::kExecution));
   return refused ? refused->feedback.shortage : std::nullopt;
 }
 
-// Gives the data named by the failure or by check() more memories to choose from, until check()
-// finds no more shortage. Returns false if it cannot.
+// Lets the data that did not fit use further memories, until check() finds no more shortage. The
+// last failure or check() names the data. Returns false if there is no shortage, or if no further
+// memory helps.
 bool Guided::make_room(const Round& round, Known& known) const {
   Known at{known.draft, "", HUGE_VAL, {}, known.shortage};
   if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
@@ -259,11 +270,12 @@ bool Guided::make_room(const Round& round, Known& known) const {
   return false;
 }
 
-// While nothing has run, proposes more memory choices for the data that did not fit in the last
-// text or in the start.
+// While no mapping has run, proposes one in which the data that did not fit has further memories to
+// choose from. Returns nothing if that is not possible.
 std::vector<Proposal> Guided::with_room(const Round& round) {
   const History& history = round.history();
   if (history.best() != nullptr || history.last() == nullptr) return {};
+  // The first failure is that of the start, which this proposer did not propose.
   if (!failed_) {
     failed_ = Known{start_, "", HUGE_VAL, {}, {}};
     const std::string start = drafts_.text_of(start_);
@@ -278,7 +290,8 @@ std::vector<Proposal> Guided::with_room(const Round& round) {
   return {{drafts_.text_of(failed_->draft), failed_->why}};
 }
 
-// Proposes the next draft of the elite that should run. The proposal's tag is the draft's number.
+// Proposes the next draft of the elite that should run. The tag of the proposal is the number of
+// the draft, from 1.
 std::vector<Proposal> Guided::next_of_elite(Round& round) {
   while (proposed_ < elite_.size()) {
     const Known& known = elite_[proposed_++];
@@ -292,7 +305,8 @@ std::vector<Proposal> Guided::next_of_elite(Round& round) {
 
 // ------------------------------------------------------------------------------- without estimates
 
-// If the history has a better text than this proposer found, continues from that text.
+// If the history has a better text than this proposer found, continues from that text. It may be
+// the text of another proposer, as in `hybrid`.
 void Guided::begin_with_the_best(const History& history) {
   const Step* best = history.best();
   const double known = better_ ? better_->score : best_.score;
@@ -305,7 +319,8 @@ void Guided::begin_with_the_best(const History& history) {
   queues_stale_ = true;
 }
 
-// Proposes one change of the best mapping. Moves on to a better mapping after kBreadth changes.
+// Proposes one change of the best mapping. After kBreadth changes, continues from the best of them
+// if it is an improvement.
 std::vector<Proposal> Guided::next_change(Round& round) {
   if (!began_) {
     began_ = true;
@@ -317,7 +332,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
   }
-  // If the start cannot run, continue from the default mapper.
+  // If the start cannot run, the search continues from the default mapper.
   if (round.history().best() == nullptr && !best_.draft.base->text.empty() &&
       round.history().last() != nullptr) {
     best_ = {drafts_.without_decisions(), "", HUGE_VAL, {}, {}};
@@ -334,8 +349,8 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     fill_queues();
   }
   while (!round.stop()) {
-    // Chooses the kind of change that promises most: the share of time that it affects, times its
-    // rate of success so far.
+    // Choose the kind of change that promises most: the share of the time that it affects, times
+    // its rate of success so far.
     std::size_t chosen = Move::kWhats;
     double most = -1;
     for (std::size_t w = 0; w < Move::kWhats; ++w) {
@@ -349,6 +364,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       tried_here_ = kBreadth;
       return next_change(round);
     }
+    // All single changes were tried. Try random jumps, and after those also changes that may fail.
     if (chosen == Move::kWhats) {
       std::vector<Proposal> proposals = jump(round);
       if (!proposals.empty() || risky_) return proposals;
@@ -369,8 +385,8 @@ std::vector<Proposal> Guided::next_change(Round& round) {
   return {};
 }
 
-// Proposes a mapping with two to four random changes of the best one, once each single change was
-// tried.
+// Proposes a mapping with two to four random changes of the best one. Used after every single
+// change was tried.
 std::vector<Proposal> Guided::jump(Round& round) {
   pending_what_ = Move::kWhats;
   for (int tries = 0; tries < 100 && !round.stop(); ++tries) {
@@ -388,7 +404,8 @@ std::vector<Proposal> Guided::jump(Round& round) {
   return {};
 }
 
-// Fills the queues with the changes of the best mapping, highest weight last.
+// Fills one queue for each kind of change with the changes of the best mapping. The change with the
+// highest weight stands last and is taken first.
 void Guided::fill_queues() {
   queues_stale_ = false;
   tried_here_ = 0;
@@ -403,7 +420,7 @@ void Guided::fill_queues() {
   }
 }
 
-// Returns the share of the time that a kind of change may affect.
+// Returns the share of the run's time that a kind of change may affect, according to the profile.
 double Guided::prior(Move::Aspect what) const {
   constexpr double kAlways = 0.02;
   if (!best_.facts) return kAlways;
@@ -434,7 +451,8 @@ double Guided::prior(Move::Aspect what) const {
   return kAlways;
 }
 
-// Keeps a successful change if it is better than the best by more than the noise.
+// Learns the result of the last proposal. A change that is better by more than the noise counts as
+// a success of its kind. A failure is kept for with_room().
 void Guided::learn(const Step& step) {
   const Known* liked = liked_as(step.proposal);
   if (!step.evaluation.ok() && (liked != nullptr || pending_)) {

@@ -1,7 +1,7 @@
-// hybrid: a language model and `guided` take turns. The model changes segments of the best text and
-// sees earlier texts as differences from it. Of three samples, the one with the best estimate is
-// tried. If one of the two has no proposal, the other continues alone. For texts that are not
-// mappings, only the model proposes.
+// hybrid: a language model and the proposer `guided` take turns. The model changes segments of the
+// best text, and sees earlier texts as differences from it. Of three samples, the one with the best
+// estimate is tried. If one of the two has no proposal, the other continues alone. For texts that
+// are not mappings, only the model proposes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +28,8 @@ class Hybrid : public Proposer {
   std::string_view name() const override { return "hybrid"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // The model proposes every second time. After kMostFailed useless replies it is asked only every
+  // kPauseTurns times.
   std::vector<Proposal> propose(Round& round) override {
     const int period = failed_ < kMostFailed ? 2 : kPauseTurns;
     const bool model_first = guided_ == nullptr || turn_++ % period == period - 1;
@@ -36,12 +38,13 @@ class Hybrid : public Proposer {
     return model_first ? guided(round) : asked(round);
   }
 
+  // `guided` learns from the start and from its own proposals, which have no tag of the model.
   void learn(const Step& step) override {
     if (guided_ != nullptr && step.proposal.tag != kAsked) guided_->learn(step);
   }
 
  private:
-  // Lets `guided` propose, and notes its texts so that the model does not repeat them.
+  // Lets `guided` propose, and notes its texts so that the model does not propose them again.
   std::vector<Proposal> guided(Round& round) {
     std::vector<Proposal> proposals = guided_->propose(round);
     for (Proposal& proposal : proposals) {
@@ -53,7 +56,8 @@ class Hybrid : public Proposer {
     return proposals;
   }
 
-  // Asks the model for new segments of the best text.
+  // Asks the model for new segments of the best text. With estimates, takes several samples and
+  // keeps the best.
   std::vector<Proposal> asked(Round& round) {
     const Problem& problem = round.problem();
     const Step* best = round.history().best();
@@ -78,7 +82,8 @@ class Hybrid : public Proposer {
     return proposals;
   }
 
-  // Keeps the proposal with the best estimate. The model may propose the others again.
+  // Keeps the proposal with the best estimate. The model may propose the other ones again, since
+  // they were not tried.
   void keep_best(Round& round, std::vector<Proposal>& proposals) {
     std::vector<std::string> texts;
     for (const Proposal& proposal : proposals) texts.push_back(proposal.text);
@@ -94,7 +99,8 @@ class Hybrid : public Proposer {
     proposals = {std::move(proposals[best])};
   }
 
-  // Builds the prompt: the language and the problem, the best text, failures, and the history.
+  // Builds the prompt: the language and the problem, the best text, earlier texts, failures, and
+  // the feedback about the best text.
   void build(Prompt& prompt, Round& round, const Step* best, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
@@ -114,7 +120,8 @@ class Hybrid : public Proposer {
     prompt.user(asker_.take_remarks() + "You may change all segments. PLAN, then blocks.\n");
   }
 
-  // Adds the best and the most recent texts that ran, as differences, best last.
+  // Adds the best and the most recent texts that ran, as differences from the current text, the
+  // best last.
   static void add_history(Prompt& prompt, const Round& round, const Segments& base) {
     const History& history = round.history();
     std::vector<const Step*> shown;

@@ -1,6 +1,6 @@
-// marks: varies a text whose lines list alternatives: `kRows = 32;  // groma: one of 16 32 64`. It
-// changes one value at a time, starting from the best text so far, nearest values first. Then it
-// draws untried combinations at random.
+// marks: varies a text whose lines list the alternatives of a value: `kRows = 32;  // groma: one of
+// 16 32 64`. The proposer changes one value of the best text so far at a time, nearest values
+// first. When all such texts were tried, it draws untried combinations at random.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::string_view kMark = "groma: one of";
 constexpr std::size_t kMaxMarks = 64, kMaxValues = 64;
-constexpr int kMaxDraws = 1000;  // the search ends after so many draws of tried texts in a row
+constexpr int kMaxDraws = 1000;  // limit on tried draws in a row
 
 using Choice = std::vector<std::uint32_t>;  // for each mark, the index of its value
 
-// A line with a value, and the values that may replace it.
+// A line that has a value and lists the values that may replace it.
 struct Mark {
   std::size_t line = 0;  // line number, from 1
   std::vector<std::string> values;
@@ -32,7 +32,7 @@ bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Returns the values after the words `groma: one of`, up to the end of the comment or line.
+// Returns the values that follow the words `groma: one of`, up to the end of the comment or line.
 std::vector<std::string> values_in(std::string_view rest) {
   for (std::string_view closing : {"*/", "-->"}) rest = rest.substr(0, rest.find(closing));
   std::vector<std::string> values;
@@ -46,13 +46,13 @@ std::vector<std::string> values_in(std::string_view rest) {
   }
 }
 
-// A place in a line at which a value stands as a whole word.
+// A place in a line at which one of its values stands as a whole word.
 struct Place {
   std::size_t at;
   std::uint32_t value;
 };
 // Returns the places of the values in a line. If several values fit at one place, takes the
-// longest.
+// longest: `1.5` and not `1`.
 std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
   std::vector<Place> places;
   for (std::size_t at = 0; at < line.size();) {
@@ -74,12 +74,13 @@ std::vector<Place> places_in(std::string_view line, const std::vector<std::strin
   return places;
 }
 
-// A text cut at the values that may be replaced.
+// A text that is cut at the values which may be replaced.
 struct MarkedText {
   std::vector<Mark> marks;
   std::vector<std::string> between;  // the text before, between and after the values
   Choice chosen;
 
+  // Returns the text with the chosen values.
   std::string text_of(const Choice& choice) const {
     std::string text = between.front();
     for (std::size_t m = 0; m < marks.size(); ++m) {
@@ -89,7 +90,9 @@ struct MarkedText {
   }
 };
 
-// Finds the marks of a text. Fails (kMalformed, kTooLarge) with the number of the wrong line.
+// Finds the marks of a text. Fails with the number of the wrong line: kMalformed if a line lists
+// too few or too many values or does not have exactly one of them, kTooLarge if there are too many
+// marks.
 Result<MarkedText> read_marks(std::string_view text) {
   const auto failure = [](std::size_t line, std::string_view what) {
     return Error{Error::Code::kMalformed, fmt::format("line {}: {}", line, what)};
@@ -133,13 +136,15 @@ Result<MarkedText> read_marks(std::string_view text) {
   return made;
 }
 
+// Proposes texts that differ in the values of the marks.
 class Marks : public Proposer {
  public:
   Marks(MarkedText text, std::uint64_t seed) : text_(std::move(text)), seed_(seed) {}
 
   std::string_view name() const override { return "marks"; }
 
-  // Proposes the start first, then neighbours of the best, then random choices.
+  // Proposes the start first, then neighbours of the best text, then random combinations. Ends
+  // after kMaxDraws draws in a row that were tried before.
   std::vector<Proposal> propose(Round& round) override {
     if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
     tried(text_.chosen);
@@ -153,6 +158,7 @@ class Marks : public Proposer {
   }
 
  private:
+  // Returns a hash of the choice, the key under which it is remembered.
   static std::uint64_t key_of(const Choice& choice) {
     std::uint64_t key = 0;
     for (const std::uint32_t value : choice) key = mix(key ^ value) + 1;
@@ -161,15 +167,16 @@ class Marks : public Proposer {
   void tried(const Choice& choice) { tried_.add(key_of(choice), {}); }
   bool was_tried(const Choice& choice) const { return tried_.find(key_of(choice)) != nullptr; }
 
-  // Returns the choice of values in a step's text. If this proposer cannot have made the text,
-  // returns the choice of the start.
+  // Returns the values that a step's text has at the marks. If this proposer cannot have made the
+  // text, returns the values of the start.
   Choice choice_of(const Step* step) const {
     if (step == nullptr) return text_.chosen;
     const auto read = read_marks(step->proposal.text);
     return read && read->between == text_.between ? read->chosen : text_.chosen;
   }
 
-  // Returns the text of the choice `to`, and describes its changes: "line 3: 64 for 32".
+  // Returns the proposal of the choice `to`. Its description lists the changes since `from`: "line
+  // 3: 64 for 32".
   Proposal proposal(const Choice& from, const Choice& to) {
     tried(to);
     std::string why;
@@ -182,8 +189,9 @@ class Marks : public Proposer {
     return {text_.text_of(to), why.empty() ? "as it is" : why};
   }
 
-  // Returns an untried choice that differs from `from` at one mark. Tries the adjacent values of
-  // each mark in turn, then values two places away, and so on. Begins with a random mark.
+  // Returns an untried choice that differs from `from` at one mark; nullopt if all were tried.
+  // Begins with a random mark. First tries the adjacent values of each mark, then values two places
+  // away, and so on.
   std::optional<Choice> neighbour(const Choice& from) {
     const std::size_t first = random_at(seed_, next_++) % from.size();
     for (std::size_t distance = 1; distance < kMaxValues; ++distance) {
@@ -201,6 +209,7 @@ class Marks : public Proposer {
     return std::nullopt;
   }
 
+  // Returns a choice with a random value for each mark.
   Choice draw() {
     Choice choice;
     for (const Mark& mark : text_.marks) {
@@ -216,7 +225,8 @@ class Marks : public Proposer {
 
 }  // namespace
 
-// Fails with a help that shows how to write a mark.
+// Checks the marks before the search begins. The error for a text without marks shows how to write
+// one.
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
   const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
   if (edit::has_segment_mark(source.text())) {

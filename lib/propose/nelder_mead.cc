@@ -1,5 +1,6 @@
-// NelderMead. Source: opentuner/search/simplextechniques.py. Where the original is a Python
-// generator that waits for results, this code is a state machine (Step).
+// NelderMead: the downhill simplex technique of OpenTuner. Source:
+// opentuner/search/simplextechniques.py. Where the original is a Python generator that waits for
+// results, this code is a state machine (Step).
 #include <algorithm>
 
 #include "propose/techniques.h"
@@ -8,14 +9,14 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kReflect = 2, kExpand = 2, kContract = 0.5, kShrink = 0.5;
-// Number of rounds without a new trial after which the other techniques get a turn, and after which
-// the method restarts.
+// A round is one call of advance(). After kPauseRounds rounds without a new trial the other
+// techniques get a turn; after kRestartRounds the method begins again at random points.
 constexpr std::size_t kPauseRounds = 50, kRestartRounds = 500;
 
 }  // namespace
 
-// Returns the wanted trials one by one, except those with a known result. Once all results are
-// known, advances to the next step.
+// Returns the trials of the current step one by one, except those with a known result. When all
+// results are known, continues with the next step.
 Technique::Request NelderMead::ask(EnsembleState& shared) {
   while (!done_) {
     while (handed_ < wanted_.size()) {
@@ -45,14 +46,16 @@ Technique::Request NelderMead::ask(EnsembleState& shared) {
   return {};
 }
 
-// Asks for a trial, and sets the step that evaluates its result. Always returns true.
+// Requests one trial, and sets the step that evaluates its result. Always returns true, for use as
+// the result of advance().
 bool NelderMead::request_trial(TrialRef trial, Step step) {
   wanted_.push_back(std::move(trial));
   step_ = step;
   return true;
 }
 
-// Each case evaluates the step that just finished and chooses the next step.
+// Each case evaluates the results of the finished step and chooses the next one. Returns false if
+// the method has ended.
 bool NelderMead::advance(EnsembleState& shared) {
   switch (step_) {
     case Step::kBegin:
@@ -69,6 +72,7 @@ bool NelderMead::advance(EnsembleState& shared) {
       return reflect(shared);
 
     case Step::kReflected:
+      // If the reflected point is the best, the method tries to go further in that direction.
       if (shared.better(*reflection_, *simplex_[0])) {
         expansion_ = point(centroid_, reflection_->configuration, -kExpand, shared);
         return request_trial(expansion_, Step::kExpanded);
@@ -77,6 +81,8 @@ bool NelderMead::advance(EnsembleState& shared) {
         simplex_.back() = reflection_;
         return reflect(shared);
       }
+      // The reflected point is worse than nearly all others, so the simplex contracts towards its
+      // centre.
       base_ = shared.better(*simplex_.back(), *reflection_) ? simplex_.back() : reflection_;
       contraction_ = point(centroid_, base_->configuration, -kContract, shared);
       return request_trial(contraction_, Step::kContracted);
@@ -90,6 +96,7 @@ bool NelderMead::advance(EnsembleState& shared) {
         simplex_.back() = contraction_;
         return reflect(shared);
       }
+      // The contraction was no better, so all points move towards the best one.
       for (std::size_t i = 1; i < simplex_.size(); ++i) {
         simplex_[i] =
             point(simplex_[0]->configuration, simplex_[i]->configuration, -kShrink, shared);
@@ -101,8 +108,8 @@ bool NelderMead::advance(EnsembleState& shared) {
   return false;
 }
 
-// Sorts the simplex and reflects its worst point. Returns false if the simplex did not change since
-// the last reflection, or if there were too many rounds without a new trial.
+// Sorts the simplex and reflects its worst point at the centre. Returns false if the simplex did
+// not change since the last reflection, or after too many rounds without a new trial.
 bool NelderMead::reflect(EnsembleState& shared) {
   if (rounds_ > 3 * simplex_.size() + 1) return false;
   const auto same = [](const TrialRef& a, const TrialRef& b) { return a->hash == b->hash; };
@@ -118,7 +125,7 @@ bool NelderMead::reflect(EnsembleState& shared) {
   return request_trial(reflection_, Step::kReflected);
 }
 
-// Returns the point from + scale * (from - other).
+// Returns the point from + scale * (from - other). A negative scale gives a point between the two.
 TrialRef NelderMead::point(const Configuration& from, const Configuration& other, double scale,
                            EnsembleState& shared) const {
   Configuration made = from;
@@ -128,8 +135,8 @@ TrialRef NelderMead::point(const Configuration& from, const Configuration& other
   return shared.trial(std::move(made));
 }
 
-// Returns the mean of all points of the simplex, including the worst. Parameters that are not
-// numbers come from the best point.
+// Returns the mean of all points of the simplex, including the worst one. Parameters that are not
+// numbers have the values of the best point.
 Configuration NelderMead::centroid(const EnsembleState& shared) const {
   Configuration made = simplex_[0]->configuration;
   for (std::size_t p = 0; p < shared.space.size(); ++p) {

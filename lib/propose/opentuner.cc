@@ -1,5 +1,5 @@
 // opentuner: OpenTuner's default ensemble (ensemble.h) over the search space. Each decision is an
-// enum of its options, as in a program that uses OpenTuner itself.
+// enum parameter whose values are its options, as in a program that uses OpenTuner itself.
 #include <fmt/format.h>
 
 #include "groma/search_space.h"
@@ -9,6 +9,7 @@
 namespace groma::tuning {
 namespace {
 
+// Returns one enum parameter for each decision.
 std::vector<Parameter> parameters_of(const SearchSpace& space) {
   std::vector<Parameter> parameters;
   for (const Decision& decision : space.decisions()) {
@@ -24,7 +25,8 @@ class OpenTuner : public Proposer {
 
   std::string_view name() const override { return "opentuner"; }
 
-  // Proposes the requests of the next generation, also those that were tried before.
+  // Proposes the next generation, including configurations that were tried before: OpenTuner counts
+  // these, too. The tag of a proposal is the number of its request.
   std::vector<Proposal> propose(Round& round) override {
     std::vector<Proposal> proposals;
     for (const Ensemble::Request& request : ensemble_.ask(round.most())) {

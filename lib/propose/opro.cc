@@ -1,6 +1,7 @@
 // opro: Optimization by PROmpting (Yang et al., 2023). The prompt lists texts with their scores,
-// best last, and asks for a text that is better than all of them. Each step takes eight samples.
-// The guide's feedback stands with each score, as in the paper on agent-system interfaces.
+// the best last, and asks for a text that is better than all of them. Each step takes eight
+// samples. The feedback of the guide stands beside each score, as in the paper on agent-system
+// interfaces.
 #include <fmt/format.h>
 
 #include "model/asking.h"
@@ -21,7 +22,7 @@ class Opro : public Proposer {
   std::string_view name() const override { return "opro"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // Asks the same question several times and proposes each usable reply.
+  // Asks the same question several times, and proposes every reply that is usable and new.
   std::vector<Proposal> propose(Round& round) override {
     const Problem& problem = round.problem();
     const Result<Segments> base = segments_of(problem, text_of(round.history().best(), problem));
@@ -41,7 +42,8 @@ class Opro : public Proposer {
   }
 
  private:
-  // Builds the prompt: the language and the problem, then the best texts with their scores.
+  // Builds the prompt: the language and the problem, then the best texts with their results, the
+  // best last.
   void build(Prompt& prompt, Round& round, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
@@ -66,7 +68,7 @@ class Opro : public Proposer {
                 "than all of them.\n");
   }
 
-  // Returns a text with its score and feedback.
+  // Returns a text with its result and its feedback; an empty text if it has no segments.
   static std::string entry(const Step& step, const Round& round, GuideDetail detail) {
     const auto segments = segments_of(round.problem(), step.proposal.text);
     if (!segments.ok()) return "";
@@ -78,6 +80,7 @@ class Opro : public Proposer {
     return text + "\n";
   }
 
+  // Returns a mapping as one fenced block, and any other text as one block for each segment.
   static std::string shown(const Problem& problem, const Segments& segments) {
     return problem.is_mapping() ? fenced(segments.text()) : fenced_segments(segments);
   }

@@ -1,4 +1,4 @@
-// Parameters and configurations of OpenTuner's techniques.
+// The parameters of OpenTuner's techniques, and random and small changes of their values.
 #include "propose/parameters.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr double kSigma = 0.1;        // standard deviation of the noise, as a s
 constexpr double kSwap = 0.25;        // probability of each swap in a permutation
 constexpr double kRounding = 0.4999;  // an integer's range is extended by this at both ends
 
-// Returns a normally distributed number (Box and Muller).
+// Returns a normally distributed number with mean 0 and standard deviation 1 (Box and Muller).
 double normal(Draws& draws) {
   const double radius = std::sqrt(-2 * std::log(1 - draws.unit()));
   return radius * std::cos(2 * std::numbers::pi * draws.unit());
@@ -31,6 +31,7 @@ std::uint64_t hash_of(const Configuration& configuration) {
   return hash;
 }
 
+// A permutation has one value for each item, every other parameter one value.
 ParameterSpace::ParameterSpace(std::vector<Parameter> parameters)
     : parameters_(std::move(parameters)), places_(1, 0) {
   for (const Parameter& parameter : parameters_) {
@@ -44,6 +45,7 @@ std::size_t ParameterSpace::numbers() const {
                                                 [](const auto& p) { return p.is_number(); }));
 }
 
+// A permutation begins in ascending order before it is shuffled.
 Configuration ParameterSpace::random(Draws& draws) const {
   Configuration configuration(places_.back());
   for (std::size_t p = 0; p < size(); ++p) {
@@ -56,7 +58,7 @@ Configuration ParameterSpace::random(Draws& draws) const {
   return configuration;
 }
 
-// Every value of the parameter is equally likely.
+// Every possible value of the parameter is equally likely.
 void ParameterSpace::randomize(Configuration& configuration, std::size_t p, Draws& draws) const {
   const Parameter& parameter = parameters_[p];
   double* const value = &configuration[places_[p]];
@@ -83,7 +85,7 @@ void ParameterSpace::randomize(Configuration& configuration, std::size_t p, Draw
   }
 }
 
-// If the noise moves a number out of its range, the number is reflected at the end of the range.
+// If the noise moves a number out of its range, the number is reflected at that end of the range.
 void ParameterSpace::disturb(Configuration& configuration, std::size_t p, Draws& draws) const {
   const Parameter& parameter = parameters_[p];
   if (parameter.is_number()) {
@@ -104,7 +106,7 @@ void ParameterSpace::disturb(Configuration& configuration, std::size_t p, Draws&
   }
 }
 
-// A number is computed in units of its range, so numbers of different ranges are alike.
+// Numbers are computed as parts of their ranges, so that the scale means the same for each.
 void ParameterSpace::set_linear(Configuration& configuration, std::size_t p, const Configuration& a,
                                 double scale, const Configuration& b, const Configuration& c,
                                 Draws& draws) const {
@@ -125,13 +127,14 @@ ParameterSpace::Bounds ParameterSpace::bounds(std::size_t p) const {
   return {parameter.least - beyond, parameter.most + beyond};
 }
 
+// A range of one value gives 0.
 double ParameterSpace::unit_value(const Configuration& configuration, std::size_t p) const {
   const Bounds within = bounds(p);
   if (within.least >= within.most) return 0;
   return (configuration[places_[p]] - within.least) / (within.most - within.least);
 }
 
-// Sets a number from its place in the range (0 to 1). The value is clamped; an integer is rounded.
+// Clamps `unit` to 0..1, and rounds an integer.
 void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
                                     double unit) const {
   const Bounds within = bounds(p);
@@ -140,6 +143,7 @@ void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
   configuration[places_[p]] = std::clamp(value, parameters_[p].least, parameters_[p].most);
 }
 
+// Returns true if a and b agree in this parameter.
 bool ParameterSpace::has_same_value(std::size_t p, const Configuration& a,
                                     const Configuration& b) const {
   const auto at = static_cast<std::ptrdiff_t>(places_[p]);

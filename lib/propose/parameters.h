@@ -1,5 +1,5 @@
-// Parameters as in OpenTuner: their kinds, a configuration of them, and the changes that the
-// techniques make to a configuration. Source: opentuner/search/manipulator.py.
+// Parameters as in OpenTuner: their kinds, their values, and the changes that the search techniques
+// make to values. Source: opentuner/search/manipulator.py.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,13 @@ struct Parameter {
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kFloat; }
 };
 
-// The values of all parameters in order. A number is its value, an enum the index of its option, a
-// boolean 0 or 1, a permutation the indices of its items.
+// The values of all parameters in their order. A number has its value, an enum the index of its
+// option, a boolean 0 or 1, and a permutation the indices of its items.
 using Configuration = std::vector<double>;
 
 std::uint64_t hash_of(const Configuration& configuration);
 
-// A list of parameters. The index of a parameter in the list identifies it.
+// A list of parameters. A parameter is identified by its index in the list.
 class ParameterSpace {
  public:
   explicit ParameterSpace(std::vector<Parameter> parameters);
@@ -42,7 +42,7 @@ class ParameterSpace {
   std::size_t size() const { return parameters_.size(); }
   const Parameter& operator[](std::size_t p) const { return parameters_[p]; }
   std::size_t numbers() const;  // how many parameters are numbers
-  // Index in a configuration at which the values of the parameter begin.
+  // Returns the index in a configuration at which the values of the parameter begin.
   std::size_t place(std::size_t p) const { return places_[p]; }
 
   // Returns a random configuration.
@@ -50,16 +50,16 @@ class ParameterSpace {
   // Sets a parameter to a random value, which may equal its old one.
   void randomize(Configuration& configuration, std::size_t p, Draws& draws) const;
   // Changes a parameter a little. A number gets Gaussian noise with a standard deviation of a tenth
-  // of its range. A boolean flips. An enum gets a random value. A permutation is shuffled, or some
-  // neighbours swap.
+  // of its range. A boolean flips. An enum gets a random value. A permutation is shuffled
+  // completely, or some neighbours in it swap.
   void disturb(Configuration& configuration, std::size_t p, Draws& draws) const;
-  // Sets a number to a + scale * (b - c). Any other parameter gets a's value, or a random value if
-  // b and c differ.
+  // Sets a number to a + scale * (b - c). A parameter of another kind gets its value in a, or a
+  // random value if b and c differ in it.
   void set_linear(Configuration& configuration, std::size_t p, const Configuration& a, double scale,
                   const Configuration& b, const Configuration& c, Draws& draws) const;
 
-  // Maps the value of a number to 0..1 over its range. The range of an integer is widened by almost
-  // 0.5 at both ends, because values are rounded.
+  // Return and set the value of a number as a part of its range, from 0 to 1. The range of an
+  // integer is widened by almost 0.5 at both ends, because values are rounded.
   double unit_value(const Configuration& configuration, std::size_t p) const;
   void set_unit_value(Configuration& configuration, std::size_t p, double unit) const;
 
@@ -67,11 +67,13 @@ class ParameterSpace {
   struct Bounds {
     double least, most;
   };
+  // Returns the range of a number, widened for an integer.
   Bounds bounds(std::size_t p) const;
   bool has_same_value(std::size_t p, const Configuration& a, const Configuration& b) const;
 
   std::vector<Parameter> parameters_;
-  // The index in a configuration at which each parameter begins, then a configuration's size.
+  // The index in a configuration at which each parameter begins, and at the end the size of a
+  // configuration.
   std::vector<std::size_t> places_;
 };
 

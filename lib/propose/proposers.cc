@@ -1,4 +1,4 @@
-// The list of proposers, and the function that makes a proposer by name.
+// The list of all proposers, and the function that makes a proposer by its name.
 #include "propose/proposers.h"
 
 #include <fmt/format.h>
@@ -15,18 +15,20 @@ namespace {
 
 using Made = Result<std::unique_ptr<Proposer>>;
 
+// A proposer in the list: its description, and the function that makes it.
 struct Listed {
   ProposerInfo info;
   Made (*make)(const Problem& problem, std::uint64_t seed, const AskOptions& options);
 };
 
-// Makes a proposer that needs no language model.
+// Makes a proposer that needs no language model and no options.
 template <auto make>
 Made plain(const Problem& problem, std::uint64_t seed, const AskOptions&) {
   return make(problem, seed);
 }
 
-// Makes a proposer that asks a model. A text that is not a mapping needs marked segments.
+// Makes a proposer that asks a model. Fails if a text that is not a mapping has no marked segments,
+// because a model may only change marked parts.
 template <auto make>
 Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& options) {
   if (!problem.is_mapping()) {
@@ -58,13 +60,15 @@ constexpr std::array kListed = {
     Listed{{"hybrid", "a model and `guided` by turns", true}, asking<make_hybrid>},
 };
 
-// Returns the names of an input's tasks, which identify the application.
+// Returns the names of the tasks of an input. Inputs with the same tasks are sizes of the same
+// application.
 std::set<std::string_view> tasks_of(const Workload& input) {
   std::set<std::string_view> names;
   for (const app::Task& task : input.data().tasks) names.insert(task.name);
   return names;
 }
 
+// The descriptions of the list, for callers that only show them.
 constexpr auto kInfos = [] {
   std::array<ProposerInfo, kListed.size()> infos;
   for (std::size_t i = 0; i < kListed.size(); ++i) infos[i] = kListed[i].info;

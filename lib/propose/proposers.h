@@ -8,7 +8,7 @@
 
 namespace groma::tuning {
 
-// guided: finds where the run time goes and changes those decisions (draft.h).
+// guided: finds where the run time goes and changes the decisions that cause it (draft.h).
 std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed);
 // anneal: simulated annealing over the search space, in cycles of increasing length.
 std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed);
@@ -19,11 +19,12 @@ std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t s
 // marks: changes values in the text to the alternatives that its lines list. Fails if no line lists
 // alternatives.
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed);
-// random: draws from the search space (search_space.h); every option of a decision is equally
-// likely.
+// random: draws mappings from the search space (search_space.h). Every option of a decision is
+// equally likely.
 std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
 
-// These proposers ask a language model. The file of each names its source.
+// These proposers ask a language model. The file of each one names the paper or program that it
+// follows.
 std::unique_ptr<Proposer> make_trace(const Problem& problem, std::uint64_t seed,
                                      const AskOptions& options);
 std::unique_ptr<Proposer> make_opro(const Problem& problem, std::uint64_t seed,

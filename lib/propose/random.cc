@@ -1,5 +1,5 @@
-// random: draws mappings from the search space, like the random mappers that the paper compares
-// with.
+// random: draws mappings from the search space, like the random mappers with which the paper on
+// agent-system interfaces compares its results.
 #include "base/random.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Random : public Proposer {
 
   std::string_view name() const override { return "random"; }
 
-  // Draws up to four mappings.
+  // Draws up to four mappings at once, so that they can be tried concurrently.
   std::vector<Proposal> propose(Round& round) override {
     std::vector<Proposal> proposals;
     while (proposals.size() < std::min<std::size_t>(round.most(), 4)) {
@@ -28,7 +28,7 @@ class Random : public Proposer {
   }
 
  private:
-  // Returns the seed of a draw. Searches with neighbouring seeds share no draws.
+  // Returns the seed of a draw. Two searches with neighbouring seeds have no draws in common.
   std::uint64_t seed_of(std::uint64_t drawn) const { return random_at(seed_, drawn); }
 
   SearchSpace space_;

@@ -1,7 +1,7 @@
 // scientist: GPU Kernel Scientist (Andrews and Witteveen, 2025). A language model takes three
-// roles. The selector picks a base and a reference from the population. The designer lists ten
-// avenues and plans five experiments. The writer carries out three of them. The only feedback is
-// timings.
+// roles. The selector picks a base and a reference from the texts that were tried. The designer
+// lists ten avenues of improvement and plans five experiments. The writer carries out three of
+// them. The only feedback is timings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
 constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 4'000, kMaxWords = 400;
 constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
 
-// A program of the population, with its result.
+// A text that was tried, with its result and the texts that it came from.
 struct PopulationMember {
   std::int64_t id = 0;  // the step's number
   std::int64_t base = 0, reference = 0;
@@ -30,16 +30,18 @@ struct PopulationMember {
   Evaluation evaluation;  // the result; its feedback is not kept
 };
 
-// An experiment that the designer planned.
+// An experiment that the designer planned on the base text.
 struct Experiment {
   std::string description, rubric;
   double least = 0, most = 0;  // the expected gain, in percent
   double innovation = 0;       // 0 to 100
-  // The ids of the base and the reference of the proposal that carries out the experiment.
+  // The ids of the base and the reference of the proposal that carries out the experiment; 0 if
+  // there is none.
   std::int64_t base = 0, reference = 0;
   double base_score = 0;
 };
 
+// JSON schemas of the replies of the selector and the designer.
 constexpr std::string_view kSelectorSchema =
     R"({"type":"object","additionalProperties":false,"required":["base","reference","reason"],)"
     R"("properties":{"base":{"type":"integer"},"reference":{"type":"integer"},)"
@@ -54,6 +56,7 @@ constexpr std::string_view kDesignerSchema =
     R"("gain":{"type":"array","minItems":2,"maxItems":2,"items":{"type":"integer"}},)"
     R"("innovation":{"type":"integer"}}}}}})";
 
+// Returns the number, clamped to a million; nullopt if it is not a finite number.
 std::optional<double> number_in(const llm::json& value) {
   if (!value.is_number()) return std::nullopt;
   const double number = value.get<double>();
@@ -61,7 +64,7 @@ std::optional<double> number_in(const llm::json& value) {
   return std::clamp(number, -1e6, 1e6);
 }
 
-// Returns a member of a JSON object as one line: a string, or a list of strings.
+// Returns a member of a JSON object as one line. A list of strings is joined by semicolons.
 std::string words_in(const llm::json& object, const char* key) {
   const llm::json* value = llm::member(object, key);
   if (value == nullptr) return "";
@@ -74,7 +77,7 @@ std::string words_in(const llm::json& object, const char* key) {
   return one_line(words, kMaxWords);
 }
 
-// Reads an experiment from JSON; nullopt if its description or its gain is missing.
+// Reads an experiment from JSON. Returns nullopt if its description or its gain is missing.
 std::optional<Experiment> experiment_in(const llm::json& value) {
   Experiment made;
   made.description = words_in(value, "description");
@@ -92,8 +95,8 @@ std::optional<Experiment> experiment_in(const llm::json& value) {
   return made;
 }
 
-// Returns three distinct experiments: the most innovative, the one with the highest maximum gain,
-// and the one with the highest minimum gain.
+// Returns at most three distinct experiments: the most innovative one, the one with the highest
+// maximum gain, and the one with the highest minimum gain.
 std::vector<Experiment> picked(const std::vector<Experiment>& all) {
   std::vector<Experiment> chosen;
   std::vector<bool> taken(all.size());
@@ -117,7 +120,7 @@ class Scientist : public Proposer {
   std::string_view name() const override { return "scientist"; }
   std::string findings() const override { return findings_; }
 
-  // Selects a base, designs experiments and asks for texts that carry them out.
+  // Selects a base, designs experiments on it, and asks for one text for each experiment.
   std::vector<Proposal> propose(Round& round) override {
     measured_ = what(round.evaluator());
     higher_is_better_ = round.evaluator().higher_is_better();
@@ -157,7 +160,8 @@ class Scientist : public Proposer {
     return proposals;
   }
 
-  // Adds the text to the population, and records the result of its experiment as a finding.
+  // Adds the text to the population. If the text carried out an experiment, records its result as a
+  // finding.
   void learn(const Step& step) override {
     PopulationMember member{step.number, 0, 0, step.proposal.text, step.evaluation};
     member.evaluation.feedback = {};
@@ -175,12 +179,13 @@ class Scientist : public Proposer {
   }
 
  private:
+  // The two texts with which an experiment begins.
   struct Pair {
     const PopulationMember* base = nullptr;  // null: the problem's start
     const PopulationMember* reference = nullptr;
   };
 
-  // Returns the gain over the experiment's base in percent, or why it is unknown.
+  // Returns the gain over the base of the experiment in percent, or why the gain is unknown.
   std::string outcome(const Evaluation& evaluation, const Experiment& experiment) const {
     if (!evaluation.ok()) return "it did not run";
     if (experiment.base_score <= 0 || !std::isfinite(experiment.base_score)) return "it ran";
@@ -189,12 +194,13 @@ class Scientist : public Proposer {
     return fmt::format("{:+.1f} % {}", 100 * ((higher_is_better_ ? 1 / times : times) - 1),
                        measured_);
   }
+  // Returns the word for what is measured, such as "time".
   static std::string what(const Evaluator& evaluator) {
     return evaluator.unit() == "s" ? "time" : one_line(evaluator.unit(), 40);
   }
 
-  // Removes one member: the oldest one that failed, or else the worst. Never removes the newest
-  // one.
+  // Removes one member of the population: the oldest one that failed, or else the worst. Never
+  // removes the newest one.
   void forget() {
     const auto worst = std::max_element(population_.begin(), population_.end() - 1,
                                         [](const PopulationMember& a, const PopulationMember& b) {
@@ -204,7 +210,7 @@ class Scientist : public Proposer {
     population_.erase(worst);
   }
 
-  // Appends a finding. Removes the oldest findings if the text exceeds its limit.
+  // Appends a finding. If all findings exceed their limit, removes the oldest ones.
   void note(std::string_view text) {
     findings_ += fmt::format("- {}\n", harmless(text));
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
@@ -223,8 +229,8 @@ class Scientist : public Proposer {
     return members;
   }
 
-  // Asks the model for a base and a reference. If it does not name them, takes the best and the
-  // member that differs most from it.
+  // Asks the model for a base and a reference. Without a usable reply, takes the best member as the
+  // base and the member that differs most from it as the reference.
   Pair select(Round& round) {
     const std::vector<const PopulationMember*> members = valid();
     if (members.empty()) return {};
@@ -253,7 +259,8 @@ class Scientist : public Proposer {
     return pair;
   }
 
-  // Returns the member whose segments differ most from those of `base`; null if there is none.
+  // Returns the member that differs from `base` in the most segments; null if there is no other
+  // member.
   static const PopulationMember* most_different(
       const Problem& problem, const PopulationMember& base,
       const std::vector<const PopulationMember*>& members) {
@@ -276,7 +283,7 @@ class Scientist : public Proposer {
     return found;
   }
 
-  // Lists the latest members of the population, and the eight best.
+  // Builds the selector's prompt: the latest members of the population, and the eight best ones.
   void build_selector(Prompt& prompt, const Round& round) const {
     prompt.system(role_words(round.problem(), round.evaluator()));
     prompt.system(
@@ -301,6 +308,7 @@ class Scientist : public Proposer {
     }
   }
 
+  // Returns one line about a member: its id, its parents and its values.
   static std::string line_of(const PopulationMember& member, const Evaluator& evaluator) {
     std::string line = fmt::format(" #{} | ", member.id);
     line += member.base == 0 ? "none" : fmt::format("#{}", member.base);
@@ -318,7 +326,7 @@ class Scientist : public Proposer {
     return line + "\n";
   }
 
-  // Shows the newest findings, up to kShownFindings bytes.
+  // Shows the newest findings, at most kShownFindings bytes of them.
   void add_findings(Prompt& prompt) const {
     if (findings_.empty()) return;
     prompt.heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
@@ -334,6 +342,7 @@ class Scientist : public Proposer {
     prompt.user("\n");
   }
 
+  // Adds a member's result and its text to the prompt.
   static void add_member(Prompt& prompt, std::string_view title, const PopulationMember* member,
                          const Segments& segments, const Evaluator& evaluator) {
     prompt.user(fmt::format("{}{}\n{}", title,
@@ -342,7 +351,8 @@ class Scientist : public Proposer {
                             fenced_segments(segments)));
   }
 
-  // Asks the model for avenues and experiments. Returns the three experiments to carry out.
+  // Asks the model for avenues and experiments. Returns the experiments to carry out; none if the
+  // reply is unusable, which the next prompt then mentions.
   std::vector<Experiment> design(Round& round, const Pair& pair, const Segments& base) {
     ModelQuestion question;
     question.json_schema = kDesignerSchema;
@@ -394,7 +404,7 @@ class Scientist : public Proposer {
     return picked(experiments);
   }
 
-  // Builds the prompt that asks for the text of one experiment.
+  // Builds the writer's prompt, which asks for the text of one experiment.
   void build_writer(Prompt& prompt, const Round& round, const Pair& pair, const Segments& base,
                     const Experiment& experiment) const {
     const Problem& problem = round.problem();
@@ -421,7 +431,7 @@ class Scientist : public Proposer {
   std::map<std::int64_t, Experiment> pending_;  // by tag
   std::int64_t tags_ = 0;
   std::string findings_;
-  std::string measured_;  // the word for a measured value
+  std::string measured_;  // what is measured, in a word
   bool higher_is_better_ = false;
 };
 

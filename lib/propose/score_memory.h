@@ -1,5 +1,5 @@
-// ScoreMemory: the scores of the configurations that were tried last, by their hashes, so that no
-// configuration is tried twice.
+// ScoreMemory: the scores of the configurations that were tried last. The key is the hash of the
+// configuration. With this memory no configuration is tried twice.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace groma::tuning {
 
-// Returns the hash of a Choice of the search space.
+// Returns the hash of the chosen options of a search space.
 inline std::uint64_t hash_of(const std::vector<std::uint32_t>& choice) {
   std::uint64_t hash = choice.size();
   for (std::uint32_t option : choice) hash = mix(hash ^ option) + 1;

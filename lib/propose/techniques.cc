@@ -1,4 +1,4 @@
-// DifferentialEvolution and GreedyMutation. Source:
+// DifferentialEvolution, GreedyMutation, and the state that all techniques share. Source:
 // opentuner/search/{differentialevolution,evolutionarytechniques}.py.
 #include "propose/techniques.h"
 
@@ -7,6 +7,7 @@
 
 namespace groma::tuning {
 
+// Makes a trial of a configuration, without a result.
 TrialRef EnsembleState::trial(Configuration configuration) const {
   auto made = std::make_shared<Trial>();
   made->hash = hash_of(configuration);
@@ -23,12 +24,13 @@ bool EnsembleState::knows(Trial& trial) const {
   return true;
 }
 
+// Returns infinity for a result that is not known.
 double EnsembleState::score(Trial& trial) const {
   return knows(trial) ? trial.result.score : std::numeric_limits<double>::infinity();
 }
 
-// First returns the members of the first population. Then returns a child of the member that has
-// waited longest and whose last child has a result.
+// First returns the members of the initial population. Then returns a child of the member that has
+// waited longest, among those whose last child has a result.
 Technique::Request DifferentialEvolution::ask(EnsembleState& shared) {
   while (members_.size() < kPopulation) {
     members_.push_back({shared.random_trial(), nullptr, false, turns_++});
@@ -44,6 +46,7 @@ Technique::Request DifferentialEvolution::ask(EnsembleState& shared) {
     if (oldest == members_.size() || member.turn < members_[oldest].turn) oldest = m;
   }
   if (oldest == members_.size()) return {};
+  // A child with a known result would teach nothing, so a few others are tried first.
   TrialRef child;
   for (int i = 0; i < kRetries; ++i) {
     child = shared.trial(child_of(oldest, shared));
@@ -54,8 +57,8 @@ Technique::Request DifferentialEvolution::ask(EnsembleState& shared) {
   return {Answer::kTrial, child};
 }
 
-// Combines three other members, one of which may be the best trial. The scale of their difference
-// is drawn from 0.5 to 1.
+// Returns the parent with some parameters replaced by a + scale * (b - c), where a, b and c are
+// other members or the best trial. `scale` is drawn from 0.5 to 1.
 Configuration DifferentialEvolution::child_of(std::size_t parent, EnsembleState& shared) const {
   std::vector<const Configuration*> others;
   for (std::size_t m = 0; m < members_.size(); ++m) {
@@ -77,7 +80,7 @@ Configuration DifferentialEvolution::child_of(std::size_t parent, EnsembleState&
   return child;
 }
 
-// Replaces the parent by its child if the child is better.
+// Replaces the parent by its child if the child is better. The parent may then get another child.
 void DifferentialEvolution::receive(const Trial& trial, EnsembleState& shared) {
   for (Member& member : members_) {
     if (member.child == nullptr || member.child->hash != trial.hash) continue;
@@ -86,8 +89,8 @@ void DifferentialEvolution::receive(const Trial& trial, EnsembleState& shared) {
   }
 }
 
-// Begins from the best configuration, or from a random one if no trial succeeded. Returns kNothing
-// if kTries mutations do not change the configuration.
+// Changes the best configuration, or a random one if no trial succeeded. Returns kNothing if kTries
+// mutations do not change anything.
 Technique::Request GreedyMutation::ask(EnsembleState& shared) {
   const bool has_parent = shared.best != nullptr && shared.best->result.ok;
   Configuration configuration =
@@ -107,7 +110,7 @@ Technique::Request GreedyMutation::ask(EnsembleState& shared) {
   return {};
 }
 
-// Changes one parameter, a little or completely.
+// Changes one parameter, either a little or to any value.
 void GreedyMutation::mutate(Configuration& configuration, std::size_t p,
                             EnsembleState& shared) const {
   if (normal_) {

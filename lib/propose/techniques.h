@@ -1,5 +1,5 @@
-// The techniques of OpenTuner's default ensemble. Each technique asks for configurations and is
-// told their results. Ensemble (ensemble.h) chooses between the techniques.
+// The techniques of OpenTuner's default ensemble. Each technique asks for trials of configurations
+// and is told their results. Ensemble (ensemble.h) decides which technique is asked.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct EnsembleState {
   TrialRef trial(Configuration configuration) const;
   TrialRef random_trial() { return trial(space.random(draws)); }
   // Returns true if the result of the trial's configuration is known, whichever technique asked for
-  // it. The result is then filled in.
+  // it. Copies the result into the trial.
   bool knows(Trial& trial) const;
   // Returns true if a's score is strictly smaller than b's. An unknown result counts as a failure.
   bool better(Trial& a, Trial& b) const { return score(a) < score(b); }
@@ -50,16 +50,16 @@ class Technique {
   };
 
   virtual ~Technique() = default;
-  // Returns the next trial to run. kNothing: no trial now. kWaiting: earlier trials must finish
-  // first.
+  // Returns the next trial to run. kNothing: the technique has no trial now. kWaiting: it needs the
+  // results of its earlier trials first.
   virtual Request ask(EnsembleState& shared) = 0;
   // Receives the result of a trial that this technique asked for.
   virtual void receive(const Trial& /*trial*/, EnsembleState& /*shared*/) {}
 };
 
 // DifferentialEvolutionAlt. The member of the population that has waited longest gets a child,
-// which combines three other members. At least one parameter is crossed, each other one with
-// probability kCrossing. The child replaces its parent if it is better.
+// which combines three other members. At least one parameter of the parent is replaced, each other
+// one with probability kCrossing. The child replaces its parent if it is better.
 class DifferentialEvolution : public Technique {
  public:
   static constexpr std::size_t kPopulation = 30;
@@ -81,13 +81,13 @@ class DifferentialEvolution : public Technique {
   std::uint64_t turns_ = 0;
 };
 
-// UniformGreedyMutation and NormalGreedyMutation: the best known configuration with one parameter
-// changed, and each other parameter changed with probability `rate`.
+// UniformGreedyMutation and NormalGreedyMutation. The trial is the best known configuration with
+// one parameter changed, and each other parameter changed with probability `rate`.
 class GreedyMutation : public Technique {
  public:
   static constexpr int kTries = 10;  // limit on attempts to mutate the parent into another trial
-  // `normal`: parameters change a little if their kind allows that. Otherwise they get random
-  // values.
+  // `normal`: a parameter changes only a little, if its kind allows that. Otherwise it gets a
+  // random value.
   GreedyMutation(double rate, bool normal) : rate_(rate), normal_(normal) {}
 
   Request ask(EnsembleState& shared) override;
@@ -100,16 +100,16 @@ class GreedyMutation : public Technique {
 };
 
 // RandomNelderMead: the downhill simplex method over the numeric parameters, from random starting
-// points. It ends for good when the simplex no longer moves, and at once if no parameter is a
-// number.
+// points. The method ends for good when the simplex no longer moves. Without numeric parameters it
+// ends at once.
 class NelderMead : public Technique {
  public:
   Request ask(EnsembleState& shared) override;
 
  private:
   enum class Step : std::uint8_t { kBegin, kSimplex, kReflected, kExpanded, kContracted };
-  // Evaluates the results of the last step and puts the trials for the next step into `wanted_`.
-  // Returns false if the method ends.
+  // Evaluates the results of the last step and stores the trials of the next step in `wanted_`.
+  // Returns false if the method has ended.
   bool advance(EnsembleState& shared);
   bool reflect(EnsembleState& shared);
   bool request_trial(TrialRef trial, Step step);
