@@ -18,10 +18,12 @@
 namespace groma::tuning {
 namespace {
 
+// Limits on the remarks about a reply, on the bytes of a remark and of a plan, and on the blocks
+// that are read.
 constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxBlocks = 256;
 
-// Returns a label in lower case, without punctuation and without words that models append:
-// "Index_Task_Map" becomes "indextaskmap".
+// Returns a label in lower case, without punctuation and without the words that models like to
+// append: "Index_Task_Map segment" becomes "indextaskmap".
 std::string plain_label(std::string_view label) {
   std::string plain;
   for (const char c : label.substr(0, 64)) {
@@ -36,7 +38,7 @@ std::string plain_label(std::string_view label) {
   return plain;
 }
 
-// Returns the name of the segment that a label means; "" if it means none.
+// Returns the name of the segment that a label means; an empty text if it means none.
 std::string_view segment_of_label(std::string_view label) {
   static const std::map<std::string_view, std::string_view> kLabels = {{"task", "task"},
                                                                        {"tasks", "task"},
@@ -64,7 +66,7 @@ std::string_view segment_of_label(std::string_view label) {
   return found == kLabels.end() ? std::string_view() : found->second;
 }
 
-// Returns true if a block consists of one of these words.
+// Returns true if a block consists of one of these words and nothing else.
 bool is_word(std::string_view body, std::initializer_list<std::string_view> words) {
   const std::string plain = plain_label(body);
   return trimmed(body).size() < 24 && std::find(words.begin(), words.end(), plain) != words.end();
@@ -80,8 +82,8 @@ bool begins_statement(std::string_view line) {
   return !word.empty() && rest.starts_with("=") && rest.find("Machine") != rest.npos;
 }
 
-// Returns the part of a reply without fenced blocks that looks like statements; "" if there is
-// none.
+// Returns the part of a reply without fenced blocks that looks like statements; an empty text if
+// there is none. If the reply was cut off (`cut`), the part extends to its end.
 std::string_view bare_statements(std::string_view text, bool cut) {
   std::size_t begin = text.npos, end = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -110,8 +112,8 @@ bool maps_tasks(const edit::Mapping& mapping) {
   });
 }
 
-// Returns the first error in a text, its source line and its first help as one line; "" if there is
-// none.
+// Returns the first error in a text with its source line and its first help, all in one line.
+// Returns an empty text if there is no error. The model sees this line in its next prompt.
 std::string mistake_in(std::string_view text) {
   Diagnostics diags(Source("reply", std::string(text)));
   syntax::parse(diags.source(), diags);
@@ -128,11 +130,12 @@ std::string mistake_in(std::string_view text) {
   return "";
 }
 
+// Collects the changes that a reply makes to each segment, then applies them to the base.
 class Reader {
  public:
   Reader(const Segments& base, const AnswerForm& form) : base_(base), form_(form) {}
 
-  // Reads a reply. `cut`: the reply ended at its token limit, so its last statement may be
+  // Reads a reply. `cut`: the reply ended at its limit of tokens, so its last statement may be
   // incomplete.
   Answer read(std::string_view text, bool cut) {
     const std::vector<FencedBlock> fences = fenced_blocks(text);
@@ -148,7 +151,8 @@ class Reader {
   }
 
  private:
-  // Returns the plan: the first line of the text before the blocks.
+  // Returns the plan that a reply states before its blocks: the text behind "PLAN:", or else the
+  // first line.
   static std::string plan_in(std::string_view text) {
     text = trimmed(text.substr(0, std::min(text.find("```"), text.find("~~~"))));
     const std::size_t plan = text.find("PLAN:");
@@ -157,12 +161,13 @@ class Reader {
     return text.starts_with('{') || begins_statement(text) ? "" : one_line(text, kMaxPlan);
   }
 
-  // Reads a reply without fences: JSON, then marked text or bare statements.
+  // Reads a reply without fenced blocks: a JSON object, a marked text or bare statements.
   void read_bare(std::string_view text, bool cut) {
     const std::string_view braces = outermost_braces(text);
     if (const auto object = parse_object(braces)) {
       if (read_object(*object)) return;
     }
+    // A reply that was cut off is not valid JSON, but may have complete members.
     if (trimmed(text).starts_with('{') && read_members(text)) return;
     if (!form_.is_mapping) {
       if (form_.is_whole) read_marked(text);
@@ -172,7 +177,8 @@ class Reader {
     if (!statements.empty()) read_statements("", statements, cut);
   }
 
-  // Reads one fenced block. Its label is the word behind the fence or the line above it.
+  // Reads one fenced block. Its label is the word behind the opening fence, or the line above it. A
+  // block without a label may be a whole marked text, or belong to the only segment.
   void read_fence(const FencedBlock& fence) {
     const std::string_view body = trimmed(fence.body);
     if (body.starts_with('{')) {
@@ -187,7 +193,7 @@ class Reader {
     read_block(label, fence.body, !fence.closed);
   }
 
-  // Returns the name of the base's segment that a label means; "" if it means none.
+  // Returns the name of the segment of the base that a label means; an empty text if it means none.
   std::string_view find_label(std::string_view label) const {
     if (form_.is_mapping) return segment_of_label(label);
     while (!label.empty() && (label.back() == ':' || label.back() == '*' || label.back() == '`')) {
@@ -198,15 +204,18 @@ class Reader {
     return segment != nullptr ? std::string_view(segment->name) : std::string_view();
   }
 
+  // Adds a remark about a part of the reply that could not be used.
   void note(std::string_view text) {
     if (answer_.notes.size() < kMaxNotes) answer_.notes.push_back(one_line(text, kMaxNote));
   }
+  // Marks a segment whose new text cannot be used, so that the segment keeps its old text.
   void damage(std::string_view segment, std::string_view why) {
     damaged_.emplace(segment);
     note(fmt::format("`{}` stays as it was: {}", segment, why));
   }
 
-  // Reads a block for the segment `label`. With an empty label, the statements decide the segment.
+  // Reads a block for the segment `label`. The word NONE empties the segment, and KEEP leaves it
+  // unchanged. Without a label, the statements in the block decide which segment is meant.
   void read_block(std::string_view label, std::string_view body, bool cut) {
     if (!label.empty()) {
       if (is_word(body, {"keep", "unchanged", "same", "nochange"})) return;
@@ -223,7 +232,7 @@ class Reader {
     pieces_[std::string(label)].instead = std::string(body);
   }
 
-  // Reads the segments of a whole text with marks. Returns false if the text has no marks.
+  // Reads the segments of a whole text with marks. Returns false if the text has no valid marks.
   bool read_marked(std::string_view text) {
     const Result<Segments> read = Segments::of_marked(Source("reply", std::string(text)));
     if (!read.ok()) return false;
@@ -237,8 +246,8 @@ class Reader {
     return true;
   }
 
-  // Assigns each statement to the segment that its keyword belongs to. A segment with an error
-  // keeps its old text.
+  // Gives each statement to the segment that its keyword belongs to. A segment whose statements
+  // have an error keeps its old text.
   void read_statements(std::string_view label, std::string_view body, bool cut) {
     if (body.size() > kMaxSegmentBytes) return note("a block is too long for a mapping");
     if (cut) body = without_last_statement(body);
@@ -253,6 +262,8 @@ class Reader {
       }
       const edit::Mapping statements(part.text);
       if (statements.items().empty()) continue;  // the block has only comments
+      // A block for `single` may define the function that its statement uses, although functions
+      // belong to `index`.
       const bool helps = label == "single" && part.name == "index" && !maps_tasks(statements);
       if (label.empty() || part.name == label || helps) {
         replace(helps ? label : std::string_view(part.name), part.text);
@@ -264,8 +275,8 @@ class Reader {
     }
   }
 
-  // Removes the last statement of a reply that was cut off, because its end may be missing. The
-  // segment of that statement keeps its old text.
+  // Returns the text without its last statement, because the end of that statement may be missing.
+  // The segment of the statement keeps its old text.
   std::string_view without_last_statement(std::string_view body) {
     std::size_t last = 0;
     for (std::size_t at = 0; at < body.size();) {
@@ -280,12 +291,13 @@ class Reader {
     return body.substr(0, last);
   }
 
-  // Replaces a segment's text. A second block for the segment is appended, unless it repeats a key
-  // of the first; then it replaces the first block.
+  // Stores the new text of a segment. A second block for the same segment is appended. If it
+  // repeats a statement's key of the first block, it replaces the first block instead.
   void replace(std::string_view segment, const std::string& text) {
     std::optional<std::string>& instead = pieces_[std::string(segment)].instead;
     if (instead) {
       const edit::Keys before = edit::Mapping(*instead).keys(), now = edit::Mapping(text).keys();
+      // Two statements with the same key would contradict each other.
       const bool again = std::any_of(now.begin(), now.end(),
                                      [&](const std::string& key) { return before.contains(key); });
       if (!again) {
@@ -297,10 +309,11 @@ class Reader {
   }
 
   // Reads segments from a JSON object, or from its member "segments", "suggestion" or "answer". A
-  // value is a string, a list of strings, or null for no change. Returns false if the object names
-  // no segment.
+  // value is a text, a list of lines, or null for no change. Returns false if the object names no
+  // segment.
   bool read_object(const llm::json& object) {
     const llm::json* from = &object;
+    // Models wrap the segments in one of these members, whatever the prompt says.
     for (const char* key : {"segments", "suggestion", "answer"}) {
       const llm::json* inner = llm::member(object, key);
       if (inner != nullptr && inner->is_object()) from = inner;
@@ -334,7 +347,7 @@ class Reader {
     return any;
   }
 
-  // Reads the complete members of a JSON object that was cut off.
+  // Reads the complete members of a JSON object that was cut off. Returns false if there is none.
   bool read_members(std::string_view text) {
     bool any = false;
     for (const Segment& segment : base_.all()) {
@@ -347,8 +360,8 @@ class Reader {
     return any;
   }
 
-  // Reads the value of a JSON member, which may hold a fenced block. An empty value empties the
-  // segment.
+  // Reads the value of a JSON member, in which the text may stand in a fenced block. An empty value
+  // empties the segment, since a model has no other way to say so in JSON.
   void read_value(std::string_view label, std::string_view text) {
     const std::vector<FencedBlock> fences = fenced_blocks(text);
     if (fences.size() == 1 && fences.front().closed) text = fences.front().body;
@@ -359,7 +372,8 @@ class Reader {
     }
   }
 
-  // Combines the base with the collected changes. Segments with errors are left unchanged.
+  // Applies the collected changes to the base. Segments with an error keep their text. Functions
+  // that the reply defines replace older ones with the same name.
   void finish(bool without_fences) {
     for (const std::string& segment : damaged_) pieces_.erase(segment);
     if (pieces_.empty()) return refuse(without_fences);
@@ -368,10 +382,13 @@ class Reader {
     for (const Segment& segment : base_.all()) {
       const auto found = pieces_.find(segment.name);
       std::string text = segment.text;
+      // In a whole mapping, a segment that the reply does not mention is empty.
       if (form_.is_mapping && form_.is_whole && !damaged_.contains(segment.name)) text.clear();
       if (found != pieces_.end()) {
         const Piece& piece = found->second;
         if (piece.instead) text = *piece.instead;
+        // Statements that stood in the block of another segment take precedence over older
+        // statements with the same key.
         if (!piece.added.empty()) {
           text = piece.added + edit::Mapping(text).without(edit::Mapping(piece.added).keys());
         }
@@ -385,8 +402,7 @@ class Reader {
         if (pieces_.size() == 1) return refuse(without_fences);
       }
     }
-    // If the reply defines a function, an older function with that name is removed from the
-    // segments that did not change.
+    // A function that the reply defines is removed from the segments that did not change.
     for (const Segment& segment : base_.all()) {
       if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
       const std::string text = result.find(segment.name)->text;
@@ -395,7 +411,7 @@ class Reader {
     answer_.segments = std::move(result);
   }
 
-  // Says in the answer why nothing in the reply could be used.
+  // Writes into the answer why nothing in the reply could be used.
   void refuse(bool without_fences) {
     for (const std::string& text : answer_.notes) {
       answer_.why += (answer_.why.empty() ? "" : "; ") + text;
@@ -408,12 +424,13 @@ class Reader {
   const Segments& base_;
   const AnswerForm form_;
   Answer answer_;
-  std::map<std::string, Piece, std::less<>> pieces_;  // by segment
+  std::map<std::string, Piece, std::less<>> pieces_;  // by segment name
   std::set<std::string, std::less<>> damaged_;
 };
 
 }  // namespace
 
+// A reply that ended at its limit of tokens is read as far as it is complete.
 Answer read_answer(const llm::ChatReply& reply, const Segments& base, const AnswerForm& form) {
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);
@@ -421,7 +438,8 @@ Answer read_answer(const llm::ChatReply& reply, const Segments& base, const Answ
   return Reader(base, form).read(*text, reply.finish == llm::ChatReply::Finish::kLength);
 }
 
-// Refuses the whole reply if one edit does not fit.
+// Refuses the whole reply if one edit does not fit, or if an edit changes a marked text outside its
+// segments.
 Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping) {
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);
@@ -440,6 +458,8 @@ Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_map
     return answer;
   }
   Result<Segments> marked = Segments::of_marked(source);
+  // The segments are set in a copy of the base. If the copy differs from the changed text, an edit
+  // touched the text outside.
   Segments kept = base;
   bool same = marked.ok();
   if (same) {
@@ -453,6 +473,7 @@ Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_map
   return answer;
 }
 
+// A closed fenced block that holds an object counts before braces in prose.
 std::optional<llm::json> read_object(std::string_view text) {
   for (const FencedBlock& fence : fenced_blocks(text)) {
     if (!fence.closed || !trimmed(fence.body).starts_with('{')) continue;

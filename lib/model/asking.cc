@@ -1,5 +1,5 @@
-// Asker: sends the requests of the proposers that use a language model, and turns replies into
-// proposals. Also the parts of prompts that all these proposers share.
+// Asker: sends the questions of the proposers that use a language model, and turns replies into
+// proposals. The file also has the parts of prompts that all these proposers share.
 #include "model/asking.h"
 
 #include <fmt/format.h>
@@ -13,11 +13,14 @@
 namespace groma::tuning {
 namespace {
 
+// Limits on the remarks in a prompt, on questions at once, on the bytes to which a prompt may be
+// shortened, and on how often that is tried.
 constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
 constexpr std::size_t kLeastPromptBytes = 2'000;
 constexpr int kMaxShorter = 3;
 
-// Returns the step in which a text was tried; null if the history no longer has it.
+// Returns the step in which a text with this normal form was tried; null if the history no longer
+// has the step.
 const Step* find_step(const Round& round, const std::string& canonical) {
   const History& history = round.history();
   for (const std::vector<Step>* steps :
@@ -31,6 +34,7 @@ const Step* find_step(const Round& round, const std::string& canonical) {
 
 }  // namespace
 
+// Replies are constrained by a grammar that allows only the names of the application.
 Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
              std::size_t prompt_bytes)
     : is_mapping_(problem.is_mapping()),
@@ -43,8 +47,8 @@ Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& optio
   grammar_.lark = std::move(narrow.lark);
 }
 
-// Builds the request for a question. The request's seed depends only on the search's seed, the step
-// and `sample`.
+// Builds the request for a question. Its seed depends only on the seed of the search, the step and
+// `sample`, so that a resumed search asks the same.
 llm::ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sample) const {
   llm::ChatRequest request;
   request.messages = question.prompt.messages(prompt_bytes_);
@@ -59,9 +63,9 @@ llm::ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sam
   return request;
 }
 
-// Reduces the limit for prompts after a prompt was too long. If the server states its context size,
-// a third of it is reserved for the reply and a token counts as 2.5 bytes; otherwise the limit
-// falls by a third. Returns false at the lower bound.
+// Reduces the limit on the bytes of a prompt after a prompt was too long. If the server states the
+// size of its context, a third of it is reserved for the reply, and a token counts as 2.5 bytes.
+// Otherwise the limit falls by a third. Returns false if the limit cannot fall further.
 bool Asker::shorten(const llm::ChatError& error) {
   const std::size_t before = prompt_bytes_;
   if (error.context_tokens > 0) {
@@ -76,7 +80,7 @@ bool Asker::shorten(const llm::ChatError& error) {
   return prompt_bytes_ < before;
 }
 
-// Sends at most kMaxAtOnce questions at once. A prompt that was too long is shortened and sent
+// Sends at most kMaxAtOnce questions at once. Prompts that were too long are shortened and sent
 // again, at most kMaxShorter times.
 std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
                                                       std::span<const ModelQuestion> questions,
@@ -87,6 +91,8 @@ std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
   for (int again = 0; !open.empty(); ++again) {
     std::vector<std::size_t> too_long;
     std::optional<llm::ChatError> error;
+    // The index `i` of a question is its sample number, which stays the same when the question is
+    // sent again.
     for (std::size_t first = 0; first < open.size(); first += kMaxAtOnce) {
       const std::span<const std::size_t> part =
           std::span(open).subspan(first, std::min(kMaxAtOnce, open.size() - first));
@@ -112,6 +118,7 @@ std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
     if (error) round.reject(fmt::format("no reply: {}", one_line(error->message, 300)));
     break;
   }
+  // The next call of ask() uses other seeds.
   ++step_;
   return replies;
 }
@@ -135,14 +142,14 @@ std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
   return std::nullopt;
 }
 
-// Refuses a text whose canonical form was proposed before, and reports the result that it had.
+// Refuses a text whose normal form was proposed before, and tells the model what its result was.
 std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
                                         std::string_view otherwise) {
   if (!answer.segments) return refuse_proposal(round, answer.why);
   for (const std::string& text : answer.notes) {
     remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
   }
-  if (!std::exchange(begun_, true)) {  // first, remember the texts that were tried before
+  if (!std::exchange(begun_, true)) {  // once: note earlier texts
     for (const Step& step : round.history().recent()) {
       mark_proposed(round, step.proposal.text);
     }
@@ -161,6 +168,7 @@ std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
   return proposal;
 }
 
+// Each remark goes into one prompt only.
 std::string Asker::take_remarks() {
   std::string text;
   for (const std::string& remark : remarks_) text += remark + "\n";
@@ -168,7 +176,7 @@ std::string Asker::take_remarks() {
   return text;
 }
 
-// Says what the model is to improve, and what the score is.
+// States the task of the model, and how its result is measured.
 std::string role_words(const Problem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
     return fmt::format(
@@ -184,6 +192,7 @@ std::string role_words(const Problem& problem, const Evaluator& evaluator) {
       goal_words(evaluator));
 }
 
+// A mapping has fixed names of segments; the names of a marked text stand in its blocks.
 std::string segments_format(const Problem& problem) {
   std::string text =
       "First write one line, PLAN: what limits the current text and the one or two changes that "
@@ -195,6 +204,7 @@ std::string segments_format(const Problem& problem) {
          "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";
 }
 
+// With a grammar, the server allows nothing but the program, so no fences are requested.
 std::string whole_format(const Problem& problem, bool bare) {
   if (bare) return "Reply with the whole program and nothing else.\n";
   return problem.is_mapping()
@@ -204,6 +214,7 @@ std::string whole_format(const Problem& problem, bool bare) {
                "labelled with its name, with all of the segment.\n";
 }
 
+// Pieces of the card with a RemovalStage may be left out of a long prompt.
 void add_card(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) return;
   prompt.system("\n");

@@ -1,4 +1,4 @@
-// The description of the mapping language for a model.
+// The reference card: a description of the mapping language for a model that never saw it.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -9,7 +9,8 @@
 namespace groma::tuning {
 namespace {
 
-// The machine operations that the card lists, one line each.
+// Returns the lines about the operations on machines, one for each operation that belongs on the
+// card.
 std::string operations_text() {
   std::string text = "   Views of a machine; n is the extent of dimension d:";
   for (const syntax::MethodInfo& method : syntax::kMethods) {
@@ -19,7 +20,8 @@ std::string operations_text() {
   return text;
 }
 
-// Pieces about rare parts of the language are removed from a prompt that is too long.
+// Returns the pieces of the card. Pieces about rare parts of the language have a stage at which
+// they are removed from a prompt that is too long.
 std::vector<CardPiece> make_card() {
   return {
       {R"(MAPPING LANGUAGE - REFERENCE CARD

@@ -13,17 +13,18 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxEdits = 64;
-// Limit on the lines of a SEARCH text that is searched for without regard to white space.
+// Limit on the lines of a SEARCH text for a search that ignores white space, which is slower.
 constexpr std::size_t kMaxSearchLines = 400;
 
-// Returns true if a line begins with a mark: the character at least five times.
+// Returns true if a line begins with a mark: the character at least five times. Models do not
+// always write seven.
 bool is_mark(std::string_view line, char mark) {
   line = trimmed(line);
   return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
 }
 
-// Returns the position and length of the lines of `search` in `text`, ignoring white space at the
-// ends of lines.
+// Returns the position and the length of the lines of `search` in `text`, ignoring white space at
+// both ends of each line. Returns nullopt if they do not occur.
 std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view text,
                                                               std::string_view search) {
   const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
@@ -40,7 +41,7 @@ std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view t
 
 }  // namespace
 
-// Reads the marks line by line. Text outside the blocks is ignored.
+// Reads the marks line by line, and ignores text outside the blocks.
 std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string* why) {
   std::vector<Edit> edits;
   enum class State { kOutside, kSearch, kReplace } state = State::kOutside;
@@ -73,8 +74,9 @@ std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string*
   return edits;
 }
 
-// Applies the edits in order. If the SEARCH text is empty, the replacement is appended. Otherwise
-// the SEARCH text is looked for exactly, then without regard to white space at the ends of lines.
+// Applies the edits in their order. An edit with an empty SEARCH text appends its replacement. Any
+// other SEARCH text is looked for exactly, and then without regard to white space at both ends of
+// its lines.
 std::optional<std::string> apply_edits(std::string text, const std::vector<Edit>& edits,
                                        std::string* why) {
   for (const Edit& edit : edits) {

@@ -1,5 +1,5 @@
-// Reads and applies edits of a text as language models write them. An edit is a block between
-// <<<<<<< and ======= to search for, and its replacement, which ends with >>>>>>>.
+// Reads and applies edits of a text as language models write them. An edit is a text to search for
+// between the marks <<<<<<< and =======, followed by its replacement, which ends with >>>>>>>.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Describes machines, applications and decisions in words, for prompts.
+// Describes machines, applications and decisions in words, for the prompts of a language model.
 #include "model/problem_words.h"
 
 #include <fmt/format.h>
@@ -17,16 +17,18 @@
 namespace groma::tuning {
 namespace {
 
+// Limits on the tasks of an application, the regions of a task and its different launches that are
+// described.
 constexpr std::size_t kMaxTasks = 256, kMaxParts = 16, kMaxLaunches = 4;
 
-// Returns a size: "16 GB", "0.5 MB".
+// Returns a number of bytes in words: "16 GB", "0.5 MB".
 std::string size_words(double bytes) {
   constexpr double kMega = 1e6, kGiga = 1e9;
   return bytes >= kGiga ? fmt::format("{:.3g} GB", bytes / kGiga)
                         : fmt::format("{:.3g} MB", bytes / kMega);
 }
 
-// Describes the processors and memories of one node.
+// Returns the processors and memories of one node. Memories without capacity are left out.
 std::string node_words(const NodeType& node) {
   std::string words;
   const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
@@ -52,7 +54,7 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
   if (where.kind == app::RequirementData::Kind::kRegion) {
     return bytes * static_cast<double>(data.regions[where.index].box.volume()) / 1e6;
   }
-  // Uses the piece in the middle, which has neighbours on all sides.
+  // The piece in the middle of a partition is typical: it has neighbours on all sides.
   const app::Partition& partition = data.partitions[where.index];
   Point color = Point::zeros(partition.colors.dimensions());
   for (int d = 0; d < color.dimensions(); ++d) color[d] = partition.colors.extents[d] / 2;
@@ -62,7 +64,7 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
   return bytes * static_cast<double>(points) / 1e6;
 }
 
-// Returns the different launches of a task: "single, index 8x8".
+// Returns the different launches of a task, without duplicates: "single, index 8x8".
 std::string launches_words(const TaskUses& uses) {
   std::vector<std::string> words;
   for (const app::LaunchUse& use : uses.uses) {
@@ -79,7 +81,8 @@ std::string launches_words(const TaskUses& uses) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Returns the names that launches use for requirement r, as a statement writes them.
+// Returns the names that launches use for requirement r, as a statement writes them. If there are
+// none, returns its position, which a statement may use too.
 std::string region_words(const TaskUses& uses, std::size_t r) {
   std::vector<std::string> names;
   for (const app::LaunchNames& launch : uses.names) {
@@ -91,7 +94,8 @@ std::string region_words(const TaskUses& uses, std::size_t r) {
   return names.empty() ? fmt::format("position {}", r) : fmt::format("{}", fmt::join(names, "/"));
 }
 
-// Returns the line of a task: name, kinds, launches, and regions with privileges and MB.
+// Returns the line about a task: its name, its kinds of processors, its launches, and its regions
+// with privileges and MB.
 std::string task_words(const app::Data& data, const app::Task& task, const TaskUses& uses,
                        const Machine& machine, const std::string& name) {
   std::string kinds;
@@ -103,6 +107,8 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskU
   std::string line = fmt::format("{} | {} | {} |", name, kinds, launches_words(uses));
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::Requirement& requirement = task.requirements[r];
+    // A requirement without fields or access gets no instance, so a mapping decides nothing about
+    // it.
     if (requirement.fields.empty() || requirement.privilege == Privilege::kNoAccess) continue;
     if (r == kMaxParts) {
       line += fmt::format(" and {} more", task.requirements.size() - r);
@@ -117,7 +123,7 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskU
   return line;
 }
 
-// Describes the memories and the layout of one requirement.
+// Returns the memory and the layout that the mapping chooses for one requirement.
 std::string requirement_words(const ExplainedRequirement& requirement) {
   const std::string name = requirement.names.empty() ? fmt::format("{}", requirement.position)
                                                      : requirement.names.front();
@@ -131,7 +137,7 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
 
 }  // namespace
 
-// Nodes of the same type are described once.
+// Node types with the same description are counted together, at most four types.
 std::string machine_words(const Machine& machine) {
   const std::int64_t nodes = machine.node_count();
   std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
@@ -146,7 +152,8 @@ std::string machine_words(const Machine& machine) {
   return words;
 }
 
-// Leaves out tasks that the application does not launch.
+// Leaves out tasks that the application does not launch, and those whose names a statement cannot
+// write.
 AppWords app_words(const Workload& app, const Machine& machine) {
   AppWords words;
   words.name = app.name();
@@ -164,7 +171,8 @@ AppWords app_words(const Workload& app, const Machine& machine) {
   return words;
 }
 
-// Explains the mapping for the application, and writes each task's decisions on one line.
+// Explains the mapping for the application, without running it, and writes the decisions about each
+// task on one line.
 std::string decision_words(const std::string& mapping, const Machine& machine,
                            const Workload& app) {
   Diagnostics diags(Source("mapping", mapping));
@@ -176,6 +184,7 @@ std::string decision_words(const std::string& mapping, const Machine& machine,
   if (!explanation) return "";
   std::string words;
   for (const ExplainedTask& task : explanation->tasks) {
+    // The words end after about 4,000 bytes, because they are only a part of a prompt.
     if (task.launches.empty() || words.size() > 4'000) continue;
     if (!task.kind.kind) {
       words += fmt::format("{}: runs nowhere\n", task.name);

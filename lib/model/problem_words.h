@@ -11,11 +11,11 @@
 
 namespace groma::tuning {
 
-// Describes a machine: "2 nodes, each with 4 GPU (16 GB FBMEM each), ..."
+// Describes the nodes of a machine: "2 nodes, each with 4 GPU, 16 CPU, FBMEM 16 GB, ..."
 std::string machine_words(const Machine& machine);
 
 // An application in words. `tasks` has one line for each launched task: its variants, its launches,
-// and its regions with privileges and MB.
+// and its regions, each with its privilege and the MB that one point uses.
 struct AppWords {
   std::string name;
   std::string values;  // "n=8000 steps=10"
@@ -23,12 +23,12 @@ struct AppWords {
 };
 AppWords app_words(const Workload& app, const Machine& machine);
 
-// Describes what the mapping decides, one line for each task: kind, memories, layout, function.
-// Returns "" if the mapping has errors.
+// Describes what the mapping decides, one line for each task: the processor kind, the memories, the
+// layouts and the mapping function. Returns an empty text if the mapping has errors.
 std::string decision_words(const std::string& mapping, const Machine& machine, const Workload& app);
 
-// Grammars that constrain a model's reply, in GBNF and in Lark's syntax. They allow only the task
-// and region names of the application.
+// Grammars that constrain the reply of a model, in GBNF and in Lark's syntax. They allow only the
+// names of the application's tasks and regions.
 struct NarrowGrammar {
   std::string gbnf, lark;
 };

@@ -1,4 +1,4 @@
-// Builds prompts from blocks, and removes blocks until a prompt fits.
+// Builds prompts from parts, and removes parts until a prompt is short enough.
 #include "model/prompt.h"
 
 #include <fmt/format.h>
@@ -21,13 +21,13 @@ constexpr std::size_t kSureTasks = 8;  // the lines about the first tasks are ne
 constexpr std::size_t kMaxAbout = 4'000, kMaxOfSegment = 200, kMaxSurroundings = 3'000;
 constexpr std::size_t kMaxInputs = 8;
 
-// Returns true if the character may be part of a path.
+// Returns true if the character may be part of a path, besides the slash.
 bool in_path(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-' ||
          c == '+' || c == '~' || c == '@' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Splits a text into its lines.
+// Returns the lines of a text, without blank lines and without white space at both ends of each.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -39,8 +39,8 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// Returns the lines of `a` that are not in `b`, each with `sign` before it. A line that occurs more
-// often in `a` than in `b` is returned as often as `b` lacks it.
+// Returns the lines of `a` that are not in `b`, each with `sign` in front. If a line occurs n times
+// more often in `a`, it is returned n times.
 std::string lines_without(std::string_view a, std::string_view b, char sign) {
   std::map<std::string, int> there;
   for (const std::string& line : lines_of(b)) ++there[line];
@@ -56,7 +56,8 @@ std::string lines_without(std::string_view a, std::string_view b, char sign) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// Describes where the time of a run went, in one line.
+// Describes in one line where the time of a run went: the shares of tasks, copies and the runtime,
+// the largest causes, and the load of processors and memories.
 std::string profile_words(const ProfileFacts& facts) {
   std::string words =
       fmt::format("of the time tasks {}, copies {}, runtime {}", percent(facts.tasks),
@@ -85,15 +86,15 @@ std::string profile_words(const ProfileFacts& facts) {
   return words;
 }
 
-// Returns two digits if the noise is at least 5 %, otherwise three.
+// Returns the value with two digits if the noise is at least 5 %, otherwise with three.
 std::string number_words(double value, double noise) {
   return noise >= 0.05 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
 }
 
 }  // namespace
 
-// A path begins with `/` or `~/`, and no word character stands before it. Its last component is
-// kept.
+// A path begins with `/` or `~/` and does not follow a word. Only its last component is kept,
+// because prompts must not show how the user's disk is organised.
 std::string without_paths(std::string_view text) {
   std::string kept;
   for (std::size_t i = 0; i < text.size();) {
@@ -131,7 +132,8 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
       left[i] = true;
       bytes -= parts_[i].text.size();
     }
-    // Removes headings without a remaining part.
+    // A heading is removed if no part of its stage remains between it and the next heading. The
+    // loop goes backwards, and `follows` says whether a part remains behind the current one.
     bool follows = false;
     for (std::size_t i = parts_.size(); i-- > 0;) {
       if (!is_one(parts_[i])) continue;
@@ -158,7 +160,7 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
 
 // -------------------------------------------------------------------------------------- its blocks
 
-// Names the unit and whether higher or lower values are better.
+// Returns the goal: which unit the result has, and whether it should be high or low.
 std::string goal_words(const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
   std::string words = fmt::format("The result is measured in {}. Make it as {} as possible",
@@ -169,7 +171,8 @@ std::string goal_words(const Evaluator& evaluator) {
   return words;
 }
 
-// A mapping gets the machine and the tasks; any other text gets Problem::about.
+// A mapping is described by its machine and the tasks of its application, any other text by
+// Problem::about.
 void add_problem(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) {
     const std::string about =
@@ -186,6 +189,7 @@ void add_problem(Prompt& prompt, const Problem& problem) {
   for (std::size_t i = 1; i < std::min(problem.inputs.size(), kMaxInputs); ++i) {
     prompt.user(fmt::format("ALSO RUN WITH: {}\n", app_words(problem.inputs[i], machine).values));
   }
+  // The lines about the first tasks always stay, since a mapping cannot be written without names.
   prompt.user("TASKS name | variants | launched as | regions (access, MB of a point)\n");
   for (std::size_t i = 0; i < words.tasks.size(); ++i) {
     prompt.user(fmt::format(" {}\n", words.tasks[i]),
@@ -199,8 +203,8 @@ void add_surroundings(Prompt& prompt, const Problem& problem) {
   const Result<Segments> segments = segments_of(problem, problem.start);
   if (!segments.ok() || segments->outside().empty()) return;
   const std::span<const std::string> outside = segments->outside();
-  // Each piece gets the same number of bytes: the end of the first piece, the beginning of the
-  // last, both ends of the others.
+  // Each text between two segments gets the same number of bytes. The first one shows its end, the
+  // last one its beginning, and the others show both.
   const std::size_t most = kMaxSurroundings / outside.size();
   std::string text;
   for (std::size_t i = 0; i < outside.size(); ++i) {
@@ -225,7 +229,7 @@ Result<Segments> segments_of(const Problem& problem, const std::string& text) {
   return Segments::of_marked(Source("text", text));
 }
 
-// The fence has three backticks, or more if the text contains as many.
+// The fence has three backticks, or more if the text itself contains three.
 std::string fenced(std::string_view text, std::string_view label) {
   std::size_t longest = 2, run = 0;
   for (const char c : text) {
@@ -240,7 +244,7 @@ std::string fenced(std::string_view text, std::string_view label) {
 std::string fenced_segments(const Segments& segments) {
   std::string shown;
   for (const Segment& segment : segments.all()) {
-    // The segments of a mapping are described by the card instead.
+    // The segments of a mapping need no description, because the card describes them.
     if (!segment.about.empty() && !segments.outside().empty()) {
       shown += fmt::format("{}: {}\n", segment.name,
                            one_line(without_paths(segment.about), kMaxOfSegment));
@@ -250,7 +254,7 @@ std::string fenced_segments(const Segments& segments) {
   return shown;
 }
 
-// Lists added lines with `+` and removed lines with `-`.
+// Added lines have the sign `+`, removed lines the sign `-`.
 std::string difference(const Segments& text, const Segments& base) {
   std::string lines;
   for (const Segment& segment : text.all()) {
@@ -271,6 +275,7 @@ std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator
                      evaluator.unit());
 }
 
+// At most kMaxInputs values are shown.
 std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
   if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return "";
@@ -282,7 +287,7 @@ std::string values_words(const Evaluation& evaluation, const Evaluator& evaluato
   return words + ")";
 }
 
-// A valid result has its score and the values of the inputs.
+// The words for a valid result include its score and the values of the inputs.
 std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   switch (evaluation.status) {
     case Evaluation::Status::kOk:
@@ -297,7 +302,7 @@ std::string result_words(const Evaluation& evaluation, const Evaluator& evaluato
   return "stopped, being far slower than the best";
 }
 
-// The profile line is removed first from a prompt that is too long.
+// The line about the profile is the first part that is removed from a prompt which is too long.
 std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail) {
   std::vector<FeedbackLine> lines;
   const auto add = [&](std::string_view head, const std::string& text,
@@ -325,7 +330,7 @@ std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail d
   return lines;
 }
 
-// Takes the first sentence of each part of the feedback that `detail` allows.
+// Takes the first sentence of each kind of feedback that `detail` allows.
 std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most) {
   std::string words;
   const auto add = [&](GuideDetail needs, const std::string& text) {
@@ -341,6 +346,7 @@ std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::
   return one_line(without_paths(words), most);
 }
 
+// The score of the best text stands beside the result, so that the model can compare both.
 void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
                   GuideDetail detail) {
   std::string result = "RESULT: " + result_words(evaluation, round.evaluator());
@@ -355,7 +361,8 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& rou
   }
 }
 
-// Shows the last failures, each with its reason and its differences from `current`.
+// Shows the last failures, each with its reason and its differences from `current`, so that the
+// model does not repeat them.
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail) {
   const std::vector<Step>& failures = round.history().failures();
   if (failures.empty()) return;

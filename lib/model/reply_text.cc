@@ -1,4 +1,4 @@
-// Low-level parsing of a model's reply: fences, labels and JSON objects.
+// Low-level parsing of the reply of a language model: fenced blocks, JSON objects and reasoning.
 #include "model/reply_text.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace groma::tuning {
 namespace {
 
 // Returns the number of fence marks at the beginning of a line; 0 if the line is not a fence. Sets
-// `indent` to the number of spaces before them.
+// `indent` to the number of spaces in front of the marks.
 std::size_t marks_of(std::string_view line, std::size_t* indent) {
   *indent = std::min(line.find_first_not_of(' '), line.size());
   if (*indent > 3 || *indent == line.size()) return 0;
@@ -22,7 +22,8 @@ std::size_t marks_of(std::string_view line, std::size_t* indent) {
   return end - *indent >= 3 ? end - *indent : 0;
 }
 
-// Returns JSON in which line ends and tabs inside strings are escaped.
+// Returns the JSON with escapes for line ends and tabs inside strings, which models forget to
+// write. Drops other control characters inside strings.
 std::string with_escapes(std::string_view text) {
   std::string mended;
   mended.reserve(text.size());
@@ -48,8 +49,8 @@ std::string with_escapes(std::string_view text) {
 
 }  // namespace
 
-// A block ends at a fence with the same character. A block without an end extends to the end of the
-// text.
+// A block ends at a fence of the same character that is at least as long. A block without an end
+// extends to the end of the text.
 std::vector<FencedBlock> fenced_blocks(std::string_view text) {
   std::vector<FencedBlock> fences;
   std::string_view above;
@@ -83,6 +84,7 @@ std::vector<FencedBlock> fenced_blocks(std::string_view text) {
   return fences;
 }
 
+// Returns an empty text if there are no such braces.
 std::string_view outermost_braces(std::string_view text) {
   const std::size_t begin = text.find('{'), end = text.rfind('}');
   return begin == text.npos || end == text.npos || end < begin
@@ -90,6 +92,7 @@ std::string_view outermost_braces(std::string_view text) {
              : text.substr(begin, end + 1 - begin);
 }
 
+// Tries the strict syntax first.
 std::optional<llm::json> parse_object(std::string_view text) {
   llm::json value = llm::parse_json(text);
   if (value.is_discarded()) value = llm::parse_json(with_escapes(text));
@@ -97,12 +100,13 @@ std::optional<llm::json> parse_object(std::string_view text) {
   return value;
 }
 
-// Searches for the key without parsing the whole text, so the text may be broken elsewhere.
+// Looks for the key without parsing the whole text, which may be broken elsewhere.
 std::optional<std::string> string_member(std::string_view text, std::string_view key) {
   const std::string quoted = '"' + std::string(key) + '"';
   for (std::size_t at = 0; (at = text.find(quoted, at)) != text.npos;) {
     at += quoted.size();
     std::string_view rest = trimmed(text.substr(at, 64));
+    // The key may also occur as a value; only a key is followed by a colon.
     if (!rest.starts_with(':')) continue;
     rest = trimmed(rest.substr(1));
     if (!rest.starts_with('"')) continue;
@@ -118,7 +122,7 @@ std::optional<std::string> string_member(std::string_view text, std::string_view
   return std::nullopt;
 }
 
-// Refuses replies that are empty after the reasoning was removed.
+// Refuses a reply that is empty without its reasoning: the model then used all its tokens to think.
 std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why) {
   std::string text = reply.text, thoughts = reply.reasoning;
   llm::split_thoughts(&text, &thoughts);

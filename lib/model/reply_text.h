@@ -1,4 +1,5 @@
-// Low-level parsing of a model's reply: reasoning, fenced blocks, labels and JSON objects.
+// Low-level parsing of the reply of a language model: its reasoning, fenced blocks and JSON
+// objects.
 #pragma once
 
 #include <optional>
@@ -12,28 +13,34 @@
 
 namespace groma::tuning {
 
-// Limit for a reply, in bytes. Mappings have a few kilobytes.
+// Limit on the bytes of a reply. Mappings have a few kilobytes.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
 
 // Returns the text of a reply without the model's reasoning. Returns nullopt and sets `why` if the
-// reply is empty or too long.
+// text is empty or too long.
 std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why);
 
 // A block of text between two lines of ``` or ~~~, as in Markdown.
 struct FencedBlock {
-  std::string_view info;    // first word after the opening marks
-  std::string_view before;  // last non-empty line above the fence
-  std::string_view body;    // the lines between the fences
+  // The first word after the opening marks.
+  std::string_view info;
+  // The last line above the fence that is not empty.
+  std::string_view before;
+  // The lines between the opening and the closing fence.
+  std::string_view body;
   bool closed = false;
 };
-// Returns the blocks between ``` or ~~~, in order. Up to three spaces may precede a mark.
+// Returns the blocks between fences of ``` or ~~~, in their order. Up to three spaces may stand
+// before a fence.
 std::vector<FencedBlock> fenced_blocks(std::string_view text);
 
-// Parses `text` as a JSON object; line ends inside strings are accepted.
+// Parses `text` as a JSON object. Accepts line ends inside strings. Returns nullopt if it is not an
+// object.
 std::optional<llm::json> parse_object(std::string_view text);
 // Returns the part from the first opening brace to the last closing brace.
 std::string_view outermost_braces(std::string_view text);
-// Returns the value of the first complete `"key": "..."` in a text that may be cut off anywhere.
+// Returns the value of the first complete `"key": "..."` in a text that may be cut off anywhere;
+// nullopt if there is none.
 std::optional<std::string> string_member(std::string_view text, std::string_view key);
 
 }  // namespace groma::tuning

@@ -1,5 +1,5 @@
-// The history of a search, and the default implementations of the interfaces of proposers and
-// evaluators.
+// The history of a search, and the defaults of the functions that proposers and evaluators may
+// leave out.
 #include <algorithm>
 
 #include "groma/search.h"
@@ -7,15 +7,15 @@
 namespace groma::tuning {
 namespace {
 
-// Returns the sentence that identifies a failure. Steps with the same sentence count as the same
-// kind of failure.
+// Returns the sentence by which a failure is recognised. Steps with the same sentence count as the
+// same kind of failure.
 const std::string& sentence_of(const Step& step) {
   const Feedback& feedback = step.evaluation.feedback;
   return feedback.execution.empty() && !feedback.explain.empty() ? feedback.explain.front()
                                                                  : feedback.execution;
 }
 
-// Removes the oldest steps beyond the limit.
+// Removes the oldest step if the list exceeds its limit. Steps are added one at a time.
 void keep_last(std::vector<Step>& steps) {
   if (steps.size() > History::kKept) steps.erase(steps.begin());
 }
@@ -30,12 +30,14 @@ bool Evaluator::may_fail(const std::string&) const { return false; }
 
 void Proposer::learn(const Step&) {}
 
+// Any successful step is better than none.
 bool History::is_better(const Evaluation& evaluation) const {
   if (!evaluation.ok() || best_.empty()) return evaluation.ok();
   return evaluation.score < best_.front().evaluation.score * (1 - evaluation.noise);
 }
 
-// Adds a step to the best, recent or failed steps; each list is bounded.
+// Adds a step to the best steps or to the failures, and to the recent steps. A text stands only
+// once among the best. Each list has a limit.
 void History::add(Step step) {
   if (step.evaluation.ok()) {
     const auto same = std::find_if(best_.begin(), best_.end(), [&](const Step& other) {

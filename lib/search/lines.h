@@ -17,7 +17,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-// Returns the text on one line, printable, cut to `most` bytes.
+// Returns the text on one line, with unprintable characters replaced, cut to `most` bytes.
 inline std::string one_line(std::string_view text, std::size_t most) {
   return harmless(trimmed(text), most);
 }

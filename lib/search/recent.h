@@ -1,5 +1,5 @@
-// RecentMap: a map that keeps only the last entries that were added, so that memory stays bounded
-// in a search of any length.
+// RecentMap: a map that keeps only the entries that were added last, so that the memory of a search
+// is bounded however long it runs.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,21 @@ inline std::uint64_t hash_of(std::string_view text) {
   return mix(hash);
 }
 
+// At most `kept` entries are kept. When the map is full, each new entry evicts the oldest one.
 template <typename Value, typename Key = std::uint64_t, typename Hash = std::hash<Key>>
 class RecentMap {
  public:
   static constexpr std::size_t kKept = 1 << 17;
   explicit RecentMap(std::size_t kept = kKept) : kept_(kept) {}
 
-  // Returns the value, valid until the next add(). Returns null if the key was not added or was
-  // evicted.
+  // Returns the value of a key. The pointer is valid until the next add(). Returns null if the key
+  // was not added or was evicted.
   const Value* find(const Key& key) const {
     const auto found = values_.find(key);
     return found == values_.end() ? nullptr : &found->second;
   }
-  // Adds a value. Returns false, and keeps the old value, if the key is already there. Evicts the
-  // oldest entry if the map is full.
+  // Adds a value and returns true. If the key is already there, keeps the old value and returns
+  // false. Evicts the oldest entry if the map is full.
   bool add(const Key& key, Value value) {
     if (!values_.emplace(key, std::move(value)).second) return false;
     if (order_.size() < kept_) {

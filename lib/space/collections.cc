@@ -1,4 +1,5 @@
-// Finds the collections of an application and the overlaps between them.
+// Finds the collections of an application (the data that its tasks take as arguments) and the
+// overlaps between them.
 #include "space/collections.h"
 
 #include <algorithm>
@@ -12,16 +13,17 @@
 namespace groma::tuning {
 namespace {
 
+// Partitions with more pieces count as their whole region, because pieces are compared in pairs.
 constexpr std::int64_t kMaxPieces = 512;
 
-// The data that one launch passes to the task for one region requirement.
+// The data that one launch passes to a task for one region requirement.
 struct Part {
   std::uint32_t region = 0;
   std::vector<std::uint32_t> fields;
   std::vector<app::Piece> pieces;
 };
 
-// Returns the number of points of a piece.
+// Returns the number of points of a piece, which is a box or a list of cells.
 double points_of(const app::Piece& piece) {
   if (piece.cells != nullptr) return static_cast<double>(piece.cells->points);
   double points = 1;
@@ -31,7 +33,7 @@ double points_of(const app::Piece& piece) {
   return points;
 }
 
-// Returns the number of points that two pieces of the region share.
+// Returns how many points two pieces of the region have in common.
 double common_points(const app::Region& region, const app::Piece& one, const app::Piece& other) {
   if (one.cells != nullptr) {
     return static_cast<double>(app::common_points(region.cell_points, *one.cells, *other.cells));
@@ -47,8 +49,8 @@ double common_points(const app::Region& region, const app::Piece& one, const app
   return points;
 }
 
-// Returns the pieces that a launch may use. A partition of more than kMaxPieces pieces is one
-// piece, the whole region.
+// Returns the pieces of data that the points of a launch may use. A partition of more than
+// kMaxPieces pieces counts as one piece, the whole region.
 std::vector<app::Piece> pieces_of(const app::Data& data, const app::RequirementData& where) {
   const app::Region& region = data.regions[where.region];
   if (where.kind == app::RequirementData::Kind::kRegion ||
@@ -66,6 +68,7 @@ std::vector<app::Piece> pieces_of(const app::Data& data, const app::RequirementD
   return pieces;
 }
 
+// Returns the bytes of these fields for one point of the region.
 double bytes_of(const app::Data& data, std::uint32_t region,
                 const std::vector<std::uint32_t>& fields) {
   double bytes = 0;
@@ -75,14 +78,16 @@ double bytes_of(const app::Data& data, std::uint32_t region,
   return bytes;
 }
 
+// Returns the bytes of all points in a part. Points in several pieces are counted several times.
 double bytes_of(const app::Data& data, const Part& part) {
   double points = 0;
   for (const app::Piece& piece : part.pieces) points += points_of(piece);
   return points * bytes_of(data, part.region, part.fields);
 }
 
-// Returns the bytes of the common fields in the common points of a and b. The result is at most the
-// size of the smaller part, because pieces of one partition may overlap.
+// Returns the bytes that the parts a and b have in common: their common fields in their common
+// points. Pieces of one partition may overlap, so the sum is limited to the size of the smaller
+// part.
 double common_bytes(const app::Data& data, const Part& a, const Part& b) {
   if (a.region != b.region) return 0;
   std::vector<std::uint32_t> fields;
@@ -101,14 +106,15 @@ double common_bytes(const app::Data& data, const Part& a, const Part& b) {
 
 }  // namespace
 
-// Requirements with the same first name are one collection. The bytes of a collection are those of
-// its largest part, the bytes of an overlap those of the largest common part.
+// The size of a collection is that of its largest part, and the size of an overlap that of the
+// largest common part.
 Collections collections_of(const Workload& workload) {
   const app::Data& data = workload.data();
   Collections collections;
   collections.arguments_of_task.resize(data.tasks.size());
   std::map<std::string, std::uint32_t> by_name;
-  std::vector<std::vector<Part>> parts;  // by collection
+  // The parts of each collection.
+  std::vector<std::vector<Part>> parts;
   std::set<std::tuple<std::uint32_t, app::RequirementData::Kind, std::uint32_t,
                       std::vector<std::uint32_t>>>
       seen;
@@ -117,6 +123,9 @@ Collections collections_of(const Workload& workload) {
   for (std::uint32_t t = 0; t < data.tasks.size(); ++t) {
     const app::Task& task = data.tasks[t];
     std::vector<std::uint32_t>& arguments = collections.arguments_of_task[t];
+    // Adds the arguments of one launch. The set `seen` keeps data that several launches pass from
+    // being counted twice. `launch` is null if the application does not say how the task is
+    // launched.
     const auto add = [&](const app::LaunchNames& names, const app::Launch* launch) {
       for (std::size_t r = 0; r < task.requirements.size(); ++r) {
         const app::Requirement& requirement = task.requirements[r];
@@ -151,6 +160,7 @@ Collections collections_of(const Workload& workload) {
     for (const Part& part : parts[a]) {
       collections.all[a].bytes = std::max(collections.all[a].bytes, bytes_of(data, part));
     }
+    // A collection overlaps itself, because two arguments of a task may be the same collection.
     collections.overlaps.push_back({a, a, collections.all[a].bytes});
     for (std::uint32_t b = a + 1; b < parts.size(); ++b) {
       double most = 0;

@@ -1,6 +1,6 @@
-// Collections: the data that an application's tasks take as arguments, identified by the first name
-// of each argument, with its size. The overlap graph says which collections share data. AutoMap's
-// co-location step needs this graph.
+// Collections: the data that the tasks of an application take as arguments. Arguments with the same
+// first name are one collection. The overlaps say which collections share data, which the proposer
+// `ccd` needs for AutoMap's co-location constraints.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct Collection {
   double bytes = 0;                // 0 if the application does not describe the data
 };
 
-// The bytes that two collections share.
+// How many bytes two collections have in common.
 struct Overlap {
   std::uint32_t a = 0, b = 0;  // indices into Collections::all, a <= b; includes a == b
   double bytes = 0;
 };
 
-// All collections of an application, which tasks use them, and where they overlap.
+// The collections of an application, the tasks that use them, and their overlaps.
 struct Collections {
   std::vector<Collection> all;
   // For each task of the application: the collections of its arguments (indices into `all`), the
@@ -32,7 +32,7 @@ struct Collections {
   std::vector<Overlap> overlaps;  // sorted by bytes, smallest first
 };
 
-// Returns the collections of an application. Bytes are estimates: the pieces of a partition are
+// Returns the collections of an application. The sizes are estimates. The pieces of a partition are
 // counted one by one, but a partition of more than 512 pieces counts as its whole region.
 Collections collections_of(const Workload& workload);
 

@@ -1,5 +1,5 @@
-// Puts Layout statements that contradict the program's own mapper into comments, one after the
-// other.
+// Replaces Layout statements that contradict what the program's own mapper demands by comments, so
+// that a random mapping does not fail because of them.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace groma::tuning {
 namespace {
 
-// Returns true if the program's own mapper demands a layout for some task.
+// Returns true if the own mapper of the program demands a layout for some task.
 bool has_demands_of_mapper(const app::Data& app) {
   return std::ranges::any_of(app.tasks, [](const app::Task& task) {
     return std::ranges::any_of(task.variants, [](const app::Variant& variant) {
@@ -25,6 +25,8 @@ bool has_demands_of_mapper(const app::Data& app) {
 
 }  // namespace
 
+// Each turn of the loop checks the text, replaces the statements that the check blames, and checks
+// again.
 std::string without_contradicted_layouts(std::string text, const Machine& machine,
                                          const Workload& workload) {
   if (!has_demands_of_mapper(workload.data())) return text;
@@ -41,7 +43,8 @@ std::string without_contradicted_layouts(std::string text, const Machine& machin
     }
     std::size_t replaced = 0;
     text = apply_fixes(source, fixes, &replaced);
-    if (replaced == 0) return text;  // otherwise one contradiction less remains
+    // Every replacement removes a statement, so the loop ends.
+    if (replaced == 0) return text;
   }
 }
 

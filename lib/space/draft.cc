@@ -1,4 +1,5 @@
-// Drafts: finds what a mapping can decide, and turns decisions into the text of a mapping.
+// Drafts: finds out what a mapping can decide about an application, and turns decisions into the
+// text of a mapping.
 #include "space/draft.h"
 
 #include <fmt/format.h>
@@ -13,8 +14,9 @@
 
 namespace groma::tuning {
 
-// Collects the tasks that a mapping can decide: launched tasks with a writable name and a variant
-// for this machine. The top-level task is only kept for ControlReplicate.
+// Collects the tasks that a mapping can decide: launched tasks whose names can be written in a
+// statement and that have a variant for this machine. The top-level task is only kept for
+// ControlReplicate.
 Drafts::Drafts(const Machine& machine, const Workload& workload)
     : machine_(machine), placements_(machine) {
   const app::Data& app = workload.data();
@@ -38,6 +40,7 @@ Drafts::Drafts(const Machine& machine, const Workload& workload)
       if (runs && machine.has(kind)) task.kinds.push_back(kind);
     }
     if (task.kinds.empty() || uses[t].uses.empty()) continue;
+    // Of several index launches with the fewest dimensions, the first one counts.
     for (const app::LaunchUse& use : uses[t].uses) {
       if (!use.domain) {
         task.single = task.single || use.depth > 0;
@@ -67,8 +70,8 @@ std::string Drafts::Argument::words_of(const std::string& task) const {
   return fmt::format("{} of {}", data, task);
 }
 
-// If no Task statement gives a task a usable processor kind, the default mapper's first kind is
-// used.
+// Compiles the base mapping, and notes the kind of processor on which it runs each task. If no Task
+// statement gives a usable kind, the default mapper's first kind is used.
 Draft Drafts::without_decisions(const std::string& text) const {
   auto base = std::make_shared<BaseMapping>();
   base->text = text;
@@ -78,6 +81,8 @@ Draft Drafts::without_decisions(const std::string& text) const {
   Draft draft;
   for (const Task& task : tasks_) {
     draft.tasks.emplace_back().arguments.resize(task.arguments.size());
+    // A Task statement lists kinds in the order of preference. The first one on which the task can
+    // run counts.
     ProcKind kind = task.kinds.front();
     if (const auto said = base->program.task(task.name)) {
       const auto usable = std::find_first_of(said->kinds.begin(), said->kinds.end(),
@@ -90,11 +95,13 @@ Draft Drafts::without_decisions(const std::string& text) const {
   return draft;
 }
 
+// Returns the kind that the draft decides, or else the kind in the base.
 ProcKind Drafts::kind_of(const Draft& draft, std::size_t task) const {
   return draft.tasks[task].kind.value_or(draft.base->kinds[task]);
 }
 
-// Changes the kind of a task. Decisions for the old kind are discarded.
+// Changes the kind of a task. Decisions for the old kind are discarded, because memories and
+// functions depend on the kind.
 void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
   Draft::Task& changed = draft.tasks[task];
   changed = {};
@@ -106,7 +113,7 @@ void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
 
 namespace {
 
-// Returns the length of the comment lines at the beginning of a program.
+// Returns the number of bytes of the comment lines with which a program begins.
 std::size_t header_bytes(std::string_view text) {
   std::size_t end = 0;
   while (text.substr(end).starts_with('#') || text.substr(end).starts_with("//")) {
@@ -118,10 +125,11 @@ std::size_t header_bytes(std::string_view text) {
 
 }  // namespace
 
-// Writes the decisions as statements, with each function once, before the statements of the base.
+// Writes the decisions as statements in front of the statements of the base. A function that
+// several tasks use is written once.
 std::string Drafts::text_of(const Draft& draft) const {
   std::string kinds, data, limits, functions, maps;
-  // The tasks that use a function, by the function's name.
+  // For each function, the tasks that use it.
   std::map<std::string, std::vector<std::string>> users;
   std::set<ProcKind> same_point;
   const auto line = [](const edit::Statement& statement) { return statement.str() + ";\n"; };
@@ -131,6 +139,7 @@ std::string Drafts::text_of(const Draft& draft) const {
     const ProcKind kind = kind_of(draft, t);
     if (said.kind) {
       edit::Statement statement{.tasks = {task.written}, .processors = {kind}};
+      // The other kinds follow as fallbacks.
       for (const ProcKind other : task.kinds) {
         if (other != kind) statement.processors.push_back(other);
       }
@@ -143,6 +152,7 @@ std::string Drafts::text_of(const Draft& draft) const {
                                 .place = kind,
                                 .memories = argument.memories,
                                 .layout = argument.layout};
+      // Adds the statement if the draft decides about it.
       const auto add = [&](bool is_decided, MappingStatement of) {
         statement.kind = of;
         if (is_decided) data += line(statement);
@@ -186,6 +196,7 @@ std::string Drafts::text_of(const Draft& draft) const {
     text += line({.kind = MappingStatement::kControlReplicate, .tasks = {top_level_}});
   }
   if (text.starts_with('\n')) text.erase(0, 1);
+  // Without decisions or without a base, nothing has to be merged.
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
   // If two statements have the same key, the first one decides. So the new statements are put in
   // front of the base's statements, behind the comment lines at its beginning.

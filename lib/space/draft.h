@@ -1,6 +1,6 @@
 // Draft: a mapping as a list of decisions that can be changed one by one. The proposer `guided`
 // searches for the best draft. Drafts can use the whole language: their mapping functions are built
-// from machine operations, not taken from a list.
+// from machine operations and not taken from a list.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace groma::tuning {
 
-// The mapping to which a draft adds its decisions.
+// The mapping in front of whose statements a draft writes its decisions.
 struct BaseMapping {
   std::string text;
   std::vector<ProcKind> kinds;  // processor kind on which each task runs
@@ -29,15 +29,17 @@ struct BaseMapping {
   Program program;
 };
 
-// A base mapping and the decisions that replace some of its statements. A draft without any
+// A base mapping and the decisions that take precedence over its statements. A draft without any
 // decision is the base mapping itself.
 struct Draft {
+  // The decisions about one argument of a task.
   struct Argument {
     std::vector<MemKind> memories;  // in the order of preference; empty: undecided
     edit::LayoutWords layout;       // empty: undecided
     bool collect = false;
     friend bool operator==(const Argument&, const Argument&) = default;
   };
+  // The decisions about one task. They apply to the processor kind on which the task runs.
   struct Task {
     std::optional<ProcKind> kind;
     PlacementFunction placement;  // null: undecided
@@ -53,7 +55,8 @@ struct Draft {
   friend bool operator==(const Draft&, const Draft&) = default;
 };
 
-// A draft that differs from another draft in one decision, with a description for people.
+// A change of a draft: the new draft, which differs in one decision, and its description for
+// people.
 struct Move {
   enum class Aspect : std::uint8_t {
     kKind,
@@ -72,8 +75,8 @@ struct Move {
   double weight = 0;  // share of the run time that the change affects, 0 to 1
 };
 
-// Makes drafts for one workload on one machine. The results depend only on the arguments. One
-// thread may use the object at a time.
+// Makes drafts for one workload on one machine. The results depend only on the arguments. Only one
+// thread at a time may use the object.
 class Drafts {
  public:
   Drafts(const Machine& machine, const Workload& workload);
@@ -84,14 +87,16 @@ class Drafts {
   std::string text_of(const Draft& draft) const;
 
   // Returns the possible single changes: of one task, of all data with one name, or of all similar
-  // tasks. `facts` (may be null) gives the weights: the share of the time that each change affects.
+  // tasks. The profile `facts` decides their weights, the share of the time that each change
+  // affects; it may be null.
   std::vector<Move> moves(const Draft& draft, const ProfileFacts* facts) const;
-  // Returns a random change. It may also be a mapping function that moves() leaves out because
-  // there are too many. `random` is any number.
+  // Returns a random change. It may use a mapping function that moves() leaves out because there
+  // are too many. `random` is any number, which decides the change.
   Move random_move(const Draft& draft, std::uint64_t random) const;
   // Returns a change that adds memories for the data that did not fit. Every task on the same kind
-  // of processor that uses this data may then place it in any memory that the kind can address; the
-  // memories already chosen come first, then the fastest. Returns nullopt if nothing changes.
+  // of processor that uses this data may then place it in any memory that the kind can address. The
+  // memories that were already chosen come first, then the fastest ones. Returns nullopt if nothing
+  // changes.
   std::optional<Move> with_room(const Draft& draft, const Shortage& shortage) const;
 
  private:
@@ -106,7 +111,8 @@ class Drafts {
   struct Task {
     std::string name, written;
     std::vector<ProcKind> kinds;  // kinds with a variant, the default mapper's choice first
-    // Extents of the task's first index launch that has points; empty if there is none.
+    // The extents of the task's index launch with the fewest dimensions; empty if it has no index
+    // launch with points.
     std::vector<std::int64_t> extents;
     int dimensions = 0;  // smallest number of dimensions among the task's index launches
     bool single = false;
@@ -119,16 +125,19 @@ class Drafts {
   ProcKind kind_of(const Draft& draft, std::size_t task) const;
   void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
   std::vector<MemKind> memories_of(ProcKind kind) const;
-  // Returns the memories for an argument. The memories that the draft decides come first.
+  // Returns the memories for an argument in the order of preference, with those that the draft
+  // decides first.
   std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
                                     std::size_t argument) const;
-  // Returns a name that no function or global of the base uses, by appending `_`.
+  // Returns a name that no function or global variable of the base uses, by appending `_` as often
+  // as needed.
   static std::string unused_name(const BaseMapping& base, std::string name);
 
   const Machine& machine_;
   std::vector<Task> tasks_;
-  std::vector<std::string> regions_;  // names of data, without duplicates
-  std::string top_level_;             // top-level task as a mapping writes it; empty: none
+  std::vector<std::string> regions_;  // names of data, each once
+  // The top-level task as a mapping writes its name; empty if there is none.
+  std::string top_level_;
   Placements placements_;
 };
 

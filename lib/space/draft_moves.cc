@@ -1,5 +1,5 @@
-// The possible changes of a draft: all single changes, a random change, and a change after a memory
-// shortage.
+// The possible changes of a draft: all single changes, one random change, and a change that makes
+// room after a shortage of memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +20,11 @@ constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSy
 constexpr std::array kLimits = {0, 1, 2, 4};
 constexpr std::array<std::optional<StealScope>, 3> kSteals = {std::nullopt, StealScope::kSameNode,
                                                               StealScope::kAnyNode};
-constexpr double kLeast = 0.01;  // weight of a change if the profile does not mention its subject
+// The weight of a change if the profile does not mention what it affects.
+constexpr double kLeast = 0.01;
 
-// Returns the layouts that are tried: no Layout statement, then every order of dimensions and
-// fields.
+// Returns the layouts that are tried: none (no Layout statement), then every combination of an
+// order of dimensions with an order of fields.
 std::vector<edit::LayoutWords> layouts() {
   using syntax::ConstraintWord;
   std::vector<edit::LayoutWords> all = {{}};
@@ -37,7 +38,7 @@ std::vector<edit::LayoutWords> layouts() {
 
 }  // namespace
 
-// Returns the memories that are tried for a processor kind, those of the GPU first.
+// Returns the memories that a processor of this kind can address, those of the GPU first.
 std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
   std::vector<MemKind> memories;
   for (const MemKind memory : kMemories) {
@@ -46,8 +47,8 @@ std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
   return memories;
 }
 
-// The order is: the draft's memories, the base's memories, then all others by bandwidth, fastest
-// first.
+// The draft's memories come first, then those of the base, then all others from the fastest to the
+// slowest.
 std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
                                           std::size_t argument) const {
   const Argument& of = tasks_[task].arguments[argument];
@@ -74,13 +75,14 @@ std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
   return all;
 }
 
-// Collects the changes of one draft.
+// Collects the single changes of one draft.
 class Drafts::Collector {
  public:
   Collector(const Drafts& drafts, const Draft& from, const ProfileFacts* facts)
       : drafts_(drafts), from_(from), facts_(facts) {}
 
-  // Collects changes of single tasks, of all tasks, of data by name, and of replication.
+  // Returns changes of single tasks, of groups of tasks, of all data with one name, and of
+  // replication.
   std::vector<Move> moves() {
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
       change_kind(t);
@@ -102,12 +104,14 @@ class Drafts::Collector {
   }
 
  private:
+  // Adds a change, unless it changes nothing.
   void add(Move::Aspect what, Draft draft, std::string why, double weight) {
     if (draft == from_) return;
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
 
-  // Return the share of the run time that a task or a region causes, according to the profile.
+  // Return the share of the run's time that a task or a region causes, according to the profile; 0
+  // without a profile.
   double task_share(std::size_t t) const {
     double share = 0;
     if (facts_ == nullptr) return share;
@@ -138,7 +142,7 @@ class Drafts::Collector {
     }
   }
 
-  // Adds changes of the processor kind of all tasks that can run on it.
+  // Adds changes that move every task which can run on a kind of processor to that kind.
   void change_all_kinds() {
     for (const ProcKind kind : kPreferredKinds) {
       Draft draft = from_;
@@ -156,7 +160,7 @@ class Drafts::Collector {
     }
   }
 
-  // Adds changes of the placement of one task.
+  // Adds changes of where the points of one task run. A single task may run where its parent runs.
   void change_place(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const double share = task_share(t) + copy_share() / 4;
@@ -177,7 +181,8 @@ class Drafts::Collector {
     }
   }
 
-  // Adds changes of the instance limit and of stealing, which always have the least weight.
+  // Adds changes of the instance limit and of stealing. The profile says nothing about them, so
+  // they have the least weight.
   void change_schedule(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     for (const int limit : kLimits) {
@@ -198,8 +203,8 @@ class Drafts::Collector {
     }
   }
 
-  // Adds changes that give all tasks with the same number of dimensions and the same processor kind
-  // one function.
+  // Adds changes that give the same mapping function to all tasks with the same number of
+  // dimensions and the same kind of processor, or also with the same extents.
   void change_all_places() {
     std::map<std::tuple<ProcKind, int, std::vector<std::int64_t>>, std::vector<std::size_t>> alike;
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
@@ -208,6 +213,7 @@ class Drafts::Collector {
       alike[{drafts_.kind_of(from_, t), task.dimensions, task.extents}].push_back(t);
       alike[{drafts_.kind_of(from_, t), task.dimensions, {}}].push_back(t);
     }
+    // Both groupings may give the same tasks, which are then handled once.
     std::set<std::vector<std::size_t>> done;
     for (const auto& [key, tasks] : alike) {
       if (tasks.size() < 2 || !done.insert(tasks).second) continue;
@@ -221,7 +227,8 @@ class Drafts::Collector {
     }
   }
 
-  // Adds a change of the mapping function of these tasks. Without a function, the base decides.
+  // Adds a change that gives these tasks the mapping function. If `function` is null, their
+  // placement is again left to the base.
   void place(const std::vector<std::size_t>& tasks, const PlacementFunction& function,
              double share) {
     Draft draft = from_;
@@ -239,8 +246,8 @@ class Drafts::Collector {
         fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
   }
 
-  // Adds changes of memory, layout and early collection for each argument and for all arguments
-  // together.
+  // Adds changes of the memory and the layout of each argument, of the early collection of
+  // arguments that are only read, and of all arguments together.
   void change_data(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const ProcKind kind = drafts_.kind_of(from_, t);
@@ -269,7 +276,7 @@ class Drafts::Collector {
     lay_out(all, fmt::format("all data of {}", task.name), share / 2);
   }
 
-  // Adds changes of all arguments with one name, separately for each processor kind.
+  // Adds changes of all arguments with one name together, separately for each kind of processor.
   void change_region(const std::string& region) {
     for (const ProcKind kind : kPreferredKinds) {
       std::vector<std::pair<std::size_t, std::size_t>> all;
@@ -279,6 +286,7 @@ class Drafts::Collector {
           if (drafts_.tasks_[t].arguments[a].region() == region) all.emplace_back(t, a);
         }
       }
+      // A single argument is already covered by change_data().
       if (all.size() < 2) continue;
       const std::string what = fmt::format("{} for {}", region, name_of(kind));
       keep(all, kind, what, region_share(region));
@@ -286,12 +294,14 @@ class Drafts::Collector {
     }
   }
 
+  // Returns the words for "no decision": what the default mapper or the base does.
   std::string otherwise() const { return from_.base->text.empty() ? "by default" : "as before"; }
   std::string in(const std::vector<MemKind>& memories) const {
     return memories.empty() ? "kept " + otherwise()
                             : fmt::format("in {}", name_of(memories.front()));
   }
-  // Returns the lists of memories that are tried: no Region statement, then each single memory.
+  // Returns the lists of memories that are tried: none (no Region statement), then each memory
+  // alone.
   std::vector<std::vector<MemKind>> memories(ProcKind kind) const {
     std::vector<std::vector<MemKind>> all = {{}};
     for (const MemKind memory : drafts_.memories_of(kind)) all.push_back({memory});
@@ -299,7 +309,7 @@ class Drafts::Collector {
   }
 
   using Arguments = std::vector<std::pair<std::size_t, std::size_t>>;
-  // Adds changes of the memory of these arguments together.
+  // Adds changes of the memory of all these arguments together.
   void keep(const Arguments& arguments, ProcKind kind, const std::string& what, double weight) {
     for (const auto& memory : memories(kind)) {
       Draft draft = from_;
@@ -307,7 +317,7 @@ class Drafts::Collector {
       add(Move::Aspect::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
     }
   }
-  // Adds changes of the layout of these arguments together.
+  // Adds changes of the layout of all these arguments together.
   void lay_out(const Arguments& arguments, const std::string& what, double weight) {
     for (const edit::LayoutWords& layout : layouts()) {
       Draft draft = from_;
@@ -328,7 +338,9 @@ std::vector<Move> Drafts::moves(const Draft& draft, const ProfileFacts* facts) c
   return Collector(*this, draft, facts).moves();
 }
 
-// With probability one half, changes the mapping function of a task that has an index launch.
+// With probability one half changes the mapping function of a task that has an index launch, in
+// half of these cases for all tasks with equal extents. Otherwise returns one of the single
+// changes.
 Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
   std::vector<std::size_t> placed;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -358,7 +370,8 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
                      : std::move(all[draw(4, all.size())]);
 }
 
-// Changes all arguments whose name the shortage gives, for tasks on the same processor kind.
+// Finds the argument that did not fit, and changes all arguments with the same name in tasks on the
+// same kind of processor.
 std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
   const auto about = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.name == shortage.task; });

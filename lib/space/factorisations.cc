@@ -5,7 +5,7 @@
 
 namespace groma::tuning {
 
-// Chooses the first factor, then factorises the rest recursively.
+// Chooses the first factor in ascending order, and factorises the quotient recursively.
 std::vector<std::vector<std::int64_t>> factorisations(std::int64_t n, int dimensions,
                                                       std::size_t most) {
   std::vector<std::vector<std::int64_t>> all;

@@ -7,8 +7,8 @@
 
 namespace groma::tuning {
 
-// Returns the ways to write n as a product of `dimensions` factors, in lexicographic order; at most
-// `most` of them.
+// Returns the ways to write n as a product of `dimensions` factors, in lexicographic order: {1, 4},
+// {2, 2}, {4, 1} for 4 and two dimensions. Returns at most `most` of them.
 std::vector<std::vector<std::int64_t>> factorisations(std::int64_t n, int dimensions,
                                                       std::size_t most);
 

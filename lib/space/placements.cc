@@ -1,4 +1,5 @@
-// Makes mapping functions for launches, and compares where they send the points.
+// Makes mapping functions for index launches, and compares the processors to which they send the
+// points.
 #include "space/placements.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::size_t kMostCompared = 4096;  // limit on the points whose proces
 
 }  // namespace
 
-// Evaluates the specialised function for the first kMostCompared points.
+// Compiles the function for this launch, and evaluates it for the first kMostCompared points.
 std::optional<std::vector<std::uint32_t>> Placements::destinations(const edit::Function& function,
                                                                    const Rect& launch,
                                                                    ProcKind kind) const {
@@ -42,6 +43,7 @@ std::optional<std::vector<std::uint32_t>> Placements::destinations(const edit::F
   return where;
 }
 
+// make() compiles and evaluates every function, so its result is kept.
 const std::vector<PlacementFunction>& Placements::functions_for(
     const std::vector<std::int64_t>& extents, ProcKind kind) const {
   const auto [known, is_new] = known_.try_emplace({extents, kind});
@@ -49,8 +51,9 @@ const std::vector<PlacementFunction>& Placements::functions_for(
   return known->second;
 }
 
-// Makes the functions for launches of this size: orders of the points first, then grids. Functions
-// that place all points alike are listed once.
+// Makes the functions for launches of this size: linear orders of the points first, then grids of
+// processors. Of several functions that send all points to the same processors, only the first is
+// kept.
 std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>& extents,
                                                 ProcKind kind) const {
   const std::size_t dimensions = extents.size();
@@ -66,6 +69,8 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
       all.push_back(std::make_shared<const edit::Function>(std::move(made)));
     }
   };
+  // Adds two functions that number the points by a weighted sum of their coordinates. They deal
+  // runs of `run` points to the processors of one node after the other, or to the nodes in turn.
   const auto line = [&](const std::vector<std::int64_t>& weights, std::int64_t run) {
     for (const bool nodes_first : {false, true}) {
       add(edit::line_function({weights, nodes_first, std::max<std::int64_t>(run, 1)}));
@@ -74,8 +79,8 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   std::int64_t volume = 1;
   for (const std::int64_t extent : extents) volume *= extent;
   const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
-  // First row-major and column-major order, each dealt out cyclically and in blocks. Then functions
-  // of a single coordinate and of the sum of the coordinates.
+  // First row-major and column-major order, each dealt out point by point and in blocks. Then
+  // functions of a single coordinate, and of the sum of the coordinates.
   for (const bool rows : {true, false}) {
     std::vector<std::int64_t> weights(dimensions, 1);
     std::int64_t stride = 1;
@@ -93,6 +98,7 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
     line(weights, 1);
   }
   if (dimensions > 1) line(std::vector<std::int64_t>(dimensions, 1), 1);
+  // In one dimension, a grid is a linear order.
   if (dimensions == 1) return all;
   for (const auto& outer : factorisations(nodes, static_cast<int>(dimensions), 64)) {
     for (const auto& inner : factorisations(processors, static_cast<int>(dimensions), 64)) {
@@ -106,7 +112,7 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
 }
 
 // Draws a grid of processors or a linear order. With more than one dimension, two of three draws
-// are grids.
+// give a grid.
 PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, ProcKind kind,
                                      std::uint64_t random) const {
   const std::size_t dimensions = extents.size();
@@ -128,6 +134,7 @@ PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, P
     const std::array<std::int64_t, 5> weights = {0, 1, 2, processors, extents[d]};
     shape.weights.push_back(weights[draw(weights.size())]);
   }
+  // With all weights 0, every point would run on the same processor.
   if (std::all_of(shape.weights.begin(), shape.weights.end(), [](auto w) { return w == 0; })) {
     shape.weights[draw(dimensions)] = 1;
   }

@@ -23,18 +23,20 @@ class Placements {
   // `machine` must outlive the object.
   explicit Placements(const Machine& machine) : machine_(machine) {}
 
-  // Returns the most useful functions for launches with these extents on processors of this kind.
+  // Returns the most useful mapping functions for launches with these extents on processors of this
+  // kind, at most 24. The list is computed once for each combination.
   const std::vector<PlacementFunction>& functions_for(const std::vector<std::int64_t>& extents,
                                                       ProcKind kind) const;
-  // Returns a random function, which need not be one of functions_for(). `random` is any number.
-  // Returns null if the machine has no processors of this kind.
+  // Returns a random mapping function, which need not be one of functions_for(). `random` is any
+  // number, which decides the function. Returns null if the machine has no processors of this kind.
   PlacementFunction random(const std::vector<std::int64_t>& extents, ProcKind kind,
                            std::uint64_t random) const;
 
  private:
   std::vector<PlacementFunction> make(const std::vector<std::int64_t>& extents,
                                       ProcKind kind) const;
-  // Returns the processors of the first points of a launch, or nullopt if the function fails.
+  // Returns the numbers of the processors to which the function sends the first points of a launch;
+  // nullopt if the function fails.
   std::optional<std::vector<std::uint32_t>> destinations(const edit::Function& function,
                                                          const Rect& launch, ProcKind kind) const;
 

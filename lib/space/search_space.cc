@@ -1,5 +1,5 @@
-// SearchSpace: the decisions of an application on a machine, and the mapping for a choice of
-// options.
+// SearchSpace: the decisions that a mapping of an application can make on a machine, and the text
+// of the mapping for a choice of options.
 #include "groma/search_space.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr std::array kBeginningKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 
 // Returns the statements with which every mapping of the space begins. They are those of the
-// mappers that the paper prints (A4, A6, A7).
+// mappers that the paper on agent-system interfaces prints (A4, A6, A7).
 std::string beginning() {
   const edit::Statement kinds{.tasks = {"*"},
                               .processors = {kBeginningKinds.begin(), kBeginningKinds.end()}};
@@ -38,8 +38,8 @@ std::string beginning() {
   return text + region.str() + ";\n";
 }
 
-// Returns every list of distinct elements of `kinds` that is not empty, in every order, shortest
-// lists first.
+// Returns every non-empty list of distinct elements of `kinds` in every order, the shortest lists
+// first: {a}, {b}, {a, b}, {b, a}.
 std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) {
   std::vector<std::vector<ProcKind>> lists = {{}};
   for (std::size_t i = 0; i < lists.size(); ++i) {
@@ -63,7 +63,7 @@ std::vector<ProcKind> kinds_of(const Machine& machine) {
   return kinds;
 }
 
-// Returns one list for each memory kind of the machine; the list has only that kind.
+// Returns one list for each kind of memory that the machine has. Each list holds only that kind.
 std::vector<std::vector<MemKind>> memories_of(const Machine& machine) {
   std::vector<std::vector<MemKind>> memories;
   for (std::size_t k = 0; k < kMemKindCount; ++k) {
@@ -77,7 +77,7 @@ std::vector<std::vector<MemKind>> memories_of(const Machine& machine) {
 
 using syntax::ConstraintWord;
 
-// Alternatives for a Layout statement, which has at most one word of each group.
+// The alternatives for the parts of a Layout statement, which has at most one of each group.
 const std::vector<edit::LayoutWords> kFieldOrders = {{{ConstraintWord::kSoa}},
                                                      {{ConstraintWord::kAos}}};
 const std::vector<edit::LayoutWords> kDimensionOrders = {{{ConstraintWord::kCOrder}},
@@ -85,18 +85,19 @@ const std::vector<edit::LayoutWords> kDimensionOrders = {{{ConstraintWord::kCOrd
 const std::vector<edit::LayoutWords> kAlignments = {{{ConstraintWord::kAlign, AlignOp::kEq, 64}},
                                                     {{ConstraintWord::kAlign, AlignOp::kEq, 128}}};
 
-// Returns true if a requirement gets an instance.
+// Returns true if the runtime makes an instance for the requirement.
 bool is_mapped(const app::Requirement& requirement) {
   return !requirement.fields.empty() && requirement.privilege != Privilege::kNoAccess;
 }
 
-// Returns true if statements of this kind bind a mapping function.
+// Returns true if statements of this kind name a mapping function.
 bool is_map(MappingStatement kind) {
   return kind == MappingStatement::kIndexTaskMap || kind == MappingStatement::kSingleTaskMap;
 }
 
 }  // namespace
 
+// What the decisions mean in terms of statements.
 struct SearchSpace::Parts {
   struct Task {
     std::string name;            // as statements write it
@@ -105,11 +106,11 @@ struct SearchSpace::Parts {
   };
   std::vector<Task> tasks;
   std::vector<std::uint32_t> task_of;  // for each decision, the task that it belongs to, if any
-  // For each option of each decision: the statement that the option writes; nullopt if none.
+  // For each option of each decision, the statement that it writes; nullopt if it writes none.
   std::vector<std::vector<std::optional<edit::Statement>>> statements;
 
-  // Returns the first processor kind of the chosen list for which the task has a variant. If there
-  // is none, returns the first kind of the list; the mapping then fails.
+  // Returns the first kind of the chosen list for which the task has a variant. If there is none,
+  // returns the first kind of the list; such a mapping fails.
   ProcKind kind_of(const Task& task, const Choice& choice) const {
     const auto& said = statements[task.decision][choice[task.decision]];
     const std::span<const ProcKind> list =
@@ -120,11 +121,13 @@ struct SearchSpace::Parts {
   }
 };
 
-// Makes the decisions: for each kind of statement, the decisions of all tasks. The order is that in
-// which the paper's agent joins statements (A.6); statements that the agent omits come last.
+// Makes the decisions: for each kind of statement, those of all tasks. The statements have the
+// order in which the agent of the paper joins them (A.6). Statements that the agent does not use
+// come last.
 class SearchSpace::Maker {
  public:
-  // Collects the tasks that a mapping can decide.
+  // Collects the tasks that a mapping can decide: all except the top-level task and, if the
+  // application's launches are known, tasks that are never launched.
   Maker(std::vector<Decision>& decisions, const Machine& machine, const app::Data& app)
       : decisions_(decisions),
         app_(app),
@@ -147,7 +150,8 @@ class SearchSpace::Maker {
     }
   }
 
-  // Makes all decisions in the order of the statements.
+  // Makes all decisions in the order of the statements. With the grain kArguments, memories and
+  // layouts are decided for each argument, and otherwise for each name of data.
   Parts make(SpaceGrain grain) && {
     const std::vector<std::vector<ProcKind>> lists = lists_of(kinds_);
     for_each_task([&](std::uint32_t t, const std::string& name) {
@@ -177,8 +181,8 @@ class SearchSpace::Maker {
   static constexpr std::uint32_t kNoTask = 0xFFFFFFFF;
   using Statement = edit::Statement;
 
-  // Adds a decision. Its options are the values of one member of the statement `about`. The first
-  // option is to leave the statement out, if that is allowed.
+  // Adds a decision. Its options are the statement `about` with one of the values in the member
+  // `member`. Unless `may_be_left_out` is false, the first option is to write no statement.
   template <typename Value>
   Decision& add(const Statement& about, std::uint32_t task, Value Statement::*member,
                 const std::vector<std::type_identity_t<Value>>& values,
@@ -216,7 +220,8 @@ class SearchSpace::Maker {
     });
   }
 
-  // Adds Region decisions, one for each argument or one for each name of data (`grain`).
+  // Adds Region decisions for each kind of processor: one for each argument or, with another grain,
+  // one for each name of data.
   void add_regions(SpaceGrain grain) {
     const auto add_kinds = [&](std::uint32_t task, const std::string& name,
                                const std::string& which, const std::string& region) {
@@ -235,7 +240,8 @@ class SearchSpace::Maker {
     }
   }
 
-  // Adds Layout decisions: one for each argument if `grain` is kArguments, then one for all tasks.
+  // Adds Layout decisions. With the grain kArguments there is one for each argument and kind of
+  // processor. Those for all tasks follow.
   void add_layouts(SpaceGrain grain) {
     Statement about{.kind = MappingStatement::kLayout};
     if (grain == SpaceGrain::kArguments) {
@@ -259,7 +265,8 @@ class SearchSpace::Maker {
     add(about, kNoTask, &Statement::layout, kAlignments);
   }
 
-  // Adds the decisions about mapping functions of one task.
+  // Adds the decisions about the mapping functions of one task: for its index launches, and for its
+  // single launches.
   void add_functions(std::uint32_t t, const std::string& name) {
     int dimensions = 0;  // smallest number of dimensions among the task's index launches
     bool single = false;
@@ -280,8 +287,8 @@ class SearchSpace::Maker {
     }
   }
 
-  // Returns every name that launches use for a mapped region, with its spelling in statements, in
-  // the order of the launches' tasks.
+  // Returns every name that launches use for a region which gets an instance, with its spelling in
+  // statements. The order is that of the tasks.
   std::vector<std::pair<std::string, std::string>> region_names() const {
     std::vector<std::pair<std::string, std::string>> names;
     std::set<std::string> seen;
@@ -306,15 +313,17 @@ class SearchSpace::Maker {
   std::vector<ProcKind> kinds_;
   std::vector<std::vector<MemKind>> memories_;
   std::vector<TaskUses> uses_;
-  std::vector<std::uint32_t> numbers_;  // index in the application, by task of the space
+  // The index in the application of each task of the space.
+  std::vector<std::uint32_t> numbers_;
 };
 
 SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, SpaceGrain grain) {
   parts_ = std::make_shared<const Parts>(Maker(decisions_, machine, workload.data()).make(grain));
 }
 
-// Writes the statements up to InstanceLimit, then the functions that the mapping uses, then the
-// statements that bind these functions, then all other statements.
+// Writes the statements up to InstanceLimit, then the mapping functions that are used, then the
+// statements that name them, then all other statements. A function must stand before the statement
+// that names it.
 std::string SearchSpace::text_of(const Choice& choice) const {
   std::string statements = beginning(), maps, rest;
   std::map<std::string, std::string> functions;  // by name, so that each function is written once
@@ -350,7 +359,8 @@ std::string SearchSpace::text_of(const Choice& choice) const {
   return text;
 }
 
-// The random number of a decision depends on its position only.
+// Each decision has its own random number, which depends only on the seed and on the position of
+// the decision.
 Choice SearchSpace::sample(std::uint64_t seed) const {
   Choice choice;
   for (std::size_t d = 0; d < decisions_.size(); ++d) {
