@@ -1,12 +1,13 @@
-// Writes requests and reads replies in the form of Anthropic's messages API.
+// Writes requests and reads replies in the form of Anthropic's messages API. Structured replies are
+// calls of a tool, because this API has no other form for them.
 #include "llm/json.h"
 
 namespace groma::llm {
 namespace {
 
-// Adds one content block of a reply. With a schema, the model replies by calling the tool
-// kReplyTool, and the tool's input is the reply. `whole`: the block contains that input, which a
-// stream sends in later events.
+// Adds one content block of a reply. If the request had a schema, the model replies by calling the
+// tool kReplyTool, and the input of the tool is the reply. `whole`: the block contains that input.
+// In a stream, the input follows in later events.
 void add_block(const json& block, bool whole, ParsedReply* reply) {
   const std::string type = text_in(block, "type");
   if (type == "text" || type == "text_delta") {
@@ -26,10 +27,12 @@ void add_block(const json& block, bool whole, ParsedReply* reply) {
   }
 }
 
+// One object serves all clients, because it has no state.
 class Anthropic final : public ChatFormat {
  public:
   const char* path() const override { return "/messages"; }
 
+  // Requests without a key are allowed, for servers on this computer.
   std::vector<std::string> headers(const std::string& key) const override {
     std::vector<std::string> lines = {"anthropic-version: 2023-06-01"};
     if (!key.empty()) lines.push_back("x-api-key: " + key);
@@ -38,12 +41,14 @@ class Anthropic final : public ChatFormat {
 
   const char* missing_field() const override { return "seed"; }
 
+  // A schema is possible as the input of a tool, but a grammar is not.
   std::string unsupported(const ChatConstraint& constraint, Server) const override {
     return constraint.gbnf.empty() && constraint.lark.empty() ? "" : "this API takes no grammar";
   }
 
-  // System messages are joined into `system`. Neighbouring messages of one role become one message.
-  // A schema becomes a tool that the model has to call.
+  // System messages are joined into the member `system`. Neighbouring messages of one role are
+  // joined, because the API wants the roles to alternate. A schema becomes a tool that the model
+  // has to call.
   std::string body(const ChatRequest& request, const std::string& model, bool stream,
                    const ServerDialect& dialect) const override {
     json body = {{"model", model}, {"max_tokens", request.max_tokens}, {"stream", stream}};
@@ -76,7 +81,7 @@ class Anthropic final : public ChatFormat {
     return dump(body);
   }
 
-  // Adds cached tokens to the input tokens, because OpenAI's counts contain them, too.
+  // Adds the cached tokens to the input tokens, because OpenAI's counts contain them, too.
   void add_usage(const json& value, ParsedReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
@@ -89,6 +94,7 @@ class Anthropic final : public ChatFormat {
     total.output_tokens = count_in(*usage, "output_tokens", total.output_tokens);
   }
 
+  // A reply is a list of content blocks, which are joined.
   void read_rest(const json& body, ParsedReply* reply) const override {
     reply->finish = text_in(body, "stop_reason");
     const json* content = member(body, "content");
@@ -99,8 +105,8 @@ class Anthropic final : public ChatFormat {
     for (const json& block : *content) add_block(block, true, reply);
   }
 
-  // Reads one event of a stream. The first event has the input tokens. A call of kReplyTool without
-  // input becomes the reply `{}`.
+  // Reads one event of a stream. The first event has the input tokens, a later one the output
+  // tokens. A call of kReplyTool without input becomes the reply `{}`.
   void read_event(const json& event, ParsedReply* reply) const override {
     if (const json* message = member(event, "message");
         message != nullptr && message->is_object()) {

@@ -1,5 +1,5 @@
-// Counts the tokens and the money that a client has spent, and refuses requests that may exceed a
-// limit.
+// Budget: counts the tokens and the money that a client has spent, and refuses requests that may
+// exceed a limit.
 #include "llm/budget.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ Budget::Reserve Budget::reserve(const ChatUsage& worst, ChatError* why) {
   return Reserve::kDone;
 }
 
-// Returns true, with the reason in `*why`, if this usage exceeds the limit on tokens or on money.
+// Returns true and sets `*why` if this usage exceeds the limit on tokens or on money.
 bool Budget::exceeds_limit(const ChatUsage& all, ChatError* why) const {
   why->code = ChatError::Code::kCeiling;
   const std::int64_t tokens = other_tokens_ + all.input_tokens + all.output_tokens;
@@ -50,7 +50,7 @@ bool Budget::exceeds_limit(const ChatUsage& all, ChatError* why) const {
   return false;
 }
 
-// Replaces the reservation of a request with its cost.
+// Replaces the reservation of a request by its real cost, so that other requests may use the rest.
 void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {
   const std::lock_guard lock(mutex_);
   reserved_.input_tokens -= worst.input_tokens;

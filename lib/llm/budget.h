@@ -9,23 +9,25 @@
 
 namespace groma::llm {
 
-// All functions may be called from several threads.
+// The limits and the spending of one client. All functions may be called from several threads.
 class Budget {
  public:
   explicit Budget(const ChatOptions& options)
       : max_tokens_(options.max_tokens), max_money_(options.max_money), price_(options.price) {}
 
   enum class Reserve { kDone, kRefused, kLater };
-  // Reserves the worst case of a request. kRefused: it exceeds a limit, and `*why` has the reason.
-  // kLater: ask again, since other requests have reserved amounts that they may not need.
+  // Reserves the worst case of a request. kRefused: it exceeds a limit, and `*why` is set to the
+  // reason. kLater: the caller should ask again, since other requests have reserved amounts that
+  // they may not need.
   Reserve reserve(const ChatUsage& worst, ChatError* why);
   // Replaces the reserved worst case by the real cost of the exchange.
   void settle(const ChatUsage& worst, const ChatUsage& cost);
 
   ChatSpending spent() const;
-  // Adds spending from before this client was made. It counts towards the limits but not in
-  // spent().
+  // Adds spending from before this client was made. It counts towards the limits, but spent() does
+  // not contain it.
   void add_other(std::int64_t tokens, double money);
+  // Returns the cost of the usage; nullopt if the options have no price.
   std::optional<double> money_of(const ChatUsage& usage) const;
 
  private:

@@ -1,4 +1,5 @@
-// Reads the parts that both protocols have in common: replies, errors and lists of models.
+// Reads the parts that both formats have in common: errors, lists of models, and the frame of
+// replies.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,8 +12,8 @@
 namespace groma::llm {
 namespace {
 
-// Returns the size of the context in tokens that an error message states, or 0. Servers use several
-// phrases.
+// Returns the size of the context, in tokens, that an error message states; 0 if it states none.
+// Servers use several phrases, such as "maximum context length is 4096" and "5000 > 4096 maximum".
 std::int64_t context_in(const std::string& message) {
   for (const std::string_view phrase :
        {"maximum context length is ", "context length is only ", "context window of "}) {
@@ -56,9 +57,10 @@ ServerError detail_of(const json& detail) {
   return error;
 }
 
+// Returns true if the character may be part of the name of a field.
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Returns whether the text contains the word as a whole word.
+// Returns true if the text contains the word as a whole word.
 bool has_word(std::string_view text, std::string_view word) {
   for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
     const std::size_t end = at + word.size();
@@ -71,13 +73,14 @@ bool has_word(std::string_view text, std::string_view word) {
 
 }  // namespace
 
+// The bounds are checked first, because the parser is recursive.
 json parse_json(std::string_view text) {
   return within_json_bounds(text) ? json::parse(text, nullptr, false)
                                   : json(json::value_t::discarded);
 }
 
-// Returns the error in a body, or nothing if the body is not an error. Servers put errors in
-// `error`, in `detail`, or at the top.
+// Returns the error in a body; nullopt if the body is not an error. Servers put errors in `error`,
+// in `detail`, or at the top of the object.
 std::optional<ServerError> error_in(const json& value) {
   if (!value.is_object()) return std::nullopt;
   if (const json* error = member(value, "error")) {
@@ -94,8 +97,7 @@ std::optional<ServerError> error_in(const json& value) {
   return std::nullopt;
 }
 
-// Decides by the content type. Without one, which some servers do not send, decides by the
-// beginning of the body.
+// Decides by the content type. Some servers send none; then the beginning of the body decides.
 bool WireReply::is_stream() const {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   const auto typed = [&](std::string_view type) {
@@ -108,14 +110,14 @@ bool WireReply::is_stream() const {
   return typed("text/event-stream") || (begins && !typed("application/json"));
 }
 
-// Counts of zero are treated as missing.
+// Counts that are both 0 are treated as missing, because some servers report 0 for "not known".
 std::optional<ChatUsage> ParsedReply::usage() const {
   const bool said = counted.input_tokens >= 0 && counted.output_tokens >= 0;
   if (!said || counted.input_tokens + counted.output_tokens == 0) return std::nullopt;
   return counted;
 }
 
-// Sets `wrong` if the body is not JSON.
+// If the body is not JSON, sets `wrong` and reads nothing else.
 ParsedReply ChatFormat::parse_body(std::string_view body) const {
   ParsedReply reply;
   const json value = parse_json(body);
@@ -130,7 +132,7 @@ ParsedReply ChatFormat::parse_body(std::string_view body) const {
   return reply;
 }
 
-// Sets `wrong` if an event is not JSON, unless the reply is already complete.
+// If an event is not JSON, sets `wrong`, unless the reply already has its finish reason.
 bool ChatFormat::add_event(std::string_view data, ParsedReply* reply) const {
   if (data == "[DONE]") return false;  // the last event of OpenAI's protocol
   const json value = parse_json(valid_utf8(data));
@@ -149,8 +151,8 @@ bool ChatFormat::add_event(std::string_view data, ParsedReply* reply) const {
 
 std::optional<ServerError> read_error(std::string_view body) { return error_in(parse_json(body)); }
 
-// Returns at most 10,000 model names. The server's software is recognised by the first known
-// `owned_by`.
+// Returns at most 10,000 names of models. The first model with a known `owned_by` tells the
+// software of the server.
 std::optional<ModelList> read_models(std::string_view body) {
   const json value = parse_json(body);
   const json* data = member(value, "data");
@@ -180,11 +182,12 @@ std::optional<ModelList> read_models(std::string_view body) {
   return list;
 }
 
-// Returns the first field of the request that the error is about. Returns `max_tokens` only if the
-// server does not know that field.
+// Returns the first known field of the request that the error is about. Returns `max_tokens` only
+// if the server does not know that field at all.
 std::string refused_field(const ServerError& error, std::string_view body) {
   const json request = parse_json(body);
-  // A server may also refuse `max_tokens` because its value is out of range. Renaming does not help
+  // A server may also refuse `max_tokens` because its value is out of range. Another name would not
+  // help then.
   const auto unknown = [&error] {
     const std::string& text = error.message;
     return error.code == "unsupported_parameter" || has_word(text, "max_completion_tokens") ||

@@ -1,4 +1,5 @@
-// `groma llm check`: asks an endpoint a few questions to find out what it can do.
+// Makes the check of `groma llm check`: asks an endpoint a few questions to find out whether it
+// works, and which constraints it enforces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,14 +17,15 @@ using Code = ChatError::Code;
 using Obeys = ChatCheck::Obeys;
 using Json = nlohmann::ordered_json;
 
-// The error codes as `--json` prints them, in the order of ChatError::Code.
+// The names of the error codes for `--json`, in the order of ChatError::Code.
 constexpr std::array<std::string_view, 18> kCodeNames = {
     "unreachable",      "certificate", "timeout",    "stopped", "key",         "not-found",
     "context-too-long", "bad-request", "rate-limit", "quota",   "server",      "bad-reply",
     "no-text",          "refusal",     "too-large",  "ceiling", "unsupported", "replay"};
 static_assert(kCodeNames.size() == static_cast<std::size_t>(Code::kReplay) + 1);
 
-// A schema and an answer that a model gives only if the server enforces them.
+// A schema, and an answer to the grammar, that a model gives only if the server enforces the
+// constraint.
 constexpr std::string_view kSchema =
     R"({"type":"object","properties":{"groma":{"type":"string","enum":["cohort"]}},)"
     R"("required":["groma"],"additionalProperties":false})";
@@ -39,14 +41,15 @@ ChatRequest question(std::optional<double> temperature, std::string text) {
   return request;
 }
 
-// Returns whether a reply has exactly the form that kSchema demands.
+// Returns true if a reply has exactly the form that kSchema demands.
 bool keeps_schema(const std::string& text) {
   const json value = parse_json(text);
   return value.is_object() && value.size() == 1 && text_in(value, "groma") == "cohort";
 }
 
-// Returns whether the server enforced the constraint, ignored it or refused it. Returns nullopt if
-// the request failed for another reason.
+// Returns whether the server enforced the constraint, ignored it or refused it. `keeps` tells
+// whether a text obeys it. Returns nullopt if the request failed for a reason that says nothing
+// about the constraint.
 template <typename Keeps>
 std::optional<Obeys> judged(const Result<ChatReply, ChatError>& reply, const Keeps& keeps) {
   if (reply) return keeps(reply.value().text) ? Obeys::kYes : Obeys::kIgnored;
@@ -72,8 +75,8 @@ std::string as_line(const Json& json) {
   return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
-// Returns what the report says about the models: how many, and whether the wanted model is among
-// them.
+// Returns what the report says about the models: how many the endpoint lists, and whether the
+// wanted model is among them.
 std::string model_words(const ChatCheck& check) {
   const std::string& wanted = check.wanted_model;
   if (!check.models) return "it does not list its models";
@@ -92,9 +95,10 @@ std::string model_words(const ChatCheck& check) {
 
 }  // namespace
 
-// Asks for the list of models, then a plain question, one with a schema and one with a grammar. A
-// server without a list of models passes. Returns an error if the plain question fails, or if
-// another request fails in a way that says nothing about its constraint.
+// Asks for the list of models, then one question without a constraint, one with a schema and one
+// with a grammar. A server without a list of models passes. Returns an error if the question
+// without a constraint fails, or if another one fails for a reason that says nothing about its
+// constraint.
 Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double> temperature,
                                         const ChatClient::Watch& watch) {
   ChatCheck check;
@@ -111,6 +115,7 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   if (!round) return round.error();
   check.round = std::move(round).value();
 
+  // The model is asked for prose, so a reply in the wanted form comes from the constraint.
   ChatRequest schema = question(temperature, "Say something about a camp, as JSON.");
   schema.constraint.json_schema = kSchema;
   const auto by_schema = client.ask(schema, watch);
@@ -129,7 +134,7 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   return check;
 }
 
-// Returns the report as three lines of text.
+// Returns the report as three lines of text for a person.
 std::string render(const ChatCheck& check) {
   const ChatReply& round = check.round;
   const std::string money =
@@ -167,7 +172,7 @@ std::string to_json(const ChatCheck& check) {
   return as_line(answer);
 }
 
-// Missing values are null.
+// The line has the name of the error code, which does not change between versions.
 std::string to_json(const ChatError& error) {
   return as_line({{"status", "error"},
                   {"code", kCodeNames.at(static_cast<std::size_t>(error.code))},

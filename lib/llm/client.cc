@@ -1,5 +1,5 @@
-// Makes one call of a chat client. A call has several attempts with waits between them, leaves out
-// fields that the server refuses, and counts costs.
+// ChatClient: makes the calls of a chat client. A call has several attempts with waits between
+// them, leaves out fields that the server refuses, and counts its cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace {
 using Code = ChatError::Code;
 // The longest wait between attempts unless the server asks for more, in milliseconds.
 constexpr std::int64_t kMaxBackoffMs = 30'000;
-constexpr auto kTurn = std::chrono::milliseconds(20);  // between two checks whether to stop
+// The time between two checks whether a waiting call should stop.
+constexpr auto kTurn = std::chrono::milliseconds(20);
 
 // Returns an error with this code and message.
 ChatError failure(Code code, std::string message, std::string help = "") {
@@ -33,7 +34,7 @@ ChatError failure(Code code, std::string message, std::string help = "") {
   return error;
 }
 
-// Passes the text of a streamed reply to the caller while it grows, with the key redacted.
+// Passes the text of a streamed reply to the caller while the text grows. The key is redacted.
 class LiveText {
  public:
   LiveText(const ChatClient::Watch& watch, const std::string& key, bool restarted)
@@ -45,12 +46,14 @@ class LiveText {
     emit(redactor_.feed(std::string_view(all).substr(taken_)));
     taken_ = all.size();
   }
+  // Ends the text, and shows what the redactor held back.
   void finish(const std::string& all) {
     show(all);
     emit(redactor_.finish());
   }
 
  private:
+  // The first piece of a further attempt tells the caller to forget the text of the attempt before.
   void emit(const std::string& text) {
     if (text.empty()) return;
     watch_.on_text(text, restarted_);
@@ -70,7 +73,7 @@ Error wrong_options(std::string message, std::string help = "") {
 
 }  // namespace
 
-// A client and its state. Several threads may use it at once.
+// The client with its state. Several threads may call its functions at the same time.
 class ChatClient::Impl {
  public:
   Impl(ChatOptions options, std::unique_ptr<Transport> transport)
@@ -83,7 +86,8 @@ class ChatClient::Impl {
     if (*format_.missing_field() != 0) dialect_.left_out.insert(format_.missing_field());
   }
 
-  // Asks the model, with retries. Adds the time and the number of attempts to the reply or error.
+  // Asks the model, with retries. Adds the time and the number of attempts to the reply or to the
+  // error.
   Result<ChatReply, ChatError> ask(const ChatRequest& request, const Watch& watch) {
     Call call = begin(watch);
     auto reply = ask_with(call, request);
@@ -95,6 +99,7 @@ class ChatClient::Impl {
     return finished(call, reply.error());
   }
 
+  // Returns the names of the models that the endpoint lists.
   Result<std::vector<std::string>, ChatError> models(const Watch& watch) {
     Call call = begin(watch);
     auto list = list_models(call);
@@ -117,13 +122,14 @@ class ChatClient::Impl {
     std::int64_t waited_ms = 0;
   };
 
+  // Starts the clock of a call.
   Call begin(const Watch& watch) const {
     const auto now = Clock::now();
     return {watch, now, now + std::chrono::milliseconds(options_.total_timeout_ms),
             options_.attempts};
   }
 
-  // Completes an error: sets the number of attempts and removes the key from its texts.
+  // Completes an error: sets the number of attempts, and removes the key from its texts.
   ChatError finished(const Call& call, ChatError error) const {
     error.attempts = std::max(call.attempts, 1);
     error.message = redacted(error.message, key_);
@@ -135,9 +141,10 @@ class ChatClient::Impl {
     if (options_.log != nullptr) options_.log->log(level, redacted(line, key_));
   }
 
+  // Returns true if the caller wants the call to stop.
   bool stopped(const Call& call) const { return call.watch.stop && call.watch.stop(); }
 
-  // Does one exchange and adds its time to the call.
+  // Makes one exchange with the endpoint and adds its time to the call.
   WireReply exchange(Call& call, const WireRequest& request,
                      std::function<bool(std::string_view)> on_body = {}) {
     const WireWatch watch{call.deadline, call.watch.stop, std::move(on_body)};
@@ -146,9 +153,9 @@ class ChatClient::Impl {
     return reply;
   }
 
-  // Returns how long to wait after a failed attempt, in milliseconds. The backoff doubles with each
-  // attempt, with full jitter. If the server asks for a wait, that wait and a short random time are
-  // used.
+  // Returns how long to wait after a failed attempt, in milliseconds. The wait is random between 0
+  // and a bound that doubles with each attempt (full jitter). If the server asks for a wait, that
+  // wait and a short random time are used.
   std::int64_t wait_before(int attempt, const Verdict& verdict) {
     const std::int64_t base = std::min<std::int64_t>(
         kMaxBackoffMs, std::int64_t{options_.backoff_ms} << std::min(attempt - 1, 14));
@@ -161,7 +168,7 @@ class ChatClient::Impl {
     return *verdict.wait_ms + up_to(std::min<std::int64_t>(options_.backoff_ms, 1000));
   }
 
-  // Waits, and returns false if the call is stopped meanwhile.
+  // Waits. Returns false at once if the call is stopped meanwhile.
   bool wait(const Call& call, std::int64_t wait_ms) const {
     const auto until = Clock::now() + std::chrono::milliseconds(wait_ms);
     while (Clock::now() < until) {
@@ -171,7 +178,8 @@ class ChatClient::Impl {
     return true;
   }
 
-  // Calls `once` until it gives a value, fails for good, or attempts or time run out.
+  // Calls `once` until it gives a value, fails in a way that a retry cannot help, or the attempts
+  // or the time run out.
   template <typename T, typename Once>
   Result<T, ChatError> with_retries(Call& call, const Once& once) {
     for (int attempt = 1;; ++attempt) {
@@ -181,6 +189,7 @@ class ChatClient::Impl {
       Verdict& verdict = step.verdict;
       if (!verdict.again || attempt >= call.most_attempts) return verdict.error;
       const std::int64_t wait_ms = wait_before(attempt, verdict);
+      // A server may ask for a wait of hours. The caller then gets the error and can decide.
       if (verdict.wait_ms.value_or(0) > options_.max_retry_after_ms) {
         verdict.error.help = fmt::format("it asks to wait for {} s", *verdict.wait_ms / 1000);
         return verdict.error;
@@ -197,14 +206,15 @@ class ChatClient::Impl {
     }
   }
 
-  // Returns how long the call has taken in milliseconds. A replay uses the recorded times.
+  // Returns how long the call has taken, in milliseconds. A replay uses the recorded times, so that
+  // it ends as the recorded call did.
   std::int64_t gone_ms(const Call& call) const {
     if (!transport_->waits_between_attempts()) return call.elapsed_ms + call.waited_ms;
     const auto gone = Clock::now() - call.begin;
     return std::chrono::duration_cast<std::chrono::milliseconds>(gone).count();
   }
 
-  // Asks for the list of models, and learns from it which software the server runs.
+  // Asks for the list of models, and learns from the list which software the server runs.
   Result<ModelList, ChatError> list_models(Call& call) {
     return with_retries<ModelList>(call, [&](int) {
       const WireRequest request{false, "/models", "", false};
@@ -223,8 +233,9 @@ class ChatClient::Impl {
     });
   }
 
-  // Checks the request, and finds out what is needed before it is sent: the name of the model, and
-  // how the server takes a constraint. Returns an error if the request cannot be sent.
+  // Checks the request, and finds out what must be known before it is sent: the name of the model,
+  // and how the server takes a constraint. Returns an error if the request cannot be sent;
+  // otherwise sets `*model`.
   std::optional<ChatError> prepare(Call& call, const ChatRequest& request, std::string* model) {
     const ChatConstraint& constraint = request.constraint;
     const bool grammar = !constraint.gbnf.empty() || !constraint.lark.empty();
@@ -249,8 +260,8 @@ class ChatClient::Impl {
     return std::nullopt;
   }
 
-  // Asks for the list of models, at most once, if the model or the server's software is not known.
-  // Several threads may do so at the same time.
+  // Asks for the list of models, at most once, if the model or the software of the server must be
+  // known for this request. Several threads may do so at the same time.
   std::optional<ChatError> learn(Call& call, bool constrained, std::string* model) {
     bool listed = false;
     {
@@ -271,6 +282,7 @@ class ChatClient::Impl {
     call.waited_ms = asking.waited_ms;
     call.attempts = asking.attempts;
     if (!list && (model->empty() || list.error().code == Code::kStopped)) return list.error();
+    // Without a wanted model, the first one in the list is used.
     if (list && model->empty()) {
       if (list->names.empty()) {
         return failure(Code::kNotFound, "the endpoint lists no model", "name one with --model");
@@ -283,8 +295,8 @@ class ChatClient::Impl {
     return std::nullopt;
   }
 
-  // Returns the error if a call must stop waiting for the requests of other threads (it was
-  // stopped, or its time is over). Otherwise returns nullopt.
+  // Returns an error if the call must stop waiting for the requests of other threads, because it
+  // was stopped or its time is over. Otherwise returns nullopt.
   std::optional<ChatError> given_up(const Call& call) const {
     if (stopped(call)) return failure(Code::kStopped, "stopped");
     if (Clock::now() < call.deadline) return std::nullopt;
@@ -324,13 +336,14 @@ class ChatClient::Impl {
     });
   }
 
+  // Returns the request as it is sent to the endpoint.
   WireRequest wire_of(const ChatRequest& request, const std::string& model,
                       const ServerDialect& dialect) const {
     return {true, format_.path(), format_.body(request, model, options_.stream, dialect),
             options_.stream};
   }
 
-  // Returns whether the request sets a field that servers may refuse.
+  // Returns true if the request sets this field, which servers may refuse.
   bool asks_for(const ChatRequest& request, std::string_view field) const {
     if (field == "temperature") return request.temperature.has_value();
     if (field == "seed") return request.seed.has_value();
@@ -338,7 +351,7 @@ class ChatClient::Impl {
   }
 
   // For a replay: finds out which refused fields were left out when the request was recorded. Tries
-  // every combination of the fields that the recorded server refused, and returns the one whose
+  // every combination of the fields that the recorded server refused. Returns the combination whose
   // request comes first in the recording.
   ServerDialect recorded_way(const ChatRequest& request, const std::string& model,
                              ServerDialect now) const {
@@ -367,16 +380,16 @@ class ChatClient::Impl {
     return now;
   }
 
-  // Remembers which fields the server refuses. Does not change the known server software, since
-  // another thread may have set it.
+  // Remembers which fields the server refuses. The known software of the server stays, since
+  // another thread may have set it meanwhile.
   void keep(const ServerDialect& dialect) {
     const std::lock_guard lock(mutex_);
     dialect_.completion_limit = dialect.completion_limit;
     dialect_.left_out = dialect.left_out;
   }
 
-  // Changes `*dialect` so that requests leave out the refused field. Returns false if the error
-  // names no field that can still be left out.
+  // Changes `*dialect` so that requests leave out the field that the server refused. Returns false
+  // if the error names no field that can still be left out.
   bool leave_out(const ServerError& told, const std::string& body, ServerDialect* dialect) const {
     const std::string field = refused_field(told, body);
     if (field.empty()) return false;
@@ -389,14 +402,16 @@ class ChatClient::Impl {
     return true;
   }
 
-  // Does one attempt within the budget. `*told` is set to the server's error if the server refused
-  // the content of the request.
+  // Makes one attempt within the budget. If the server refused the content of the request, sets
+  // `*told` to the server's error.
   AttemptResult<ChatReply> attempt_once(Call& call, const ChatRequest& request,
                                         const WireRequest& wire, int attempt,
                                         std::optional<ServerError>* told) {
     const ChatUsage worst = worst_case(wire, request.max_tokens);
     ChatError ceiling;
     auto aside = budget_.reserve(worst, &ceiling);
+    // Another request may cost less than it has reserved, so this one waits until the others are
+    // settled.
     for (; aside == Budget::Reserve::kLater; aside = budget_.reserve(worst, &ceiling)) {
       if (auto error = given_up(call)) return {{}, {*error}};
       std::this_thread::sleep_for(kTurn);
@@ -407,6 +422,7 @@ class ChatClient::Impl {
     SseParser parser;
     LiveText text(call.watch, key_, attempt > 1);
     const auto add = [&](std::string_view data) { return format_.add_event(data, &live); };
+    // This function receives the bytes of a stream while they arrive.
     const WireReply reply = exchange(call, wire, [&](std::string_view bytes) {
       bool came = false;
       parser.feed(bytes, [&](std::string_view data) { came = add(data) || came; });
@@ -416,11 +432,13 @@ class ChatClient::Impl {
     ParsedReply read = read_body(format_, reply);
     if (reply.done() && options_.stream) {
       parser.finish(add);
-      // If no event came, the server sent the whole reply at once.
+      // If no event came, the server ignored the wish for a stream and sent the whole reply at
+      // once.
       text.finish(live.text.empty() ? read.text : live.text);
     }
 
     AttemptResult<ChatReply> step = conclude(request, reply, &read, options_);
+    // A failed attempt may also have cost tokens, because the server may have worked on it.
     const bool may_have_cost = step.value || step.verdict.may_have_cost;
     budget_.settle(worst, cost_of(reply, read, may_have_cost, worst));
     if (step.value) step.value->money = budget_.money_of(step.value->usage);
@@ -446,8 +464,8 @@ ChatClient::ChatClient(ChatClient&&) noexcept = default;
 ChatClient& ChatClient::operator=(ChatClient&&) noexcept = default;
 ChatClient::~ChatClient() = default;
 
-// Checks the options, then makes the transport: a replay, a command or HTTP, with a recorder around
-// it if one is wanted.
+// Checks the options, then makes the transport: a replay, a command or HTTP. If a recording is
+// wanted, a recorder passes each exchange on to that transport.
 Result<ChatClient> ChatClient::make(ChatOptions options) {
   if (options.max_money > 0 && !options.price) {
     return wrong_options("a ceiling on money needs the price of tokens");
@@ -465,6 +483,7 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
     return wrong_options("a limit is out of range");
   }
   const std::string key = ChatKeyText::text_of(options.key);
+  // Without an endpoint, the public one of the API is used, which needs a key.
   if (options.endpoint.empty() && options.replay.empty() && key.empty()) {
     return wrong_options("there is neither an endpoint nor a key for the public one",
                          "name an endpoint, such as http://127.0.0.1:8080/v1, or put a key into "

@@ -1,5 +1,5 @@
-// Runs a command that answers requests. The command reads the request on its standard input and
-// writes the reply's text to its standard output.
+// Runs a command that answers requests. The command reads the JSON of the request on its standard
+// input, and writes the text of the reply to its standard output.
 #include <fmt/format.h>
 
 #include "groma/system.h"
@@ -9,8 +9,9 @@
 namespace groma::llm {
 namespace {
 
-// If the command's output was too long to keep, returns its beginning, before the omitted part. The
-// beginning may end within the key, so the caller redacts it as a text of its own.
+// Returns the part of the command's output that may be used: all of it, or its beginning if the
+// output was too long to keep. The beginning may end within the key, so the caller redacts it as a
+// text of its own.
 std::string_view first_part(const CommandOutput& output) {
   const std::string_view text = output.text;
   return output.left_out_bytes == 0 ? text : text.substr(0, output.cut_at);
@@ -24,8 +25,9 @@ class ExecTransport final : public Transport {
         key_(ChatKeyText::text_of(options.key)),
         max_bytes_(options.max_reply_bytes) {}
 
-  // Runs the command with the request on its input. The child does not get the key in its
-  // environment. The end of its standard error becomes the detail of a failure.
+  // Runs the command with the request on its input. The command does not get the key in its
+  // environment. If the command fails, the end of its standard error becomes the detail of the
+  // failure.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     WireReply reply;
     if (!request.post) {  // a command has no list of models
@@ -72,8 +74,8 @@ class ExecTransport final : public Transport {
   }
 
  private:
-  // Returns the end of the command's output, after the omitted part, or all of it if nothing was
-  // omitted. If that end begins within the key, the rest of the key is left out.
+  // Returns the end of the command's output; all of it if nothing was dropped from its middle. If
+  // the end begins within the key, the rest of the key is left out.
   std::string_view last_part(const CommandOutput& output) const {
     const std::string_view text = output.text;
     if (output.left_out_bytes == 0) return text;

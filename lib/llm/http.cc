@@ -1,5 +1,5 @@
-// Does one exchange over libcurl. A loop in this file drives the transfer, so that it can tell a
-// silent server from a slow one, and can be stopped at any time.
+// Makes one exchange over HTTP with libcurl. A loop in this file drives the transfer. The loop can
+// tell a silent server from a slow one, and can stop the transfer at any time.
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -23,7 +23,8 @@ constexpr int kPollMs = 40;
 // The length at which the texts of headers and errors are cut, in bytes.
 constexpr std::size_t kMostHeaderBytes = 1000;
 
-// Handles of libcurl for one transfer at a time. They keep the connection open for later requests.
+// The handles of libcurl for one transfer at a time. They keep the connection open for later
+// requests.
 struct Channel {
   CURLM* multi = curl_multi_init();
   CURL* easy = curl_easy_init();
@@ -47,7 +48,7 @@ struct HeaderList {
   ~HeaderList() { curl_slist_free_all(list); }
 };
 
-// Reply headers about retries, as the server wrote them.
+// The headers of a reply that are about retries, as the server wrote them.
 struct RawHeaders {
   std::string retry_after, retry_after_ms, should_retry, date;
 };
@@ -60,7 +61,8 @@ struct Transfer {
   WireReply reply;
   RawHeaders headers;
   Clock::time_point last_text;  // when text came last; not set before the first text
-  std::size_t given = 0;        // how many bytes of a stream were passed to on_body
+  // How many bytes of a stream were passed to on_body.
+  std::size_t given = 0;
   bool too_large = false;
 };
 
@@ -71,11 +73,12 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Callback of libcurl: keeps the headers that are needed.
+// Callback of libcurl for each line of the headers: keeps the headers that are needed.
 std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user) {
   auto* transfer = static_cast<Transfer*>(user);
   const std::string_view line(bytes, count);
-  // An interim reply (1xx), with headers of its own, may come before the reply.
+  // An interim reply (status 1xx) with headers of its own may come before the reply. Its headers
+  // are dropped.
   if (line.starts_with("HTTP/")) {
     transfer->reply.content_type.clear();
     transfer->reply.server.clear();
@@ -98,8 +101,8 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user)
   return count;
 }
 
-// Callback of libcurl: appends bytes to the reply, and gives them to on_body if the reply is a
-// stream. Fails the transfer if the reply is larger than allowed.
+// Callback of libcurl for the bytes of the body: appends them to the reply and, in a stream, passes
+// them to on_body. Fails the transfer if the reply is larger than allowed.
 std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   auto* transfer = static_cast<Transfer*>(user);
   WireReply& reply = transfer->reply;
@@ -111,6 +114,7 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   reply.body += text;
   long status = 0;
   curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+  // Blanks are no sign of life: some servers send them to keep a connection open.
   bool came = !trimmed(text).empty();
   if (status / 100 == 2 && reply.is_stream() && transfer->watch->on_body) {
     came = transfer->watch->on_body(std::string_view(reply.body).substr(transfer->given));
@@ -120,13 +124,13 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   return count;
 }
 
-// Opens a socket that child processes do not inherit. The sockets that libcurl opens itself are
+// Opens a socket that child processes do not inherit. A socket that libcurl opens itself would be
 // inherited.
 curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// Returns the whole text as a number, or nothing if it is not a finite number of at least 0.
+// Returns the whole text as a number; nullopt if it is not a finite number of at least 0.
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -135,8 +139,9 @@ std::optional<double> number_in(const std::string& text) {
   return value;
 }
 
-// Returns how long the server asks to wait. The header holds milliseconds, seconds, or a date,
-// which is compared with the server's own clock.
+// Returns how long the server asks to wait, in milliseconds. Its headers hold milliseconds,
+// seconds, or a date. A date is compared with the clock of the server itself, if the server sent
+// its time.
 std::optional<std::int64_t> retry_after_ms(const RawHeaders& headers) {
   constexpr double kMostMs = 1e12;
   if (const auto ms = number_in(headers.retry_after_ms)) {
@@ -153,7 +158,7 @@ std::optional<std::int64_t> retry_after_ms(const RawHeaders& headers) {
   return std::max<std::int64_t>(0, std::int64_t{then} - now) * 1000;
 }
 
-// Returns the failure for a result of libcurl.
+// Returns which failure a result of libcurl means.
 Failure failure_of(CURLcode code, const Transfer& transfer) {
   switch (code) {
     case CURLE_OK:
@@ -187,7 +192,7 @@ Failure failure_of(CURLcode code, const Transfer& transfer) {
   }
 }
 
-// Returns whether the host is this computer. Accepts only names that need no name server and that
+// Returns true if the host is this computer. Accepts only names that need no name server and that
 // libcurl reads in the same way.
 bool is_this_computer(const std::string& host) {
   in_addr address{};
@@ -195,13 +200,15 @@ bool is_this_computer(const std::string& host) {
   return host == "localhost" || host == "[::1]" || (numbers && ntohl(address.s_addr) >> 24 == 127);
 }
 
-// A parsed URL of libcurl.
+// A URL that libcurl has parsed.
 struct Address {
   std::unique_ptr<CURLU, void (*)(CURLU*)> url{curl_url(), curl_url_cleanup};
 
+  // Returns false if the text is not a URL.
   bool set(const std::string& text) const {
     return curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
   }
+  // Returns a part of the URL; an empty text if it is missing.
   std::string part(CURLUPart which) const {
     char* text = nullptr;
     curl_url_get(url.get(), which, &text, 0);
@@ -211,7 +218,8 @@ struct Address {
   }
 };
 
-// Sends requests over HTTP. Each request uses one Channel, which is kept for later requests.
+// Sends requests over HTTP. Each request uses a Channel of its own, which is then kept for later
+// requests.
 class HttpTransport final : public Transport {
  public:
   HttpTransport(const ChatOptions& options, std::vector<std::string> headers)
@@ -222,7 +230,7 @@ class HttpTransport final : public Transport {
     near_ = address.set(options.endpoint) && is_this_computer(address.part(CURLUPART_HOST));
   }
 
-  // Sends the request and returns the reply, or the failure. The key is taken out of the reply.
+  // Sends the request and returns the reply or the failure. The key is removed from the reply.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     std::unique_ptr<Channel> channel = take_channel();
     const HeaderList headers(headers_for(request));
@@ -244,7 +252,7 @@ class HttpTransport final : public Transport {
   }
 
  private:
-  // Returns a free channel, or a new one.
+  // Returns a channel that no other thread uses: a kept one, or a new one.
   std::unique_ptr<Channel> take_channel() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) return std::make_unique<Channel>();
@@ -253,8 +261,8 @@ class HttpTransport final : public Transport {
     return channel;
   }
 
-  // Returns the headers of a request. An empty `Expect` keeps libcurl from waiting before it sends
-  // the body.
+  // Returns the headers of a request. With an empty `Expect`, libcurl sends the body without
+  // waiting for the permission of the server.
   std::vector<std::string> headers_for(const WireRequest& request) const {
     std::vector<std::string> lines = headers_;
     if (request.post) lines.emplace_back("Content-Type: application/json");
@@ -263,7 +271,7 @@ class HttpTransport final : public Transport {
     return lines;
   }
 
-  // Sets the options of the transfer.
+  // Sets all options of the transfer. `why` is the buffer for the error text of libcurl.
   void set_up(CURL* easy, curl_slist* headers, const WireRequest& request, Transfer* transfer,
               char* why) const {
     curl_easy_setopt(easy, CURLOPT_URL, (options_.endpoint + request.path).c_str());
@@ -290,17 +298,20 @@ class HttpTransport final : public Transport {
     }
   }
 
+  // Stores why the transfer failed.
   void fail(Transfer* transfer, Failure failure, std::string detail) const {
     transfer->reply.failure = failure;
     transfer->reply.detail = std::move(detail);
   }
 
-  // Runs the transfer until it ends, passes its deadline, is silent for too long, or is stopped.
+  // Runs the transfer until it ends, its deadline is over, the server is silent for too long, or
+  // the caller stops it.
   void drive(const Channel& channel, Clock::time_point begin, Transfer* transfer, char* why) const {
     const auto idle = std::chrono::milliseconds(options_.idle_timeout_ms);
     if (begin >= transfer->watch->deadline) {
       return fail(transfer, Failure::kTotal, "no time was left to ask");
     }
+    // Each turn lets libcurl work, then checks the limits, then waits for new bytes.
     for (int running = 1;;) {
       curl_multi_perform(channel.multi, &running);
       int left = 0;
@@ -327,7 +338,7 @@ class HttpTransport final : public Transport {
     }
   }
 
-  // Fills in the rest of the reply. All its texts become valid UTF-8 without the key.
+  // Fills in the rest of the reply. All texts become valid UTF-8 without the key.
   void finish(const Channel& channel, Clock::time_point begin, Transfer* transfer) const {
     WireReply& reply = transfer->reply;
     long status = 0, sent_bytes = 0;
@@ -351,16 +362,19 @@ class HttpTransport final : public Transport {
   }
 
   ChatOptions options_;
-  bool near_ = false;                 // the endpoint is on this computer
-  std::vector<std::string> headers_;  // headers of every request; one contains the key
+  bool near_ = false;  // on this computer
+  // The headers of every request. One of them contains the key.
+  std::vector<std::string> headers_;
   std::mutex mutex_;
+  // The channels that no request uses at the moment.
   std::vector<std::unique_ptr<Channel>> free_;
 };
 
 }  // namespace
 
-// The address must not hold a password or a query. With a key, plain HTTP is accepted only to this
-// computer. The path defaults to /v1; the names of methods at its end are dropped.
+// The address must not have a password or a query. With a key, plain HTTP is accepted only to this
+// computer. A missing path becomes /v1, and the name of a method at its end is dropped, since the
+// client adds it.
 Result<std::string> normal_endpoint(const ChatOptions& options) {
   const std::string& given = options.endpoint;
   if (given.empty()) {
@@ -375,7 +389,7 @@ Result<std::string> normal_endpoint(const ChatOptions& options) {
   }
   const Address url;
   const auto part = [&url](CURLUPart which) { return url.part(which); };
-  // The address is not repeated: it may hold a password.
+  // The error does not repeat the address, which may contain a password.
   const auto wrong = [](const std::string& why, std::string help) {
     return Error{Error::Code::kMalformed, "the endpoint " + why, std::move(help)};
   };

@@ -1,4 +1,4 @@
-// nlohmann-json without exceptions, for texts with any content.
+// Reads members of nlohmann-json values without exceptions, whatever the text contains.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace groma::llm {
 
 using nlohmann::json;
 
-// Parses `text`. Returns a discarded value if it is not JSON or exceeds the limits of
+// Parses `text`. The result is_discarded() if the text is not JSON, or if it exceeds the limits of
 // base/json_bounds.h.
 json parse_json(std::string_view text);
 
@@ -30,13 +30,13 @@ inline const json* member(const json& object, const char* key) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// Returns the member if it is a string, otherwise an empty string.
+// Returns the member if it is a string, otherwise an empty text.
 inline std::string text_in(const json& object, const char* key) {
   const json* value = member(object, key);
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-// Returns the member if it is a number from 0 to 1e12, otherwise `otherwise`.
+// Returns the member if it is a number from 0 to 1e12, otherwise the value `otherwise`.
 inline std::int64_t count_in(const json& object, const char* key, std::int64_t otherwise = 0) {
   constexpr double kMost = 1e12;
   const json* value = member(object, key);
@@ -46,6 +46,7 @@ inline std::int64_t count_in(const json& object, const char* key, std::int64_t o
                                                                  : otherwise;
 }
 
+// Returns the error that a parsed body contains; nullopt if it contains none.
 std::optional<ServerError> error_in(const json& value);
 
 }  // namespace groma::llm

@@ -1,4 +1,4 @@
-// Finds and checks the keys of chat servers. Also parses prices.
+// Finds and checks the keys of chat servers, and parses the prices of tokens.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -17,16 +17,17 @@
 namespace groma::llm {
 namespace {
 
-// The allowed length of a key in characters.
+// The least and the greatest number of characters in a key.
 constexpr std::size_t kShortest = 4, kLongest = 4096;
 
-// Reads a key from a file. Refuses a file that others may read or that belongs to another user,
-// except root. Removes a byte order mark and line ends.
+// Reads a key from a file. Refuses a file that other users may read, or that belongs to another
+// user except root. Removes a byte order mark and line ends.
 Result<std::string> read_key_file(const std::string& path) {
   const auto failure = [&path](std::string_view why, std::string help = "") {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot take a key from `{}`: {}", path, why), std::move(help)};
   };
+  // Opening does not block, even if the file is a pipe.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return failure(std::strerror(errno));
   struct stat status {};
@@ -50,7 +51,8 @@ Result<std::string> read_key_file(const std::string& path) {
 
 }  // namespace
 
-// Accepts 4 to 4096 visible ASCII characters without `"` and `\`.
+// Accepts 4 to 4096 visible ASCII characters except `"` and `\`. JSON writes such a key without
+// escapes, which makes it easier to find and redact.
 Result<ChatKey> ChatKey::make(std::string text) {
   const auto wrong = [](const char* why) {
     return Error{Error::Code::kMalformed, fmt::format("the key is none: {}", why)};
@@ -66,8 +68,8 @@ Result<ChatKey> ChatKey::make(std::string text) {
   return key;
 }
 
-// Reads the file if one is named, else the environment variable GROMA_API_KEY. Without both it
-// returns an empty key.
+// Takes the key from the file if one is named, otherwise from the environment variable
+// GROMA_API_KEY. If there is neither, returns an empty key.
 Result<ChatKey> find_chat_key(const std::string& file) {
   const auto make = [](std::string text, const std::string& from) {
     Result<ChatKey> key = ChatKey::make(std::move(text));
@@ -85,7 +87,8 @@ Result<ChatKey> find_chat_key(const std::string& file) {
   return make(text, "GROMA_API_KEY");
 }
 
-// Reads two numbers that are at least 0 and are separated by a comma.
+// Parses two numbers of at least 0 with a comma between them: the price of a million input tokens,
+// and that of a million output tokens.
 Result<ChatPrice> parse_chat_price(std::string_view text) {
   const Error wrong{Error::Code::kMalformed,
                     "a price is two numbers, for a million tokens of input and of output",

@@ -1,13 +1,14 @@
 // Writes requests and reads replies in the form of OpenAI's chat completions, with the variations
-// of compatible servers.
+// of servers that are compatible with it.
 #include "llm/json.h"
 
 namespace groma::llm {
 namespace {
 
+// The names of ChatMessage::Role, in their order.
 constexpr const char* kRoles[] = {"system", "user", "assistant"};
 
-// Reads the token counts. A count of -1 means that the server did not say.
+// Reads the token counts. A count is -1 if the server did not report it.
 ChatUsage usage_of(const json& value) {
   ChatUsage usage;
   usage.input_tokens = count_in(value, "prompt_tokens", -1);
@@ -21,7 +22,8 @@ ChatUsage usage_of(const json& value) {
   return usage;
 }
 
-// Adds the content of a message: a text or a list of parts. Returns false if it is neither.
+// Adds the content of a message, which is a text or a list of parts. Returns false if it is
+// neither.
 bool add_content(const json& content, ParsedReply* reply) {
   if (content.is_string()) {
     reply->text += content.get_ref<const std::string&>();
@@ -37,7 +39,8 @@ bool add_content(const json& content, ParsedReply* reply) {
   return true;
 }
 
-// Notes which tool the model calls. If it is the tool kReplyTool, its input is the reply's text.
+// Notes the name of the tool that the model calls. The input of the tool kReplyTool is the text of
+// the reply.
 void add_tools(const json& calls, ParsedReply* reply) {
   if (!calls.is_array()) return;
   for (const json& call : calls) {
@@ -55,7 +58,8 @@ void add_tools(const json& calls, ParsedReply* reply) {
   }
 }
 
-// Adds a message or, in a stream, a piece of a message.
+// Adds a message or, in a stream, a piece of a message. Servers put reasoning into one of two
+// members.
 void add_message(const json& message, ParsedReply* reply) {
   if (const json* content = member(message, "content")) {
     if (!add_content(*content, reply)) reply->wrong = "`content` is not a text";
@@ -68,7 +72,8 @@ void add_message(const json& message, ParsedReply* reply) {
   if (const json* calls = member(message, "tool_calls")) add_tools(*calls, reply);
 }
 
-// Adds one choice of a reply. `key` is `message`, or `delta` in a stream.
+// Adds one choice of a reply. `key` is `message`, or `delta` in a stream. A choice may also hold an
+// error.
 void add_choice(const json& choice, const char* key, ParsedReply* reply) {
   if (const json* error = member(choice, "error")) reply->error = error_in({{"error", *error}});
   if (const json* message = member(choice, key)) add_message(*message, reply);
@@ -76,7 +81,8 @@ void add_choice(const json& choice, const char* key, ParsedReply* reply) {
   if (!finish.empty()) reply->finish = finish;
 }
 
-// Returns the `response_format` that asks for the JSON schema.
+// Returns the request's `response_format`, which asks for the JSON schema. llama-cpp-python has a
+// form of its own.
 json format_of(const std::string& schema, Server server) {
   json parsed = parse_json(schema);
   if (server == Server::kLlamaCppPython) return {{"type", "json_object"}, {"schema", parsed}};
@@ -85,7 +91,7 @@ json format_of(const std::string& schema, Server server) {
 }
 
 // Adds the grammar to a request in the form that the server takes. OpenAI takes Lark, as the format
-// of a tool that must be called. The others take GBNF.
+// of a tool that the model must call. All others take GBNF, under different names.
 void add_grammar(const ChatConstraint& constraint, Server server, json* body) {
   switch (server) {
     case Server::kVllm:
@@ -112,6 +118,7 @@ void add_grammar(const ChatConstraint& constraint, Server server, json* body) {
   }
 }
 
+// One object serves all clients, because it has no state.
 class OpenAi final : public ChatFormat {
  public:
   const char* path() const override { return "/chat/completions"; }
@@ -121,7 +128,7 @@ class OpenAi final : public ChatFormat {
     return {"Authorization: Bearer " + key};
   }
 
-  // Every constraint without a grammar is supported.
+  // A schema is always possible. A grammar must be in the syntax that the server takes.
   std::string unsupported(const ChatConstraint& constraint, Server server) const override {
     if (constraint.gbnf.empty() && constraint.lark.empty()) return "";
     if (server == Server::kOllama) return "Ollama takes no grammar";
@@ -131,8 +138,8 @@ class OpenAi final : public ChatFormat {
                : "";
   }
 
-  // Fields that the server refused (`dialect.left_out`) are left out. The model is left out if it
-  // has no name.
+  // Leaves out the fields that the server refused (`dialect.left_out`), and the model if it has no
+  // name.
   std::string body(const ChatRequest& request, const std::string& model, bool stream,
                    const ServerDialect& dialect) const override {
     const auto wanted = [&dialect](const char* name) { return !dialect.left_out.contains(name); };
@@ -160,13 +167,14 @@ class OpenAi final : public ChatFormat {
     return dump(body);
   }
 
+  // In a stream, the last event has the counts.
   void add_usage(const json& value, ParsedReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
     reply->counted = usage_of(*usage);
   }
 
-  // Reads the first choice of a reply and ignores the others.
+  // Reads the first choice of a reply, and ignores the others.
   void read_rest(const json& body, ParsedReply* reply) const override {
     const json* choices = member(body, "choices");
     if (choices == nullptr || !choices->is_array()) {
@@ -180,7 +188,7 @@ class OpenAi final : public ChatFormat {
     }
   }
 
-  // Reads an event of a stream. Events of choices other than the first are ignored.
+  // Reads an event of a stream. Ignores choices other than the first one.
   void read_event(const json& event, ParsedReply* reply) const override {
     const json* choices = member(event, "choices");
     if (choices == nullptr || !choices->is_array()) return;

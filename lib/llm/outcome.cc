@@ -1,4 +1,4 @@
-// Turns an exchange into a reply or a verdict, and computes its cost for the budget.
+// Turns an exchange into a reply or a verdict on its failure, and computes its cost for the budget.
 #include "llm/outcome.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Code = ChatError::Code;
 
-// Returns why the reply ended, from the words of either protocol.
+// Returns why the reply ended. Both formats have their own words for this.
 ChatReply::Finish finish_of(std::string_view word) {
   if (word == "stop" || word == "end_turn" || word == "stop_sequence" || word == "eos") {
     return ChatReply::Finish::kStop;
@@ -25,7 +25,8 @@ ChatReply::Finish finish_of(std::string_view word) {
   return tool ? ChatReply::Finish::kToolCall : ChatReply::Finish::kOther;
 }
 
-// Estimates the tokens of a request and its reply at three bytes a token.
+// Estimates the tokens of a request and its reply, with one token for three bytes. Used if the
+// server reports no counts.
 ChatUsage estimate(const ChatRequest& request, const ParsedReply& reply) {
   std::size_t in = request.constraint.json_schema.size();
   for (const ChatMessage& message : request.messages) in += message.text.size() + 4;
@@ -37,19 +38,19 @@ ChatUsage estimate(const ChatRequest& request, const ParsedReply& reply) {
   return usage;
 }
 
-// Returns whether the reply has no text. A reply that the token limit cut may have spent all its
-// tokens on thoughts that the server does not show, so it counts as a reply.
+// Returns true if the reply has no text. A reply that was cut at the limit of tokens may have spent
+// all of them on reasoning that the server does not show, so it counts as a reply.
 bool says_nothing(const ParsedReply& read) {
   if (!read.reasoning.empty()) return false;
   const bool blank = read.text.find_first_not_of(" \t\r\n") == std::string::npos;
   return !read.has_text || (blank && finish_of(read.finish) != ChatReply::Finish::kLength);
 }
 
-// Turns a complete reply into the result: removes the key and separates reasoning from the text.
-// For a refusal, a reply without text or a call of another tool, returns a verdict instead.
+// Turns a complete reply into the result: removes the key, and separates reasoning from the text.
+// Gives a verdict instead for a refusal, a reply without text, or a call of another tool.
 AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wire,
                                 ParsedReply* read, const std::string& key) {
-  // Redact the joined texts again: pieces of a reply may form the key only when they are joined.
+  // The key may be spread over several pieces of a stream, so the joined texts are redacted again.
   for (std::string* text : {&read->refusal, &read->tool, &read->model}) {
     *text = redacted(*text, key);
   }
@@ -84,6 +85,7 @@ AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wir
   reply.reasoning = redacted(reply.reasoning, key);
   reply.model = printable_line(read->model, 200);
   reply.finish = finish_of(read->finish);
+  // A call of the tool kReplyTool is an ordinary end of the reply.
   const bool ours = reply.finish == ChatReply::Finish::kToolCall && read->tool == kReplyTool;
   if (ours) reply.finish = ChatReply::Finish::kStop;
   return {std::move(reply), {}};
@@ -91,7 +93,8 @@ AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wir
 
 }  // namespace
 
-// The output of a child process is the reply's text. The body of a failed exchange is not read.
+// The output of a child process is the text of the reply. The body of a failed exchange is not
+// read.
 ParsedReply read_body(const ChatFormat& format, const WireReply& reply) {
   ParsedReply read;
   if (reply.plain) {
@@ -129,7 +132,7 @@ AttemptResult<ChatReply> conclude(const ChatRequest& request, const WireReply& r
 }
 
 // No tokeniser makes more tokens than a text has bytes. Only the chat template of the model may add
-// some tokens.
+// a few tokens.
 ChatUsage worst_case(const WireRequest& request, int max_tokens) {
   ChatUsage usage;
   usage.input_tokens = static_cast<std::int64_t>(request.body.size());
@@ -138,8 +141,8 @@ ChatUsage worst_case(const WireRequest& request, int max_tokens) {
   return usage;
 }
 
-// Uses the server's counts only if the reply is complete. A reply that broke off costs the worst
-// case.
+// Uses the counts of the server only if the reply is complete. A reply that was cut off costs the
+// worst case, or what the server reported if that is more.
 ChatUsage cost_of(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
                   const ChatUsage& worst) {
   if (!may_have_cost) return {};

@@ -1,4 +1,5 @@
-// The result of an exchange: a reply or a verdict, and its cost.
+// Turns an exchange into its result, which is a reply or a verdict on a failure, and computes its
+// cost.
 #pragma once
 
 #include "llm/verdict.h"
@@ -12,20 +13,20 @@ struct AttemptResult {
   Verdict verdict;
 };
 
-// Parses the body of a successful exchange. A stream was already parsed while it arrived; here its
-// whole body is parsed again, so that a live stream and a replay give the same result.
+// Parses the body of a successful exchange. A stream was already parsed while it arrived. Its whole
+// body is parsed again, so that a stream and the replay of its recording give the same reply.
 ParsedReply read_body(const ChatFormat& format, const WireReply& reply);
 
-// Makes the reply from the parsed body, or the verdict if it is not a usable reply. Moves the texts
-// out of `*read`.
+// Makes the reply from the parsed body. Gives a verdict instead if the body is not a usable reply.
+// Moves the texts out of `*read`.
 AttemptResult<ChatReply> conclude(const ChatRequest& request, const WireReply& reply,
                                   ParsedReply* read, const ChatOptions& options);
 
-// Returns the most that a request may cost.
+// Returns the largest number of tokens that a request may cost.
 ChatUsage worst_case(const WireRequest& request, int max_tokens);
 
-// Returns the cost of an exchange. For a complete reply it is what the server reports. Otherwise it
-// is the worst case, or nothing if the server cannot have worked for the request.
+// Returns the cost of an exchange. A complete reply costs what the server reports. Otherwise the
+// cost is the worst case, or nothing if the server cannot have worked on the request.
 ChatUsage cost_of(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
                   const ChatUsage& worst);
 

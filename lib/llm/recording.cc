@@ -1,4 +1,4 @@
-// Records exchanges as lines of JSON while they happen, and replays them without a network.
+// Records exchanges as lines of JSON while they happen, and replays a recording without a network.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,11 +20,13 @@
 namespace groma::llm {
 namespace {
 
+// The names of ChatApi, in their order.
 constexpr const char* kApiNames[] = {"openai", "anthropic"};
+// Limit on the bytes of a recording.
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 constexpr std::int64_t kMostStatus = 999;  // an HTTP status has three digits
 
-// Returns a request as the recording holds it, without the key.
+// Returns a request as a recording holds it, without the key.
 json request_json(const WireRequest& request, const std::string& key) {
   json made = {{"method", request.post ? "POST" : "GET"}, {"path", request.path}};
   const json body = parse_json(redacted_request(request.body, key));
@@ -32,7 +34,7 @@ json request_json(const WireRequest& request, const std::string& key) {
   return made;
 }
 
-// Returns a reply as the recording holds it. Members with default values are left out.
+// Returns a reply as a recording holds it. Members with their default values are not written.
 json reply_json(const WireReply& reply) {
   json made = {{"status", reply.status}, {"body", reply.body}, {"elapsed_ms", reply.elapsed_ms}};
   const auto add = [&made](const char* name, const std::string& text) {
@@ -79,14 +81,14 @@ WireReply reply_from(const json& value) {
   return reply;
 }
 
-// Passes exchanges to another transport and appends each one to the file.
+// Passes exchanges on to another transport, and appends each one to the file.
 class Recorder final : public Transport {
  public:
   Recorder(int file, std::string path, std::string key, std::unique_ptr<Transport> inner)
       : file_(file), path_(std::move(path)), key_(std::move(key)), inner_(std::move(inner)) {}
   ~Recorder() override { close(file_); }
 
-  // Does the exchange and records it. A failed write makes the exchange fail, too.
+  // Makes the exchange and records it. If the recording cannot be written, the exchange fails, too.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     WireReply reply = inner_->exchange(request, watch);
     // An exchange that the caller stopped is not recorded.
@@ -101,8 +103,8 @@ class Recorder final : public Transport {
   }
   bool waits_between_attempts() const override { return inner_->waits_between_attempts(); }
 
-  // Writes the line whole, since several threads may append. Returns false on an error, which is in
-  // errno.
+  // Writes the line as a whole under a lock, since several threads may append. Returns false on an
+  // error, whose number is in errno.
   bool append(std::string_view line) {
     const std::lock_guard lock(mutex_);
     while (!line.empty()) {
@@ -121,14 +123,14 @@ class Recorder final : public Transport {
   std::mutex mutex_;
 };
 
-// Returns where two requests differ, at up to three places: "/messages/0/content: recorded "..a..",
-// now "..b.."".
+// Returns where two requests differ, in at most three places: "/messages/0/content: recorded
+// "..a..", now "..b.."". The developer of a prompt can see from it why a replay does not match.
 std::string difference(const json& recorded, const json& now) {
   const auto value_at = [](const json& value, const std::string& place) {
     const json::json_pointer pointer(place);
     return value.contains(pointer) ? dump(value[pointer]) : std::string("nothing");
   };
-  // Returns the text from a little before the first letter that differs.
+  // Returns the text from a little before the first character that differs.
   const auto window = [](const std::string& text, std::size_t first) {
     const std::size_t from = first > 20 ? first - 20 : 0;
     return (from > 0 ? ".." : "") + printable_line(std::string_view(text).substr(from), 60);
@@ -148,12 +150,13 @@ std::string difference(const json& recorded, const json& now) {
   return text;
 }
 
-// Answers requests from a recording.
+// Answers requests from a recording. A request gets the reply that was recorded for an equal
+// request.
 class Replay final : public Transport {
  public:
   Replay(std::string path, std::string key) : path_(std::move(path)), key_(std::move(key)) {}
 
-  // Adds a recorded exchange. Also notes a field that the server refused in it.
+  // Adds a recorded exchange. If the server refused a field of the request, notes the field.
   void add(json request, WireReply reply) {
     places_[dump(request)].push_back(lines_.size());
     const json* body = member(request, "body");
@@ -164,8 +167,8 @@ class Replay final : public Transport {
     lines_.push_back({std::move(request), std::move(reply), false});
   }
 
-  // Returns the reply of the first equal request that was not used yet, because threads may ask in
-  // another order. A list of models may be used any number of times.
+  // Returns the reply of the first equal request that was not used yet. Threads may ask in another
+  // order than in the recording. A list of models may be used any number of times.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     const json wanted = request_json(request, key_);
     const std::lock_guard lock(mutex_);
@@ -188,14 +191,15 @@ class Replay final : public Transport {
   }
 
  private:
+  // One recorded exchange. `used` is true once its reply was given.
   struct Line {
     json request;
     WireReply reply;
     bool used = false;
   };
 
-  // Returns the first unused line of the recording with this request, or null. With `again`, also
-  // returns a used line.
+  // Returns the first unused line with this request; null if there is none. With `again`, may
+  // return a used line.
   Line* find(const std::string& wanted, bool again) {
     const auto found = places_.find(wanted);
     if (found == places_.end()) return nullptr;
@@ -205,8 +209,8 @@ class Replay final : public Transport {
     return line.used && !again ? nullptr : &line;
   }
 
-  // Returns the unused line that is most similar to the request. The similarity is the length of
-  // the equal beginning plus the length of the equal end.
+  // Returns the unused line whose request is most similar to `wanted`; null if all lines were used.
+  // The similarity is the number of equal characters at the beginning and at the end.
   const Line* nearest(const json& wanted) const {
     const std::string text = dump(wanted);
     const Line* best = nullptr;
@@ -223,8 +227,8 @@ class Replay final : public Transport {
     return best;
   }
 
-  // Returns the failure for a request that is not in the recording. The detail says how the nearest
-  // line differs.
+  // Returns the failure for a request that is not in the recording. Its detail says how the most
+  // similar recorded request differs.
   WireReply missing(const json& wanted) const {
     WireReply reply;
     reply.failure = Failure::kRecording;
@@ -238,7 +242,8 @@ class Replay final : public Transport {
   }
 
   std::vector<Line> lines_;
-  std::unordered_map<std::string, std::deque<std::size_t>> places_;  // request -> its lines
+  // The numbers of the lines with each request.
+  std::unordered_map<std::string, std::deque<std::size_t>> places_;
   std::set<std::string> refused_;
   std::string path_, key_;
   std::mutex mutex_;
@@ -256,7 +261,7 @@ std::optional<RecordingOrigin> head_of(std::string_view line) {
 
 }  // namespace
 
-// Creates the file and writes its first line. An existing file is an error.
+// Creates the file and writes its first line. Fails if the file exists.
 Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
                                                  std::unique_ptr<Transport> inner) {
   const std::string& path = options.record;
@@ -278,7 +283,7 @@ Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
   return std::unique_ptr<Transport>(std::move(recorder));
 }
 
-// Reads a recording of at most 256 MiB. The first line says what it was recorded from.
+// Reads a recording of at most 256 MiB. Its first line names the endpoint that was recorded.
 Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options,
                                                RecordingOrigin* recorded) {
   const std::string& path = options.replay;

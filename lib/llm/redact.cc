@@ -25,11 +25,11 @@ namespace {
 
 constexpr std::string_view kShown = "[key]";
 constexpr std::size_t kLeastLetters = 4;  // a shorter beginning of the key is not redacted
-// begins_word() looks at this many bytes before a letter.
+// begins_word() looks at this many bytes in front of a character.
 constexpr std::size_t kMostBefore = 6;
-// Limit on a run of backslashes at the end of a stream so far. A letter of the key may follow the
-// run, and JSON within JSON doubles the backslashes. LiveRedactor does not wait for that letter
-// after a longer run, which it would have to read again with each piece of the stream.
+// Limit on a run of backslashes at the end of a stream so far. A character of the key may follow
+// the run, and JSON within JSON doubles the backslashes. After a longer run, LiveRedactor does not
+// wait for that character, since it would have to read the run again with each piece of the stream.
 constexpr std::size_t kMostBackslashes = 64;
 
 // A range of bytes in a text.
@@ -41,7 +41,7 @@ struct Span {
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// Encodes `bytes` in base64 as part of a longer text in which `before` other bytes precede them.
+// Encodes `bytes` in base64 as a part of a longer text, in which `before` other bytes precede them.
 // Returns only the characters that do not depend on the neighbouring bytes.
 std::string base64_within(std::string_view bytes, std::size_t before) {
   std::string text;
@@ -65,8 +65,8 @@ unsigned char folded(char letter) {
   return static_cast<unsigned char>(std::tolower(static_cast<unsigned char>(letter)));
 }
 
-// Returns whether the letter stands at `*at` as a URL may write it, "%2F". If so, moves `*at`
-// behind it.
+// Returns true if the letter stands at `*at` in the form of a URL, such as "%2F" for "/". If so,
+// moves `*at` behind it.
 bool take_percent(std::string_view text, char letter, std::size_t* at) {
   if (text.size() - *at < 3 || text[*at] != '%') return false;
   unsigned code = 0;
@@ -77,7 +77,7 @@ bool take_percent(std::string_view text, char letter, std::size_t* at) {
   return true;
 }
 
-// Returns whether the letter stands at `*at`, plain or as JSON or a URL may write it. If so, moves
+// Returns true if the letter stands at `*at`, plain or as JSON or a URL may write it. If so, moves
 // `*at` behind it. A key contains neither `\` nor `"`.
 bool take_letter(std::string_view text, char letter, std::size_t* at) {
   if (take_percent(text, letter, at)) return true;
@@ -99,7 +99,8 @@ bool take_letter(std::string_view text, char letter, std::size_t* at) {
   return true;
 }
 
-// Returns true if `text`, the rest of a stream so far, may be the beginning of an escaped letter.
+// Returns true if `text`, which is the rest of a stream so far, may be the beginning of an escaped
+// letter.
 bool may_be_a_letter(std::string_view text) {
   const auto is_hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
   if (text.starts_with('%')) {
@@ -112,14 +113,14 @@ bool may_be_a_letter(std::string_view text) {
          std::all_of(code.begin() + 1, code.end(), is_hex);
 }
 
-// A letter of a text, and the offset of the next letter.
+// One character of a text, with the offset of the next one.
 struct Letter {
   char value = 0;  // 0: not a letter of a key
   std::size_t end = 0;
 };
 
-// Returns the letter that begins at `at`. With `escaped`, escapes of JSON and URLs are decoded;
-// otherwise only the backslashes before the letter are skipped.
+// Returns the character that begins at `at`. With `escaped`, escapes of JSON and URLs are decoded.
+// Otherwise only the backslashes in front of the character are skipped.
 Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
   if (text[at] != '\\' && text[at] != '%') return {text[at], at + 1};
   // Returns the visible ASCII letter that this many hexadecimal digits mean, else 0.
@@ -141,13 +142,14 @@ Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
   return {text[next], next + 1};
 }
 
-// How many letters of the key follow each other at one place of a text.
+// How many characters of the key stand at one place of a text, one after the other.
 struct Match {
   std::size_t letters = 0, end = 0;
-  bool is_open = false;  // the text ended within the next letter
+  // True if the text ended within the next character.
+  bool is_open = false;
 };
 
-// Returns how many letters of the key stand at `begin`, one after the other.
+// Returns how many characters of the key stand at `begin`, one after the other.
 Match match_at(std::string_view text, std::string_view key, std::size_t begin) {
   Match match{0, begin, false};
   while (match.letters < key.size() && take_letter(text, key[match.letters], &match.end)) {
@@ -165,16 +167,17 @@ bool begins_word(std::string_view text, std::size_t at) {
   return before(2) == '\\' || before(3) == '%' || (before(6) == '\\' && before(5) == 'u');
 }
 
-// The forms of a key that a search looks for. Each value adds to the one before.
+// What a search looks for. Each value includes the values in front of it.
 enum class Want {
   kWhole,    // the whole key
   kParts,    // also parts of the key (KeyForms)
   kAny,      // also beginnings of the key
-  kAnySoFar  // as kAny, but no beginning at the end of the text, since more text may follow
+  // Like kAny, except for a beginning of the key at the end of the text, since more text may follow.
+  kAnySoFar
 };
 
-// Returns the places of parts of the key from `from` on, in order, without overlaps. Lowers `*open`
-// to the first place where a part may stand if the text goes on.
+// Returns the places of parts of the key from `from` on, in order and without overlaps. If `open`
+// is not null, lowers `*open` to the first place at which a part may stand if the text goes on.
 //
 // The letters of one place are not used again for the next place. Of a text that comes in pieces,
 // no more than the length of one part therefore has to be kept.
@@ -219,7 +222,7 @@ std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, boo
   return spans;
 }
 
-// Returns both lists as one, in order, without overlaps.
+// Returns both lists as one list, in order and without overlaps.
 std::vector<Span> joined(const std::vector<Span>& a, const std::vector<Span>& b) {
   std::vector<Span> all, spans;
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all),
@@ -234,9 +237,9 @@ std::vector<Span> joined(const std::vector<Span>& a, const std::vector<Span>& b)
   return spans;
 }
 
-// Returns the places of the whole key, and of its beginnings if they are wanted, from `from` on, in
-// order, without overlaps. Lowers `*open` to the first place where the key may stand if the text
-// goes on.
+// Returns the places of the whole key from `from` on and, if `want` asks for them, of its
+// beginnings. The places are in order and do not overlap. If `open` is not null, lowers `*open` to
+// the first place at which the key may stand if the text goes on.
 std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want want,
                                std::size_t from, std::size_t* open) {
   std::vector<Span> spans;
@@ -264,8 +267,8 @@ std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want
   return spans;
 }
 
-// Returns all places of the key and of its parts that `want` asks for, without hidden characters
-// between their letters.
+// Returns all places of the key and of its parts that `want` asks for, if no hidden characters
+// stand between their characters.
 std::vector<Span> plain_spans_of(std::string_view text, const KeyForms& key, Want want,
                                  std::size_t from, std::size_t* open) {
   std::vector<Span> spans = spans_of_key(text, key.text(), want, from, open);
@@ -276,8 +279,8 @@ std::vector<Span> plain_spans_of(std::string_view text, const KeyForms& key, Wan
 }
 
 // Returns the length of the hidden character at the beginning of `text`, plain or as JSON writes it
-// (`\u200b`); 0: there is none. A character of which the text has only the beginning counts as
-// hidden. Blanks are not hidden.
+// (`\u200b`). Returns 0 if there is none. If the text ends within a character, that character
+// counts as hidden. Blanks do not count as hidden.
 std::size_t hidden_length(std::string_view text) {
   const auto is_between = [](char32_t code) {
     return is_hidden(code) && code != '\t' && code != '\n' && code != '\r';
@@ -299,8 +302,9 @@ std::size_t hidden_length(std::string_view text) {
                                                                                           : 0;
 }
 
-// Returns all places of the key and of its parts that `want` asks for. Hidden characters may stand
-// between the letters.
+// Returns all places of the key and of its parts that `want` asks for, also if hidden characters
+// stand between their characters. For this, the text is searched a second time without its hidden
+// characters.
 std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want,
                            std::size_t from = 0, std::size_t* open = nullptr) {
   std::vector<Span> spans = plain_spans_of(text, key, want, from, open);
@@ -341,10 +345,11 @@ std::string without(std::string_view text, const std::vector<Span>& spans) {
   return kept.append(text.substr(at));
 }
 
-// The texts in an event or a document, by their path in it. Items of one list have the same path.
+// The texts in an event or a document, by their place in it. The items of one list have the same
+// place.
 using Texts = std::map<std::string, std::vector<std::string*>>;
 
-// Adds every text within the value, by its place.
+// Adds every text within the value under its place, such as "/choices//delta/content".
 void collect(json* value, const std::string& place, Texts* texts) {
   if (value->is_string()) (*texts)[place].push_back(value->get_ptr<std::string*>());
   if (value->is_array()) {
@@ -379,9 +384,9 @@ bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, Want
   return true;
 }
 
-// Returns whether a member's name may belong to the protocol, such as `choices`. Such a name is
-// kept even if the key begins with it (`token-abc123`), because readers look the member up by its
-// name.
+// Returns true if the name of a member may belong to the protocol, such as `choices`. Such a name
+// is kept even if the key begins with it (`token-abc123`), because readers look for the member by
+// its name.
 bool is_plain_name(std::string_view name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == name.npos;
 }
@@ -419,7 +424,7 @@ bool redact_each(json* value, const KeyForms& key) {
   return changed;
 }
 
-// Redacts a document of JSON. Returns true if it held anything of the key.
+// Redacts a JSON document. Returns true if the document contained anything of the key.
 bool redact_document(json* value, const KeyForms& key) {
   Texts texts;
   collect(value, "", &texts);
@@ -431,15 +436,15 @@ bool redact_document(json* value, const KeyForms& key) {
   return redact_names(value, key) || changed;
 }
 
-// Returns whether the text holds the key, a beginning of it or a part of it.
+// Returns true if the text contains the key, a beginning of it or a part of it.
 bool holds_any(std::string_view text, const KeyForms& key) {
   return !spans_of(text, key, Want::kAny).empty();
 }
 
 }  // namespace
 
-// Collects every part of the key and of its base64 encoding. Within a longer text the key has one
-// of three alignments, which give different base64.
+// Collects every part of the key and of its base64. Within a longer text the key has one of three
+// alignments, and each alignment gives other base64.
 KeyForms::KeyForms(std::string_view key) : text_(key) {
   if (key.size() < kPartLetters) return;
   for (const std::string& form :
@@ -460,7 +465,7 @@ bool KeyForms::has_part(std::uint64_t letters) const {
   return std::binary_search(parts_.begin(), parts_.end(), letters);
 }
 
-// Parts are sorted, so those that begin with the letters are adjacent.
+// Parts are sorted, so those that begin with the same characters are adjacent.
 bool KeyForms::begins_part(std::uint64_t letters, std::size_t count) const {
   const std::size_t missing = 8 * (kPartLetters - count);
   const std::uint64_t least = letters << missing;
@@ -476,12 +481,12 @@ std::string without_whole_key(std::string_view text, std::string_view key) {
   return without(text, spans_of_key(text, key, Want::kWhole, 0, nullptr));
 }
 
-// Returns the body unchanged if it holds nothing of the key.
+// Returns the body unchanged if it contains nothing of the key.
 std::string redacted_body(const std::string& body, std::string_view key) {
   if (key.empty()) return body;
   json value = parse_json(body);
   if (value.is_discarded()) return redacted(body, key);
-  // Also search the body itself: of two members with one name, the parser keeps only one.
+  // The body itself is searched, too: of two members with one name, the parser keeps only one.
   const KeyForms forms(key);
   if (!redact_document(&value, forms) && !holds_any(body, forms)) return body;
   const std::string text = dump(value);
@@ -489,8 +494,8 @@ std::string redacted_body(const std::string& body, std::string_view key) {
   return without(text, spans_of(text, forms, Want::kParts));
 }
 
-// Texts at one place of the events are joined before the search, since a stream sends them in
-// pieces.
+// A stream sends a text in pieces, so the texts at one place of all events are joined before the
+// search.
 std::string redacted_stream(const std::string& body, std::string_view key) {
   if (key.empty()) return body;
   std::vector<json> events;
@@ -521,7 +526,7 @@ std::string redacted_stream(const std::string& body, std::string_view key) {
   return written;
 }
 
-// Returns the body unchanged if the key is not in it.
+// Returns the body unchanged if it does not contain the key.
 std::string redacted_request(const std::string& body, std::string_view key) {
   if (without_whole_key(body, key) == body) return body;
   json value = parse_json(body);
@@ -533,12 +538,12 @@ std::string redacted_request(const std::string& body, std::string_view key) {
   return dump(value);
 }
 
-// Returns the new text up to the first place at which the key may begin.
+// Returns the new text up to the first place at which the key may begin. The rest is held back.
 std::string LiveRedactor::feed(std::string_view more) {
   constexpr std::size_t kMostPerLetter = 8, kMostBeside = 1024;
   const std::size_t held = text_.size() - shown_;
   text_ += more;
-  // Do not hold back too much, for example when parts of the key follow each other without end.
+  // Not too much is held back, for example when parts of the key follow each other without end.
   if (held > kMostPerLetter * key_.text().size() + kMostBeside) return finish();
   std::size_t open = text_.size();
   std::vector<Span> spans = spans_of(text_, key_, Want::kAnySoFar, shown_, &open);
@@ -554,7 +559,8 @@ std::string LiveRedactor::feed(std::string_view more) {
   return shown;
 }
 
-// Returns the rest of the text. If the text ends with a beginning of the key, that is redacted.
+// Returns the text that was held back. If the text ends with a beginning of the key, that is
+// redacted.
 std::string LiveRedactor::finish() {
   const std::vector<Span> spans = spans_of(text_, key_, Want::kAny, shown_);
   std::string shown = without(text_, spans).substr(shown_);

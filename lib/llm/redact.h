@@ -1,4 +1,4 @@
-// Removes keys from texts, however they are written there.
+// Removes keys from texts, however a text writes them.
 #pragma once
 
 #include <bitset>
@@ -12,32 +12,34 @@ namespace groma::llm {
 
 class ChatKey;
 
-// The only access to the text of a key.
+// Gives access to the text of a key. No other code can read it.
 struct ChatKeyText {
   static const std::string& text_of(const ChatKey& key);
 };
 
-// The length of a part of a key: consecutive letters of the key, or consecutive characters of its
-// base64. A shorter key, such as `EMPTY`, has no parts.
+// The number of characters in a part of a key. A part is a run of consecutive characters of the
+// key, or of its base64. A shorter key, such as `EMPTY`, has no parts.
 inline constexpr std::size_t kPartLetters = 8;
 
-// A key and its parts. Parts are compared without regard to case.
+// A key and all its parts. Parts are compared without regard to case.
 class KeyForms {
  public:
   explicit KeyForms(std::string_view key);
   const std::string& text() const { return text_; }
   bool has_parts() const { return !parts_.empty(); }
-  // Returns true if a part has this letter.
+  // Returns true if some part contains this character.
   bool has_letter(char letter) const;
-  // Returns true if these eight letters are a part of the key. The lowest byte has the last letter.
+  // Returns true if these eight characters are a part of the key. The lowest byte has the last
+  // character.
   bool has_part(std::uint64_t letters) const;
-  // Returns true if some part begins with the last `count` of these letters (1 to 7).
+  // Returns true if some part begins with the last `count` of these characters (1 to 7).
   bool begins_part(std::uint64_t letters, std::size_t count) const;
 
  private:
   std::string text_;
   std::vector<std::uint64_t> parts_;  // sorted
-  std::bitset<256> letters_;          // letters of the parts
+  // The characters that occur in parts.
+  std::bitset<256> letters_;
 };
 
 // Replaces with "[key]":
@@ -53,24 +55,24 @@ class KeyForms {
 // there.
 std::string redacted(std::string_view text, std::string_view key);
 
-// Replaces only the whole key with "[key]". It is for Groma's own texts, in which a word may by
+// Replaces only the whole key by "[key]". It is meant for Groma's own texts, in which a word may by
 // chance begin like the key, such as `token` for the key `token-abc123`.
 std::string without_whole_key(std::string_view text, std::string_view key);
 
-// Redacts every text in a JSON body separately, and also a key whose pieces are spread over the
-// texts of one list. Any other body is redacted as one text.
+// Redacts every text in a JSON body by itself, and also a key whose pieces are spread over the
+// texts of one list. A body that is not JSON is redacted as one text.
 std::string redacted_body(const std::string& body, std::string_view key);
 
-// Redacts a body of server-sent events. Texts at the same place in the events are pieces of one
-// text. Returns the body unchanged if it contains nothing of the key.
+// Redacts a body of server-sent events. Texts at the same place of all events are pieces of one
+// text, and are searched as one. Returns the body unchanged if it contains nothing of the key.
 std::string redacted_stream(const std::string& body, std::string_view key);
 
-// Returns the body of Groma's own request without the whole key. The body is JSON; its members keep
-// their names.
+// Returns the body of one of Groma's own requests without the whole key. The body is JSON, and its
+// members keep their names.
 std::string redacted_request(const std::string& body, std::string_view key);
 
-// Redacts a text while it arrives. Text that may be part of the key is held back until that is
-// known.
+// Redacts a text while it arrives. Text that may be the beginning of the key is held back until
+// more text decides.
 class LiveRedactor {
  public:
   explicit LiveRedactor(std::string_view key) : key_(key) {}
@@ -82,7 +84,7 @@ class LiveRedactor {
  private:
   KeyForms key_;
   std::string text_;       // the end of the shown text, then the text that is held back
-  std::size_t shown_ = 0;  // number of bytes of `text_` that were shown
+  std::size_t shown_ = 0;  // bytes of `text_` that were shown
 };
 
 }  // namespace groma::llm

@@ -1,9 +1,9 @@
-// Parses server-sent events.
+// SseParser: splits a stream into lines, and joins lines to events.
 #include "llm/sse.h"
 
 namespace groma::llm {
 
-// Splits the bytes into lines. The line feed of a CR LF may come with the next bytes.
+// The line feed of a CR LF may come only with the next bytes, and is then skipped.
 void SseParser::feed(std::string_view bytes, const OnData& on_data) {
   while (!bytes.empty()) {
     if (after_cr_ && bytes.front() == '\n') {
@@ -25,13 +25,14 @@ void SseParser::feed(std::string_view bytes, const OnData& on_data) {
   }
 }
 
+// A last line without a line end is complete, too.
 void SseParser::finish(const OnData& on_data) {
   if (!line_.empty()) line(line_, on_data);
   line_.clear();
   line("", on_data);
 }
 
-// Handles one line: an empty line ends an event, `data` and `error` lines add to it, other lines
+// Reads one line. An empty line ends the event, `data` and `error` lines add to it, and other lines
 // are ignored.
 void SseParser::line(std::string_view text, const OnData& on_data) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";

@@ -1,4 +1,4 @@
-// Parses server-sent events. The bytes may come in pieces that are cut anywhere.
+// Parses server-sent events. The bytes may arrive in pieces that are cut anywhere.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,15 @@ namespace groma::llm {
 
 // Accepts LF, CR LF and CR as line ends, and a byte order mark at the beginning. Joins the `data`
 // lines of an event, and ignores comments and other fields. An `error` field counts as data, since
-// some servers use it instead. Holds at most one event, so the caller must limit the total.
+// some servers use it instead. The parser holds at most one event, whose size is not limited, so
+// the caller must limit the bytes.
 class SseParser {
  public:
   using OnData = std::function<void(std::string_view data)>;
 
+  // Reads the next bytes, and calls `on_data` for each event that is complete.
   void feed(std::string_view bytes, const OnData& on_data);
-  // Ends the stream. Emits the last event if it has no final empty line.
+  // Ends the stream. Calls `on_data` for the last event if no empty line ended it.
   void finish(const OnData& on_data);
 
  private:

@@ -1,4 +1,5 @@
-// Makes text from servers safe to keep and to show, and separates reasoning from answers.
+// Makes text from servers safe to keep and to show, and separates a model's reasoning from its
+// answer.
 #include "llm/text.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace groma::llm {
 namespace {
 
-// Reads a line character by character and tracks whether it is inside a comment or string of a
-// program.
+// Reads a text character by character, and knows whether the last one is inside a comment or a
+// string of a program. A tag there belongs to the program.
 class Line {
  public:
   bool quoted() const { return quoted_; }
@@ -28,7 +29,7 @@ class Line {
 };
 
 // Returns the first position of the tag, from `at` on, that is not inside a comment or a string.
-// `line` reads the text before that position.
+// `line` has read the text in front of `at`, and reads on up to that position.
 std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at, Line* line) {
   for (;;) {
     const std::size_t found = text.find(tag, at);
@@ -39,8 +40,8 @@ std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at
   }
 }
 
-// Moves all text from `open` to `close`, or to the end, to `*reasoning`. Returns whether it moved
-// anything.
+// Moves all text between `open` and `close` to `*reasoning`, and drops the tags. Without `close`,
+// moves everything up to the end. Returns true if anything was moved.
 bool move_out(std::string* text, std::string* reasoning, std::string_view open,
               std::string_view close) {
   const std::string_view all = *text;
@@ -61,7 +62,7 @@ bool move_out(std::string* text, std::string* reasoning, std::string_view open,
 
 }  // namespace
 
-// Invalid bytes are replaced one by one. A valid text is copied as it is.
+// Each invalid byte is replaced by itself. A valid text is copied as it is.
 std::string valid_utf8(std::string_view text) {
   std::string repaired;
   std::size_t kept = 0;  // the text before this place is already in `repaired`
@@ -81,8 +82,8 @@ std::string printable_line(std::string_view text, std::size_t most) {
   return harmless(text, most);
 }
 
-// Treats the text before a closing tag without an opening tag as reasoning, unless the server sent
-// the reasoning separately.
+// Some models begin with reasoning but only write its closing tag. The text in front of such a tag
+// counts as reasoning, unless the server has sent the reasoning separately.
 void split_thoughts(std::string* text, std::string* reasoning) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
       {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};

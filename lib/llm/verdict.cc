@@ -1,4 +1,4 @@
-// Judges a failed exchange. A verdict holds the error code and the message. It also says whether
+// Judges failed exchanges. A verdict has the error code and the message. It also says whether
 // another attempt may help, and whether the exchange may have cost something.
 #include "llm/verdict.h"
 
@@ -13,13 +13,13 @@ namespace {
 
 using Code = ChatError::Code;
 
-// Returns whether the text contains one of the words.
+// Returns true if the text contains one of the words.
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(),
                      [text](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-// Returns whether the server says that the prompt is too long. Servers use different codes and
+// Returns true if the server says that the prompt is too long. Servers use different codes and
 // words for this.
 bool is_context(const ServerError& error) {
   return error.code == "context_length_exceeded" || error.type == "exceed_context_size_error" ||
@@ -27,7 +27,7 @@ bool is_context(const ServerError& error) {
                                  "prompt is too long", "requested tokens"});
 }
 
-// Returns whether the server says that the account has no money or quota left.
+// Returns true if the server says that the account has no money or quota left.
 bool is_quota(const ServerError& error) {
   for (const std::string& kind : {error.code, error.type}) {
     if (has_any(kind, {"insufficient_quota", "billing", "spend_limit", "credit_balance"}))
@@ -37,8 +37,8 @@ bool is_quota(const ServerError& error) {
                  {"exceeded your current quota", "credit balance", "insufficient balance"});
 }
 
-// Returns the HTTP status that an error means. If a server sends an error with a success status,
-// the status follows from the error's type or code.
+// Returns the HTTP status that an error means. Some servers send an error with a success status.
+// The status then follows from the type or the code of the error.
 int status_of(const ServerError& error, int status) {
   if (status / 100 != 2) return status;
   if (error.status != 0) return error.status;
@@ -68,7 +68,7 @@ Code code_of(int status) {
   }
 }
 
-// Returns the help line for an error code, or nothing.
+// Returns the help line for an error code; an empty text if there is none.
 std::string help_for(Code code) {
   switch (code) {
     case Code::kKey:
@@ -82,15 +82,15 @@ std::string help_for(Code code) {
   }
 }
 
-// How a failure of the transport is reported, whether to try again, and whether the server may have
-// worked on the request.
+// How a failure of the transport is reported, whether another attempt may help, and whether the
+// server may have worked on the request.
 struct FailureWords {
   Code code;
   const char* words;
   bool again, may_have_cost;
 };
 
-// Failures not listed here mean that the connection broke.
+// A failure that is not listed means that the connection broke.
 FailureWords words_of(Failure failure) {
   switch (failure) {
     case Failure::kRefused:
@@ -128,8 +128,8 @@ FailureWords words_of(Failure failure) {
 
 }  // namespace
 
-// Recognises an exceeded quota and a prompt that is too long by the server's words, since servers
-// send different statuses for them.
+// Recognises an exceeded quota and a prompt that is too long by the words of the server, since
+// servers send different statuses for them.
 Verdict judge_error(const ServerError& error, int status) {
   Verdict verdict;
   const int meant = status_of(error, status);
@@ -153,8 +153,8 @@ Verdict judge_error(const ServerError& error, int status) {
   return verdict;
 }
 
-// A redirection is an error, because the client sends nothing to another address. If the server
-// says whether to retry, that is followed, except after an exceeded quota.
+// A redirection is an error, because the key must not go to another address. If the server says
+// whether to retry, that decides, except after an exceeded quota.
 Verdict judge(const WireReply& reply, const std::string& endpoint) {
   if (reply.failure != Failure::kNone) {
     const FailureWords words = words_of(reply.failure);

@@ -1,5 +1,5 @@
-// Verdict: the error of a failed exchange, whether to try again, and whether it may have cost
-// money.
+// Verdict: the error of a failed exchange, with the information whether to try again and whether
+// the exchange may have cost money.
 #pragma once
 
 #include "llm/chat_format.h"
@@ -17,11 +17,11 @@ struct Verdict {
 // Judges an exchange that failed, or whose status is not a success.
 Verdict judge(const WireReply& reply, const std::string& endpoint);
 
-// Judges an error that a server reported in a body or an event. `status` is the status of the
+// Judges an error that a server reported in a body or an event. `status` is the HTTP status of the
 // exchange, which may be a success.
 Verdict judge_error(const ServerError& error, int status);
 
-// Judges an answer that has a success status but whose body is not a model's reply.
+// Judges an answer whose status is a success but whose body is not the reply of a model.
 Verdict judge_wrong(const WireReply& reply, const std::string& why);
 
 }  // namespace groma::llm

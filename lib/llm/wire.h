@@ -1,4 +1,5 @@
-// Transport: one exchange with an endpoint, over HTTP, a child process or a recording.
+// Transport: makes one exchange with an endpoint, over HTTP, by a child process or from a
+// recording.
 #pragma once
 
 #include <chrono>
@@ -62,14 +63,16 @@ inline constexpr std::string_view kFailureNames[] = {"",
                                                      "child",
                                                      "recording"};
 
-// The answer to one request, or the failure. All texts are valid UTF-8 and contain no key.
+// The answer to one request, or why there is none. All texts are valid UTF-8 and contain no key.
 struct WireReply {
   int status = 0;  // 0: no answer
   std::string content_type, server, location;
   std::optional<std::int64_t> retry_after_ms;
-  std::optional<bool> should_retry;  // what the server says about retrying, if anything
-  std::string body;                  // decoded, as far as it arrived
-  bool plain = false;                // the body is the text of the reply (child process)
+  // What the server says about retrying; nullopt if it says nothing.
+  std::optional<bool> should_retry;
+  std::string body;  // decoded, as far as it arrived
+  // True if the body is the text of the reply itself, as a child process writes it.
+  bool plain = false;
   Failure failure = Failure::kNone;
   std::string detail;  // the reason for the failure, in words
   bool sent = true;    // true: at least a part of the request was sent
@@ -79,32 +82,34 @@ struct WireReply {
   bool is_stream() const;  // a stream of events, by its type or its beginning
 };
 
-// How long an exchange may take, who may stop it, and who receives a stream.
+// The limits of an exchange: how long it may take, who may stop it, and who receives a stream.
 struct WireWatch {
   Clock::time_point deadline;
   std::function<bool()> stop;
-  // Receives the bytes of an event stream as they come. Returns true if they brought text; the idle
-  // timeout then starts again.
+  // Receives the bytes of an event stream while they arrive. Returns true if they brought text,
+  // which restarts the idle timeout.
   std::function<bool(std::string_view)> on_body;
 };
 
-// A way to reach an endpoint. Several threads may use it at once.
+// A way to reach an endpoint. Several threads may use it at the same time.
 class Transport {
  public:
   virtual ~Transport() = default;
+  // Makes one exchange. A failure is part of the reply.
   virtual WireReply exchange(const WireRequest& request, const WireWatch& watch) = 0;
+  // Returns false for a replay, which needs no waits between attempts.
   virtual bool waits_between_attempts() const { return true; }
-  // For a recording: returns the position of the answer to this request; nullopt if there is none.
+  // For a recording, returns the position of the answer to this request; nullopt if there is none.
   virtual std::optional<std::size_t> position_of_answer(const WireRequest&) { return std::nullopt; }
-  // For a recording: returns the fields that its server refused.
+  // For a recording, returns the fields that the recorded server refused.
   virtual std::vector<std::string> refused_fields() const { return {}; }
 };
 
-// Returns the URL for requests without a final slash: "https://host:1/v1". Fails if a key would be
+// Returns the URL for requests, without a final slash: "https://host:1/v1". Fails if a key would be
 // sent over plain HTTP to another computer (ChatOptions::endpoint).
 Result<std::string> normal_endpoint(const ChatOptions& options);
 
-// The server from which a recording was made.
+// The server with which a recording was made.
 struct RecordingOrigin {
   ChatApi api = ChatApi::kOpenAi;
   std::string endpoint;  // empty if the recording does not have it

@@ -91,6 +91,7 @@ std::string_view bare_statements(std::string_view text, bool cut) {
     const std::string_view line = text.substr(at, next - at);
     if (begin == text.npos && begins_statement(line)) begin = at;
     const std::string_view said = trimmed(line);
+    // Prose behind the last statement does not belong to the part.
     const bool ends = said.ends_with(';') || said.ends_with('}');
     if (begin != text.npos && (ends || cut || begins_statement(line))) end = next;
     at = next;

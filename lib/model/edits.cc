@@ -84,6 +84,7 @@ std::optional<std::string> apply_edits(std::string text, const std::vector<Edit>
       *why = "the edits make the program too long";
       return std::nullopt;
     }
+    // The prompt says that an empty SEARCH adds lines at the end.
     if (trimmed(edit.search).empty()) {
       text += edit.replacement;
       continue;

@@ -141,6 +141,7 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
 std::string machine_words(const Machine& machine) {
   const std::int64_t nodes = machine.node_count();
   std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
+  // Most machines have equal nodes, which one sentence describes.
   if (machine.node_types().size() == 1) {
     return fmt::format("{}{} with {}", words, nodes == 1 ? "" : ", each",
                        node_words(machine.node_types().front()));

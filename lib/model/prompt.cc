@@ -98,6 +98,7 @@ std::string number_words(double value, double noise) {
 std::string without_paths(std::string_view text) {
   std::string kept;
   for (std::size_t i = 0; i < text.size();) {
+    // A `/` behind a word or a bracket is a division or part of a URL, not the beginning of a path.
     const bool begins = (text[i] == '/' || (text[i] == '~' && text.substr(i).starts_with("~/"))) &&
                         (i == 0 || (!in_path(text[i - 1]) && text[i - 1] != ')' &&
                                     text[i - 1] != ']' && text[i - 1] != '/'));

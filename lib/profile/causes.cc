@@ -1,4 +1,4 @@
-// Finds what each event of a measured run waited for. causes.h gives the rules.
+// Finds out what each event of a measured run waited for. causes.h gives the rules.
 #include "profile/causes.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using Event = RunRecord::Event;
 using Use = MeasuredEvent::Use;
 
-// limit on the events that are kept for each instance: the latest ones
+// How many of the latest events that use an instance are looked at.
 constexpr std::size_t kLookedAt = 64;
 
 // Returns true if two uses of an instance conflict: they share a field and one of them writes.
@@ -20,7 +20,7 @@ bool conflict(const Use& a, const Use& b) {
   return (a.writes || b.writes) && (a.fields & b.fields) != 0;
 }
 
-// Puts the events of one run in order and finds their causes.
+// Sorts the events of one run and finds their causes. An object is used once.
 class Finder {
  public:
   Finder(std::vector<MeasuredEvent> events, std::vector<Launch> launches)
@@ -28,8 +28,8 @@ class Finder {
     std::sort(launches_.begin(), launches_.end());
   }
 
-  // Fills the record: splits launching tasks, sorts all events by start, and finds each one's
-  // cause.
+  // Fills the record: splits the tasks that launch others, sorts all events by their start, and
+  // finds the cause of each.
   void find(RunRecord& record) {
     split_launching_tasks();
     std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) {
@@ -51,16 +51,17 @@ class Finder {
   const Event& event(std::int64_t i) const { return events_[static_cast<std::size_t>(i)].event; }
   static bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
+  // The time of one event, and the task that it belongs to.
   struct Span {
     RunTime begin, end;
     std::uint64_t task;
     RunTime length() const { return end - begin; }
   };
 
-  // Ends the event of each launching task at its first launch. The rest of its work becomes further
-  // events, which go_on() places.
+  // Ends the event of each launching task at its first launch. go_on() turns the later work of the
+  // task into further events.
   void split_launching_tasks() {
-    // index and original end of each launching task
+    // The index of each launching task, and the original end of its event.
     std::vector<std::pair<std::size_t, RunTime>> launching;
     for (std::size_t i = 0; i < events_.size(); ++i) {
       Event& event = events_[i].event;
@@ -69,9 +70,11 @@ class Finder {
       if (!is_task(event) || first == launches_.end() || first->task != events_[i].task) continue;
       launching.emplace_back(i, event.end);
       event.end = std::clamp(first->time, event.start, event.end);
-      // The event is no longer than the task's own work; the runtime took the rest of the time.
+      // The event is no longer than the task's own work. The runtime took the rest of the time.
       if (events_[i].own > 0) event.end = std::min(event.end, event.start + events_[i].own);
     }
+    // All events by their end, and the tasks of each processor by their begin, for the searches of
+    // go_on().
     std::vector<Span> by_end;
     std::unordered_map<std::int32_t, std::vector<Span>> by_processor;
     for (const MeasuredEvent& each : events_) {
@@ -90,15 +93,15 @@ class Finder {
   }
 
   // Returns the first launch by the task of event `i`. If the task launches nothing, returns the
-  // end of the list or a launch by another task.
+  // end of the list or a launch by another task, which the caller must check.
   std::vector<Launch>::const_iterator launches_of(std::size_t i) const {
     return std::lower_bound(launches_.begin(), launches_.end(), Launch{events_[i].task, 0});
   }
 
-  // Adds the work of the launching task `i` after its first launch as further events. Only the sum
-  // of that work is known, so it goes into the longest gaps before one of the task's launches or
-  // its `end`. A gap ends at a launch and contains no end of another event. The processor must not
-  // have run another task there.
+  // Adds the work that the launching task `i` did after its first launch as further events. Only
+  // the sum of that work is known. It is put into the longest gaps: a gap ends at a launch or at
+  // the end of the task, contains no end of another event, and its processor ran no other task
+  // there.
   void go_on(std::size_t i, RunTime end, const std::vector<Span>& by_end,
              const std::unordered_map<std::int32_t, std::vector<Span>>& by_processor) {
     const MeasuredEvent task = events_[i];
@@ -109,6 +112,7 @@ class Finder {
       if (until <= since) return;
       Span gap{since, until, task.task};
       since = until;
+      // The gap begins no earlier than the last end of another event.
       auto before =
           std::upper_bound(by_end.begin(), by_end.end(), until,
                            [](RunTime time, const Span& span) { return time < span.end; });
@@ -116,6 +120,8 @@ class Finder {
       if (before != by_end.begin()) gap.begin = std::max(gap.begin, std::prev(before)->end);
       const auto spans = by_processor.find(task.event.where);
       if (spans != by_processor.end()) {
+        // If another task ran on the processor at that time, this task was waiting and did not
+        // work.
         auto on_it =
             std::lower_bound(spans->second.begin(), spans->second.end(), until,
                              [](const Span& span, RunTime time) { return span.begin < time; });
@@ -129,6 +135,7 @@ class Finder {
       add(std::min(launch->time, end));
     }
     if (left > 0) add(end);
+    // The longest gaps come first, until the own time of the task is used up.
     std::stable_sort(gaps.begin(), gaps.end(),
                      [](const Span& a, const Span& b) { return a.length() > b.length(); });
     for (const Span& gap : gaps) {
@@ -144,7 +151,8 @@ class Finder {
     }
   }
 
-  // Returns the event before `i` that ended last in the time (begin, end], or -1.
+  // Returns the event in front of `i` that ended last in the time (begin, end]; -1 if there is
+  // none.
   std::int64_t last_ended(RunTime begin, RunTime end, std::int64_t i) const {
     auto before = std::upper_bound(ends_.begin(), ends_.end(),
                                    std::pair(end, std::numeric_limits<std::int64_t>::max()));
@@ -154,7 +162,7 @@ class Finder {
     return -1;
   }
 
-  // Finds the causes of event `i`. All earlier events have been noted.
+  // Finds the cause of event `i`. All events in front of it were noted before.
   void find(std::int64_t i) {
     MeasuredEvent& each = events_[static_cast<std::size_t>(i)];
     Event& event = each.event;
@@ -171,7 +179,8 @@ class Finder {
     note(each, i);
   }
 
-  // Returns the last event on the task's processor if it kept the ready task from starting, or -1.
+  // Returns the last event on the processor of a task if that event kept the ready task from
+  // starting; -1 otherwise.
   std::int64_t holder_of(const Event& task) const {
     const auto found = last_on_.find(task.where);
     if (task.where < 0 || found == last_on_.end()) return -1;
@@ -179,9 +188,9 @@ class Finder {
     return end > task.ready && end <= task.start ? found->second : -1;
   }
 
-  // Returns the event that made event `i` ready: among the events that ended between its creation
-  // and its readiness, the last one with a conflicting use. If none has one, returns the last of
-  // them, or -1.
+  // Returns the event that made event `i` ready: among the events that ended after its creation and
+  // before it was ready, the last one with a conflicting use of an instance. Without such a use,
+  // returns the last of these events; -1 if there is none.
   std::int64_t waited_for(const MeasuredEvent& each, std::int64_t i) const {
     const RunTime created = each.created, ready = each.event.ready;
     std::int64_t last = -1;
@@ -197,11 +206,12 @@ class Finder {
     return last >= 0 || ready <= created ? last : last_ended(created, ready, i);
   }
 
-  // Records event `i` as the last on its processor and as a user of its instances. Of each
+  // Notes event `i` as the last one on its processor, and as a user of its instances. For each
   // instance, at least the latest kLookedAt users are kept.
   void note(const MeasuredEvent& each, std::int64_t i) {
     if (is_task(each.event) && each.event.where >= 0) {
       const auto [last, is_new] = last_on_.emplace(each.event.where, i);
+      // Events are noted by their start, so one that was noted later may end earlier.
       if (!is_new && event(last->second).end <= each.event.end) last->second = i;
     }
     for (const Use& use : each.uses) {
@@ -213,12 +223,14 @@ class Finder {
 
   std::vector<MeasuredEvent> events_;
   std::vector<Launch> launches_;
-  RunTime end_ = 0;                                        // time at which the run ends
-  std::unordered_map<std::uint64_t, RunTime> mapped_;      // time at which each task was mapped
-  std::unordered_map<std::uint64_t, std::int64_t> first_;  // number of each task's first event
-  // ends of the events with their numbers, sorted
+  RunTime end_ = 0;  // the end of the run
+  // When each task was mapped.
+  std::unordered_map<std::uint64_t, RunTime> mapped_;
+  // The number of the first event of each task.
+  std::unordered_map<std::uint64_t, std::int64_t> first_;
+  // The end of each event with its number, in ascending order.
   std::vector<std::pair<RunTime, std::int64_t>> ends_;
-  // number of the last event on each processor
+  // The number of the last event on each processor.
   std::unordered_map<std::int32_t, std::int64_t> last_on_;
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::int64_t, Use>>> users_;
 };

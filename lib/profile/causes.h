@@ -1,10 +1,11 @@
-// Causes: finds out what the events of a measured run waited for. Legion reports when each event
-// was ready but not why. So the causes are inferred from the instances that events share, by these
-// rules in order:
-// * The event's start was delayed by another event on its processor: that event is the cause.
-// * Among the events that ended while this one existed and was not ready: the cause is the last one
-//   that shares an instance, if one of the two writes the same fields; otherwise the last one of
-//   all.
+// Causes: finds out what the events of a measured run waited for. Legion reports when an event
+// became ready but not why. So the causes are inferred from the instances that events use, by these
+// rules in their order:
+// * If another event on the same processor delayed the start of the event, the other event is the
+//   cause.
+// * Otherwise, events that ended after the event was created and before it was ready may be the
+//   cause. If some of them use an instance of the event, and one of the two uses writes the same
+//   fields, the last of these is the cause. If none does, the last one of all is the cause.
 // * Otherwise the event only waited to be mapped, after the last event that had ended by then.
 #pragma once
 
@@ -15,34 +16,40 @@
 
 namespace groma::profile {
 
-// The measurements of an event, in addition to the times in RunRecord::Event.
+// What was measured about an event, besides the times in RunRecord::Event.
 struct MeasuredEvent {
+  // The use of one instance by the event.
   struct Use {
     std::uint64_t instance = 0;
     std::uint64_t fields = 0;  // one bit for each field; several fields may share a bit
     bool writes = false;
   };
-  RunRecord::Event event;  // its cause, `after` and related members are filled in here
-  RunTime created = 0;     // time at which Legion created it
-  RunTime own = 0;  // for a task: time for which it worked itself, without its waiting, if measured
-  std::uint64_t task = 0;  // id of the task; for a copy, id of the task that needed it
+  // add_events() fills in its cause, `after` and related members.
+  RunRecord::Event event;
+  RunTime created = 0;  // time at which Legion created it
+  // For a task: how long it worked itself, without its waiting, if that was measured.
+  RunTime own = 0;
+  // The id of the task; for a copy, the id of the task that needed the copy.
+  std::uint64_t task = 0;
   std::vector<Use> uses;
-  // True for an event that add_events() makes: the work of a launching task after its first launch.
+  // True for an event that add_events() makes for the work of a launching task after its first
+  // launch.
   bool goes_on = false;
 };
-// A launch of another task or an index launch by the task `task`, at `time`.
+// The launch of a task or an index launch, made by the task `task` at `time`.
 struct Launch {
   std::uint64_t task = 0;
   RunTime time = 0;
   friend auto operator<=>(const Launch&, const Launch&) = default;
 };
 
-// Adds the events to the record, sorted by start, with their causes and the end of the run.
+// Adds the events to the record, sorted by their start, with their causes and the end of the run.
 //
-// A task that launched others worked until its first launch, for at most its total own time
-// (`own`). For its later work only the total is measured. The rest of `own` is distributed over the
-// longest intervals before one of its launches or its end in which it cannot have waited: no task
-// or copy ended there, and its processor ran none. Each such interval becomes an event.
+// A task that launched others worked until its first launch, but no longer than its total own time
+// (`own`). Of its later work only the total is measured. So the rest of `own` is distributed over
+// the longest intervals, each before one of its launches or its end, in which the task cannot have
+// waited: no task or copy ended there, and its processor ran no other task. Each such interval
+// becomes an event.
 void add_events(std::vector<MeasuredEvent> events, std::vector<Launch> launches, RunRecord& record);
 
 }  // namespace groma::profile

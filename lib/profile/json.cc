@@ -1,4 +1,4 @@
-// Writes a profile as JSON. docs/commands.md describes the format; times are in ps.
+// Writes a profile as JSON. docs/commands.md describes the format. Times are in picoseconds.
 #include "groma/harmless.h"
 #include "profile/json_text.h"
 #include "profile/lanes.h"
@@ -15,6 +15,7 @@ class JsonWriter {
   JsonWriter(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {}
 
+  // The members that end in `_ps` are times and those that end in `_bytes` are sizes.
   Json write() {
     Json json = {{"title", words_.title},
                  {"mapping", words_.mapping.empty() ? Json(nullptr) : Json(words_.mapping)},
@@ -48,6 +49,8 @@ class JsonWriter {
                   {"most_ps", kind.most},
                   {"imbalance", Profile::imbalance(kind)}};
     });
+    // A processor, a memory or a channel is written as a list that begins with its kind and its
+    // node. All parts of the JSON name it by this list.
     json["by_processor"] = list(profile_.processors, [&](const Profile::Processor& processor) {
       const auto& one = record_.processors[static_cast<std::size_t>(processor.processor)];
       return Json{{"processor", {one.kind, one.node, one.index}},
@@ -79,6 +82,7 @@ class JsonWriter {
   }
 
  private:
+  // Returns a JSON list with the result of `make` for each value.
   template <typename List, typename Make>
   static Json list(const List& values, const Make& make) {
     Json json = Json::array();
@@ -86,13 +90,14 @@ class JsonWriter {
     return json;
   }
 
+  // Returns a memory as the list of its kind, its node and its index.
   Json memory_json(std::int32_t number) const {
     const auto& one = record_.memories[static_cast<std::size_t>(number)];
     return {one.kind, one.node, one.index};
   }
 
-  // Returns as JSON the statement that caused a move. 0 is the default mapper (null), a negative
-  // number means unknown.
+  // Returns the statement that caused a move. The number 0 stands for the default mapper and gives
+  // null; a negative number means that the statement is not known.
   Json statement_json(std::int32_t statement) const {
     if (statement == 0) return nullptr;
     if (statement < 0) return {{"statement", nullptr}, {"text", "not known"}, {"place", ""}};
@@ -100,8 +105,8 @@ class JsonWriter {
     return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
   }
 
-  // Returns a move as JSON. A move is all copies or reductions of one region between the same kinds
-  // of memory, because of the same statement.
+  // Returns one move. A move is the sum of all copies or reductions of one region between the same
+  // kinds of memory that the same statement caused.
   Json move_json(const Profile::Move& move) const {
     return {{"kind", move.reduction ? "reduction" : "copy"},
             {"region", region_name(record_, move.region)},
@@ -117,7 +122,7 @@ class JsonWriter {
   }
 
   // Returns the critical path: its time by activity and reason, its causes, and its longest
-  // segments.
+  // segments. If a phase is measured, each cause also has its time within that phase.
   Json path() const {
     Json json = {{"by_reason", Json::array()}};
     for (std::size_t d = 0; d < profile_.path_time.size(); ++d) {
@@ -130,6 +135,7 @@ class JsonWriter {
     }
     std::vector<RunTime> measured;
     if (!words_.measured.empty()) {
+      // The times within the measured phase stand in the order of the causes.
       measured = profile_.path_within(words_.measured);
       json["measured"] = words_.measured;
     }
@@ -148,7 +154,8 @@ class JsonWriter {
     return json;
   }
 
-  // Adds the longest kMaxPathSegments segments in the order of time, and the sum of the others.
+  // Adds the longest kMaxPathSegments segments in the order of time, and the number and the total
+  // time of the others.
   void segments(Json& json) const {
     const std::vector<std::size_t> shown = longest_segments(profile_, kMaxPathSegments);
     RunTime left = profile_.total;
@@ -160,6 +167,7 @@ class JsonWriter {
                   {"reason", name_of(segment.reason)},
                   {"begin_ps", segment.begin},
                   {"end_ps", segment.end}};
+      // A segment of the runtime may belong to no event.
       if (segment.event < 0) return one;
       const RunRecord::Event& event = record_.events[static_cast<std::size_t>(segment.event)];
       one["event"] = segment.event;
@@ -168,7 +176,8 @@ class JsonWriter {
     });
   }
 
-  // Adds the flows between memories. Beyond kMaxProfileFlows, only their sum is written.
+  // Adds how much data flowed between each two memories. Beyond kMaxProfileFlows flows, only the
+  // sum is written.
   void flows(Json& json) const {
     json["flows"] = Json::array();
     std::int64_t bytes = 0, number = 0;
@@ -198,8 +207,8 @@ profile::Json profile::json_of(const Profile& profile, const ProfileWords& words
   return JsonWriter(profile, words).write();
 }
 
-// Returns the profile as one line of JSON. Hidden characters in names are escaped, and invalid
-// UTF-8 is replaced.
+// Returns the profile as one line. Hidden characters in names are escaped, and invalid UTF-8 is
+// replaced.
 std::string to_json(const Profile& profile, const ProfileWords& words) {
   Json json;
   json["profile"] = profile::json_of(profile, words);

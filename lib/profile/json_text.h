@@ -11,10 +11,11 @@ namespace groma::profile {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the value that docs/commands.md calls "profile".
+// Returns the JSON value that docs/commands.md calls "profile".
 Json json_of(const Profile& profile, const ProfileWords& words);
 
-// Returns the text in quotes. Bytes that are not UTF-8 become replacement characters.
+// Returns the text as a JSON string in quotes. Bytes that are not UTF-8 become replacement
+// characters.
 inline std::string json_quoted(std::string_view text) {
   return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
 }

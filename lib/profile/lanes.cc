@@ -1,4 +1,5 @@
-// Arranges a run as rows of spans that do not overlap, for the HTML page and the trace.
+// Arranges the events of a run in rows of spans that do not overlap, for the HTML page and the
+// trace.
 #include "profile/lanes.h"
 
 #include <algorithm>
@@ -13,16 +14,19 @@ using Event = RunRecord::Event;
 
 bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
-// Builds the lanes of one profile from at most `most` events.
+// Builds the rows of one profile from at most `most` events.
 class LaneMaker {
  public:
   LaneMaker(const Profile& profile, std::size_t most)
       : profile_(profile), record_(*profile.record), most_(most) {}
 
-  // Sorts the spans of each lane by time. Lanes of memories are split where copies overlap.
+  // Marks the events on the critical path, distributes the chosen events over the rows, and sorts
+  // each row by time. Copies without known links may overlap and are spread over several rows.
   Lanes make() {
     lanes_.on_path.resize(record_.events.size());
     for (const Profile::Segment& segment : profile_.path) {
+      // A segment of the runtime names the event that waited for it, which does not put that event
+      // on the path.
       if (segment.doing != Profile::Doing::kRuntime) {
         lanes_.on_path[static_cast<std::size_t>(segment.event)] = true;
       }
@@ -43,13 +47,14 @@ class LaneMaker {
  private:
   // Limits a time to the length of the run.
   RunTime clip(RunTime time) const { return std::clamp<RunTime>(time, 0, profile_.total); }
+  // Returns how long an event takes within the run.
   RunTime length(std::int64_t event) const {
     const Event& one = record_.events[static_cast<std::size_t>(event)];
     return std::max<RunTime>(0, clip(one.end) - clip(one.start));
   }
 
-  // Returns the events to draw. If there are too many, those on the critical path come first, then
-  // the longest. Notes how many are left out.
+  // Returns the events to draw. If there are too many, takes those on the critical path first and
+  // then the longest ones, and notes how many are left out.
   std::vector<std::int64_t> pick() {
     std::vector<std::int64_t> events(record_.events.size());
     for (std::size_t i = 0; i < events.size(); ++i) events[i] = static_cast<std::int64_t>(i);
@@ -68,13 +73,15 @@ class LaneMaker {
     return events;
   }
 
-  // Returns true if `number` is a valid index; records from outside may contain others.
+  // Returns true if `number` is a valid index of the list. A record from another process may hold
+  // invalid ones.
   template <typename List>
   static bool within(std::int64_t number, const List& list) {
     return number >= 0 && number < static_cast<std::int64_t>(list.size());
   }
 
-  // Adds a span to a lane, which is created if necessary. Empty spans are dropped.
+  // Adds a span to a row, which is created if necessary. `name` returns the name of a new row.
+  // Empty spans are dropped.
   template <typename Name>
   void put(Lane::Kind kind, std::int64_t node, std::int64_t number, const Name& name, Span span) {
     span.begin = clip(span.begin);
@@ -90,8 +97,9 @@ class LaneMaker {
     lane.spans.push_back(span);
   }
 
-  // Adds an event to its lanes: a task to its processor and to the runtime that mapped it, a copy
-  // to each of its links. A copy without known links goes to the lane of its target memory.
+  // Adds an event to its rows. A task belongs to its processor and to the runtime that mapped it,
+  // and a copy to each of its links. A copy without known links belongs to a row of its target
+  // memory.
   void add(std::int64_t number) {
     const Event& event = record_.events[static_cast<std::size_t>(number)];
     const Span span{number, event.start, event.end};
@@ -117,6 +125,7 @@ class LaneMaker {
     }
     if (has_link || !within(event.where, record_.memories)) return;
     const auto& memory = record_.memories[static_cast<std::size_t>(event.where)];
+    // Copies within a memory and copies into it have different rows.
     const bool inside = event.from == event.where;
     const std::int64_t number_in_kind = 2 * std::int64_t{event.where} + (inside ? 0 : 1);
     put(
@@ -124,11 +133,12 @@ class LaneMaker {
         [&] { return (inside ? "inside " : "into ") + name_of(memory); }, span);
   }
 
-  // Splits a lane of copies without known links. They may overlap, so they are spread over at most
-  // kRows lanes without overlap. Copies that do not fit count as left out.
+  // Splits a row of copies without known links, which may overlap. They are spread over at most
+  // kRows rows without overlap. Copies that do not fit are left out.
   void split(const Lane& lane) {
     constexpr std::size_t kRows = 64;
     std::vector<Lane> rows;
+    // Each copy goes to the first row that is free at its begin.
     for (const Span& span : lane.spans) {
       auto row = std::find_if(rows.begin(), rows.end(),
                               [&](const Lane& one) { return one.spans.back().end <= span.begin; });
@@ -157,7 +167,7 @@ class LaneMaker {
 
 Lanes lanes_of(const Profile& profile, std::size_t most) { return LaneMaker(profile, most).make(); }
 
-// Returns the indices of the longest segments of the critical path, in the order of time.
+// If there are too many segments, the shortest ones are dropped.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most) {
   std::vector<std::size_t> segments(profile.path.size());
   for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = i;
@@ -172,8 +182,8 @@ std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t mo
   return segments;
 }
 
-// Returns how many bytes each memory holds over time. The run is divided into `most` parts. Of each
-// part only the largest value is kept.
+// The run is divided into `most` parts of equal length. Of each part only the largest value of a
+// memory is kept, so that a short peak stays visible.
 std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::size_t most) {
   const RunRecord& record = *profile.record;
   std::vector<std::vector<MemoryLevel>> levels(record.memories.size());
@@ -193,6 +203,7 @@ std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::siz
       levels[m].back().bytes = used[m];
     }
   }
+  // The last level reaches to the end of the run.
   for (std::size_t m = 0; m < levels.size(); ++m) {
     if (!levels[m].empty()) levels[m].push_back({profile.total, used[m]});
   }

@@ -1,5 +1,5 @@
-// Lanes: shows a run as rows of spans that do not overlap, for pictures. The rows are processors,
-// links, runtime processors, and copies within a memory or over unknown links.
+// Lanes: shows a run as rows of spans that do not overlap, for pictures of the run. The rows are
+// processors, links between memories, runtime processors, and copies whose links are not known.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace groma::profile {
 
+// The time that an event takes in its row, within the time of the run.
 struct Span {
   std::int64_t event;
   RunTime begin, end;
@@ -23,23 +24,26 @@ struct Lane {
   std::vector<Span> spans;  // in the order of time
 };
 
+// The rows of a picture.
 struct Lanes {
-  std::vector<Lane> lanes;    // node by node, in the order of their kinds; none is empty
+  std::vector<Lane> lanes;    // node by node, none empty
   std::vector<bool> on_path;  // for each event: true if it is on the critical path
-  std::int64_t left_out = 0;  // number of events that were left out
+  // How many events are not in the picture.
+  std::int64_t left_out = 0;
+  // The length of the longest event that is not in the picture.
   RunTime longest_left_out = 0;
 };
 
-// Returns the lanes of at most `most` events: first those of the critical path, then the longest
-// others.
+// Returns the rows for at most `most` events. Events of the critical path are chosen first, then
+// the longest ones.
 Lanes lanes_of(const Profile& profile, std::size_t most);
 
 // Returns the indices of the `most` longest segments of the critical path, in the order of time.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most);
 
-// The bytes that a memory holds at a time. levels_of() returns a list of them for each memory: at
-// most `most` + 2, each the largest within its part of the time. The list is empty for a memory
-// without allocations.
+// The bytes that a memory holds at a time. levels_of() returns a list of levels for each memory,
+// with at most `most` + 2 levels. Each is the largest one within its part of the run. The list is
+// empty for a memory without allocations.
 struct MemoryLevel {
   RunTime time;
   std::int64_t bytes;

@@ -1,5 +1,5 @@
-// Writes a profile as one HTML file. Names come from outside: they are escaped as text, or are part
-// of JSON in which every `<` is escaped.
+// Writes a profile as one HTML file that needs no other file. Names in a profile come from other
+// programs. They are escaped as text, or are part of JSON in which every `<` is escaped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr std::size_t kMatrixEnds = 24;    // limit on the rows and columns of t
 constexpr std::size_t kLevelPoints = 600;  // limit on the points in the picture of each memory
 constexpr std::size_t kPictures = 24;      // limit on the memories that have a picture
 
-// Escapes a text for use in an element, or in an attribute value in double quotes.
+// Escapes a text for an element, or for the value of an attribute in double quotes.
 std::string escaped(std::string_view text) {
   std::string safe;
   for (char c : harmless(text)) {
@@ -49,7 +49,8 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-// Returns a JSON string for a script element. Without `<`, it cannot begin an end tag or a comment.
+// Returns a JSON string for a script element. Without `<`, the string cannot begin an end tag or a
+// comment.
 std::string script_json(std::string_view text) {
   std::string json = json_quoted(text);
   std::string safe;
@@ -63,7 +64,7 @@ std::string script_json(std::string_view text) {
   return safe;
 }
 
-// Writes one page, a section in each member function.
+// Writes one page. Each section has its own member function.
 class Page {
  public:
   Page(const Profile& profile, const ProfileWords& words)
@@ -97,6 +98,7 @@ class Page {
   }
 
  private:
+  // Appends formatted text. The caller escapes foreign texts.
   template <typename... Values>
   void put(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
@@ -104,7 +106,7 @@ class Page {
 
   // ---- Tables
 
-  // Begins a table. The title of a column of numbers begins with `#`.
+  // Begins a table. In `columns`, the title of a column of numbers begins with `#`.
   void begin(std::string_view id, std::string_view title, std::string_view caption,
              std::initializer_list<std::string_view> columns) {
     put("<h2 id=\"{}\">{}</h2>\n<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
@@ -116,12 +118,14 @@ class Page {
     }
     text_ += "</tr></thead>\n<tbody>\n";
   }
-  // Ends a table that shows at most kRows of `all` rows.
+  // Ends a table of `all` rows, of which at most kRows are shown.
   void end(std::size_t all) {
     text_ += "</tbody></table></div>\n";
     if (all > kRows) put("<p class=\"dim\">And {} more.</p>\n", all - kRows);
   }
+  // Writes a cell with foreign text.
   void words_cell(std::string_view words) { put("<td class=\"wide\">{}</td>", escaped(words)); }
+  // Writes a cell with code, such as a statement.
   void code_cell(std::string_view words) {
     put("<td class=\"wide\"><code>{}</code></td>", escaped(words));
   }
@@ -129,14 +133,15 @@ class Page {
   void number_cell(const Value& value) {
     put("<td class=\"n\">{}</td>", value);
   }
-  // Writes two cells: a percentage and a bar.
+  // Writes two cells that show a fraction: a percentage and a bar.
   void bar_cell(double part) {
     put("<td class=\"n\">{:.1f} %</td><td class=\"barcell\"><span class=\"bar\" "
         "style=\"width:{:.1f}%\"></span></td>",
         100 * part, 100 * std::clamp(part, 0.0, 1.0));
   }
 
-  // Writes the critical path by activity and reason.
+  // Writes the critical path as a table: the time of each activity, by the reason why the next
+  // event waited.
   void path() {
     begin(
         "path", "What the time is made of",
@@ -157,7 +162,7 @@ class Page {
     end(0);
   }
 
-  // Writes the causes on the critical path with the most time.
+  // Writes the causes with the most time on the critical path.
   void causes() {
     begin("causes", "The largest causes on the critical path", "By time.",
           {"what", "why the next waited", "because of", "#times", "#time", "#share", ""});
@@ -198,7 +203,7 @@ class Page {
     end(profile_.moves.size());
   }
 
-  // Writes the tasks with the most time.
+  // Writes the tasks with the most time in all runs together.
   void tasks() {
     begin("tasks", "Tasks", "By time.",
           {"task", "on", "#runs", "#time", "#mean", "#longest", "#waited for processors", "#share",
@@ -219,7 +224,7 @@ class Page {
     end(profile_.tasks.size());
   }
 
-  // Writes a row for each kind of processor, then a row for each processor that was used.
+  // Writes one row for each kind of processor, and one for each processor that was used.
   void processors() {
     begin("processors", "Processors", "How busy, of the whole time.",
           {"processor", "#runs", "#busy", "#idle", "#share", ""});
@@ -246,7 +251,7 @@ class Page {
     end(profile_.processors.size());
   }
 
-  // Writes how busy each channel was.
+  // Writes how busy each channel was. Writes nothing if the run used no channel.
   void channels() {
     if (profile_.channels.empty()) return;
     begin("channels", "Channels", "How busy, of the whole time.",
@@ -266,20 +271,21 @@ class Page {
 
   // ---- The matrix of memories
 
-  // Returns the name of a memory at a level: 0 for each memory, 1 for the memories of one kind in a
-  // node, 2 for all of one kind.
+  // Returns the name of a memory at a level of detail. Level 0 names each memory, level 1 the
+  // memories of one kind on a node, and level 2 all memories of a kind.
   std::string end_name(std::int32_t memory, int level) const {
     const auto& one = record_.memories[static_cast<std::size_t>(memory)];
     if (level == 0) return name_of(one);
     return level == 1 ? fmt::format("{} of node {}", one.kind, one.node) : one.kind;
   }
 
-  // Writes the bytes moved between memories as a matrix. Memories are grouped until there are at
-  // most kMatrixEnds rows; a deeper colour means more bytes.
+  // Writes how many bytes were moved between memories, as a matrix. Memories are grouped by coarser
+  // levels until the matrix has at most kMatrixEnds rows. A deeper colour means more bytes.
   void matrix() {
     if (profile_.flows.empty()) return;
     std::vector<std::string> ends;
     std::map<std::string, std::size_t> numbers;
+    // Finds the finest level with few enough rows.
     int level = 0;
     for (; level < 3; ++level) {
       ends.clear();
@@ -312,6 +318,7 @@ class Page {
       put("<tr><th scope=\"row\">{}</th>", escaped(ends[row]));
       for (std::size_t column = 0; column < ends.size(); ++column) {
         const std::int64_t value = bytes[row * ends.size() + column];
+        // A cell without data stays empty, so that the others stand out.
         if (value == 0) {
           text_ += "<td></td>";
         } else {
@@ -326,7 +333,7 @@ class Page {
 
   // ---- Memory over time
 
-  // Writes a picture of the content over time for the kPictures fullest memories.
+  // Writes a picture of the bytes over time for each of the kPictures fullest memories.
   void pictures() {
     std::vector<const Profile::Memory*> shown;
     for (const Profile::Memory& memory : profile_.memories) {
@@ -336,6 +343,7 @@ class Page {
     const auto fill = [&](const Profile::Memory* memory) {
       return share(record_of(*memory).peak_bytes, record_of(*memory).capacity_bytes);
     };
+    // The memories that are nearest to their capacity come first.
     std::stable_sort(shown.begin(), shown.end(),
                      [&](const auto* a, const auto* b) { return fill(a) > fill(b); });
     text_ += "<h2 id=\"memory\">Memory over time</h2>\n";
@@ -353,18 +361,22 @@ class Page {
     }
   }
 
+  // Returns the record's description of a memory.
   const RunRecord::Memory& record_of(const Profile::Memory& memory) const {
     return record_.memories[static_cast<std::size_t>(memory.memory)];
   }
 
-  // Draws the bytes in a memory over time as an SVG path. The peak fills the height.
+  // Draws the bytes in a memory over time as an SVG path of steps. The peak fills the height.
   void picture(const RunRecord::Memory& memory, const std::vector<MemoryLevel>& levels) {
     put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
         escaped(name_of(memory)));
     std::int64_t last = 0;
+    // The vertical axis points down. The peak leaves a small margin at the top.
     const auto y = [&](std::int64_t bytes) { return 100 - 95 * share(bytes, memory.peak_bytes); };
     for (const MemoryLevel& level : levels) {
+      // Each level gives a horizontal and a vertical line, since the number of bytes changes at
+      // once.
       const double x = 1000 * share(level.time, profile_.total);
       put("L{:.1f} {:.1f}L{:.1f} {:.1f}", x, y(last), x, y(level.bytes));
       last = level.bytes;
@@ -374,7 +386,7 @@ class Page {
 
   // ---- The time line
 
-  // Writes the time line: controls, a canvas and the data for the script.
+  // Writes the time line: its controls, a canvas, and the data for the script.
   void lanes() {
     const Lanes all = lanes_of(profile_, kMaxPageEvents);
     text_ +=
@@ -405,8 +417,9 @@ class Page {
     text_ += "</script>\n";
   }
 
-  // Writes the data of the time line as JSON. The labels are the tasks, the copies of each region,
-  // the reductions of each region, and `?` for the unknown. page_parts.h describes the format.
+  // Writes the data of the time line as JSON, in the format that page_parts.h describes. The labels
+  // are the names of the tasks, the copies of each region, the reductions of each region, and `?`
+  // for anything unknown.
   void data(const Lanes& all) {
     put("{{\"total\":{},\"labels\":[", profile_.total);
     for (const std::string& name : record_.tasks) put("{},", script_json(name));
@@ -420,7 +433,9 @@ class Page {
     for (const Lane& lane : all.lanes) {
       put(",\n{{\"name\":{},\"spans\":[", script_json(lane.name));
       RunTime at = 0;
+      // Begins are written as gaps since the previous span, which keeps the numbers short.
       for (const Span& span : lane.spans) {
+        // The mapping of a task is drawn pale, because the path shows the runtime separately.
         const bool on_path =
             all.on_path[static_cast<std::size_t>(span.event)] && lane.kind != Lane::Kind::kRuntime;
         put("{}{},{},{},{:d},{}", &span == lane.spans.data() ? "" : ",", span.begin - at,
@@ -432,11 +447,12 @@ class Page {
     text_ += "]}";
   }
 
-  // Returns the index of an event's label in the list that data() writes.
+  // Returns the index of the label of an event in the list that data() writes.
   std::size_t label_of(std::int64_t event) const {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(event)];
     const std::size_t tasks = record_.tasks.size(), regions = record_.regions.size();
     const auto number = [](std::int32_t n) { return static_cast<std::size_t>(n); };
+    // The last label stands for anything that the record does not name.
     const std::size_t unknown = tasks + 2 * regions;
     if (one.kind == RunRecord::Event::Kind::kTask) {
       return one.name >= 0 && number(one.name) < tasks ? number(one.name) : unknown;
@@ -446,7 +462,7 @@ class Page {
     return tasks + (copy ? 0 : regions) + number(one.region);
   }
 
-  // Writes the lane of the critical path, whose segments have labels of their own.
+  // Writes the row of the critical path. Its labels are activities instead of tasks.
   void path_lane() {
     text_ += "{\"name\":\"critical path\",\"labels\":[";
     for (std::size_t i = 0; i < profile_.path_time.size(); ++i) {
@@ -473,6 +489,7 @@ class Page {
 
 }  // namespace
 
+// The page is complete: it needs no server and no other file.
 std::string to_html(const Profile& profile, const ProfileWords& words) {
   return Page(profile, words).write();
 }

@@ -1,8 +1,10 @@
-// The style sheet and the script of the HTML page. They are the same for every run.
+// The style sheet and the script of the HTML page with a profile. They are the same for every run,
+// and load nothing from elsewhere.
 #include "profile/page_parts.h"
 
 namespace groma::profile {
 
+// Colours are variables, which have other values in dark mode.
 std::string_view page_style() {
   return R"css(
 :root { color-scheme: light dark; --back: #ffffff; --text: #1b1b1b; --dim: #595959;
@@ -34,6 +36,8 @@ figure { margin: .6rem 0; } figcaption { overflow-wrap: anywhere; }
 )css";
 }
 
+// The script draws the time line on a canvas. It draws only the rows and the times that are
+// visible, so that runs with many events stay fast. The tables of the page need no script.
 std::string_view page_script() {
   return R"js(
 'use strict';

@@ -5,11 +5,11 @@
 
 namespace groma::profile {
 
-// Return the style sheet and the script of the page, without their tags. The script reads the
-// element `run`. That is JSON with `total` (the length of the run), `labels` (names of spans) and
-// `lanes`. Each lane has `name` and `spans`, a flat list with five numbers for each span: the gap
-// since the previous span, the length, the label, 1 on the critical path (otherwise 0), and the
-// event. A lane with `path` has its own texts in place of labels.
+// Return the style sheet and the script of the page, without their tags. The script reads the JSON
+// in the element `run`, which has `total` (the length of the run), `labels` (the names of spans)
+// and `lanes`. A lane has `name` and `spans`. The list `spans` has five numbers for each span: the
+// gap since the previous span, its length, the index of its label, 1 if it is on the critical path
+// (otherwise 0), and its event. A lane with its own `labels` uses them in place of the common ones.
 std::string_view page_style();
 std::string_view page_script();
 

@@ -1,4 +1,4 @@
-// make_profile: adds up the events of a run and finds its critical path, from the end backwards.
+// make_profile(): adds up the events of a run, and finds its critical path from the end backwards.
 #include "groma/profile.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ using Event = RunRecord::Event;
 using Doing = Profile::Doing;
 using Reason = Profile::Reason;
 
-// The key of a Move: region, statement, and a word with the two kinds of memory and the flags.
+// The key of a Move: the region, the statement, and a number for the two kinds of memory and the
+// flags.
 using MoveKey = std::tuple<std::int32_t, std::int32_t, std::uint32_t>;
 struct MoveHash {
   std::size_t operator()(const MoveKey& key) const {
@@ -28,12 +29,14 @@ struct MoveHash {
   }
 };
 
-// Returns true if `number` is a valid index; records from outside may contain others.
+// Returns true if `number` is a valid index of the list. A record from another process may hold
+// invalid ones.
 template <typename List>
 bool within(std::int64_t number, const List& list) {
   return number >= 0 && number < static_cast<std::int64_t>(list.size());
 }
 
+// Returns the element with this index, which must be valid.
 template <typename List>
 auto& at(List& list, std::int64_t number) {
   return list[static_cast<std::size_t>(number)];
@@ -47,7 +50,8 @@ class ProfileMaker {
     profile_.total = std::max<RunTime>(0, record_.end);
   }
 
-  // Makes the profile: the sums, then the critical path, then the lists in their order.
+  // Makes the profile: first the sums over all events, then the critical path, then the sorted
+  // lists.
   Profile make() {
     number_kinds();
     processors_.resize(record_.processors.size());
@@ -66,20 +70,24 @@ class ProfileMaker {
  private:
   // Limits a time to the length of the run.
   RunTime clip(RunTime time) const { return std::clamp<RunTime>(time, 0, profile_.total); }
+  // Returns how long an event took within the run.
   RunTime length(const Event& event) const {
     return std::max<RunTime>(0, clip(event.end) - clip(event.start));
   }
+  // Returns how long an event was ready before it started.
   RunTime waited(const Event& event) const {
     return std::max<RunTime>(0, clip(event.start) - clip(event.ready));
   }
 
-  // Returns the number of a kind's name; a new name gets the next number.
+  // Returns the number of a kind's name. A new name gets the next number.
   std::uint32_t number_of(const std::string& kind) {
     const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
     const auto number = static_cast<std::uint32_t>(found - kinds_.begin());
+    // A machine has few kinds, so a linear search is fast enough.
     if (found == kinds_.end()) kinds_.push_back(kind);
     return number;
   }
+  // Numbers the kinds of processors and memories, because numbers are compared faster than names.
   void number_kinds() {
     kinds_ = {std::string()};  // number 0 stands for an unknown kind
     for (const RunRecord::Processor& p : record_.processors) {
@@ -87,6 +95,7 @@ class ProfileMaker {
     }
     for (const RunRecord::Memory& m : record_.memories) memory_kinds_.push_back(number_of(m.kind));
   }
+  // Return the number of a kind; 0 if the processor or the memory is not valid.
   std::uint32_t kind_of_processor(std::int32_t p) const {
     return within(p, processor_kinds_) ? at(processor_kinds_, p) : 0;
   }
@@ -94,8 +103,8 @@ class ProfileMaker {
     return within(m, memory_kinds_) ? at(memory_kinds_, m) : 0;
   }
 
-  // Adds a task to the sums of its name and kind, its processor, and the runtime that mapped it. An
-  // event that continues a task does not count as another run.
+  // Adds a task to the sums of its name and processor kind, of its processor, and of the runtime
+  // that mapped it. An event that continues a task does not count as another run.
   void add_task(const Event& event) {
     const RunTime time = length(event);
     const std::int64_t run = event.continues < 0 ? 1 : 0;
@@ -119,6 +128,7 @@ class ProfileMaker {
     Profile::Processor& processor = at(processors_, event.where);
     processor.runs += run;
     add(processor.busy, time);
+    // Without measured mapping times, the runtime has nothing to add.
     if (event.mapped <= event.mapping) return;
     const std::int64_t node = at(record_.processors, event.where).node;
     Profile::Runtime& runtime = runtimes_[node];
@@ -127,8 +137,8 @@ class ProfileMaker {
     add(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
   }
 
-  // Returns the time so far of a run of a task that consists of several events. `event` must not be
-  // the first of them.
+  // Returns how long a run of a task has taken so far that consists of several events. `event` is
+  // one of them, but not the first one.
   RunTime time_of_run(const Event& event) {
     const RunTime first =
         within(event.continues, record_.events) ? length(at(record_.events, event.continues)) : 0;
@@ -137,7 +147,8 @@ class ProfileMaker {
     return time;
   }
 
-  // Adds a copy or a reduction to the sums of its move, its memories, its flow and its links.
+  // Adds a copy or a reduction to the sums of its move, its two memories, the flow between them,
+  // and its links.
   void add_copy(const Event& event) {
     const RunTime time = length(event);
     ++(event.kind == Event::Kind::kCopy ? profile_.copies : profile_.reductions);
@@ -170,7 +181,7 @@ class ProfileMaker {
     }
   }
 
-  // Returns the index of the move that an event belongs to; creates the move if necessary.
+  // Returns the index of the move that a copy belongs to. Creates the move if necessary.
   std::size_t move_of(const Event& event) {
     const bool known =
         within(event.from, record_.memories) && within(event.where, record_.memories);
@@ -198,7 +209,7 @@ class ProfileMaker {
     return found->second;
   }
 
-  // Finds the time at which each memory was fullest.
+  // Finds out when each memory was fullest.
   void watch_memories() {
     std::vector<std::int64_t> used(memories_.size()), most(memories_.size());
     for (const RunRecord::Allocation& each : record_.allocations) {
@@ -211,7 +222,7 @@ class ProfileMaker {
     }
   }
 
-  // Adds up the phases of the same name.
+  // Adds up the times of phases with the same name.
   void sum_phases() {
     std::unordered_map<std::int32_t, std::size_t> numbers;
     for (const RunRecord::Phase& phase : record_.phases) {
@@ -226,7 +237,7 @@ class ProfileMaker {
 
   // ---- The critical path, from its end
 
-  // Adds a segment to the path, which is built backwards. Empty segments are dropped.
+  // Adds a segment in front of the path, which is built backwards. Empty segments are dropped.
   void push(Doing doing, Reason reason, std::int64_t event, RunTime begin, RunTime end) {
     if (begin < end) profile_.path.push_back({doing, reason, event, begin, end, -1});
   }
@@ -237,19 +248,22 @@ class ProfileMaker {
     const std::vector<Event>& events = record_.events;
     std::int64_t current = -1;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      // the run ended before this event did
+      // An event that starts after the end of the run was not waited for.
       if (events[i].start >= profile_.total && events[i].end > profile_.total) continue;
       if (current < 0 || clip(events[i].end) >= clip(at(events, current).end)) {
         current = static_cast<std::int64_t>(i);
       }
     }
     RunTime now = profile_.total;
-    std::int64_t waiting = -1;  // the event for whose sake `current` is on the path
+    // The event that waited for `current`; -1 at the end of the run.
+    std::int64_t waiting = -1;
     Reason reason = Reason::kEnd;
-    bool start = false;  // true: continue from the start of `current`, not from its end
+    // True if the path continues from the start of `current` and not from its end.
+    bool start = false;
     while (current >= 0) {
       const Event& event = at(events, current);
       const RunTime then = std::min(now, clip(start ? event.start : event.end));
+      // The time between the end of this event and the event that waited for it.
       push(Doing::kRuntime, waiting < 0 ? Reason::kEnd : Reason::kMapping, waiting, then, now);
       now = then;
       if (!start) {
@@ -260,6 +274,8 @@ class ProfileMaker {
       waiting = current;
       std::int64_t next = event.cause;
       start = false;
+      // An event may have been ready without starting. Either its cause occupied the processor or
+      // the channel, or it only started late.
       const bool waited = event.start > event.ready;
       const bool kept = waited && within(next, events) && at(events, next).end > event.ready;
       if (waited && !kept) {
@@ -270,19 +286,21 @@ class ProfileMaker {
       if (kept) {
         reason = event.kind == Event::Kind::kTask ? Reason::kProcessor : Reason::kChannel;
       } else if (event.ready > event.mapped && next >= 0) {
+        // The event was mapped before it was ready, so it waited for its data.
         reason = Reason::kData;
       } else {
         reason = Reason::kMapping;
         next = event.after;
         start = event.after_start;
       }
+      // Causes are always earlier events, so the walk ends even if a record is wrong.
       current = next < current ? next : -1;
     }
     push(Doing::kRuntime, waiting < 0 ? Reason::kEnd : Reason::kMapping, waiting, 0, now);
     std::reverse(profile_.path.begin(), profile_.path.end());
   }
 
-  // Returns the activity that an event is.
+  // Returns the activity that an event stands for.
   static Doing doing_of(const Event& event) {
     switch (event.kind) {
       case Event::Kind::kTask:
@@ -295,8 +313,8 @@ class ProfileMaker {
     return Doing::kReduction;
   }
 
-  // Adds up the segments of the path by cause. A cause is an activity, a reason, and a task or a
-  // move. Segments then refer to the causes in their final order.
+  // Adds up the segments of the path by their causes. A cause consists of an activity, a reason,
+  // and a task or a move. Afterwards each segment has the index of its cause in the sorted list.
   void sum_path() {
     std::unordered_map<std::uint64_t, std::size_t> numbers;
     for (Profile::Segment& segment : profile_.path) {
@@ -326,7 +344,7 @@ class ProfileMaker {
     for (Profile::Segment& segment : profile_.path) segment.cause = at(places, segment.cause);
   }
 
-  // Sorts the causes by time, longest first. Returns the new index of each.
+  // Sorts the causes by time, the longest first. Returns the new index of each.
   std::vector<std::int32_t> order_causes() {
     std::vector<std::size_t> sorted(profile_.path_causes.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
@@ -345,7 +363,7 @@ class ProfileMaker {
 
   // ---- The lists and their order
 
-  // Sorts the lists and leaves out processors, memories and links that were not used.
+  // Sorts the lists. Leaves out processors, memories and links that were not used.
   void order() {
     std::stable_sort(profile_.tasks.begin(), profile_.tasks.end(),
                      [](const auto& a, const auto& b) { return a.time > b.time; });
@@ -372,7 +390,8 @@ class ProfileMaker {
               [](const auto& a, const auto& b) { return a.node < b.node; });
   }
 
-  // Sorts the moves by bytes, largest first. move_order_ keeps the new index of each for the path.
+  // Sorts the moves by bytes, the largest first. move_order_ keeps the new index of each, which the
+  // critical path needs.
   void order_moves() {
     std::vector<std::size_t> sorted(profile_.moves.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
@@ -388,13 +407,14 @@ class ProfileMaker {
     profile_.moves = std::move(moves);
   }
 
-  // Lists the used processors, and adds up all processors of each kind.
+  // Lists the processors that were used, and adds up all processors of each kind.
   void list_processors() {
     std::vector<Profile::Kind> kinds(kinds_.size());
     for (std::size_t p = 0; p < processors_.size(); ++p) {
       Profile::Processor& processor = processors_[p];
       Profile::Kind& kind = kinds[processor_kinds_[p]];
       kind.kind = record_.processors[p].kind;
+      // An idle processor counts, too: the least busy time is then 0.
       kind.least = kind.processors == 0 ? processor.busy : std::min(kind.least, processor.busy);
       kind.most = std::max(kind.most, processor.busy);
       ++kind.processors;
@@ -420,7 +440,7 @@ class ProfileMaker {
   std::unordered_map<std::uint64_t, std::size_t> task_numbers_, flow_numbers_;
   std::unordered_map<MoveKey, std::size_t, MoveHash> move_numbers_;
   std::unordered_map<std::int64_t, Profile::Runtime> runtimes_;
-  // time so far of each task that consists of several events, by its first event
+  // How long each task with several events has run so far, by the number of its first event.
   std::unordered_map<std::int64_t, RunTime> ran_;
   std::vector<std::size_t> move_order_;
   std::vector<Profile::Processor> processors_;
@@ -430,13 +450,14 @@ class ProfileMaker {
 
 }  // namespace
 
+// Adds up the time over all reasons.
 RunTime Profile::path_doing(Doing doing) const {
   RunTime time = 0;
   for (RunTime each : path_time[static_cast<std::size_t>(doing)]) time += each;
   return time;
 }
 
-// Returns, for each cause, the time of its segments within the phases of this name.
+// Returns, for each cause, how long its segments lie within the phases of this name.
 std::vector<RunTime> Profile::path_within(const std::string& phase) const {
   std::vector<RunTime> times(path_causes.size());
   for (const RunRecord::Phase& each : record->phases) {
@@ -451,8 +472,8 @@ std::vector<RunTime> Profile::path_within(const std::string& phase) const {
   return times;
 }
 
-// Returns the busiest processor's time divided by the mean of all processors of the kind; 1 if all
-// are idle.
+// Returns the time of the busiest processor divided by the mean over all processors of the kind.
+// Returns 1 if all are idle.
 double Profile::imbalance(const Kind& kind) {
   if (kind.busy <= 0) return 1;
   return static_cast<double>(kind.most) * static_cast<double>(kind.processors) /

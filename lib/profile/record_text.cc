@@ -1,5 +1,5 @@
 // Writes a RunRecord as text and reads it back. One description of the fields serves both
-// directions.
+// directions, so that these cannot disagree.
 #include "profile/record_text.h"
 
 #include <algorithm>
@@ -13,11 +13,13 @@ using archive::list;
 using Event = RunRecord::Event;
 
 constexpr std::string_view kMagic = "groma run 4\n";
+// Limit on the depth of nested lists.
 constexpr int kMaxDepth = 2;
-constexpr RunTime kMaxTime = RunTime{1} << 61;  // limit on times: 26 days
+// Limit on times, in picoseconds: 26 days.
+constexpr RunTime kMaxTime = RunTime{1} << 61;
 
-// Passes the fields of an event to the archive. Their order is the format; a change of it needs a
-// new number in kMagic.
+// Passes the fields of an event to the archive. Their order is the format. If the order changes,
+// kMagic needs a new number.
 template <typename Archive>
 void visit(Archive& archive, Event& event) {
   archive(event.kind);
@@ -40,7 +42,7 @@ void visit(Archive& archive, Event& event) {
   archive(event.continues);
 }
 
-// Passes every field of a record to the archive, a Writer or a Reader.
+// Passes every field of a record to the archive, which is a Writer or a Reader.
 template <typename Archive>
 void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };
@@ -84,18 +86,21 @@ void visit(Archive& archive, RunRecord& record) {
   list(archive, record.notes, one_value);
 }
 
+// Returns true if a time is not negative and below the limit.
 bool good(RunTime time) { return time >= 0 && time <= kMaxTime; }
 
-// Returns true if an event's times are in order and its causes are earlier events.
+// Returns true if the times of an event are in order and its causes are earlier events. `number` is
+// the number of the event.
 bool good(const Event& event, std::int64_t number) {
   const bool times = good(event.mapping) && good(event.mapped) && good(event.ready) &&
                      good(event.start) && good(event.end);
+  // A cause in front of its event lets a reader walk back without going round in circles.
   return times && event.kind <= Event::Kind::kReduction && event.mapping <= event.mapped &&
          event.start <= event.end && event.bytes >= 0 && event.cause < number &&
          event.after < number && event.continues < number;
 }
 
-// Checks the events, the allocations and the phases of a record.
+// Returns true if all events, allocations and phases are valid.
 bool good(const RunRecord& record) {
   for (std::size_t i = 0; i < record.events.size(); ++i) {
     if (!good(record.events[i], static_cast<std::int64_t>(i))) return false;
@@ -116,8 +121,8 @@ std::string text_of(const RunRecord& record) {
   return writer.take();
 }
 
-// Reads a record. Fails on damaged text, on times out of order, and on a cause that comes after its
-// effect.
+// Fails on damaged text, on times out of order, and on a cause that stands behind its effect,
+// because a profile relies on these.
 Result<RunRecord> run_record_from(std::string_view text) {
   RunRecord record;
   archive::Reader reader(text, kMagic, kMaxDepth);

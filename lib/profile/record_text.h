@@ -1,5 +1,5 @@
-// Writes and reads RunRecords as text, which the library in a Legion program passes to the command
-// that started it.
+// Writes RunRecords as text and reads them. The library inside a Legion program passes its record
+// in this form to the command that started the program.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace groma::profile {
 
-// Limits on the record of a real run. Events and allocations beyond them are counted in a note.
+// Limits on the record of a real run. How many events and allocations exceed them is written in a
+// note.
 inline constexpr std::size_t kMaxRecordedEvents = std::size_t{1} << 18;
 inline constexpr std::size_t kMaxRecordedAllocations = std::size_t{1} << 17;
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{128} << 20;
@@ -19,9 +20,9 @@ inline constexpr std::size_t kMaxRecordBytes = std::size_t{128} << 20;
 // Returns the record as text.
 std::string text_of(const RunRecord& record);
 
-// Reads the text of text_of(). In the result, times are not negative and are ordered, and causes
-// precede their effects. Fails with kMalformed on any other text. Time and memory are bounded by
-// the size of the text.
+// Reads a text that text_of() wrote. In the result, no time is negative, times are in order, and a
+// cause stands before its effect. Fails with kMalformed on any other text. The time and the memory
+// for reading are proportional to the size of the text.
 Result<RunRecord> run_record_from(std::string_view text);
 
 }  // namespace groma::profile

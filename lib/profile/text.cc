@@ -1,4 +1,5 @@
-// Draws a profile for a terminal of 80 columns: short tables with bars, the most important first.
+// Writes a profile for a terminal of 80 columns: short tables with bars, the most important rows
+// first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,19 +13,23 @@ namespace {
 
 using namespace profile;
 
+// The width of the text and of a bar, in columns.
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kBar = 20;
-// column at which the text after a quantity and its share begins
+// The column at which the text behind a quantity and its share begins.
 constexpr std::size_t kIndent = 19;
+// Limits on the rows of the more and of the less important tables.
 constexpr std::size_t kListed = 5;
-// columns for a task's name; a longer name makes the bar shorter
+// The columns for the name of a task. A longer name makes the bar shorter.
 constexpr std::size_t kTaskName = 13;
 constexpr std::size_t kLongTaskName = 20;
 constexpr std::size_t kFewListed = 3;
 
+// Returns true if the byte continues a UTF-8 character.
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Returns the first `width` characters of a name, made harmless. A name that is cut ends with `..`.
+// Returns the first `width` characters of a name, without characters that could change a terminal.
+// A name that is cut ends with `..`.
 std::string cut(std::string_view text, std::size_t width) {
   std::string shown = harmless(text.substr(0, 4 * width + 4));
   std::size_t characters = 0, end = 0;
@@ -39,8 +44,8 @@ std::string cut(std::string_view text, std::size_t width) {
   return shown.substr(0, end) + "..";
 }
 
-// Removes namespaces from the front of a name until it fits: `cupynumeric::BinaryOpTask` becomes
-// `BinaryOpTask`.
+// Removes namespaces from the front of a name until the name fits: `cupynumeric::BinaryOpTask`
+// becomes `BinaryOpTask`.
 std::string_view without_namespaces(std::string_view name, std::size_t width) {
   while (name.size() > width) {
     const std::size_t at = name.find("::");
@@ -59,13 +64,14 @@ std::string padded(std::string_view text, std::size_t width) {
   return shown;
 }
 
-// Returns a fraction as a percentage in five columns.
+// Returns a fraction as a percentage of five columns. A small fraction above 0 is written as "<1
+// %".
 std::string percent(double part) {
   if (part > 0 && part < 0.005) return " <1 %";
   return fmt::format("{:3.0f} %", 100 * part);
 }
 
-// Writes one profile, a section in each member function.
+// Writes one profile. Each section has its own member function.
 class TextWriter {
  public:
   TextWriter(const Profile& profile, const ProfileWords& words, bool color)
@@ -84,19 +90,20 @@ class TextWriter {
   }
 
  private:
-  // Appends a line without trailing spaces.
+  // Appends a line, without spaces at its end.
   void line(std::string_view words) {
     std::string_view kept = words;
     while (kept.ends_with(' ')) kept.remove_suffix(1);
     text_ += kept;
     text_ += '\n';
   }
+  // Appends the title of a section.
   void title(std::string_view words) {
     text_ += '\n';
     line(color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
   }
-  // Returns a bar whose length shows a fraction of `longest` columns. `color` is an ANSI colour
-  // code.
+  // Returns a bar whose length is the fraction `part` of `longest` columns. `color` is an ANSI
+  // colour code.
   std::string bar(double part, std::string_view color = "36", std::size_t longest = kBar) const {
     const auto length = static_cast<std::size_t>(
         std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(longest)));
@@ -104,22 +111,23 @@ class TextWriter {
     return color_ && length > 0 ? fmt::format("\x1b[{}m{}\x1b[0m", color, signs) : signs;
   }
 
-  // Appends the statement to some words: "...; by a.mapper:8:1: Region * * GPU FBMEM". The folders
-  // of the file are left out if the line would be too long.
+  // Appends the statement to some words: "...; by a.mapper:8:1: Region * * GPU FBMEM". If the line
+  // would be too long, the folders in front of the file's name are left out.
   std::string with_statement(const std::string& words, std::int32_t statement) const {
     const std::string by = statement_words(words_, statement);
     std::string whole = words + "; by " + by;
+    // Only a statement whose place is known can be shortened.
     if (whole.size() <= kColumns - kIndent || statement == 0 || !words_.statement) return whole;
     const std::size_t folders = words_.statement(statement).place.rfind('/');
     return folders == std::string::npos ? whole : words + "; by " + by.substr(folders + 1);
   }
 
-  // Writes how many entries of a list are not shown.
+  // Writes how many rows of a list are not shown, if there are any.
   void more(std::size_t all, std::string_view what, std::size_t listed = kListed) {
     if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
   }
 
-  // Writes the title, the time of the run, and the first phases.
+  // Writes the title, the time of the run, and its first phases.
   void head() {
     const std::string time = time_words(profile_.total);
     const std::string name = cut(words_.title, kColumns - time.size() - 2);
@@ -132,9 +140,10 @@ class TextWriter {
     more(profile_.phases.size(), "phases", kFewListed);
   }
 
-  // Writes the critical path: its parts by activity, and its largest causes.
+  // Writes the critical path: the time of each activity, and the largest causes.
   void path() {
     title("What the time is made of (the critical path)");
+    // The rows follow the order of Profile::Doing, and parts without time are left out.
     constexpr std::pair<Profile::Doing, std::string_view> kParts[] = {
         {Profile::Doing::kTask, "tasks"},
         {Profile::Doing::kCopy, "copies"},
@@ -165,7 +174,7 @@ class TextWriter {
     more(profile_.path_causes.size(), "causes");
   }
 
-  // Writes the tasks that took the longest in all.
+  // Writes the tasks that took the most time in all runs together.
   void tasks() {
     if (profile_.tasks.empty()) return;
     const std::size_t listed = std::min(kListed, profile_.tasks.size());
@@ -189,12 +198,13 @@ class TextWriter {
     more(profile_.tasks.size(), "tasks");
   }
 
-  // Writes how busy each kind of processor was, and the busiest runtime.
+  // Writes how busy each kind of processor was, and how busy the busiest runtime processor was.
   void processors() {
     if (profile_.kinds.empty()) return;
     title("Processors, busy of the whole time");
     for (const Profile::Kind& kind : profile_.kinds) {
       const auto of = [&](RunTime time) { return share(time, profile_.total); };
+      // The mean is over all processors of the kind, also over those that ran nothing.
       const double mean = of(kind.busy) / static_cast<double>(kind.processors);
       line(fmt::format("  {} {:>20}  {}, the least {}, the most {}  {}", padded(kind.kind, 5),
                        fmt::format("{} of {} used", kind.used, kind.processors), percent(mean),
@@ -210,7 +220,7 @@ class TextWriter {
                      percent(part), bar(part, "32")));
   }
 
-  // Writes the memories that were fullest, as a fraction of their capacity.
+  // Writes the memories that were fullest relative to their capacity.
   void memories() {
     std::vector<const Profile::Memory*> fullest;
     for (const Profile::Memory& memory : profile_.memories) fullest.push_back(&memory);
@@ -251,7 +261,7 @@ class TextWriter {
     more(profile_.moves.size(), "causes", kFewListed);
   }
 
-  // Writes the busiest channels.
+  // Writes the channels that were busy for the longest time.
   void channels() {
     std::vector<const Profile::Channel*> busiest;
     for (const Profile::Channel& channel : profile_.channels) busiest.push_back(&channel);
@@ -269,7 +279,7 @@ class TextWriter {
     more(busiest.size(), "channels", kFewListed);
   }
 
-  // Writes what the record leaves out.
+  // Writes what the record leaves out, such as events beyond a limit.
   void notes() {
     if (record_.notes.empty()) return;
     title("What is not in it");

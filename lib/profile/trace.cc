@@ -1,4 +1,5 @@
-// Writes a profile in the trace event format, which Perfetto and Chrome's trace viewer read.
+// Writes a profile in the trace event format, which Perfetto and the trace viewer of Chrome can
+// read.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -15,17 +16,18 @@ using namespace profile;
 
 constexpr std::size_t kLevels = 2000;       // limit on the points of each memory
 constexpr std::size_t kAllLevels = 200000;  // limit on the points of all memories
-// process number of the critical path; node n is process n + 1
+// The process number of the critical path. Node n has the process number n + 1.
 constexpr std::int64_t kPathProcess = 0;
 
-// Returns a time in microseconds, the unit of the format, with all picoseconds.
+// Returns a time in microseconds, the unit of the format, with six decimals for the picoseconds.
 std::string micros(RunTime time) { return fmt::format("{}.{:06}", time / 1000000, time % 1000000); }
 
-// Writes one trace. Nodes are processes, and lanes are threads.
+// Writes one trace. In it, nodes are processes and rows of the picture are threads.
 class TraceWriter {
  public:
   TraceWriter(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {
+    // Names are escaped once, because each of them is written many times.
     for (const std::string& name : record_.tasks) tasks_.push_back(json_quoted(name));
     for (const std::string& name : record_.regions) regions_.push_back(json_quoted(name));
     for (const std::string& point : record_.points) points_.push_back(json_quoted(point));
@@ -34,7 +36,8 @@ class TraceWriter {
     }
   }
 
-  // Returns the trace: names of processes and threads, spans, the critical path, and memory levels.
+  // Returns the trace: names of processes and threads, spans, the critical path, and the bytes in
+  // memories.
   std::string write() {
     const Lanes lanes = lanes_of(profile_, kMaxTraceEvents);
     text_ = fmt::format(
@@ -48,8 +51,10 @@ class TraceWriter {
     name_process(kPathProcess, "critical path");
     name_thread(kPathProcess, 0, "critical path");
     std::int64_t last_node = -1;
+    // The number of a thread is the number of its row, from 1.
     for (std::size_t i = 0; i < lanes.lanes.size(); ++i) {
       const Lane& lane = lanes.lanes[i];
+      // Lanes are sorted by node, so each node is named once.
       if (lane.node != last_node) name_process(lane.node + 1, fmt::format("node {}", lane.node));
       last_node = lane.node;
       name_thread(lane.node + 1, i + 1, lane.name);
@@ -73,12 +78,14 @@ class TraceWriter {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
   }
 
+  // Names a process, and sorts it by its number.
   void name_process(std::int64_t process, const std::string& name) {
     event(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process,
           json_quoted(name));
     event(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})",
           process, process);
   }
+  // Names a thread of a process, and sorts it by its number.
   void name_thread(std::int64_t process, std::size_t thread, const std::string& name) {
     event(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", process,
           thread, json_quoted(name));
@@ -86,19 +93,20 @@ class TraceWriter {
           process, thread, thread);
   }
 
+  // Returns the JSON string of a name; "?" for a number that is not in the list.
   static std::string_view name_in(const std::vector<std::string>& names, std::int32_t number) {
     if (number < 0 || static_cast<std::size_t>(number) >= names.size()) return "\"?\"";
     return names[static_cast<std::size_t>(number)];
   }
 
-  // Returns the words for a statement as JSON. They are made once for each statement.
+  // Returns the words for a statement as a JSON string. The words are made once for each statement.
   const std::string& statement(std::int32_t number) {
     const auto [found, is_new] = statements_.try_emplace(number);
     if (is_new) found->second = json_quoted(statement_words(words_, number));
     return found->second;
   }
 
-  // Appends a span of a lane: a task, the mapping of a task, or a copy.
+  // Appends the span of one event: a task, the mapping of a task, a copy or a reduction.
   void add(const Lane& lane, std::size_t thread, const Span& span) {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(span.event)];
     const bool task = one.kind == RunRecord::Event::Kind::kTask;
@@ -119,7 +127,7 @@ class TraceWriter {
           name_in(tasks_, one.name), statement(one.statement));
   }
 
-  // Appends the longest kMaxTraceEvents segments of the critical path as a process of their own.
+  // Appends the longest kMaxTraceEvents segments of the critical path, as a process of their own.
   void path() {
     for (std::size_t i : longest_segments(profile_, kMaxTraceEvents)) {
       const Profile::Segment& segment = profile_.path[i];
@@ -133,7 +141,8 @@ class TraceWriter {
     }
   }
 
-  // Appends the content of each memory over time as counters.
+  // Appends the bytes in each memory over time, as counters. Memories beyond kAllLevels points are
+  // left out.
   void memories() {
     const auto levels = levels_of(profile_, kLevels);
     std::size_t shown = 0;

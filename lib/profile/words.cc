@@ -7,6 +7,7 @@
 #include <limits>
 
 namespace groma::profile {
+// Times in a record are picoseconds.
 std::string time_words(RunTime time) {
   constexpr std::array<std::string_view, 5> kUnits = {"ps", "ns", "us", "ms", "s"};
   return in_units(static_cast<double>(time), 1000, kUnits);
@@ -24,6 +25,7 @@ std::string name_of(const RunRecord::Link& link) {
 }
 std::string runtime_name(std::int64_t node) { return fmt::format("runtime ({})", node); }
 
+// Records come from other processes, so numbers are checked.
 std::string task_name(const RunRecord& record, std::int32_t task) {
   return task < 0 || static_cast<std::size_t>(task) >= record.tasks.size()
              ? "?"
@@ -35,17 +37,19 @@ std::string region_name(const RunRecord& record, std::int32_t region) {
              : record.regions[static_cast<std::size_t>(region)];
 }
 
+// The order is that of Profile::Doing.
 std::string_view name_of(Profile::Doing doing) {
   constexpr std::string_view kNames[] = {"task", "copy", "reduction", "runtime"};
   return kNames[static_cast<std::size_t>(doing)];
 }
 
+// The order is that of Profile::Reason.
 std::string_view name_of(Profile::Reason reason) {
   constexpr std::string_view kNames[] = {"end", "data", "processor", "channel", "mapping", "start"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
-// Returns why an event is on the critical path.
+// Returns a clause that says why an event is on the critical path.
 std::string_view words_of(Profile::Reason reason) {
   switch (reason) {
     case Profile::Reason::kEnd:
@@ -64,7 +68,7 @@ std::string_view words_of(Profile::Reason reason) {
   return "the next task was launched after it";
 }
 
-// Returns a move such as "copy of rp_shared, SYSMEM to FBMEM". Unknown kinds are `?`.
+// Unknown kinds of memory are written as `?`.
 std::string words_of(const Profile& profile, const Profile::Move& move) {
   const std::string what = fmt::format("{} of {}", move.reduction ? "reduction" : "copy",
                                        region_name(*profile.record, move.region));
@@ -75,7 +79,7 @@ std::string words_of(const Profile& profile, const Profile::Move& move) {
                      another ? "another " : "", to, move.other_node ? " of another node" : "");
 }
 
-// Returns a cause such as "task step" or "launching and mapping step".
+// A cause with a move is described by the move, any other one by its task.
 std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
   const std::string task = cause.task < 0 ? "" : task_name(*profile.record, cause.task);
   if (cause.move >= 0) {
@@ -84,13 +88,14 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
   if (cause.doing != Profile::Doing::kRuntime) {
     return fmt::format("task {}", task.empty() ? "?" : task);
   }
+  // After the last event, the runtime still has to notice that the run is over.
   if (cause.reason == Profile::Reason::kEnd) return "the runtime, after the last";
   const std::string what = task.empty() ? "?" : task;
   return cause.reason == Profile::Reason::kStart ? fmt::format("{}, ready but not started", what)
                                                  : fmt::format("launching and mapping {}", what);
 }
 
-// Returns a statement with its place. 0 is the default mapper; a negative number means unknown.
+// A statement whose text is not known is described by its number.
 std::string statement_words(const ProfileWords& words, std::int32_t statement) {
   if (statement == 0) return "the default mapper";
   if (statement < 0) return "the program's own mapper (or unknown)";
@@ -99,7 +104,7 @@ std::string statement_words(const ProfileWords& words, std::int32_t statement) {
   return text.place.empty() ? text.text : fmt::format("{}: {}", text.place, text.text);
 }
 
-// Adds with saturation: an overflow gives the largest or smallest number.
+// Saturates, because a record from another process may hold any numbers.
 void add(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) {
     sum = value < 0 ? std::numeric_limits<std::int64_t>::min()
@@ -107,6 +112,7 @@ void add(std::int64_t& sum, std::int64_t value) {
   }
 }
 
+// A run of no length, or a memory without capacity, has no shares.
 double share(RunTime part, RunTime whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
