@@ -169,10 +169,11 @@ bool begins_word(std::string_view text, std::size_t at) {
 
 // What a search looks for. Each value includes the values in front of it.
 enum class Want {
-  kWhole,    // the whole key
-  kParts,    // also parts of the key (KeyForms)
-  kAny,      // also beginnings of the key
-  // Like kAny, except for a beginning of the key at the end of the text, since more text may follow.
+  kWhole,  // the whole key
+  kParts,  // also parts of the key (KeyForms)
+  kAny,    // also beginnings of the key
+  // Like kAny, except for a beginning of the key at the end of the text, since more text may
+  // follow.
   kAnySoFar
 };
 
