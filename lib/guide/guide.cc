@@ -17,7 +17,8 @@
 
 namespace groma {
 
-// Each level of detail includes all lower levels.
+// A level of detail includes all lower levels, so a part of the feedback stays if `detail` is at
+// least the level of that part.
 void cut_to(GuideDetail detail, Feedback* feedback) {
   if (detail < GuideDetail::kProfile) feedback->profile.reset();
   if (detail < GuideDetail::kSuggest) {
@@ -36,7 +37,7 @@ void cut_to(GuideDetail detail, Feedback* feedback) {
 namespace guide {
 namespace {
 
-constexpr std::size_t kMaxExplained = 4;  // limit on the explained findings
+constexpr std::size_t kMaxExplained = 4;  // limit on the findings that are explained
 constexpr std::size_t kShownText = 300;
 constexpr std::size_t kShownStatement = 100;
 
@@ -46,8 +47,8 @@ struct FollowingLine {
   std::string text;  // the text without the word that marks its kind
 };
 
-// Returns the kind and the text of such a line. The mark in front, such as "note: ", decides the
-// kind.
+// Returns the kind and the text of a line that follows a message. The mark at the beginning of the
+// line, such as "note: ", decides the kind.
 FollowingLine following_line(std::string_view line) {
   using Kind = FollowingLine::Kind;
   constexpr std::pair<std::string_view, Kind> kMarks[] = {
@@ -83,8 +84,9 @@ std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
   return Shortage{*task, *position};
 }
 
-// Returns a pattern for the catalogue's message about full memory. Its two groups are the number of
-// the argument and the task. Deriving it from the catalogue keeps both in agreement.
+// Returns a pattern for the message about full memory in the catalogue of diagnostics. The two
+// groups of the pattern are the number of the argument and the task. The pattern is made from the
+// catalogue, so that it follows every change of the message.
 std::string out_of_memory_pattern() {
   constexpr const char* kArguments[] = {R"((\d{1,9})\b.*?)", "(.*?)"};
   std::string pattern = "^";
@@ -602,7 +604,7 @@ class Composer {
 }  // namespace
 }  // namespace guide
 
-// Returns nullopt for any other name.
+// The names stand in the order of GuideDetail. Returns nullopt for a name that is not in the list.
 std::optional<GuideDetail> guide_detail(std::string_view name) {
   constexpr std::string_view kNames[] = {"none", "execution", "explain", "suggest", "profile"};
   const auto found = std::find(std::begin(kNames), std::end(kNames), name);

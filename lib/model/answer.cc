@@ -362,7 +362,7 @@ class Reader {
   }
 
   // Reads the value of a JSON member, in which the text may stand in a fenced block. An empty value
-  // empties the segment, since a model has no other way to say so in JSON.
+  // empties the segment; in a fenced block of a reply without JSON, only the word NONE does so.
   void read_value(std::string_view label, std::string_view text) {
     const std::vector<FencedBlock> fences = fenced_blocks(text);
     if (fences.size() == 1 && fences.front().closed) text = fences.front().body;

@@ -46,7 +46,7 @@ bool will_fail_again(llm::ChatError::Code code) {
 
 }  // namespace
 
-// Also notes whether the round begins in a replay, because errors in a recorded round do not end
+// Notes whether the round begins in a replay, because errors in a recorded round do not end
 // the search.
 void Channel::begin_round() {
   ceiling_.reset();

@@ -129,7 +129,8 @@ void OutputCheck::find_usual_lines(const std::string& input, const CommandRuns::
   if (!usual_.contains(input)) usual_.emplace(input, lines_under_nothing(input, stop));
 }
 
-// Both outputs count. The correctness command does not run for the empty text.
+// The lines of standard output and of standard error count. The correctness command does not run
+// for the empty text.
 OutputCheck::Lines OutputCheck::lines_under_nothing(const std::string& input,
                                                     const CommandRuns::Stop& stop) const {
   const auto text = PlacedText::make("", commands_.options().file_suffix);
