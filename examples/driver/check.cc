@@ -18,6 +18,7 @@
 namespace driver {
 namespace {
 
+// The values of the command's options.
 struct CheckArguments {
   std::vector<std::string> files;
   std::string machine, app;
@@ -28,8 +29,9 @@ struct CheckArguments {
   bool json = false;
 };
 
-// Corrects the file and creates *diags anew for the result. For standard input, prints the
-// corrected text instead.
+// Makes the fixes that are certain, and creates *diags anew for the corrected text. For standard
+// input, prints the corrected text instead of writing a file. Returns false if the text could not
+// be written.
 bool fix_file(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   std::size_t made = 0;
   const groma::Source mended = groma::mend((*diags)->source(), &made);
@@ -65,11 +67,13 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
 
 // Checks all files together with the machine and the application. Returns the exit code.
 int run(CheckArguments options) {
+  // --time limits the reading of the application and the check together.
   const Deadline deadline(options.time.value_or(HUGE_VAL));
   options.check.stop = [&] { return deadline.over(); };
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.machine, options.app});
   check_standard_input(inputs);
+  // The machine and the application are read once for all files.
   std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
   std::optional<groma::Diagnostics> unread;
   const auto with = read_inputs(options.machine, options.app, &unread,
@@ -87,6 +91,7 @@ int run(CheckArguments options) {
   const bool to_stderr =
       options.fix && std::count(options.files.begin(), options.files.end(), "-") > 0;
   for (std::size_t i = 0; i < options.files.size(); ++i) {
+    // A file that cannot be read gives a diagnostic, and the other files are still checked.
     bool readable = read_source(options.files[i], &all[i]);
     if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
     if (readable) {

@@ -14,11 +14,13 @@
 
 namespace driver {
 
-// Options that several commands share. read_inputs() reads what --machine and --app name.
+// Adds --machine. Several commands share this option and the next ones. read_inputs() reads the
+// machine and the application that they name.
 inline void add_machine_option(CLI::App& command, std::string* machine,
                                const std::string& help = "The machine") {
   command.add_option("--machine", *machine, help)->check(not_empty)->capture_default_str();
 }
+// Adds --app and returns the option, so that a command can make it required or exclusive.
 inline CLI::Option* add_app_option(
     CLI::App& command, std::string* app,
     const std::string& help =
@@ -37,6 +39,7 @@ inline CLI::Option* add_memory_option(
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
       ->default_str("2048");
 }
+// Adds --override-layouts. The flag without a value stands for all tasks, which is stored as `*`.
 inline void add_override_layouts_flag(CLI::App& command, groma::LayoutOverrides* overrides) {
   command
       .add_flag("--override-layouts", overrides->tasks,
@@ -45,6 +48,7 @@ inline void add_override_layouts_flag(CLI::App& command, groma::LayoutOverrides*
                 "which may be given several times: those of that task alone")
       ->transform([](const std::string& task) { return task == "true" ? "*" : task; });
 }
+// Adds --json, which replaces the text on standard output by one JSON document.
 inline void add_json_flag(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "One JSON document instead of text");
 }
@@ -75,7 +79,8 @@ void add_guide(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
 void add_llm(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
-// `behind`: the words after `--`; they are filled in before the command runs.
+// In the next functions, `behind` refers to the words after `--` on the command line. main() fills
+// them in before the command runs, so `behind` must live until then.
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);

@@ -19,24 +19,30 @@
 namespace driver {
 namespace {
 
+// Set by the signal handler, which may do nothing else.
 std::atomic<bool> interrupt_seen{false};
 
+// Returns true if the file is a terminal and NO_COLOR is unset or empty.
 bool color_on(int file) {
   const char* no_color = std::getenv("NO_COLOR");
   return isatty(file) != 0 && (no_color == nullptr || *no_color == '\0');
 }
 
+// Returns the time in milliseconds of a clock that never goes backwards.
 std::int64_t now_ms() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
+// Returns the width of the terminal, or 100 if the file is not a terminal.
 int columns_of_terminal(int file) {
   winsize size{};
   if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 100;
 }
 
+// Passes log lines to spdlog. Hidden characters in a line are replaced before, and each line is
+// flushed so that it appears in the right order with other output.
 class SpdlogSink final : public groma::LogSink {
  public:
   SpdlogSink() : logger_("groma", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
@@ -68,6 +74,7 @@ bool can_rewrite_lines() {
 }
 
 int pass_on(std::string_view bytes) {
+  // A full disk may show only when the buffer is flushed.
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
   if (written && std::fflush(stdout) == 0) return kFine;
   print_error("groma: cannot write to standard output\n");
@@ -118,7 +125,8 @@ void catch_interrupts() {
   // A second Ctrl-C ends the process at once.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
-  // Signals of batch systems and of closing terminals. Ignored if they were ignored before (nohup).
+  // SIGTERM comes from batch systems, and SIGHUP from a terminal that closes. A signal that was
+  // ignored before stays ignored, as `nohup` wants it.
   for (const int signal : {SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
@@ -139,11 +147,13 @@ double Deadline::seconds_left() const {
 
 ProgressLine::ProgressLine(std::string_view what) : what_(what), begin_ms_(now_ms()) {}
 
+// Removes the line if it was ever shown.
 ProgressLine::~ProgressLine() {
   if (shown_ms_ != 0) rewrite_line("");
 }
 
-// Draws nothing in the first two seconds, and then at most ten times a second.
+// Returns false in the first two seconds, and then at most ten times a second returns true. Short
+// work therefore shows no line.
 bool ProgressLine::due() {
   constexpr std::int64_t kQuietMs = 2000, kBetweenMs = 100;
   const std::int64_t now = now_ms();

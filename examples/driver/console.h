@@ -1,4 +1,5 @@
-// Shared by all subcommands: terminals and colour, Ctrl-C, progress lines, exit codes.
+// What all subcommands share to talk to the user: terminals and colour, Ctrl-C, progress lines,
+// exit codes.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,19 @@
 
 namespace driver {
 
+// The exit codes of the command. kInterrupted is what shells report for a program that Ctrl-C
+// ended.
 enum ExitCode : int { kFine = 0, kWrongInput = 1, kWrongUsage = 2, kInterrupted = 130 };
 
 // Return true if the stream is a terminal and NO_COLOR is unset or empty.
 bool color_on_stdout();
 bool color_on_stderr();
+// Returns the width of the terminal on standard output, or 100 if there is none.
 int terminal_columns();
 // Returns true if a line on standard error can be overwritten: standard error is a terminal that is
 // not dumb.
 bool can_rewrite_lines();
+// Returns the width of the terminal on standard error, or 100 if there is none.
 std::size_t error_columns();
 
 using groma::visible;
@@ -72,26 +77,29 @@ class Deadline {
  public:
   explicit Deadline(double seconds);
   bool over() const;
-  double seconds_left() const;  // 0 after the end
+  // Returns 0 after the end.
+  double seconds_left() const;
 
  private:
   std::int64_t end_ms_;
 };
 
-// A progress line on standard error, for work that takes longer than two seconds. Shown only on a
-// terminal.
+// A progress line on standard error, for work that takes longer than two seconds. The line is shown
+// only on a terminal, and the destructor removes it.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string_view what);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
+  // Shows how much of the work is done. `all` must be above 0.
   void update(std::int64_t done, std::int64_t all);
-  // For work of unknown size: shows the current state and the elapsed time.
+  // Shows the current state and the elapsed time. This is for work of unknown size.
   void update(std::string_view state);
 
  private:
-  bool due();  // true if the line should be drawn again now
+  // Returns true if the line should be drawn again now.
+  bool due();
   void show(std::string_view state);
 
   std::string what_;

@@ -13,6 +13,7 @@
 namespace driver {
 namespace {
 
+// The values of the command's options.
 struct EmitArguments {
   std::string file;
   std::string out;

@@ -18,6 +18,7 @@
 namespace driver {
 namespace {
 
+// The values of the command's options.
 struct ExplainArguments {
   std::string file, machine = "p100x4", app, log;
   groma::ExplainQuery query;
@@ -44,6 +45,7 @@ void check_usage(const ExplainArguments& options) {
   check_standard_input({options.file, options.machine, options.app, options.log});
 }
 
+// A longer line cannot come from a log. The limit bounds the memory for an endless line.
 constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
 
 // Adds the log file to `reader`. Returns false, with the reason on standard error, if the file
@@ -51,6 +53,7 @@ constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
 bool add_log(const std::string& path, groma::MapperLogReader& reader) {
   std::size_t line_bytes = 0;
   bool endless = false;
+  // `line_bytes` is the length of the line that is not complete yet.
   const auto hear = [&](std::string_view piece) {
     const std::size_t end = piece.rfind('\n');
     line_bytes = end == piece.npos ? line_bytes + piece.size() : piece.size() - end - 1;
@@ -73,6 +76,7 @@ std::optional<groma::MapperLog> read_log(const std::string& path) {
   groma::MapperLogReader reader;
   if (!add_log(path, reader)) return std::nullopt;
   std::int64_t absent = 0;
+  // The log says how many processes the run had. Logs beside the first one are read if they exist.
   const std::int64_t others = reader.missing_processes();
   for (std::int64_t n = 1; n <= others && path != "-"; ++n) {
     const std::string other = fmt::format("{}.{}", path, n);
@@ -122,6 +126,7 @@ int run(const ExplainArguments& options) {
   const auto with = read_inputs(options.machine, options.app, &diags,
                                 {.override_layouts = options.override_layouts});
   if (!with) return fail(*diags, options.json);
+  // --as-mapping needs only the default mapper.
   if (options.as_mapping) {
     if (!options.file.empty()) {
       print_error(fmt::format("note: `{}` is not read: this is what the default mapper decides\n",
@@ -137,6 +142,8 @@ int run(const ExplainArguments& options) {
   const auto explanation = groma::explain(*bound, *with->workload, options.query, *diags);
   if (!explanation) return fail(*diags, options.json);
   const groma::Program& program = bound->program();
+  // With --log, the decisions of the simulated run and those of the real run are shown one after
+  // the other.
   std::optional<groma::LogExplanation> logged;
   if (!options.log.empty()) {
     const auto log = read_log(options.log);

@@ -13,6 +13,7 @@
 namespace driver {
 namespace {
 
+// The values of the command's options.
 struct FormatArguments {
   std::vector<std::string> files;
   bool check = false;
@@ -20,7 +21,9 @@ struct FormatArguments {
   bool in_place = false;
 };
 
-// Formats one file: prints the text, the difference or the name, or rewrites the file.
+// Formats one file. Prints the formatted text, the difference or the name of the file, or rewrites
+// the file, as the options say. Returns kWrongInput for a file with errors, and with --check also
+// for a file that is not formatted.
 int format_one(const std::string& path, const FormatArguments& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<std::string> text;
@@ -47,6 +50,7 @@ int format_one(const std::string& path, const FormatArguments& options) {
   return options.diff ? kFine : print(*text);
 }
 
+// Formats all files, also after one has failed. Returns the worst exit code.
 int run(const FormatArguments& options) {
   int worst = kFine;
   for (const std::string& path : options.files) worst = std::max(worst, format_one(path, options));

@@ -12,6 +12,7 @@
 namespace driver {
 namespace {
 
+// The values of the command's options.
 struct GuideArguments {
   std::vector<std::string> logs;
   std::string detail = "profile", program, profile;
@@ -20,12 +21,13 @@ struct GuideArguments {
   bool timed_out = false, strict = false, json = false;
 };
 
-// Facts about the run besides its output.
+// What the command knows about the run in addition to its output.
 struct Known {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> program;
   std::optional<groma::ProfileFacts> profile;
-  // Instead of a profile: the log of the failed run of --profile.
+  // The output of the failed run, if the file of --profile describes a failed run. Such a run has
+  // no profile.
   std::optional<std::string> failure;
 };
 
@@ -68,6 +70,7 @@ int run(const GuideArguments& options) {
   if (options.logs.empty() && !options.exit_code && !options.timed_out && options.profile.empty()) {
     throw CLI::ValidationError("LOG", "nothing to look at: name a log (`-` is standard input)");
   }
+  // The user's own rules come before the built-in ones.
   catch_interrupts();
   std::vector<groma::Source> own;
   for (const std::string& path : options.rules) {
@@ -80,6 +83,7 @@ int run(const GuideArguments& options) {
   Known known;
   if (const auto error = read_known(options, &known)) return refuse(*error);
 
+  // Read the logs block by block. The output of a running program may be piped in.
   groma::GuideReader reader(*rules);
   bool readable = true;
   for (const std::string& path : options.logs) {
@@ -90,9 +94,11 @@ int run(const GuideArguments& options) {
     });
     readable = read && readable;
   }
-  if (!readable) return kWrongInput;  // feedback on a part of the logs may be wrong
+  // Feedback on a part of the logs may be wrong.
+  if (!readable) return kWrongInput;
   groma::GuideContext context;
   context.exit_code = options.exit_code;
+  // The output of a failed simulated run counts as another log.
   if (known.failure) {
     if (options.logs.size() > 1) reader.begin(options.profile);
     reader.read(*known.failure);

@@ -21,6 +21,7 @@
 namespace driver {
 namespace {
 
+// Returns a size in GiB or MiB with four digits.
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::int64_t kGib = std::int64_t{1} << 30, kMib = std::int64_t{1} << 20;
   if (bytes >= kGib)
@@ -48,6 +49,7 @@ std::string describe_node(const groma::NodeType& node) {
   for (const groma::MemoryGroup& group : node.memories) {
     text += fmt::format("  {} {} of {}", group.count, name_of(group.kind),
                         bytes_text(group.capacity_bytes));
+    // Name the kinds of processors that can address this memory.
     std::vector<std::string_view> kinds;
     for (const groma::Affinity& affinity : node.affinities) {
       if (affinity.memory == group.kind) kinds.push_back(name_of(affinity.processor));
@@ -70,6 +72,7 @@ std::string describe_node(const groma::NodeType& node) {
 // Describes the node types of a machine, and the parameters if it is a preset.
 std::string describe_machine(const std::string& spec, const groma::Machine& machine) {
   std::string text = fmt::format("{}: {}\n", machine.name(), machine.description());
+  // Nodes of the same type are described once, with their number.
   std::map<std::uint32_t, std::int64_t> counts;
   for (std::uint32_t type : machine.nodes()) ++counts[type];
   for (const auto& [type, count] : counts) {
@@ -127,6 +130,7 @@ int run_strategies(const std::string& name, bool json) {
   return kWrongInput;
 }
 
+// The values of the options of `groma grammar`.
 struct GrammarOptions {
   std::string format = "ebnf", app, machine;
 };

@@ -23,7 +23,8 @@ namespace driver {
 
 namespace fs = std::filesystem;
 
-// Reads the file in blocks of 256 KB.
+// Reads in blocks of 256 KiB. A read that a signal interrupted is repeated, unless the signal was
+// Ctrl-C.
 bool read_pieces(const std::string& path, const std::function<bool(std::string_view)>& hear) {
   const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   auto bytes = std::make_unique<std::array<char, std::size_t{256} << 10>>();
@@ -67,12 +68,14 @@ std::optional<groma::BoundProgram> read_mapping(const std::string& path,
 std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
                                                 std::optional<groma::Diagnostics>* diags) {
   diags->emplace(groma::Source("the default mapper", ""));
-  groma::Diagnostics empty((*diags)->source());  // drops the warning that there are no statements
+  // Compiling an empty source warns that there are no statements. This warning is dropped.
+  groma::Diagnostics empty((*diags)->source());
   return groma::bind(groma::compile(empty.source(), empty), machine, **diags);
 }
 
 std::string not_empty(const std::string& text) { return text.empty() ? "it is empty" : ""; }
 
+// The option parser itself accepts only numbers, so only `nan` and `inf` remain to be rejected.
 std::string is_number(const std::string& text) {
   return text.find_first_of("nN") == text.npos ? "" : "it is not a number";
 }
@@ -124,6 +127,7 @@ void check_written(const std::vector<WrittenFile>& written, const std::vector<st
   for (auto each = written.begin(); each != written.end(); ++each) {
     if (each->path.empty() || each->path == "-") continue;
     for (const std::string& spec : read) {
+      // An application may be given as FILE:n=4, so the part before the colon is compared, too.
       for (const std::string& path : {spec, spec.substr(0, spec.rfind(':'))}) {
         std::error_code code;
         if (!fs::exists(path, code) || !same_file(each->path, path)) continue;
@@ -161,7 +165,9 @@ std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) 
 
 namespace {
 
-// Reports why the machine or application that an option names is unusable.
+// Reports why the machine or application that an option names cannot be used. `unknown` is the id
+// of the diagnostic for an unknown name, and `otherwise` the id for all other mistakes. Creates
+// *diags.
 std::nullopt_t refuse_input(const std::string& spec, const groma::Error& error,
                             groma::DiagId unknown, groma::DiagId otherwise,
                             std::optional<groma::Diagnostics>* diags) {
@@ -212,6 +218,7 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
     if (error.code == groma::Error::Code::kStopped) {
       error.message = "reading it takes longer than `--time` allows";
     }
+    // A common mistake is to pass a mapping as the application.
     if (error.help.empty() && app.ends_with(".mapper")) {
       error.help =
           "an application is JSON or a benchmark's name; a mapping is what `run` and "

@@ -1,5 +1,5 @@
-// Shared by all subcommands: the inputs that options name, checks of option values, and the files
-// that a command writes.
+// What all subcommands share to read and write: the inputs that options name, checks of option
+// values, and the files that a command writes.
 #pragma once
 
 #include <functional>
@@ -30,23 +30,29 @@ std::string shown_name(const std::string& spec);
 // The inputs that `--machine M` and `--app A` name. Each is empty if its option is empty.
 struct Inputs {
   std::optional<groma::Machine> machine;
-  std::optional<groma::Application> app;  // its parameters are not set yet
+  // The application, before its parameters get values.
+  std::optional<groma::Application> app;
+  // The same application with the values of its parameters.
   std::optional<groma::Workload> workload;
 };
+// How read_inputs() reads an application.
 struct ReadOptions {
-  // Called repeatedly while the application is read; true: stop; null: never stop.
+  // Called repeatedly while the application is read. Reading stops when it returns true. An empty
+  // function never stops it.
   std::function<bool()> stop = {};
-  // The demands of the program's own mapper on the layouts of these tasks are dropped.
+  // Names the tasks for which Layout statements may contradict the application. What the program's
+  // own mapper demands for the layouts of these tasks is dropped.
   groma::LayoutOverrides override_layouts = {};
 };
-// Returns nothing, with the reason in `*diags`, if an input cannot be read. `*diags` is created by
-// this function.
+// Reads the machine and the application that the two options name. Returns nullopt, with the reason
+// in `*diags`, if an input cannot be read. This function creates `*diags`.
 std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
                                   std::optional<groma::Diagnostics>* diags,
                                   const ReadOptions& options = {});
 
-// Returns the program at `path`, bound to the machine. Returns nothing, with the reason in
-// `*diags`, if that fails. `*diags` is created by this function and sends its prints to log().
+// Returns the program at `path`, bound to the machine. Returns nullopt, with the reason in
+// `*diags`, if that fails. This function creates `*diags`. The program's `print` statements go to
+// log().
 std::optional<groma::BoundProgram> read_mapping(const std::string& path,
                                                 const groma::Machine& machine,
                                                 std::optional<groma::Diagnostics>* diags);
@@ -60,9 +66,12 @@ std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
 std::string not_empty(const std::string& text);
 // Rejects `nan`, which would pass every range check.
 std::string is_number(const std::string& text);
-std::string is_count(const std::string& text);    // accepts integers from 0 to below 10^18
-std::string is_seed(const std::string& text);     // accepts unsigned integers of 64 bits
-std::string is_above_0(const std::string& text);  // accepts finite numbers above 0
+// Accepts integers from 0 to below 10^18.
+std::string is_count(const std::string& text);
+// Accepts unsigned integers of 64 bits.
+std::string is_seed(const std::string& text);
+// Accepts finite numbers above 0.
+std::string is_above_0(const std::string& text);
 
 // Fails with wrong usage if more than one input is standard input, which can be read only once.
 // Standard input is written `-`, or also `-:n=4` for an application.

@@ -1,4 +1,5 @@
-// json_list(): the names of what comes with Groma, for scripts.
+// json_list() writes the names of the machines, applications and strategies that come with Groma,
+// for scripts.
 #pragma once
 
 #include <nlohmann/json.hpp>

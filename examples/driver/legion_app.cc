@@ -77,6 +77,7 @@ void check_flags(const std::string& app, const groma::Workload& workload,
           "--", fmt::format("`{}` is a parameter of {}, not a flag of Legion: --app {}:{}={}", flag,
                             name, name, parameter, value.empty() ? std::to_string(given) : value));
     }
+    // Legion reads what follows such a flag as a number, and takes 0 for any other word.
     if (std::find(std::begin(kAmounts), std::end(kAmounts), flag) == std::end(kAmounts)) continue;
     if (!value.empty() && std::isdigit(static_cast<unsigned char>(value.front())) != 0) continue;
     throw CLI::ValidationError(
@@ -85,7 +86,7 @@ void check_flags(const std::string& app, const groma::Workload& workload,
   }
 }
 
-// A flag that is not given has Legion's default value.
+// Uses Legion's default value for each flag that is not given.
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) {
   const auto value = [&](const char* flag, std::int64_t otherwise) {
     const auto at = std::find(flags.begin(), flags.end(), flag);

@@ -19,8 +19,8 @@ groma::Result<std::string> own_library();
 // of a simulated machine and do not suit this computer.
 std::string for_this_computer(const std::string& app);
 
-// Adds a number of CPUs to Legion's flags: all CPUs of this computer, unless `flags` already gives
-// a number.
+// Adds `-ll:cpu` with the number of all CPUs of this computer to Legion's flags, unless the flags
+// already contain it.
 std::vector<std::string> with_cpus(std::vector<std::string> flags);
 // Fails with wrong usage if a flag after `--` names a parameter of `app`, because the program would
 // then use another value than the report says. Also fails if a flag that sets Legion's resources
@@ -31,9 +31,9 @@ void check_flags(const std::string& app, const groma::Workload& workload,
 // those of the default preset.
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags);
 
-// Returns the path of the application's program. Fails if the application is not a benchmark, if
-// the benchmark was not written for Legion, or if this build does not include Legion. Then
-// `for_others` ends the help: it says what to do with any other program.
+// Returns the path of the Legion program of the application `app`. Fails if `app` is not a
+// benchmark, if the benchmark was not written for Legion, or if this build does not include Legion.
+// `for_others` is the end of the error's help: it says what to do with any other program.
 groma::Result<std::string> legion_program(const std::string& app, const std::string& for_others);
 // Returns the program's command-line arguments for these parameters, such as `-n 512`.
 std::vector<std::string> parameters_of(const groma::Workload& workload);

@@ -12,12 +12,13 @@
 namespace driver {
 namespace {
 
+// The values of the options of `groma llm check`.
 struct ChatCheckArguments {
   ChatArguments chat;
   bool strict = false, json = false;
 };
 
-// Reports an Error or a ChatError.
+// Reports an Error or a ChatError, as text or as JSON. Returns kWrongInput.
 template <typename E>
 int refuse_check(const E& error, bool json) {
   if (!json) return refuse(error.message, error.help);
@@ -29,7 +30,8 @@ int refuse_check(const E& error, bool json) {
 int run_check(const ChatCheckArguments& arguments) {
   catch_interrupts();
   groma::llm::ChatOptions options;
-  options.attempts = 3;  // few, because a person waits for the result
+  // Few attempts are made, because a person waits for the result.
+  options.attempts = 3;
   auto client = make_chat_client(arguments.chat, std::move(options));
   if (!client) return refuse_check(client.error(), arguments.json);
   const auto check =
@@ -81,6 +83,7 @@ groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& argu
   options.log = &log();
   if (!arguments.price.empty())
     options.price = groma::llm::parse_chat_price(arguments.price).value();
+  // A replay does not call the endpoint, so it needs no key.
   if (arguments.replay.empty()) {
     auto key = groma::llm::find_chat_key(arguments.key_file);
     if (!key) return key.error();

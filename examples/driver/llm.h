@@ -10,11 +10,14 @@
 
 namespace driver {
 
+// The values of the options that add_chat_options() adds. An empty text or nullopt stands for an
+// option that is not given.
 struct ChatArguments {
   std::string endpoint, api = "openai", model, key_file, price, record, replay;
   std::optional<double> temperature;
 };
 
+// Adds --endpoint, --api, --model, --key-file, --price, --record, --replay and --temperature.
 void add_chat_options(CLI::App& command, ChatArguments* arguments);
 
 // Makes a client with the API key from the key file or from GROMA_API_KEY. Failed attempts are
@@ -22,7 +25,8 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments);
 groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& arguments,
                                                        groma::llm::ChatOptions options = {});
 
-// Returns a watch that ends a call on Ctrl-C. Call catch_interrupts() first.
+// Returns a watch that ends a call to the model when Ctrl-C is pressed. Call catch_interrupts()
+// first.
 groma::llm::ChatClient::Watch chat_watch();
 
 }  // namespace driver

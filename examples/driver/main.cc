@@ -76,7 +76,9 @@ void say_unexpected(const CLI::App& app, const std::string& command, bool divide
 }  // namespace
 
 int main(int argc, char** argv) {
-  signal(SIGCHLD, SIG_DFL);  // otherwise the end of a child process goes unnoticed
+  // A parent may have set SIGCHLD to be ignored. Then the end of a child process would go
+  // unnoticed.
+  signal(SIGCHLD, SIG_DFL);
   int exit_code = driver::kFine;
   CLI::App app("Decides where the tasks and data of a parallel program go.", "groma");
   app.set_version_flag("--version", fmt::format("groma {}", groma::kVersion));
@@ -104,6 +106,7 @@ int main(int argc, char** argv) {
   driver::add_place(app, &exit_code);
   driver::add_explain(app, &exit_code);
   driver::add_diff(app, &exit_code);
+  // The callbacks of these commands refer to `behind`, which is filled in below before app.parse().
   std::vector<std::string> behind;
   driver::add_run(app, behind, &exit_code);
   driver::add_record(app, behind, &exit_code);
@@ -124,14 +127,16 @@ int main(int argc, char** argv) {
   }
   // Arguments after `--` belong to the program, whatever they look like.
   const std::string command = arguments.empty() ? "" : arguments.front();
-  bool divided = true;  // the command allows `--`
+  // `divided` is false if the command takes words after `--` and the user did not write `--`.
+  bool divided = true;
   if (command == "run" || command == "record" || command == "tune") {
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     divided = dashes != arguments.end();
     if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());
   }
-  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
+  // CLI11 expects the arguments in reverse order.
+  std::reverse(arguments.begin(), arguments.end());
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
@@ -143,7 +148,8 @@ int main(int argc, char** argv) {
       return driver::kWrongUsage;
     }
     std::ostringstream out, err;
-    const bool asked = app.exit(error, out, err) == 0;  // help or the version was requested
+    // `asked` is true if the user requested the help or the version.
+    const bool asked = app.exit(error, out, err) == 0;
     driver::print_error(err.str());
     return asked ? driver::print(out.str()) : driver::kWrongUsage;
   } catch (const std::bad_alloc&) {

@@ -10,6 +10,7 @@
 namespace driver {
 namespace {
 
+// The values of the command's options.
 struct MappingDiffArguments {
   std::vector<std::string> files;
   std::string machine = "p100x4", app;
@@ -30,6 +31,7 @@ int run(MappingDiffArguments options) {
                                 {options.simulate.stop, options.override_layouts});
   if (interrupted()) return kInterrupted;
   if (!with) return fail(*diags_a, options.json);
+  // A single mapping is compared with the default mapper.
   const bool alone = options.files.size() == 1;
   const auto a = alone ? bind_default(*with->machine, &diags_a)
                        : read_mapping(options.files.front(), *with->machine, &diags_a);
@@ -37,6 +39,7 @@ int run(MappingDiffArguments options) {
   const auto b = read_mapping(options.files.back(), *with->machine, &diags_b);
   if (!b) return fail(*diags_b, options.json);
   groma::check_nodes(*with->machine, *with->app, *diags_b);
+  // Each difference is tried in the simulator, which may take long.
   std::optional<ProgressLine> line("comparing");
   const auto diff = groma::diff(*a, *b, *with->workload, options.simulate, *diags_a, *diags_b,
                                 [&line](std::int64_t done, std::int64_t all) {

@@ -15,13 +15,14 @@
 namespace driver {
 namespace {
 
+// The values of the command's options. Empty texts stand for options that are not given.
 struct PlaceArguments {
   std::string file, machine = "p100x4", app, domain, lower, task, function, from, parent, svg;
   bool trace = false;
   bool json = false;
 };
 
-// Parses integers that are divided by `separator`.
+// Parses integers that are separated by `separator`. Fails with wrong usage for anything else.
 std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_view text,
                                         char separator) {
   std::vector<std::int64_t> numbers;
@@ -87,6 +88,7 @@ groma::PlaceQuery parse_query(const PlaceArguments& options) {
 // the launch has there. If there is none, reports the reason and returns the exit code.
 std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Workload& workload,
                                bool json, groma::PlaceQuery& query, groma::Diagnostics& diags) {
+  // The first call may warn about other tasks. Its diagnostics are dropped.
   groma::Diagnostics of_others(diags.source());
   const groma::ExplainQuery task{query.task, ""};
   const auto explained = groma::explain(bound, workload, task, of_others);
@@ -94,7 +96,8 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
     static_cast<void>(groma::explain(bound, workload, task, diags));  // reports the reason
     return fail(diags, json);
   }
-  std::optional<std::string> parent;  // the parent of a launch of the task as a single task
+  // If the task is launched only as a single task: the task that launches it.
+  std::optional<std::string> parent;
   for (const groma::ExplainedTask& each : explained->tasks) {
     for (const groma::ExplainedLaunch& launch : each.launches) {
       if (!launch.is_index && launch.depth > 0) parent = launch.parent;
@@ -131,6 +134,7 @@ int run(const PlaceArguments& options) {
   if (!with) return fail(*diags, options.json);
   const auto bound = read_mapping(options.file, *with->machine, &diags);
   if (!bound) return fail(*diags, options.json);
+  // With --app, the launch domain is taken from the application.
   const bool launched = options.domain.empty() && options.parent.empty();
   if (launched) {
     const auto failed = find_launch(*bound, *with->workload, options.json, query, *diags);

@@ -28,13 +28,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNotes = 40;  // limit on the notes that are shown
+// The limit on the notes that are shown.
+constexpr std::size_t kMostNotes = 40;
 // Time limit for a trial run of the recorded application in the embedded runtime.
 constexpr double kMostTrySeconds = 10;
 
+// The values of the command's options.
 struct RecordArguments {
   std::string out;
-  std::string map;  // path of the mapping; empty: the program's own mapping is used
+  // The path of the mapping. If it is empty, the program's own mapper decides.
+  std::string map;
   ProgramArguments program;
 };
 
@@ -79,12 +82,15 @@ std::string as_typed(const std::vector<std::string>& words) {
   return typed;
 }
 
-// Result of trying an application in the embedded runtime under its default mapping.
+// The result of a trial run of the recorded application in the embedded runtime under the default
+// mapper. Both texts are empty if the trial succeeded.
 struct Tried {
-  std::string refused;  // why it does not run; empty: no reason was found
-  std::string unsure;   // why the trial was incomplete
+  // Why the application does not run.
+  std::string refused;
+  std::string unsure;  // why the trial was incomplete
 };
 
+// Returns the message with the id of the diagnostic.
 std::string words_of(const groma::Diagnostic& diagnostic) {
   return fmt::format("{} [{}]", diagnostic.message, groma::name_of(diagnostic.id));
 }
@@ -105,6 +111,7 @@ Tried try_out(const groma::Application& app, const std::string& machine) {
     if (diagnostic.id == groma::DiagId::kCheckIncomplete) unsure = words_of(diagnostic);
   }
   if (unsure.empty()) return {};
+  // The check was incomplete, so a run decides. A run that ends early proves nothing.
   const Deadline deadline(kMostTrySeconds);
   groma::SimulateOptions options;
   options.stop = [&] { return interrupted() || deadline.over(); };
@@ -118,7 +125,8 @@ Tried try_out(const groma::Application& app, const std::string& machine) {
   return {result.refusals.empty() ? result.raw : words_of(result.refusals.front().diagnostic), {}};
 }
 
-// Saves the recording in the folder for temporary files after it could not be written.
+// Saves the recording in the folder for temporary files. This is called when the recording could
+// not be written to its own file, so that a long run is not lost. Returns the exit code.
 int keep(const std::string& json, const groma::Error& error) {
   const int code = refuse(error);
   std::error_code ignored;
@@ -143,6 +151,7 @@ int run(const RecordArguments& options) {
     mapping = groma::compile(diags->source(), *diags);
     if (diags->has_errors()) return fail(*diags, false);
   }
+  // Without --out, an existing file is not replaced.
   const std::string name = groma::program_name(options.program.words);
   const std::string out = options.out.empty() ? name + ".json" : options.out;
   std::error_code code;
@@ -156,6 +165,7 @@ int run(const RecordArguments& options) {
   if (const auto error = unwritable({{"--out", out}})) return refuse(*error);
   auto run = program_run(options.program);
   if (!run) return refuse(run.error());
+  // The library in the program writes its events to a temporary folder.
   static_cast<void>(fs::temp_directory_path(code));
   const auto folder = groma::ScratchFolder::make();
   if (code || !folder) {
@@ -171,6 +181,7 @@ int run(const RecordArguments& options) {
     return kWrongInput;
   }
   if (result->recorded_elsewhere) return kFine;
+  // Turn the events into an application, and show what could not be described.
   const auto text = groma::read_regular_file(run->record_file, groma::kMaxRecordedBytes);
   if (!text) return refuse("the run left nothing behind: Legion did not come to its end", "");
   const auto recording = groma::recorded_application(*text, name);
@@ -186,6 +197,7 @@ int run(const RecordArguments& options) {
   if (out == "-") return hearing.unheard() ? kWrongInput : print(json);
   if (const auto error = groma::write_file(out, json)) return keep(json, *error);
   if (hearing.unheard()) return kWrongInput;
+  // Try the application, so that the user learns now whether a search can use it.
   const std::string machine = result->machine.empty() ? "local" : result->machine;
   const Tried tried = try_out(recording->app, machine);
   if (!tried.unsure.empty()) print_error(fmt::format("groma: {}\n", visible(tried.unsure)));

@@ -21,8 +21,10 @@
 namespace driver {
 namespace {
 
+// The default of --time in seconds when --fit is given.
 constexpr double kMostFitSeconds = 300;
 
+// The values of the command's options.
 struct RunArguments {
   std::string file, machine = "p100x4", app;
   groma::SimulateOptions simulate;
@@ -30,7 +32,9 @@ struct RunArguments {
   std::vector<std::string> grow;
   std::optional<double> time;
   std::string on = "simulator";
-  MapArguments map;  // for --on legion and --map; a simulated run uses only its `files`
+  // For --on legion and --map. A simulated run uses only `map.files` and
+  // `map.program.override_layouts`.
+  MapArguments map;
   bool json = false;
 };
 
@@ -38,6 +42,7 @@ struct RunArguments {
 // in `diags`.
 std::optional<groma::Fit> find_fit(const groma::Application& app, const groma::RunWorkload& run,
                                    const RunArguments& options, groma::Diagnostics& diags) {
+  // The parameters to grow are those of --grow, or those by which the application's sizes differ.
   groma::Result<std::vector<std::string>> parameters =
       options.grow.empty() ? groma::growing_parameters(app)
                            : groma::Result<std::vector<std::string>>(options.grow);
@@ -66,6 +71,8 @@ int run(RunArguments options) {
     return refuse(*error);
   }
   catch_interrupts();
+  // --time limits the whole command. The simulator calls `stop` regularly, and each call updates
+  // the progress line.
   const Deadline deadline(options.time.value_or(options.fit ? kMostFitSeconds : HUGE_VAL));
   std::optional<ProgressLine> line("running");
   std::string at;
@@ -88,6 +95,7 @@ int run(RunArguments options) {
   }
   groma::GuidedRun guided{&*with->workload, shared, bound ? &*bound : nullptr, options.simulate,
                           &*diags};
+  // A mapping with errors is not run. The guide explains the errors instead.
   if (!bound && !options.file.empty()) {
     const groma::Feedback feedback = groma::guide_run(guided);
     if (options.json) {
@@ -98,6 +106,7 @@ int run(RunArguments options) {
     }
     return kWrongInput;
   }
+  // Runs a workload under the mapping, or under the default mapper if there is no mapping.
   const auto run_it = [&](const groma::Workload& of, const groma::SimulateOptions& how,
                           groma::Diagnostics& why) {
     return bound ? groma::run(*bound, of, how, why, &log())
@@ -115,13 +124,16 @@ int run(RunArguments options) {
       groma::words_of(*with->workload, *with->machine, bound ? &bound->program() : nullptr);
   std::optional<groma::Profile> profile;
   if (result.ok()) profile = groma::make_profile(result.record);
+  // The guide gives advice on the result. It may try changes in the simulator.
   guided.result = &result;
   guided.profile = profile ? &*profile : nullptr;
   groma::GuideLimits limits;
-  limits.tasks = std::max(limits.tasks, result.tasks);  // a trial may take as long as the run did
+  // A trial may take as long as the run did.
+  limits.tasks = std::max(limits.tasks, result.tasks);
   const groma::Feedback feedback = groma::guide_run(guided, limits);
   bool fine = !profile || write_files(*profile, words, options.map.files);
   std::optional<groma::Fit> fit;
+  // --fit runs the application many times with other sizes, and without a record.
   if (options.fit && memory_decides(result)) {
     groma::SimulateOptions how = options.simulate;
     how.record = false;
@@ -134,6 +146,7 @@ int run(RunArguments options) {
     fit = find_fit(*with->app, quietly, options, *diags);
     fine = fine && fit;
   }
+  // The progress line must be gone before anything is printed.
   line.reset();
   if (!options.json) show_diagnostics(*diags);
   const groma::Profile* shown = profile ? &*profile : nullptr;
@@ -147,7 +160,8 @@ int run(RunArguments options) {
   return result.ok() && fine ? kFine : kWrongInput;
 }
 
-// Runs and measures the Legion program of the benchmark.
+// Runs the Legion program of the benchmark that --app names, under the mapping. The parameters of
+// the application become arguments of the program.
 int run_on_legion(RunArguments options) {
   check_standard_input({options.file, options.app});
   const auto program = legion_program(options.app, "`groma run --map FILE -- PROGRAM` takes any");

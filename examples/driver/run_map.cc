@@ -87,7 +87,8 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
     }
     run.library = *std::move(library);
   }
-  run.timeout_ms = static_cast<std::int64_t>(std::ceil(arguments.timeout_s * 1000));  // 0: none
+  // The value 0 stands for no limit.
+  run.timeout_ms = static_cast<std::int64_t>(std::ceil(arguments.timeout_s * 1000));
   run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
                : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
                                              : groma::ProgramRun::Checks::kFirst;
@@ -162,7 +163,8 @@ int run_under_mapping(const MapArguments& arguments) {
     return fail(*diags, arguments.json);
   }
   const groma::Program mapping = groma::compile(diags->source(), *diags);
-  if (arguments.file.empty()) diags->clear();  // drops the warning that there are no statements
+  // Drops the warning that there are no statements.
+  if (arguments.file.empty()) diags->clear();
   if (diags->has_errors()) {
     if (!arguments.json) return fail(*diags, false);
     print(groma::check_failed_json(*diags));
@@ -179,6 +181,7 @@ int run_under_mapping(const MapArguments& arguments) {
   run->app = arguments.app;
   run->profile = arguments.profile || arguments.files.any();
   run->log_file = arguments.log;
+  // With --json, standard output is kept for the JSON. A benchmark's own output is not shown.
   const Hearing hearing(*run, arguments.json             ? Output::kToErrors
                               : arguments.app == nullptr ? Output::kOn
                                                          : Output::kNowhere);
@@ -187,6 +190,7 @@ int run_under_mapping(const MapArguments& arguments) {
   if (!result) return refuse(result.error());
   if (run->profile) say_runs(*result, "the profile is");
   if (!run->log_file.empty()) say_runs(*result, "the log is");
+  // A run that succeeded but gave no record counts as a failure if a profile was requested.
   std::optional<groma::Profile> profile;
   const groma::ProfileWords words = groma::words_of(*run, mapping);
   if (result->record != nullptr) profile = groma::make_profile(result->record);
@@ -202,7 +206,7 @@ int run_under_mapping(const MapArguments& arguments) {
     text = groma::draw(*result, mapping, *run, shown, color_on_stdout());
     if (arguments.app != nullptr) {
       text = time + text;
-    } else if (!time.empty()) {  // standard output has the program's output
+    } else if (!time.empty()) {
       print_error(fmt::format("{}{}", groma::kOwnLine, time));
     }
   }

@@ -17,12 +17,17 @@ namespace driver {
 
 // A Legion program and how it is run.
 struct ProgramArguments {
-  std::vector<std::string> words;  // the program and its arguments
+  // The program and its arguments.
+  std::vector<std::string> words;
   // Path of the preload library; empty: the library that belongs to this command.
   std::string library;
+  // When Legion checks the decisions of the mapping: "first", "always" or "never".
   std::string checks = "first";
+  // The run is ended after this time in seconds. 0 stands for no limit.
   double timeout_s = 600;
-  std::vector<std::string> same;  // which lines are results; empty: all lines
+  // Patterns for the lines of the output that are results. If there is none, all lines are results.
+  std::vector<std::string> same;
+  // Two numbers that are not integers are equal if they differ by at most this fraction.
   double tolerance = groma::ResultsOptions().tolerance;
   groma::LayoutOverrides override_layouts;
 };
@@ -39,11 +44,11 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments);
 // Returns the options that --same and --tolerance set.
 groma::ResultsOptions results_options(const ProgramArguments& arguments);
 
-// Where the standard output of a run goes while the program runs. Its standard error goes to
-// standard error of this command.
+// Says where the standard output of the program goes while it runs: to standard output, to standard
+// error, or nowhere. The program's standard error always goes to standard error of this command.
 enum class Output : std::uint8_t { kOn, kToErrors, kNowhere };
-// Directs a run's output to `output`. The run ends on Ctrl-C, and also when the reader of the
-// output closes the pipe (unheard() is then true).
+// Directs the output of a run to `output`. The run ends on Ctrl-C. It also ends when the reader of
+// the output closes the pipe; unheard() is then true. This object must outlive the run.
 class Hearing {
  public:
   Hearing(groma::ProgramRun& run, Output output);
@@ -55,10 +60,12 @@ class Hearing {
   bool unheard_ = false;
 };
 
-// If more than one Legion process ran, prints that `what` ("the log is") comes from one of them.
+// If the program started Legion more than once, prints a note that `what` ("the log is") comes from
+// one of these runs.
 void say_runs(const groma::ProgramResult& result, std::string_view what);
 
-// The files that a profile is written to, besides what is printed. Empty: no file.
+// The files that a profile is written to, in addition to standard output. An empty path stands for
+// no file.
 struct ProfileFiles {
   std::string trace, report;
   bool any() const { return !trace.empty() || !report.empty(); }
@@ -67,13 +74,19 @@ struct ProfileFiles {
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
                  const ProfileFiles& files);
 
+// What run_under_mapping() runs and what it writes.
 struct MapArguments {
-  std::string file;  // path of the mapping; empty: no mapping, the default mapper decides
+  // The path of the mapping. If it is empty, there is no mapping and the default mapper decides.
+  std::string file;
   ProgramArguments program;
-  const groma::Workload* app = nullptr;  // describes what the program does; null: unknown
-  bool profile = false;                  // print the profile as well
-  ProfileFiles files;                    // files for the profile
-  std::string log;                       // file for the decisions of the mappers
+  // The application that describes what the program does. Null if there is none.
+  const groma::Workload* app = nullptr;
+  // Print the profile as well.
+  bool profile = false;
+  // The files for the profile.
+  ProfileFiles files;
+  // The file for the decisions of the mappers. Empty for no file.
+  std::string log;
   bool json = false;
 };
 

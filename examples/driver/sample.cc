@@ -11,12 +11,15 @@
 namespace driver {
 namespace {
 
+// The values of the command's options.
 struct SampleArguments {
   std::string machine = "p100x4", app, grain = "regions";
   std::uint64_t seed = 0;
   groma::LayoutOverrides override_layouts;
 };
 
+// Prints a mapping that is drawn at random. Layout statements that would contradict the application
+// are left out of it. Returns the exit code.
 int run(const SampleArguments& options) {
   check_standard_input({options.machine, options.app});
   std::optional<groma::Diagnostics> diags;

@@ -70,7 +70,8 @@ void check_usage(const TuneArguments& arguments) {
   }
 }
 
-// Fills in the values that no option sets.
+// Fills in the values that no option sets. A resumed search keeps its stored setup, except for the
+// budgets that the command line gives.
 void complete(TuneArguments* arguments) {
   groma::tuning::SearchSetup& setup = arguments->setup;
   groma::tuning::TuneBudget& budget = setup.budget;
@@ -98,6 +99,7 @@ groma::Result<std::unique_ptr<groma::tuning::Proposer>> make_proposer(
   const std::string& name = arguments.setup.proposer;
   auto proposer =
       groma::tuning::make_proposer(name, problem, arguments.setup.seed, arguments.setup.ask);
+  // Some proposers work only on mappings.
   const groma::tuning::ProposerInfo* info = info_of(name);
   const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
                       // `marks` needs a text to start with.

@@ -24,7 +24,8 @@ class Display {
   Display& operator=(const Display&) = delete;
 
   void operator()(const groma::tuning::TuneEvent& event);
-  void clear();  // removes the line of progress
+  // Removes the line of progress.
+  void clear();
   // Returns true if everything could be printed. A failure to print is reported once.
   bool fine() const { return fine_; }
   void say(std::string_view text) { fine_ = fine_ && print(text) == kFine; }
@@ -37,12 +38,15 @@ class Display {
   const groma::tuning::Evaluator& evaluator_;
   std::vector<groma::Diagnostics> notes_;
   bool json_, live_, shown_ = false, fine_ = true;
-  std::string said_;  // the last better value that was shown
+  // The last better value that was shown.
+  std::string said_;
   std::vector<double> scores_;
-  std::chrono::steady_clock::time_point due_;  // when estimates may be shown again
+  // The time from which on estimates may be shown again.
+  std::chrono::steady_clock::time_point due_;
 };
 
-// Print why there is no search: with --json one line like everything else. Return the exit code.
+// Print the reason why the search cannot begin, with --json as one line of JSON. Return the exit
+// code.
 int refuse_search(const groma::Error& error, bool json);
 int refuse_search(const groma::Diagnostics& diags, bool json);
 

@@ -17,10 +17,14 @@ namespace driver {
 // The problem of a search, and what evaluates its texts.
 struct Subject {
   groma::tuning::Problem problem;
-  std::optional<groma::Application> app;                   // the first application, if there is one
-  std::vector<std::pair<std::string, std::string>> marks;  // for TuneOptions
-  std::vector<groma::Diagnostics> notes;                   // diagnostics of the inputs
-  std::unique_ptr<groma::tuning::Evaluator> runtime;       // evaluates mappings
+  // The first application. nullopt if the search is for another kind of text.
+  std::optional<groma::Application> app;
+  // The marks between which the text may change, for TuneOptions.
+  std::vector<std::pair<std::string, std::string>> marks;
+  // The diagnostics of the inputs.
+  std::vector<groma::Diagnostics> notes;
+  // Evaluates mappings in the simulator or as a Legion program. Null for other texts.
+  std::unique_ptr<groma::tuning::Evaluator> runtime;
   std::unique_ptr<groma::tuning::Evaluator>
       command;  // evaluates with the command, if any; uses `runtime`
 
