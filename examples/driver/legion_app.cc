@@ -77,7 +77,7 @@ void check_flags(const std::string& app, const groma::Workload& workload,
           "--", fmt::format("`{}` is a parameter of {}, not a flag of Legion: --app {}:{}={}", flag,
                             name, name, parameter, value.empty() ? std::to_string(given) : value));
     }
-    // Legion reads what follows such a flag as a number, and takes 0 for any other word.
+    // The flags in kAmounts need a number behind them.
     if (std::find(std::begin(kAmounts), std::end(kAmounts), flag) == std::end(kAmounts)) continue;
     if (!value.empty() && std::isdigit(static_cast<unsigned char>(value.front())) != 0) continue;
     throw CLI::ValidationError(

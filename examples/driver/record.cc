@@ -87,7 +87,8 @@ std::string as_typed(const std::vector<std::string>& words) {
 struct Tried {
   // Why the application does not run.
   std::string refused;
-  std::string unsure;  // why the trial was incomplete
+  // Why the trial was incomplete.
+  std::string unsure;
 };
 
 // Returns the message with the id of the diagnostic.

@@ -223,7 +223,8 @@ int run_tune(TuneArguments arguments) {
   arguments.simulate.stop = [&deadline] { return interrupted() || deadline.over(); };
   std::error_code ignored;
   const fs::path here = fs::current_path(ignored);
-  fs::current_path(setup.command.folder, ignored);  // the folder in which the search began
+  // The files are named relative to the folder in which the search began.
+  fs::current_path(setup.command.folder, ignored);
   auto subject = read_subject(arguments, recorded_start);
   fs::current_path(here, ignored);
   if (interrupted()) return kInterrupted;
@@ -256,8 +257,11 @@ int run_tune(TuneArguments arguments) {
     display(event);
     if (event.kind == groma::tuning::TuneEvent::Kind::kEvaluated) best.add(*event.step);
   };
+  // The simulator estimates candidates only if a command measures them.
   const bool estimates = subject->command && options.budget.estimates > 0;
-  if (options.budget.seconds > 0) {  // 0 would mean no limit
+  // Reading the inputs used a part of the time. The rest must stay above 0, because 0 would mean no
+  // limit.
+  if (options.budget.seconds > 0) {
     options.budget.seconds = std::max(kLeastSeconds, deadline.seconds_left());
   }
   const auto outcome = groma::tuning::tune(subject->problem, subject->evaluator(), **proposer,
@@ -273,6 +277,8 @@ int run_tune(TuneArguments arguments) {
         "groma: nothing checked whether what the command prints is right: `--same RE` names lines "
         "that must stay, `--check-command` judges a text\n");
   }
+  // A complete search that was measured with Legion programs is compared with runs without a
+  // mapping.
   const int code = exit_code_of(*outcome);
   if (setup.on_legion && outcome->best && !outcome->spent_before && code == kFine &&
       !deadline.over()) {

@@ -1,11 +1,12 @@
-// The options of `groma tune` for searches that a command judges, and for runs that are measured.
+// The options of `groma tune` for searches in which a command evaluates each text, and for runs
+// that are measured.
 #include "console.h"
 #include "inputs.h"
 #include "tune.h"
 
 namespace driver {
 
-// Adds the options for searches that a command judges.
+// Adds these options in a group of their own in the help text. Most of them need --command.
 void add_command_options(CLI::App& command, TuneArguments* arguments) {
   constexpr const char* kGroup = "Judged by a command";
   groma::tuning::CommandEvaluatorOptions& how = arguments->setup.command;
@@ -26,7 +27,8 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong")
       ->check(not_empty);
   add("--input", how.inputs, "What `{input}` stands for; several make a vector");
-  // Also valid with --on legion or --verify; the command line's callback checks that.
+  // Adds an option that is also valid with --on legion or --verify. check_options() in
+  // tune_options.cc checks that.
   const auto measured = [&](const char* name, auto& value, const char* what) {
     return command.add_option(name, value, what)->group(kGroup);
   };

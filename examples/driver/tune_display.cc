@@ -13,10 +13,13 @@
 namespace driver {
 namespace {
 
+// Prints the events of a search as text, as a line that is overwritten, or as JSON.
 using nlohmann::ordered_json;
 
-constexpr std::size_t kShown = 30, kLeastShown = 5;  // most and fewest letters of the trajectory
-// How many columns the description of the current step gets before the trajectory.
+// The most and the fewest letters that show the trajectory of scores.
+constexpr std::size_t kShown = 30, kLeastShown = 5;
+// The number of columns that the description of the current step keeps, however long the trajectory
+// is.
 constexpr std::size_t kDoing = 24;
 
 // Returns an event in JSON with all diagnostics, and the most severe one as its message.
@@ -80,6 +83,7 @@ void Display::operator()(const groma::tuning::TuneEvent& event) {
   }
   if (event.kind == Kind::kEstimating && !due()) return;
   if (json_) return say(groma::tuning::to_json(event));
+  // Only the last scores are kept, because the line shows no more.
   if (event.kind == Kind::kEvaluated) {
     scores_.push_back(event.step->evaluation.score);
     if (scores_.size() > kShown) scores_.erase(scores_.begin());
@@ -95,8 +99,8 @@ void Display::clear() {
   shown_ = false;
 }
 
-// Limits how often estimates are shown: twice a second, ten times on a terminal. Hundreds may
-// come in a second.
+// Returns true if an estimate may be shown now: twice a second in JSON, ten times a second on a
+// terminal. Hundreds of estimates may come in a second.
 bool Display::due() {
   const auto now = std::chrono::steady_clock::now();
   if (now < due_) return false;
@@ -104,7 +108,7 @@ bool Display::due() {
   return true;
 }
 
-// Shortens the trajectory so that the line fits the terminal.
+// Returns the line of progress. The trajectory is shortened so that the line fits the terminal.
 std::string Display::line(const groma::tuning::TuneEvent& event) const {
   const std::size_t columns = error_columns() - 1;
   const double best = event.best_score;
@@ -133,6 +137,7 @@ void Display::say_better(const groma::tuning::TuneEvent& event) {
   const auto value = [&](int digits) {
     return groma::tuning::value_words(evaluator_, step.evaluation.score, digits);
   };
+  // Two values that look alike with four digits are shown with seven.
   const bool looks_alike = value(4) == std::exchange(said_, value(4));
   const std::string words = fmt::format("{:>5}  {}  {}{}", step.number, value(looks_alike ? 7 : 4),
                                         step.proposal.why, not_taken);

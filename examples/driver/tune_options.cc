@@ -21,7 +21,8 @@ constexpr std::array kMeasuring = {
     "--override-layouts"};
 
 // Fails with wrong usage if options contradict each other or the words after `--`. Completes the
-// arguments. `resumable`: the options that may be given with `resume`, which is --resume.
+// arguments. `resume` is the option --resume, and `resumable` lists the options that may be given
+// with it.
 void check_options(const CLI::App& command, const CLI::Option& resume,
                    const std::vector<CLI::Option*>& resumable,
                    const std::vector<std::string>& behind, TuneArguments* arguments) {
@@ -89,7 +90,8 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   add_chat_options(*command, &options->chat);
   const auto of_model = command->get_options(
       [command](const CLI::Option* each) { return each != command->get_help_ptr(); });
-  std::vector<CLI::Option*> resumable = of_model;  // options that may be given with --resume
+  // The options that may be given with --resume. The others would contradict the stored setup.
+  std::vector<CLI::Option*> resumable = of_model;
   for (CLI::Option* option : of_model) option->group(kModelGroup);
   command
       ->add_flag("--constrain", options->setup.ask.constrain,
@@ -113,8 +115,9 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->add_option("--app", options->setup.apps,
                    "The application, as of `groma run`; several make a vector of inputs, which "
                    "count alike")
-      ->allow_extra_args(false)  // one value each time
+      ->allow_extra_args(false)
       ->check(not_empty);
+  // The help of --proposer lists all proposers.
   std::string names;
   for (const groma::tuning::ProposerInfo& info : groma::tuning::proposers()) {
     names += fmt::format("\n{}: {}", info.name, info.what);

@@ -35,7 +35,8 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
 
 }  // namespace
 
-// Budgets on the command line replace the stored ones.
+// Budgets on the command line are not handled here. complete() in tune.cc lets them replace the
+// stored ones.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
   if (auto error = no_directory("--resume", arguments->resume)) return error;
   auto search = groma::tuning::stored_search(arguments->resume);
@@ -46,6 +47,8 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   if (setup.on_legion) measure_on_legion(&setup);
   if (auto error = contradiction(*arguments, *search)) return error;
   if (auto error = groma::tuning::never_ending_input(*search)) return error;
+  // A directory of somebody else may contain any command, so commands run only with --trust, and
+  // they are printed.
   const bool runs_commands = !setup.command.command.empty();
   if (runs_commands && arguments->verify) {
     return groma::tuning::wrong_search(search->directory, "measured what it searched for already",
@@ -61,7 +64,8 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   if (runs_commands)
     print_error(fmt::format("groma: runs {}\n", groma::tuning::commands_of(setup)));
   if (arguments->verify) {
-    given.folder = setup.command.folder;  // folder of the machine's and the applications' files
+    // The verification needs the folder of the files of the machine and the applications.
+    given.folder = setup.command.folder;
     setup.command = std::move(given);
   }
   arguments->setup = std::move(setup);

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sets the machine and the application to those of the Legion program on this computer. Fails if a
-// flag is wrong.
+// Replaces the machine by the one that Legion has on this computer, and the application by its
+// version for CPUs. Fails if a flag is wrong.
 std::optional<groma::Error> set_on_legion(const std::string& app,
                                           const std::vector<std::string>& flags, Inputs* inputs) {
   check_flags(app, *inputs->workload, flags);
@@ -89,6 +89,7 @@ groma::Result<std::unique_ptr<groma::tuning::Evaluator>> read_command(
     options.results = setup.results;
   }
   auto command = groma::tuning::make_command_evaluator(std::move(options));
+  // Options that contradict each other are wrong usage, unless a resumed search stores them.
   const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
   if (meant || arguments.resumes()) return command;
   const groma::Error& error = command.error();
@@ -111,6 +112,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
     }
     subject.command = std::move(command).value();
   }
+  // The text to start from is the one that a resumed search stores, or a file.
   std::optional<groma::Source> start;
   const std::string& path = setup.file.empty() ? arguments.start : setup.file;
   if (arguments.resumes()) {
@@ -127,6 +129,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   subject.problem.about = setup.about;
   if (!setup.file.empty()) subject.problem.file = shown_name(setup.file);
   if (!read_applications(arguments, std::move(start), &subject)) return std::nullopt;
+  // A mapping is always simulated. With a command, the simulator gives estimates and feedback.
   if (subject.problem.is_mapping()) {
     groma::SimulateOptions simulate = arguments.simulate;
     if (subject.command) simulate.max_bytes = groma::SimulateOptions().max_bytes;

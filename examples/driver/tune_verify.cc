@@ -13,8 +13,9 @@
 namespace driver {
 namespace {
 
-// Returns what the search's program is and how it is measured. Fails if the program or the metric
-// cannot be used, or if this build has no library for Legion programs.
+// Returns the options of the verification: the program, how it is measured, and how its output is
+// compared. Fails if the program or the metric cannot be used, or if this build has no library for
+// Legion programs.
 groma::Result<groma::tuning::VerifyOptions> verify_options(
     const TuneArguments& arguments, const Subject& subject, ProgramArguments program,
     groma::tuning::CommandEvaluatorOptions metric) {
@@ -84,6 +85,7 @@ int verify_search(const TuneArguments& arguments, const groma::tuning::TuneOutco
                          ? groma::tuning::to_json(*verified, warnings)
                          : groma::tuning::draw(*verified, arguments.program.words.front(),
                                                evaluator.unit(), subject.app->metric.phase);
+  // The fastest mapping is written to the directory. Nothing is written if no mapping ran.
   if (winner != nullptr) {
     const std::string file = directory + "/" + groma::tuning::kVerifiedFile;
     if (const auto error = groma::replace_file(file, winner->candidate.text)) {
@@ -107,7 +109,8 @@ int compare_without_mapping(const TuneArguments& arguments,
     for (const auto& more : {parameters_of(subject.problem.inputs[i]), arguments.setup.flags}) {
       program.words.insert(program.words.end(), more.begin(), more.end());
     }
-    program.checks = "never";  // the benchmarks' programs check their results themselves
+    // The benchmarks' programs check their results themselves.
+    program.checks = "never";
     auto options = verify_options(arguments, subject, std::move(program), {});
     if (!options) return refuse_search(options.error(), arguments.json);
     const auto verified = verify(candidates, *std::move(options), arguments.json);

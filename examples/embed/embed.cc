@@ -22,6 +22,8 @@ struct Station {
   std::vector<TaskView> ready;
 };
 
+// The runtime. It has one mapper object for each processor of the machine, as Legion has. The
+// objects share the compiled mapping.
 class ToyRuntime : public MapperRuntime {
  public:
   ToyRuntime(const BoundProgram& program, LogSink* log) : machine_(program.shared_machine()) {
@@ -46,6 +48,8 @@ class ToyRuntime : public MapperRuntime {
     mapper.select_task_options(*this, task, options);
     if (refused(mapper, validate(options, task, *machine_))) return false;
     task.current = options.initial;
+    // A mapper cuts an index launch into slices. Each point of a slice is mapped on the slice's
+    // processor. A single task is treated as one slice.
     SliceTaskOutput answer;
     if (task.is_index) mapper.slice_task(*this, task, task.domain, answer);
     if (!task.is_index) answer.slices = {{task.domain, options.initial}};
@@ -69,6 +73,7 @@ class ToyRuntime : public MapperRuntime {
         SelectMappingOutput answer;
         mapper->select_tasks_to_map(*this, ready, answer);
         if (refused(*mapper, validate(answer, ready, *machine_))) return false;
+        // Tasks that the mapper did not choose stay in the list for the next round.
         std::vector<TaskView> later;
         for (std::uint32_t i = 0; i < ready.size(); ++i) {
           const bool now = std::count(answer.map.begin(), answer.map.end(), i) > 0;
@@ -81,6 +86,8 @@ class ToyRuntime : public MapperRuntime {
     return true;
   }
 
+  // Maps one task and prints its processor and the memories of its data. Returns false if the
+  // answer cannot be used.
   bool map(Mapper& mapper, const TaskView& task) {
     MapTaskOutput wish;
     mapper.map_task(*this, task, {}, wish);
@@ -117,6 +124,8 @@ class ToyRuntime : public MapperRuntime {
   std::vector<Station> stations_;
 };
 
+// Prints what the mapping's `print` statements write, and messages about the runtime's
+// capabilities.
 struct Log : LogSink {
   void log(LogLevel, std::string_view line) override { std::cout << line << "\n"; }
 };
@@ -132,6 +141,7 @@ int main(int argc, char** argv) {
   Log log;
   Diagnostics diags(*source);
   const Program program = compile(*source, diags);
+  // A real runtime describes its own machine here.
   const auto bound = bind(program, *make_machine("nodes=2,gpu=2,cpu=2"), diags, &log);
   std::cerr << render(diags);
   if (!bound) return 1;

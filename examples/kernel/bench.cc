@@ -1,7 +1,9 @@
 // Checks and times multiply() of kernel.h:
-//     check          with a plain multiplication, at sizes that no block divides; exit code 1:
-//     wrong time [N ...]   GFLOP/s at each size and their geometric mean on the last line openblas
-//     [N ...]   the same of OpenBLAS on one thread, where this was built with it
+//     check             compares it with a plain multiplication, at sizes that no block
+//                       divides; the exit code is 1 if a result is wrong
+//     time [N ...]      prints the rate in GFLOP/s at each size, and the geometric mean
+//                       of the rates on the last line
+//     openblas [N ...]  does the same for OpenBLAS on one thread, if this was built with it
 //
 // The result of a timed run is checked, too. The process ends without running more code of the
 // kernel (such as destructors), so the kernel cannot print the last rate. A malicious kernel can
@@ -26,8 +28,10 @@ namespace {
 using Matrix = std::vector<double>;
 using Multiply = void (*)(std::size_t n, const double* a, const double* b, double* c);
 
-constexpr double kSeconds = 0.15;   // how long each size is timed
-constexpr std::size_t kGuard = 64;  // elements before and after C that must not change
+// The time in seconds for which each size is timed.
+constexpr double kSeconds = 0.15;
+// The number of elements before and after C that must not change.
+constexpr std::size_t kGuard = 64;
 constexpr double kUntouched = 12345;
 
 // Returns a matrix with values in [-1, 1), the same in every run.
@@ -40,6 +44,7 @@ Matrix matrix_of(std::size_t n, unsigned seed) {
   return made;
 }
 
+// Returns the time in seconds.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -52,9 +57,12 @@ double tolerance(std::size_t n) {
 }
 
 bool is_near(double value, double expected, double allowed) {
-  return std::abs(value - expected) <= allowed;  // false for NaN
+  // The comparison is false for NaN.
+  return std::abs(value - expected) <= allowed;
 }
 
+// Returns true if the product is right, and nothing but C was written. C begins as NaN, so an
+// element that is not written is noticed. Prints the first error.
 bool is_right(std::size_t n) {
   const Matrix a = matrix_of(n, 1), b = matrix_of(n, 2);
   Matrix given_a = a, given_b = b;
@@ -80,6 +88,7 @@ bool is_right(std::size_t n) {
   return true;
 }
 
+// Returns the product of a matrix and a vector.
 Matrix times(const Matrix& matrix, const Matrix& vector) {
   const std::size_t n = vector.size();
   Matrix made(n);
@@ -112,12 +121,14 @@ double gflops(Multiply function, std::size_t n) {
       return 0;
     }
   }
+  // The median of the times gives the rate.
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());
   const double size = static_cast<double>(n);
   return 2 * size * size * size / *middle * 1e-9;
 }
 
+// Prints the rate at each size and the geometric mean. Returns the exit code.
 int time_all(Multiply function, const std::vector<std::size_t>& sizes) {
   double logarithms = 0;
   for (const std::size_t n : sizes) {

@@ -13,6 +13,7 @@
 
 namespace matrix {
 
+// The three matrices of A = B C.
 enum class Name : int { kA, kB, kC };
 
 // Returns the initial value of an element: 0 in matrix A, a small integer in B and C. Sums of these
@@ -31,6 +32,7 @@ PROGRAM_ANYWHERE double element(Name matrix, std::int64_t row, std::int64_t colu
 
 namespace star {
 
+// The stencil reads this many neighbours in each direction.
 constexpr std::int64_t kRadius = 2;
 
 // Returns the number that each iteration adds to a point of the grid: a small integer.
@@ -56,9 +58,13 @@ PROGRAM_ANYWHERE double star(const At& at) {
 
 namespace circuit {
 
-constexpr std::size_t kSegments = 10;  // number of segments of a wire
-constexpr float kStep = 0.01F;         // length of a time step
+// The number of segments of a wire.
+constexpr std::size_t kSegments = 10;
+// The length of a time step of the circuit.
+constexpr float kStep = 0.01F;
 
+// The constants and the state of a wire of the circuit. A wire is a chain of segments with a
+// current in each and a voltage between two of them.
 struct Wire {
   float inductance, resistance, cap;
   float current[kSegments] = {};

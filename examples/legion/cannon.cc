@@ -17,8 +17,11 @@ namespace {
 
 using namespace Legion;
 using matrix::Name;
+// The regions of a task in the order of its requirements.
 using Regions = std::vector<PhysicalRegion>;
 
+// The tasks have the names of the original program in traces and mappings: task_1 to task_7 are
+// kPlaceA to kNode.
 enum Tasks : TaskID {
   kTopLevel = 1,
   kInit,
@@ -33,8 +36,10 @@ enum Tasks : TaskID {
   kNode,
 };
 
+// The parameters of the command line.
 std::int64_t n = 500, nodes = 1, repeats = 10;
-std::int64_t gx, gy;  // the extents of the grid of nodes
+// The extents of the grid of nodes.
+std::int64_t gx, gy;
 
 // Returns the block at (row, column) into which a task's region is cut for its child tasks.
 LogicalRegion block_of(Context context, Runtime* runtime, LogicalRegion region, coord_t row,
@@ -57,6 +62,7 @@ void task_5(const Task* task, const Regions&, Context context, Runtime* runtime)
   const LogicalRegion a = task->regions[0].region, b = task->regions[1].region,
                       c = task->regions[2].region;
   for (coord_t step = 0; step < 2; ++step) {
+    // Each processor begins with another half, so that no two fetch the same half in one step.
     const coord_t half = (task->index_point[1] + task->index_point[0] + step) % 2;
     TaskLauncher launcher = program::single(kLeaf);
     launcher.add_region_requirement(matrix::needs(a, a, LEGION_READ_WRITE));
@@ -71,6 +77,7 @@ void task_5(const Task* task, const Regions&, Context context, Runtime* runtime)
 // Launches task_5 on all processors of a node for one block.
 void task_6(const Task* task, const Regions&, Context context, Runtime* runtime) {
   IndexTaskLauncher launcher = program::over(kProcessor, Rect<2>({0, 0}, {1, 1}));
+  // The default mapper then keeps all points on the node of this task.
   launcher.tag = Mapping::DefaultMapper::SAME_ADDRESS_SPACE;
   const matrix::Projection projections[] = {matrix::kSame, matrix::kRow, matrix::kColumn};
   for (unsigned r = 0; r < 3; ++r) {
@@ -88,6 +95,7 @@ void task_7(const Task* task, const Regions&, Context context, Runtime* runtime)
   const LogicalRegion a = task->regions[0].region, b = task->regions[1].region,
                       c = task->regions[2].region;
   for (coord_t step = 0; step < gx; ++step) {
+    // The nodes begin with different blocks, which is Cannon's idea.
     const coord_t kk = (jn + in + step) % gx;
     TaskLauncher launcher = program::single(kBlock);
     launcher.add_region_requirement(matrix::needs(a, a, LEGION_READ_WRITE));
@@ -99,10 +107,12 @@ void task_7(const Task* task, const Regions&, Context context, Runtime* runtime)
   }
 }
 
+// Writes the initial elements of one tile of the matrix that the argument names.
 void taco_fill(const Task* task, const Regions& regions, Context, Runtime*) {
   matrix::fill(regions[0], *static_cast<const Name*>(task->args));
 }
 
+// Returns how many elements of one tile of A are wrong.
 std::int64_t taco_validate(const Task*, const Regions& regions, Context, Runtime*) {
   return matrix::count_wrong(regions[0], n, repeats);
 }
@@ -140,10 +150,13 @@ struct Level {
   const char* name;
 };
 
+// A matrix with its partitions.
 struct Matrix {
   LogicalRegion region;
-  LogicalPartition tiles;  // one tile for each processor
-  LogicalPartition parts;  // the blocks that are arguments of task_7
+  // One tile for each processor.
+  LogicalPartition tiles;
+  // The blocks that are arguments of task_7.
+  LogicalPartition parts;
 };
 
 // Cuts each block of a partition into the blocks of the next level, down to the last level.
@@ -173,6 +186,7 @@ Matrix make(Context context, Runtime* runtime, const char* name, const char* til
   return made;
 }
 
+// Makes the matrices, places their tiles, and times the multiplications.
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   const Matrix a =
       make(context, runtime, "A", "A_tiles", {{gx, gy, "A_nodes"}, {2 * gx, 2 * gy, "A_tiles"}});
@@ -189,6 +203,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
 
   runtime->execute_index_space(context, program::over(kInit, Rect<1>(0, 4 * nodes - 1)));
   const Rect<2> tiles({0, 0}, {2 * gx - 1, 2 * gy - 1});
+  // Returns a launch with one point for each tile of a matrix.
   const auto over_tiles = [&](TaskID task, const Matrix& of, PrivilegeMode privilege,
                               const UntypedBuffer& argument = UntypedBuffer()) {
     IndexTaskLauncher launcher = program::over(task, tiles, argument);
@@ -220,6 +235,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
       program::wait_for_all(context, runtime);
     }
   });
+  // Each tile counts its wrong elements, and Legion adds up the counts.
   const Future wrong = runtime->execute_index_space(
       context, over_tiles(kValidate, a, LEGION_READ_ONLY), LEGION_REDOP_SUM_INT64);
   program::report(context, runtime, elapsed, wrong.get_result<std::int64_t>());
@@ -234,6 +250,8 @@ int main(int argc, char** argv) {
           {{"n", &n, 16, 400'000}, {"nodes", &nodes, 1, 1'024}, {"repeats", &repeats, 1, 50}})) {
     return 2;
   }
+  // Choose the grid of nodes that is closest to a square: gy is the largest divisor that is at most
+  // the root of the number of nodes.
   gy = 1;
   for (std::int64_t i = 2; i * i <= nodes; ++i) gy = nodes % i == 0 ? i : gy;
   gx = nodes / gy;

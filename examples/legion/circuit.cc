@@ -43,8 +43,11 @@ enum Tasks : TaskID {
   kGetElapsed,
   kPrintSummary,
 };
+// The warm-up and the timed loops are separate Legion traces.
 enum Traces : TraceID { kWarmUp = 1, kTimed };
 
+// The fields of three field spaces: those of the nodes, those of the wires, and kRange of the ghost
+// ranges. The numbers of different spaces overlap.
 enum Fields : FieldID {
   kCap = 1,
   kLeakage,
@@ -55,14 +58,17 @@ enum Fields : FieldID {
   kInductance,
   kResistance,
   kWireCap,
-  kCurrent,                              // the first of kSegments fields
-  kInnerVoltage = kCurrent + kSegments,  // the first of kSegments - 1 fields
+  // The first of kSegments fields.
+  kCurrent,
+  // The first of kSegments - 1 fields.
+  kInnerVoltage = kCurrent + kSegments,
   kWireEnd = kInnerVoltage + kSegments - 1,
   kRange = 1,
 };
 const std::vector<FieldID> kNode = {kCap, kLeakage, kChargeOf, kVoltage};
 const std::vector<FieldID> kPointers = {kInPointer, kOutPointer};
 
+// Returns all fields of the wires from `first` on.
 std::vector<FieldID> wire_fields(FieldID first) {
   std::vector<FieldID> fields;
   for (FieldID field = first; field < kWireEnd; ++field) fields.push_back(field);
@@ -73,6 +79,7 @@ circuit::Config config;
 
 // ---- the tasks
 
+// Accessors that know that the data is an affine array, which makes them fast.
 template <PrivilegeMode mode, typename T>
 using Values = FieldAccessor<mode, T, 1, coord_t, Realm::AffineAccessor<T, 1, coord_t>>;
 template <PrivilegeMode mode>
@@ -101,6 +108,7 @@ void init_piece(const Task* task, const Regions&, Context context, Runtime* runt
   runtime->execute_task(context, wires);
 }
 
+// Initialises the private or, if the argument is true, the shared nodes of one point.
 void init_nodes(const Task* task, const Regions& regions, Context, Runtime*) {
   const bool shared = *static_cast<const bool*>(task->args);
   const Floats<LEGION_READ_WRITE> cap(regions[0], kCap), leakage(regions[0], kLeakage),
@@ -130,6 +138,7 @@ void init_wires(const Task*, const Regions& regions, Context, Runtime*) {
   }
 }
 
+// Finds the two ends of each wire. This runs after the ghosts of the points are known.
 void init_pointers(const Task*, const Regions& regions, Context, Runtime*) {
   const Values<LEGION_READ_WRITE, Pointer> in(regions[3], kInPointer), out(regions[3], kOutPointer);
   for (PointInRectIterator<1> at(bounds_of(regions[3])); at(); at++) {
@@ -138,7 +147,8 @@ void init_pointers(const Task*, const Regions& regions, Context, Runtime*) {
   }
 }
 
-// Makes the partition of the shared nodes that gives each point its ghosts.
+// Makes the partition of the shared nodes that gives each point its ghosts. The field kRange holds
+// the range of ghosts of each point, and Legion computes the image of these ranges.
 LogicalPartition create_ghost_partition(const Task* task, const Regions&, Context context,
                                         Runtime* runtime) {
   const LogicalRegion shared = task->regions[0].region, ranges = task->regions[1].region;
@@ -160,6 +170,8 @@ std::array<Floats<mode>, count> all_of(const PhysicalRegion& region, FieldID fir
   return values;
 }
 
+// Advances the currents and voltages of the wires of one point. The voltages of nodes are read from
+// the private, shared or ghost region in which the end of a wire lies.
 void calculate_new_currents(const Task*, const Regions& regions, Context, Runtime*) {
   program::set_time(regions[5], program::kStart);
   const std::array<Floats<LEGION_READ_ONLY>, 3> voltage = {
@@ -189,6 +201,7 @@ void distribute_charge(const Task*, const Regions& regions, Context, Runtime*) {
   const Floats<LEGION_READ_WRITE> own(regions[0], kChargeOf);
   const Charges shared(regions[1], kChargeOf, LEGION_REDOP_SUM_FLOAT32);
   const Charges ghost(regions[2], kChargeOf, LEGION_REDOP_SUM_FLOAT32);
+  // Several points may add to the same shared node, so those charges are reductions.
   const auto add = [&](const Pointer& end, float charge) {
     const Point<1> node(end.node);
     if (end.where == Where::kPrivate) {
@@ -206,8 +219,10 @@ void distribute_charge(const Task*, const Regions& regions, Context, Runtime*) {
   }
 }
 
+// Updates the voltages of the private and shared nodes of one point from their charges.
 void update_voltages(const Task*, const Regions& regions, Context, Runtime*) {
-  for (const std::size_t nodes : {0U, 2U}) {  // the requirements of private and of shared nodes
+  // Requirements 0 and 1 are the private nodes, 2 and 3 are the shared nodes.
+  for (const std::size_t nodes : {0U, 2U}) {
     const Floats<LEGION_READ_ONLY> cap(regions[nodes], kCap), leakage(regions[nodes], kLeakage);
     const Floats<LEGION_READ_WRITE> charge(regions[nodes + 1], kChargeOf),
         voltage(regions[nodes + 1], kVoltage);
@@ -232,6 +247,7 @@ gpu::Wires wires_on_gpu(const PhysicalRegion& region) {
           gpu::array<Pointer>(Pointers(region, kOutPointer), first)};
 }
 
+// The GPU variants of the three tasks pass the addresses of the same fields to gpu.cu.
 void new_currents_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
   program::set_time_on_gpu(regions[5], program::kStart);
   const auto constant = [&](FieldID field) {
@@ -285,11 +301,14 @@ void add_gpu_tasks() {}
 
 // ---- the top level
 
+// The regions of the circuit and their partitions. `times` has the times of each point, and
+// `ranges` the range of ghosts of each point.
 struct Data {
   LogicalRegion privates, shared, wires, times, ranges;
   LogicalPartition p_private, p_shared, p_ghost, p_wires, p_times, p_ranges;
 };
 
+// Makes the regions with their fields, and all partitions except p_ghost.
 Data make_data(Context context, Runtime* runtime) {
   const coord_t total = config.total();
   const auto make = [&](const char* name, coord_t each, const std::vector<program::Field>& fields) {
@@ -352,6 +371,8 @@ std::int64_t count_wrong(Context context, Runtime* runtime, const Data& data) {
   return wrong;
 }
 
+// Launches the tasks that fill the regions, and the task that makes the partition of the ghosts. A
+// requirement without access gives a task no data, but lets the task name the region.
 void initialize(Context context, Runtime* runtime, Data* data) {
   using program::needs;
   IndexTaskLauncher pieces = program::over(kInitPiece, Rect<1>(0, config.total() - 1));
@@ -418,6 +439,8 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
   return {currents, charges, voltages};
 }
 
+// Makes and fills the data, runs the time steps, and prints the time. All steps use the same three
+// launchers, so Legion can reuse its analysis.
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   // The task exists only because the original has it: main() has already read the parameters.
   runtime->execute_task(context, program::single(kParseInput)).wait();

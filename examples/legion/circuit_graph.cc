@@ -13,12 +13,14 @@ float random(std::uint64_t what, std::int64_t thing) {
   mixed = (mixed ^ (mixed >> 29)) * 0xD6E8FEB86659FD93U;
   return static_cast<float>(mixed >> 40) / static_cast<float>(1 << 24);
 }
+// Returns a number from 0 to below `bound`. The minimum guards against rounding up.
 std::int64_t random_below(std::uint64_t what, std::int64_t thing, std::int64_t bound) {
   const auto value = static_cast<std::int64_t>(random(what, thing) * static_cast<float>(bound));
   return std::min(bound - 1, value);
 }
 
-// Returns a random node of the point that has the wire.
+// Returns a random node of the point that has the wire. In one case of a hundred the node is
+// shared.
 Pointer in_own_point(const Config& config, std::uint64_t what, std::int64_t wire) {
   const std::int64_t point = wire / config.wires_each();
   if (random(what, wire) < 0.01F) {
@@ -33,12 +35,14 @@ Pointer in_own_point(const Config& config, std::uint64_t what, std::int64_t wire
 
 Range Config::ghosts(std::int64_t point) const {
   const std::int64_t each = shared_each();
-  const std::int64_t reach = 3 * ((npp + 99) / 100);  // the shared nodes of three pieces
+  // The ghosts reach as far as the shared nodes of three pieces on each side.
+  const std::int64_t reach = 3 * ((npp + 99) / 100);
   return {std::max<std::int64_t>(0, point * each - reach),
           std::min(total() * each, (point + 1) * each + reach)};
 }
 
 Node make_node(std::int64_t node, bool shared) {
+  // Private and shared nodes have the same numbers, so they are told apart here.
   const std::int64_t thing = 2 * node + (shared ? 1 : 0);
   return {1 + random(1, thing), 0.1F * random(2, thing), 0, 2 * random(3, thing) - 1};
 }
@@ -56,6 +60,7 @@ Pointer out_end(const Config& config, std::int64_t wire) {
   return {ghosts.first + random_below(12, wire, ghosts.end - ghosts.first), Where::kGhost};
 }
 
+// Makes all nodes and wires in one process and does every step in the order of their numbers.
 Voltages serial(const Config& config) {
   std::vector<Node> privates, shared;
   std::vector<Wire> wires;
@@ -71,6 +76,7 @@ Voltages serial(const Config& config) {
   const auto node_at = [&](const Pointer& end) -> Node& {
     return (end.where == Where::kPrivate ? privates : shared)[static_cast<std::size_t>(end.node)];
   };
+  // Calls `each` for every wire with the nodes at its two ends.
   const auto for_wires = [&](const auto& each) {
     for (std::size_t i = 0; i < wires.size(); ++i) {
       const auto wire = static_cast<std::int64_t>(i);

@@ -9,18 +9,22 @@
 
 namespace circuit {
 
-constexpr std::int64_t kWarmUps = 2;  // iterations that are not timed
+// The number of iterations before the timing begins.
+constexpr std::int64_t kWarmUps = 2;
 
 // The numbers from `first` up to, but not including, `end`.
 struct Range {
   std::int64_t first, end;
 };
 
+// The parameters of the program circuit. circuit.cc says what they mean.
 struct Config {
   std::int64_t nodes = 1, gpus = 4, superpiece = 10, npp = 500, wpp = 2'000, steps = 10, loops = 20;
 
-  std::int64_t total() const { return nodes * gpus; }  // the number of points of a launch
-  // These three return how many nodes or wires each point has. One node in a hundred is shared.
+  // Returns the number of points of a launch.
+  std::int64_t total() const { return nodes * gpus; }
+  // These three functions return how many nodes or wires each point has. One node in a hundred is
+  // shared.
   std::int64_t shared_each() const { return superpiece * ((npp + 99) / 100); }
   std::int64_t private_each() const { return superpiece * npp - shared_each(); }
   std::int64_t wires_each() const { return superpiece * wpp; }
@@ -31,6 +35,7 @@ struct Config {
 struct Node {
   float cap, leakage, charge, voltage;
 };
+// Returns the initial values of a node. The node's number alone determines them.
 Node make_node(std::int64_t node, bool shared);
 
 // Where a wire ends: a node, and the region through which a task accesses the node.
@@ -42,6 +47,7 @@ struct [[gnu::packed]] Pointer {
 };
 static_assert(sizeof(Pointer) == 9);
 
+// Returns the initial values of a wire. The wire's number alone determines them.
 Wire make_wire(std::int64_t wire);
 // Return the node at which a wire begins, and the node at which it ends.
 Pointer in_end(const Config& config, std::int64_t wire);

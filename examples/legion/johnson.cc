@@ -16,6 +16,7 @@ using namespace Legion;
 using matrix::Name;
 using Regions = std::vector<PhysicalRegion>;
 
+// The tasks have the names of the original program: task_1 to task_4 are kPlaceA to kLeaf.
 enum Tasks : TaskID { kTopLevel = 1, kInit, kPlaceA, kPlaceB, kPlaceC, kLeaf };
 
 std::int64_t n = 500, nodes = 1, repeats = 10;
@@ -27,8 +28,10 @@ coord_t edge() {
   return ranks >= 256 ? 7 : ranks >= 128 ? 6 : ranks >= 16 ? 4 : 2;
 }
 
-// ---- the tasks; where task_1 runs, the tiles of A live from then on.
+// ---- the tasks
+// The task task_1 does nothing. Its mapping decides where the tiles of A are stored.
 
+// task_2 and task_3 write the initial elements of a tile of B and of C.
 void task_2(const Task*, const Regions& regions, Context, Runtime*) {
   matrix::fill(regions[0], Name::kB);
 }
@@ -37,6 +40,7 @@ void task_3(const Task*, const Regions& regions, Context, Runtime*) {
   matrix::fill(regions[0], Name::kC);
 }
 
+// Adds the product of a tile of B and a tile of C to a tile of A.
 void task_4(const Task*, const Regions& regions, Context, Runtime*) {
   matrix::multiply_reduce(regions[0], regions[1], regions[2]);
 }
@@ -65,6 +69,7 @@ void add_gpu_tasks() {
 void add_gpu_tasks() {}
 #endif
 
+// A matrix, and its partition into edge() x edge() tiles.
 struct Matrix {
   LogicalRegion region;
   LogicalPartition tiles;
@@ -75,7 +80,8 @@ Matrix make(Context context, Runtime* runtime, const char* name, const char* til
   return {region, matrix::cut(context, runtime, region, n, edge(), edge(), tiles)};
 }
 
-// All of A, from wherever its tiles are.
+// Returns how many elements of A are wrong. Maps all of A inline, so Legion copies the tiles from
+// where they are.
 std::int64_t count_wrong(Context context, Runtime* runtime, const Matrix& a) {
   const PhysicalRegion values = runtime->map_region(
       context, InlineLauncher(matrix::needs(a.region, a.region, LEGION_READ_ONLY)));
@@ -90,6 +96,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   const Matrix c = make(context, runtime, "C", "C_tiles");
 
   const coord_t g = edge();
+  // Launches a task on each tile of a matrix, so that the tile is then where the task ran. The
+  // launch is one layer of the cube.
   const auto place = [&](TaskID task, const Matrix& of, matrix::Projection projection,
                          Point<3> extents, PrivilegeMode privilege) {
     IndexTaskLauncher launcher =
@@ -109,7 +117,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     launcher.add_region_requirement(
         matrix::needs(c.tiles, matrix::kKJ, c.region, LEGION_READ_ONLY));
     runtime->execute_index_space(context, launcher);
-    place_a();  // reads A, so that Legion adds the products
+    // This task reads A, so that Legion adds the products.
+    place_a();
     program::wait_for_all(context, runtime);
   };
 
@@ -118,7 +127,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   place(kPlaceB, b, matrix::kIK, {g, 1, g}, LEGION_WRITE_DISCARD);
   place(kPlaceC, c, matrix::kKJ, {1, g, g}, LEGION_WRITE_DISCARD);
   program::wait_for_all(context, runtime);
-  multiply();  // a warm-up, which is not timed
+  // The first multiplication is a warm-up, which is not timed.
+  multiply();
   const long long elapsed = program::timed(context, runtime, [&] {
     for (std::int64_t i = 0; i < repeats; ++i) multiply();
   });

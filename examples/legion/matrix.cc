@@ -24,18 +24,22 @@ using Sum = SumReduction<double>;
 using Sums = ReductionAccessor<Sum, /*EXCLUSIVE=*/false, 2, coord_t,
                                Realm::AffineAccessor<double, 2, coord_t>>;
 
+// Returns the rows and columns of the matrix that the block contains.
 Rect<2> bounds_of(const PhysicalRegion& block) { return block.get_bounds<2, coord_t>().bounds; }
 
-// At most this many rows and this many columns of a matrix are compared.
+// The check compares at most this many rows and this many columns of a matrix.
 constexpr coord_t kCompared = 256;
 
 // A block of a matrix in column order, as BLAS reads it.
 struct Columns {
   const double* first;
-  int stride;  // number of elements from one column to the next
+  // The number of elements from one column to the next.
+  int stride;
   int rows, columns;
 };
 
+// Returns a block as BLAS reads it. A block with one column has no stride, so its rows are used
+// instead.
 Columns columns_of(const PhysicalRegion& block) {
   const Rect<2> bounds = bounds_of(block);
   std::size_t strides[2] = {1, 1};
@@ -45,6 +49,7 @@ Columns columns_of(const PhysicalRegion& block) {
           static_cast<int>(bounds.hi[1] - bounds.lo[1] + 1)};
 }
 
+// Adds the product of B and C to `a`, which is in column order with the given stride.
 void multiply(const Columns& b, const Columns& c, double* a, int a_stride) {
 #ifdef GROMA_OPENBLAS
   // OpenBLAS must use one thread, because Legion already has one for each processor.
@@ -53,7 +58,7 @@ void multiply(const Columns& b, const Columns& c, double* a, int a_stride) {
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, b.rows, c.columns, b.columns, 1, b.first,
               b.stride, c.first, c.stride, 1, a, a_stride);
 #else
-  // Four columns of B at a time, so that each sum is loaded and stored once for four products.
+  // Take four columns of B at a time, so that each sum is loaded and stored once for four products.
   for (std::ptrdiff_t j = 0; j < c.columns; ++j) {
     double* const sums = a + j * a_stride;
     const double* const factors = c.first + j * c.stride;
@@ -118,6 +123,8 @@ LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion block, coo
   };
   const auto [first_row, row_count] = first_and_count(0, rows);
   const auto [first_column, column_count] = first_and_count(1, columns);
+  // The boundaries are those of a rows x columns grid over the whole matrix, not over the block, so
+  // that all levels fit together.
   std::map<DomainPoint, Domain> pieces;
   const Rect<2> colors({0, 0}, {row_count - 1, column_count - 1});
   for (PointInRectIterator<2> at(colors); at(); at++) {
@@ -170,6 +177,8 @@ void multiply_add(const PhysicalRegion& a, const PhysicalRegion& b, const Physic
 void multiply_reduce(const PhysicalRegion& a, const PhysicalRegion& b, const PhysicalRegion& c) {
   const Rect<2> bounds = bounds_of(a);
   const coord_t rows = bounds.hi[0] - bounds.lo[0] + 1;
+  // A reduction instance cannot be read, so BLAS writes to a buffer, and each element is then
+  // reduced.
   std::vector<double> product(bounds.volume(), 0.0);
   multiply(columns_of(b), columns_of(c), product.data(), static_cast<int>(rows));
   const Sums sums(a, kValues, LEGION_REDOP_SUM_FLOAT64);
@@ -187,6 +196,7 @@ gpu::Matrix on_gpu(const PhysicalRegion& block) {
   return gpu::matrix(Elements<mode>(block, kValues), bounds_of(block).lo);
 }
 
+// Returns the extents of the product of two blocks.
 gpu::Product product_of(const PhysicalRegion& b, const PhysicalRegion& c) {
   const Point<2> b_size = bounds_of(b).hi - bounds_of(b).lo + Point<2>(1, 1);
   const Point<2> c_size = bounds_of(c).hi - bounds_of(c).lo + Point<2>(1, 1);
@@ -219,6 +229,7 @@ void multiply_reduce_on_gpu(const PhysicalRegion& a, const PhysicalRegion& b,
 std::int64_t count_wrong(const PhysicalRegion& a, coord_t n, std::int64_t times) {
   const Elements<LEGION_READ_ONLY> elements(a, kValues);
   const Rect<2> bounds = bounds_of(a);
+  // Large matrices are compared at every `step`-th row and column.
   const coord_t step = std::max<coord_t>(1, n / kCompared);
   std::vector<double> row(static_cast<std::size_t>(n));
   std::int64_t wrong = 0;

@@ -26,13 +26,15 @@ Legion::LogicalPartition cut(Legion::Context context, Legion::Runtime* runtime,
                              Legion::coord_t columns, const char* name,
                              Legion::Color color = kBlocks);
 
-// Which block a point of a launch accesses. Its row and column are coordinates of the point, such
-// as i and k for kIK. A missing coordinate is 0.
+// The projection functors of the matrix multiplications. A functor says which block a point of a
+// launch accesses. The row and the column of the block are coordinates of the point, such as i and
+// k for kIK. A missing coordinate is 0.
 enum Projection : Legion::ProjectionID { kSame = 0, kRow = 1, kColumn, kIJ, kIK, kKJ };
 void register_projections();
 
-// Return a requirement for all values of a block: of one block in a single task, or of each point's
-// own block in an index launch.
+// Return a requirement for all values of a block. The first function is for one block in a single
+// task. The second one is for an index launch in which each point accesses the block that the
+// projection gives.
 Legion::RegionRequirement needs(Legion::LogicalRegion block, Legion::LogicalRegion parent,
                                 Legion::PrivilegeMode privilege);
 Legion::RegionRequirement needs(Legion::LogicalPartition blocks, Projection projection,
@@ -50,7 +52,7 @@ void multiply_add(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion&
 void multiply_reduce(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
                      const Legion::PhysicalRegion& c);
 
-// These do the same on a GPU, for blocks in C order.
+// These three functions do the same as the previous ones on a GPU, for blocks in C order.
 void fill_on_gpu(const Legion::PhysicalRegion& block, Name matrix);
 void multiply_add_on_gpu(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
                          const Legion::PhysicalRegion& c);

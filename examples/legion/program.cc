@@ -23,6 +23,8 @@ constexpr std::array kFlags = {"-logfile", "-level", "-errlevel", "-cat"};
 }  // namespace
 
 bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> parameters) {
+  // A flag of Legion contains a colon or is in kFlags. Words that do not begin with `-` are the
+  // values of such flags.
   for (int i = 1; i < argc; ++i) {
     const char* const flag = argv[i];
     const auto is_flag = [flag](const char* other) { return std::strcmp(flag, other) == 0; };
@@ -51,7 +53,8 @@ bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> par
   return true;
 }
 
-// Registers both layouts at the first call.
+// Returns the id of the layout. The first call registers the layouts of both orders, which must
+// happen before Runtime::start.
 LayoutConstraintID constraint(Order order) {
   const auto make = [](const char* name, DimensionKind first, DimensionKind second) {
     LayoutConstraintRegistrar layout(FieldSpace::NO_SPACE, name);
@@ -84,6 +87,7 @@ LogicalRegion make_region(Context context, Runtime* runtime, const Domain& space
       context, runtime->create_index_space(context, space), field_space);
   runtime->attach_name(region, name);
   for (const Field& field : fields) {
+    // Fill every field with zero bytes.
     const std::vector<char> zero(field.bytes);
     runtime->fill_field(context, region, region, field.id, zero.data(), zero.size());
   }
@@ -102,6 +106,7 @@ LogicalPartition cut_equal(Context context, Runtime* runtime, LogicalRegion regi
 
 namespace {
 
+// Adds the fields to a requirement. Without access, the fields are not part of an instance.
 RegionRequirement with(RegionRequirement requirement, const std::vector<FieldID>& fields) {
   for (const FieldID field : fields) {
     requirement.add_field(field, /*instance=*/requirement.privilege != LEGION_NO_ACCESS);
@@ -144,7 +149,7 @@ void set_time_on_gpu(const PhysicalRegion& times, FieldID field) {
 }
 #endif
 
-// Compares the times of all points.
+// Returns the time from the earliest start to the latest stop of all points.
 long long get_elapsed(const Task*, const std::vector<PhysicalRegion>& regions, Context, Runtime*) {
   const Times<LEGION_READ_ONLY> start(regions[0], kStart), stop(regions[0], kStop);
   const Rect<1> points = regions[0].get_bounds<1, coord_t>().bounds;
@@ -168,6 +173,7 @@ long long time_after_all(Context context, Runtime* runtime) {
 }
 
 void report(Context context, Runtime* runtime, long long nanoseconds, std::int64_t wrong) {
+  // print_once() prints only in one of several shards.
   char text[100];
   if (wrong > 0) {
     std::snprintf(text, sizeof text, "wrong: %lld results are not those of the serial reference\n",

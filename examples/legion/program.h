@@ -26,18 +26,24 @@ bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> par
 
 // The kinds of tasks that Legion distinguishes.
 enum class Kind {
-  kLeaf,        // launches nothing
-  kInner,       // touches no data itself
-  kPlain,       // may do both
-  kReplicable,  // may also run as several shards
+  // The task launches nothing.
+  kLeaf,
+  // The task does not touch data itself.
+  kInner,
+  // The task may launch tasks and touch data.
+  kPlain,
+  // The task may also run as several shards.
+  kReplicable,
 };
 
 // The orders of two-dimensional data that a variant may demand. kColumns: neighbours in the first
 // dimension are adjacent in memory, as in Fortran and OpenBLAS. kRows: neighbours in the second
 // dimension are, as in C.
 enum class Order { kColumns, kRows };
+// Returns Legion's id of the layout constraint for the order.
 Legion::LayoutConstraintID constraint(Order order);
 
+// Returns the registrar of a task's variant for a processor kind.
 Legion::TaskVariantRegistrar registrar(Legion::TaskID id, const char* name,
                                        Legion::Processor::Kind processor, Kind kind);
 
@@ -112,6 +118,7 @@ Legion::RegionRequirement needs(Legion::LogicalRegion region, Legion::PrivilegeM
 enum : Legion::FieldID { kStart = 1, kStop };
 Legion::LogicalRegion make_times(Legion::Context context, Legion::Runtime* runtime,
                                  Legion::coord_t points, const char* name);
+// Writes the current time to the field of the single point in `times`.
 void set_time(const Legion::PhysicalRegion& times, Legion::FieldID field);
 void set_time_on_gpu(const Legion::PhysicalRegion& times, Legion::FieldID field);
 // The task get_elapsed. Returns the nanoseconds from the first start to the last stop.

@@ -34,28 +34,34 @@ enum Tasks : TaskID {
   kGetElapsed,
   kPrintTime,
 };
+// No task computes with `input1`, but the field belongs to the requirements of `stencil` and
+// `increment`.
 enum Fields : FieldID { kInput = 1, kInput1, kOutput };
 enum Traces : TraceID { kWarmUp = 1, kTimed };
 
 using star::kRadius;
 constexpr std::int64_t kWarmUps = 2;
 
+// The parameters of the command line, and the grid of tiles that follows from them.
 struct Config {
   std::int64_t edge = 500, nodes = 1, loops = 20;
 
-  // Returns the extent of the grid of nodes in y. When the number of nodes doubles, the extent in x
-  // doubles first.
+  // Returns the number of nodes in y. When the number of nodes doubles, the extent in x doubles
+  // first.
   coord_t across() const {
     for (const coord_t rows : {64, 32, 16, 8, 4, 2}) {
       if (nodes % (rows * rows) == 0) return rows;
     }
     return 1;
   }
+  // Returns the number of tiles in x.
   coord_t ntx() const { return 2 * nodes / across(); }
+  // Returns the number of tiles in y.
   coord_t nty() const { return 2 * across(); }
   coord_t tiles() const { return ntx() * nty(); }
 } config;
 
+// Returns the extents of a square.
 Point<2> square(coord_t edge) { return {edge, edge}; }
 
 // Returns the position of point i's tile in the grid of tiles.
@@ -65,7 +71,9 @@ Point<2> tile(coord_t i) { return {i % config.ntx(), i / config.ntx()}; }
 struct Direction {
   const char *name, *in, *out;
   Point<2> step;
+  // Returns true if the neighbour lies in x.
   bool in_x() const { return step[0] != 0; }
+  // Returns true if the neighbour lies in negative direction.
   bool before() const { return step[0] + step[1] < 0; }
 };
 const std::array<Direction, 4> kDirections = {{
@@ -133,8 +141,8 @@ Values values(const PhysicalRegion& region, FieldID field, coord_t border) {
   return {const_cast<double*>(data) + border + border * stride, stride};
 }
 
-// Calls `each` for every point of a strip, with two points: the one in the strip, counted from (0,
-// 0), and the one in the tile, which lies `shift` columns or rows further.
+// Calls `each` for every point of a strip with four numbers: x and y in the strip, counted from (0,
+// 0), and x and y in the tile. The point in the tile lies `shift` columns (rows) further.
 template <typename Each>
 void for_strip(const Direction& direction, coord_t shift, const Each& each) {
   const coord_t edge = config.edge;
@@ -198,6 +206,7 @@ gpu::Matrix on_gpu(const Values& values, coord_t x, coord_t y) {
           {kBytes, values.stride * kBytes}};
 }
 
+// Copies a strip to a tile if `to_tile` is true, otherwise from the tile to the strip.
 void copy_on_gpu(const Direction& direction, coord_t shift, const Values& strip, const Values& tile,
                  bool to_tile) {
   const bool in_x = direction.in_x();
@@ -207,6 +216,7 @@ void copy_on_gpu(const Direction& direction, coord_t shift, const Values& strip,
             to_tile ? ours : theirs);
 }
 
+// The GPU variants do the same as stencil() and increment().
 void stencil_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
   program::set_time_on_gpu(regions[6], program::kStart);
   const Values input = values<LEGION_READ_WRITE>(regions[0], kInput, kRadius);
@@ -268,11 +278,15 @@ std::int64_t check(const Task* task, const Regions& regions, Context, Runtime*) 
 
 // ---- the top level
 
+// The strips of one direction. The partition `out` gives each tile the strip that it writes, and
+// `in` the strip of the neighbour that it reads.
 struct Strips {
   LogicalRegion region;
   LogicalPartition in, out;
 };
 
+// All regions and partitions of the program. The interior and the exterior of a tile are its points
+// without the border.
 struct Data {
   LogicalRegion points, times;
   LogicalPartition tiles, interior, exterior, times_of_tiles;
@@ -318,6 +332,8 @@ Data make_data(Context context, Runtime* runtime) {
   return data;
 }
 
+// Makes the data, runs the iterations, and checks the result. An iteration is a launch of stencil
+// and a launch of increment.
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   // The task exists only because the original has it: main() has already read the parameters.
   runtime->execute_task(context, program::single(kReadConfig)).wait();

@@ -24,6 +24,8 @@ class CircuitMapper final : public RegentMapper {
 
 }  // namespace
 
+// Returns a CPU of the node on which linear_gpu() places the point. Its index is that of the GPU,
+// modulo the number of CPUs.
 std::optional<Processor> linear_owner(const Machine& machine, const Point& ip, const Point&) {
   const std::int64_t gpus = machine.processors_per_node(ProcKind::kGpu);
   if (gpus == 0) return std::nullopt;

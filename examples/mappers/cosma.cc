@@ -6,6 +6,8 @@
 namespace groma::examples {
 namespace {
 
+// Returns the GPU with the number of the point's tile. The grid is gx x gy x gz for the usual
+// numbers of GPUs, which are powers of 2.
 std::optional<Processor> number(const Machine& machine, const Point& ip, const Point&) {
   if (ip.dimensions() < 3) return std::nullopt;
   const std::int64_t ranks = machine.node_count() * machine.processors_per_node(ProcKind::kGpu);

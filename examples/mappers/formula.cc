@@ -6,8 +6,10 @@
 namespace groma::examples {
 namespace {
 
+// The numbers that describe() turns into sentences. The mapper passes one with each decision.
 constexpr Origin kKindOrigin{1}, kMemoryOrigin{2}, kLayoutOrigin{3}, kPlaceOrigin{4};
 
+// Returns the processor for a point. Formulas take points relative to the launch's lower corner.
 std::optional<Processor> processor_of(Formula formula, const Machine& machine, const Rect& domain,
                                       const Point& point) {
   Point ip = point;
@@ -15,6 +17,7 @@ std::optional<Processor> processor_of(Formula formula, const Machine& machine, c
   return formula(machine, ip, domain.extents);
 }
 
+// Returns the diagnostic for a task whose processor the machine does not have.
 Diagnostic cannot_place(const TaskView& task) {
   Diagnostic failure;
   failure.id = DiagId::kNoVariant;
@@ -22,6 +25,7 @@ Diagnostic cannot_place(const TaskView& task) {
   return failure;
 }
 
+// Returns the GPU with the node and the index of the parent's processor.
 std::optional<Processor> gpu_of_parent(const Machine& machine, const TaskView& task) {
   const Processor& parent = task.parent == nullptr ? task.current : task.parent->current;
   return processor_at(machine, ProcKind::kGpu, parent.node, parent.index);
@@ -54,6 +58,8 @@ ShardId FormulaSharding::shard(const Point& point, const Rect& domain,
   return processor ? shards.shard_of(*processor) : 0;  // slice_task() reports a missing processor
 }
 
+// A runtime asks for functors by number, and functor i + 1 belongs to formula i. The addresses are
+// taken after all functors are made, because the vector may move them.
 FormulaMapper::FormulaMapper(MapperSite site, const Sentences& sentences,
                              const std::vector<Formula>& formulas)
     : Mapper(std::move(site)), sentences_(sentences) {
@@ -80,11 +86,14 @@ std::optional<ProcKind> FormulaMapper::kind_of(const TaskView& task) const {
   return std::nullopt;
 }
 
+// Returns the formula that places an index launch. Returns null for single tasks, or if the default
+// mapper places the launch.
 Formula FormulaMapper::launch_formula(const TaskView& task) const {
   const auto kind = kind_of(task);
   return task.is_index && kind ? formula_of(task, *kind) : nullptr;
 }
 
+// Chooses the kind of processor and, for a task that follows its parent, the processor.
 void FormulaMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                         TaskOptions& answer) {
   const bool follows = !task.is_index && follows_parent(task);
@@ -112,7 +121,7 @@ void FormulaMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   }
 }
 
-// Makes one slice for each point.
+// Makes one slice for each point, because neighbouring points may run anywhere.
 void FormulaMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                                SliceTaskOutput& answer) {
   const Formula formula = launch_formula(task);
@@ -133,6 +142,7 @@ void FormulaMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   } while (next_point(part, &at));
 }
 
+// Returns the functor of the launch's formula. Functors are numbered from 1.
 ShardingId FormulaMapper::select_sharding_functor(MapperRuntime&, const TaskView& operation,
                                                   const ShardTable&) {
   if (operation.operation != OperationKind::kTask) return kCyclicSharding;
@@ -143,6 +153,8 @@ ShardingId FormulaMapper::select_sharding_functor(MapperRuntime&, const TaskView
   return kCyclicSharding;
 }
 
+// The base class maps the task as the default mapper does. This function then replaces what the
+// derived class decides.
 void FormulaMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>> valid,
                              MapTaskOutput& answer) {
@@ -168,6 +180,7 @@ void FormulaMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   }
 }
 
+// Sets the memories and the layout of one requirement.
 void FormulaMapper::decide(const TaskView& task, std::size_t position,
                            RequirementWish& wish) const {
   const RequirementView& requirement = task.requirements[position];

@@ -72,7 +72,8 @@ class FormulaMapper : public Mapper {
   // Returns the memories for a requirement, best first.
   virtual std::span<const MemKind> memories(const RequirementView& requirement,
                                             ProcKind kind) const = 0;
-  virtual LayoutSpec layout() const = 0;  // the layout of all data
+  // Returns the layout of all data.
+  virtual LayoutSpec layout() const = 0;
   // Returns true if data that the task only reads is freed when the task is done.
   virtual bool collects(const TaskView&) const { return false; }
 
@@ -86,6 +87,7 @@ class FormulaMapper : public Mapper {
   std::vector<const ShardingFunctor*> functors_;
 };
 
+// Returns true if `name` is one of the names of the requirement's region.
 bool is_called(const RequirementView& requirement, std::string_view name);
 
 }  // namespace groma::examples

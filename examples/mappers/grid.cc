@@ -15,6 +15,7 @@ Point greedy_split(std::int64_t n, const Point& space) {
   for (std::int64_t p = 2; n > 1; ++p) {
     for (; n % p == 0; n /= p) primes.push_back(p);
   }
+  // `left` is the extent of a block in each dimension, which shrinks with every factor.
   Point grid = Point::zeros(space.dimensions());
   std::vector<double> left;
   for (int d = 0; d < space.dimensions(); ++d) {
@@ -29,6 +30,7 @@ Point greedy_split(std::int64_t n, const Point& space) {
   return grid;
 }
 
+// Returns the sum of factor / extent over all dimensions, which auto_split() minimises.
 double cost_of(const Point& grid, const Point& space) {
   double cost = 0;
   for (int d = 0; d < grid.dimensions(); ++d) {
@@ -46,6 +48,7 @@ void search(std::int64_t n, int d, const Point& space, Point& grid, Point& best)
     return;
   }
   grid[d] = n;
+  // Costs that differ by rounding count as equal. The grid of greedy_split() then wins.
   constexpr double kTie = 1e-6;
   if (cost_of(grid, space) < cost_of(best, space) - kTie) best = grid;
 }
@@ -91,6 +94,8 @@ std::optional<Processor> hierarchical_gpu(const Machine& machine, const Point& i
                                           const Point& space) {
   const std::int64_t gpus = machine.processors_per_node(ProcKind::kGpu);
   if (gpus == 0) return std::nullopt;
+  // First find the block of points for each node, then deal the points of a block to the node's
+  // GPUs.
   const Point nodes = auto_split(machine.node_count(), space);
   Point inside = space, at = ip;
   for (int d = 0; d < inside.dimensions(); ++d) inside[d] /= nodes[d];

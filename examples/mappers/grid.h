@@ -10,8 +10,9 @@
 
 namespace groma::examples {
 
-// Like m.auto_split(d, space): returns the factorisation of n with the smallest sum of factor /
-// extent.
+// Returns the factorisation of n with the smallest sum of factor / extent, as the machine view
+// method auto_split(d, space) of the language does. The result has a factor for each dimension of
+// `space`.
 Point auto_split(std::int64_t n, const Point& space);
 // Returns, for each dimension, which of the `grid` blocks contains `ip`.
 Point block_of(const Point& ip, const Point& space, const Point& grid);
@@ -20,7 +21,8 @@ std::int64_t linear_of(const Point& at, const Point& grid);
 
 // Returns GPU `i` of the machine, counted node by node. `i` is taken modulo the number of GPUs.
 std::optional<Processor> rank(const Machine& machine, std::int64_t i);
-// The mapping function of `IndexTaskMap init_cublas linear`.
+// Places point i on GPU i of the machine. This is the mapping function of `IndexTaskMap init_cublas
+// linear`.
 std::optional<Processor> linear_gpu(const Machine& machine, const Point& ip, const Point& space);
 // Places blocks of points on the GPUs of the machine.
 std::optional<Processor> block_gpu(const Machine& machine, const Point& ip, const Point& space);

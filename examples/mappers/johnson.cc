@@ -8,6 +8,8 @@
 namespace groma::examples {
 namespace {
 
+// Returns the GPU with the number of the point in a cube. The launch of a matrix's tiles is one
+// layer of the cube.
 std::optional<Processor> number(const Machine& machine, const Point& ip, const Point& space) {
   if (ip.dimensions() < 3) return std::nullopt;
   const std::int64_t edge = std::max(space[0], space[1]);

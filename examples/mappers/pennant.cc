@@ -5,10 +5,12 @@
 namespace groma::examples {
 namespace {
 
+// Deals the pieces to the nodes in turn, and within a node to the GPUs in turn.
 std::optional<Processor> cyclic(const Machine& machine, const Point& ip, const Point&) {
   return processor_modulo(machine, ProcKind::kGpu, ip[0], ip[0] / machine.node_count());
 }
 
+// Returns the CPU of the node to which cyclic() gives the piece.
 std::optional<Processor> owner(const Machine& machine, const Point& ip, const Point&) {
   return processor_modulo(machine, ProcKind::kCpu, ip[0], ip[0] / machine.node_count());
 }

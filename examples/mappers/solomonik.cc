@@ -6,12 +6,14 @@
 namespace groma::examples {
 namespace {
 
+// Deals the tiles to the nodes in turn, and within a node to the GPUs in turn.
 std::optional<Processor> cyclic(const Machine& machine, const Point& ip, const Point& space) {
   if (ip.dimensions() < 3) return std::nullopt;
   const std::int64_t i = ip[0] + space[0] * (ip[1] + space[1] * ip[2]);
   return processor_modulo(machine, ProcKind::kGpu, i, i / machine.node_count());
 }
 
+// Places the points of the cube in blocks over the nodes.
 std::optional<Processor> layers(const Machine& machine, const Point& ip, const Point& space) {
   return ip.dimensions() == 3 ? hierarchical_gpu(machine, ip, space) : std::nullopt;
 }

@@ -8,6 +8,7 @@ constexpr ProcKind kKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 constexpr MemKind kOnGpu[] = {MemKind::kFbmem};
 constexpr MemKind kOnHost[] = {MemKind::kSockmem, MemKind::kSysmem};
 
+// The mapping functions of the figure. Points with the same sum of coordinates share a GPU.
 std::optional<Processor> linearize_3d(const Machine& machine, const Point& ip, const Point&) {
   if (ip.dimensions() < 3) return std::nullopt;
   const std::int64_t linear = ip[0] + ip[1] + ip[2];

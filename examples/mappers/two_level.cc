@@ -7,10 +7,13 @@
 namespace groma::examples {
 namespace {
 
+// Places a tile: blocks of tiles on the nodes, and the tiles of a block cyclically on the GPUs of
+// the node.
 std::optional<Processor> tile(const Machine& machine, const Point& ip, const Point& space) {
   return ip.dimensions() == 2 ? hierarchical_gpu(machine, ip, space) : std::nullopt;
 }
 
+// Places task_7 on the first OpenMP processor of the node that has the block.
 std::optional<Processor> node_block(const Machine& machine, const Point& ip, const Point& space) {
   if (ip.dimensions() != 2) return std::nullopt;
   const Point nodes = auto_split(machine.node_count(), space);
