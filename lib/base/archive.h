@@ -20,7 +20,8 @@ concept Number = std::integral<T> || std::is_enum_v<T>;
 // Writes values as text.
 class Writer {
  public:
-  // `magic`: the line that identifies the format, with its line end.
+  // `magic` is the first line of the text, with its line end. It identifies the format and its
+  // version.
   explicit Writer(std::string_view magic) : text_(magic) {}
 
   template <Number T>
@@ -31,6 +32,7 @@ class Writer {
   void operator()(const std::string& value) {
     text_ += std::to_string(value.size()) + ':' + value + ' ';
   }
+  // Writes the size of a list and returns it.
   std::size_t size(std::size_t is) {
     (*this)(is);
     return is;
@@ -90,15 +92,18 @@ class Reader {
     if (static_cast<std::int64_t>(value) > most) ok_ = false;
   }
 
+  // Makes the whole reading fail, for rules that the archive does not know.
   void fail() { ok_ = false; }
   bool ok() const { return ok_; }
   bool at_end() const { return text_.empty(); }
 
  private:
+  // Reads the white space behind a value.
   void space() {
     if (text_.empty() || (text_.front() != ' ' && text_.front() != '\n')) ok_ = false;
     if (ok_) text_.remove_prefix(1);
   }
+  // Reads an integer and the character `end` behind it. Returns 0 after an error.
   std::int64_t integer(char end = ' ') {
     std::int64_t value = 0;
     if (!ok_) return 0;

@@ -10,10 +10,12 @@ namespace groma {
 
 class Budget {
  public:
-  // Work between two questions. A unit is about ten nanoseconds of work, so this is a millisecond.
+  // The units of work between two calls of `exceeded`. A unit is about ten nanoseconds of work, so
+  // this is about a millisecond.
   static constexpr std::int64_t kInterval = std::int64_t{1} << 16;
 
-  // `exceeded` returns true if the computation must stop; null: never.
+  // `exceeded` returns true if the computation must stop. An empty function never stops the
+  // computation.
   explicit Budget(std::function<bool()> exceeded = {}) : ask_(std::move(exceeded)) {}
 
   // Counts work that is about to be done or was just done. Returns true if the computation must

@@ -10,7 +10,8 @@ namespace groma {
 
 // A decoded character.
 struct Character {
-  std::size_t length = 0;  // bytes; 0: no character begins here
+  // The length in bytes. 0 if no character begins here.
+  std::size_t length = 0;
   char32_t code = 0;
 };
 
@@ -43,6 +44,7 @@ inline Character first_character(std::string_view text) {
 // Returns true if `c` is a byte of a character, but not its first one.
 inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+// The characters from `first` to `last`, both included.
 struct CharacterRange {
   char32_t first, last;
 };
@@ -56,6 +58,7 @@ inline constexpr CharacterRange kHidden[] = {
     {0x2060, 0x206F},   {0x3164, 0x3164},   {0xFEFF, 0xFEFF},  {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB},
     {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
 
+// Returns true if the character is in kHidden. Printable ASCII is decided without a search.
 inline bool is_hidden(char32_t code) {
   if (code >= 0x20 && code < 0x7F) return false;
   return std::any_of(std::begin(kHidden), std::end(kHidden), [code](const CharacterRange& range) {

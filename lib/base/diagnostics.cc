@@ -33,7 +33,8 @@ const std::vector<CatalogueEntry>& catalogue() {
 const CatalogueEntry& entry_of(DiagId id) { return catalogue()[static_cast<std::size_t>(id)]; }
 
 bool Diagnostic::has(DiagCause cause) const {
-  if (id == DiagId::kSliceIndexOutOfBound && args.size() == 3) {  // dimension, index, size
+  // The arguments of this diagnostic are the dimension, the index and the size.
+  if (id == DiagId::kSliceIndexOutOfBound && args.size() == 3) {
     const auto* index = std::get_if<std::int64_t>(&args[1]);
     const auto* size = std::get_if<std::int64_t>(&args[2]);
     if (cause == DiagCause::kNegativeIndex) return index != nullptr && *index < 0;
@@ -154,6 +155,7 @@ std::string apply_fixes(const Source& source, const std::vector<Fix>& fixes, std
              (edit.range.begin < other.range.end && other.range.begin < edit.range.end);
     });
   };
+  // A fix is applied as a whole or not at all.
   for (const Fix& fix : fixes) {
     if (fix.edits.empty() || std::any_of(fix.edits.begin(), fix.edits.end(), clashes)) continue;
     edits.insert(edits.end(), fix.edits.begin(), fix.edits.end());

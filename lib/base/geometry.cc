@@ -13,13 +13,15 @@ std::optional<Rect> Rect::make(const Point& lower, const Point& extents) {
     if (extents[i] < 0 || __builtin_add_overflow(lower[i], extents[i], &end)) return std::nullopt;
     if (extents[i] == 0) empty = true;
   }
+  // The volume of an empty box is 0, whatever the other extents are.
   for (int i = 0; i < extents.dimensions() && !empty; ++i) {
     if (__builtin_mul_overflow(volume, extents[i], &volume)) return std::nullopt;
   }
   return Rect{lower, extents};
 }
 
-// An extent of 0 is tested first because the product of the other extents may overflow.
+// Returns the number of points. An extent of 0 is tested first because the product of the other
+// extents may overflow.
 std::int64_t Rect::volume() const {
   std::int64_t volume = 1;
   for (std::int64_t extent : extents.coordinates()) {

@@ -36,7 +36,8 @@ void add_hexadecimal(std::string_view begin, unsigned value, int digits, std::st
 void add_escaped(char32_t code, std::string* shown) {
   const auto add = [shown](unsigned unit) { add_hexadecimal("\\u", unit, 4, shown); };
   if (code < 0x10000) return add(code);
-  add(0xD800U + ((code - 0x10000U) >> 10U));  // the two halves of the UTF-16 pair
+  // These are the two halves of the UTF-16 pair.
+  add(0xD800U + ((code - 0x10000U) >> 10U));
   add(0xDC00U + (code & 0x3FFU));
 }
 
@@ -100,7 +101,8 @@ std::string harmless(std::string_view text) { return filtered(text, Blanks::kSpa
 // Cuts the text to `most_bytes` at a character boundary and appends `...`.
 std::string harmless(std::string_view text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return harmless(text);
-  constexpr std::size_t kMostOfCharacter = 3;  // UTF-8: bytes of a character after its first
+  // A character of UTF-8 has at most this many bytes after its first.
+  constexpr std::size_t kMostOfCharacter = 3;
   std::size_t end = most_bytes;
   const std::size_t least = end - std::min(end, kMostOfCharacter);
   while (end > least && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;

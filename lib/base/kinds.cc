@@ -6,6 +6,7 @@
 namespace groma {
 namespace {
 
+// Returns the enumerator whose name stands at its position in `names`.
 template <typename Kind, std::size_t n>
 std::optional<Kind> find(const std::array<std::string_view, n>& names, std::string_view name) {
   const auto at = std::find(names.begin(), names.end(), name);

@@ -19,6 +19,8 @@ class FlatIndex {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
+  // Returns the index for which same(index) is true, or kNone. `same` is called only for indices
+  // whose hash agrees.
   template <typename Same>
   std::uint32_t find(std::uint64_t hash, const Same& same) const {
     if (slots_.empty()) return kNone;
@@ -42,8 +44,10 @@ class FlatIndex {
 
  private:
   struct Slot {
-    std::uint32_t hash = 0;  // upper half of the hash; look-ups compare it first
-    std::uint32_t home = 0;  // lower half of the hash; look-ups begin at this slot
+    // The upper half of the hash. Look-ups compare it first.
+    std::uint32_t hash = 0;
+    // The lower half of the hash. Look-ups begin at this slot.
+    std::uint32_t home = 0;
     std::uint32_t index = kNone;
   };
   std::size_t mask() const { return slots_.size() - 1; }
@@ -82,6 +86,7 @@ class NameTable {
     texts_.reserve(count);
     index_.reserve(count);
   }
+  // Returns the id of a name, and adds the name if it is new. The text must outlive the table.
   NameId intern(std::string_view text);
   // Adds a name and keeps a copy of its text. It is for names that the source writes differently
   // (escapes).
@@ -92,7 +97,8 @@ class NameTable {
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::uint64_t seed_;  // random for each process, so that no text can contain colliding names
+  // Random for each process, so that no text can contain colliding names.
+  std::uint64_t seed_;
   std::vector<std::string_view> texts_;
   std::deque<std::string> owned_;
   FlatIndex index_;

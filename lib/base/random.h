@@ -29,8 +29,10 @@ class Draws {
   std::uint32_t below(std::uint32_t count) { return groma::below(bits(), count); }
   // Returns a number in [0, 1).
   double unit() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+  // Returns true with this probability.
   bool chance(double probability) { return unit() < probability; }
 
+  // Puts the items into a random order (Fisher-Yates).
   template <typename List>
   void shuffle(List& list) {
     using std::swap;

@@ -11,9 +11,10 @@
 namespace groma {
 namespace {
 
-// number of columns that are shown of a source line; the rest is cut
+// The number of columns that are shown of a source line. The rest is cut.
 constexpr std::uint32_t kShownColumns = 100;
-constexpr std::uint32_t kShownBefore = 40;  // bytes of a long line that are shown before the range
+// The number of bytes of a long line that are shown before the range.
+constexpr std::uint32_t kShownBefore = 40;
 
 constexpr std::string_view kHelpColor = "\x1b[1;32m";
 constexpr std::string_view kNoteColor = "\x1b[1;36m";
@@ -23,6 +24,7 @@ std::string_view color_of(Severity severity) {
   return severity == Severity::kWarning ? "\x1b[1;35m" : kNoteColor;
 }
 
+// Returns the text in the colour, or unchanged if colours are off.
 std::string paint(std::string_view text, std::string_view color, bool on) {
   return on ? fmt::format("{}{}\x1b[0m", color, text) : std::string(text);
 }
@@ -69,7 +71,8 @@ std::string entry(const Source& source, std::optional<Range> range, Severity sev
   const std::string painted =
       paint(fmt::format("{}:", name_of(severity)), color_of(severity), color);
   const std::string tail = id.empty() ? "" : fmt::format(" [{}]", id);
-  const std::string shown = harmless(text);  // the message may quote the program
+  // The message may quote the program.
+  const std::string shown = harmless(text);
   const std::string name = harmless(source.name());
   if (!range) return fmt::format("{}: {} {}{}\n", name, painted, shown, tail);
   const Position at = source.position(range->begin);

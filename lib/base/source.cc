@@ -95,6 +95,7 @@ Result<std::string> read_regular_file(const std::string& path, std::size_t max_b
   return unreadable(path, std::strerror(code));
 }
 
+// Computes the position of every block once. Copies of a Source share the text.
 Source::Source(std::string name, std::string text) {
   std::vector<Position> blocks = {Position{}};
   for (std::size_t at = kBlockBytes; at <= text.size(); at += kBlockBytes) {
@@ -128,7 +129,7 @@ bool Source::offset(Position position, std::uint32_t* offset) const {
     if (at == std::string_view::npos) return false;
     ++at;
   }
-  // no column begins inside a character
+  // No column begins inside a character, so the bytes that continue one are skipped.
   while (at < text().size() && continues_character(text()[at])) ++at;
   for (std::uint32_t column = 1; column < position.column; ++column) {
     if (at >= text().size() || text()[at] == '\n') return false;

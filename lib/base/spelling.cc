@@ -11,9 +11,10 @@ namespace groma {
 namespace {
 
 constexpr std::size_t kLongestWord = 64;
-constexpr std::size_t kMostCompared =
-    4096;                 // candidates of a suitable length; further ones are ignored
-constexpr int kStep = 2;  // cost of one edit; a change of case costs 1
+// At most this many candidates of a suitable length are compared. Further ones are ignored.
+constexpr std::size_t kMostCompared = 4096;
+// The cost of one edit. A change of case costs 1.
+constexpr int kStep = 2;
 
 int lower(char c) { return std::tolower(static_cast<unsigned char>(c)); }
 
@@ -63,7 +64,7 @@ std::optional<int> edits_between(std::string_view word, std::string_view candida
   if (same_letters(word, candidate)) return word == candidate ? 0 : 1;
   const int edits = distance(word, candidate);
   const auto longer = static_cast<int>(std::max(word.size(), candidate.size()));
-  // true: the words have no letter in common, as two short words may
+  // Two short words may have no letter in common although few edits change one into the other.
   const bool all_differ = edits >= kStep * longer;
   const bool near = edits <= most_edits(word.size(), candidate.size()) && !all_differ;
   return near ? std::optional(edits) : std::nullopt;

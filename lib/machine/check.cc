@@ -14,6 +14,7 @@ using Found = std::optional<Fault>;
 constexpr std::size_t kMaxChannels = 256;
 constexpr std::size_t kMaxChannelName = 64;
 
+// Returns the scope as descriptions of machines write it.
 std::string_view scope_name(Channel::Scope scope) {
   switch (scope) {
     case Channel::Scope::kLocal:
@@ -76,6 +77,7 @@ Found check_memory(const MemoryGroup& group, const std::string& path) {
   return check_rate(path + "/bandwidth_bytes_per_s", group.bandwidth_bytes_per_s, true);
 }
 
+// Returns the fault that the node has no such processors or memories.
 Fault lacks(std::string path, std::string_view kind) {
   return {std::move(path), fmt::format("the node has no {}", kind)};
 }
@@ -126,6 +128,7 @@ bool same(const Channel& a, const Channel& b) {
   return a.name == b.name && a.scope == b.scope && (forward || backward);
 }
 
+// The next four functions name an item in the message about a duplicate.
 std::string text_of(const ProcessorGroup& group) { return std::string(name_of(group.kind)); }
 std::string text_of(const MemoryGroup& group) { return std::string(name_of(group.kind)); }
 std::string text_of(const Affinity& affinity) {

@@ -15,9 +15,12 @@ inline Error malformed(std::string message, std::string help = {}) {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }
 
+// An error in a node type.
 struct Fault {
-  std::string path;     // JSON pointer within the node type: "/processors/1/count"
-  std::string message;  // "0 is not a count (1 to 65536)"
+  // The JSON pointer within the node type: "/processors/1/count".
+  std::string path;
+  // What is wrong: "0 is not a count (1 to 65536)".
+  std::string message;
 };
 
 // Returns the first error of `node`, or nullopt.

@@ -7,7 +7,8 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kMiB = 1024.0 * 1024;
-constexpr double kGB = 1e9;  // bytes in a gigabyte, or bytes/s in a GB/s
+// The bytes in a gigabyte, or the bytes per second in a GB/s.
+constexpr double kGB = 1e9;
 constexpr double kGigaflops = 1e9;
 constexpr double kTeraflops = 1e12;
 
@@ -155,7 +156,7 @@ constexpr NodeFigures a100() {
   return node;
 }
 
-// DGX H200.
+// A DGX H200. Figures that are not set here are those of the DGX A100.
 constexpr NodeFigures h200() {
   NodeFigures node = a100();
   node.sockets = {2, "published: NVIDIA DGX H200, two Intel Xeon Platinum 8480C"};
@@ -186,6 +187,7 @@ constexpr NodeFigures h200() {
   return node;
 }
 
+// The presets in the order of `groma machines`. The first one is the default.
 constexpr PresetEntry kPresets[] = {
     {"p100x4", "a node with 2 x E5-2640 v4, 4 x P100 PCIe and 256 GB, as Wei et al. used",
      p100_pcie()},

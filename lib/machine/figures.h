@@ -7,6 +7,7 @@
 
 namespace groma {
 
+// A number, and where it comes from.
 struct Sourced {
   double value;
   std::string_view source;  // as in PresetFigure::source
@@ -17,16 +18,20 @@ struct NodeFigures {
   // Host: `sockets` equal sockets, each with its cores and an equal part of the memory.
   Sourced sockets;
   Sourced cores_per_socket;
-  Sourced cpus;  // default number of CPU processors
+  // The default number of CPU processors.
+  Sourced cpus;
   Sourced core_flops;
   Sourced cpu_sustained;
-  Sourced cpu_start;  // time to start a task body on a CPU or OMP processor
+  // The time to start a task body on a CPU or OMP processor.
+  Sourced cpu_start;
   Sourced host_bytes;
   Sourced core_bandwidth;
   Sourced socket_bandwidth;
   Sourced intersocket_bandwidth;
-  Sourced local_latency;   // to the memory of the same socket
-  Sourced remote_latency;  // to the memory of another socket
+  // The latency to the memory of the same socket.
+  Sourced local_latency;
+  // The latency to the memory of another socket.
+  Sourced remote_latency;
   Sourced host_copy_latency;
   Sourced rdmem_bytes;
   Sourced zcmem_bytes;
@@ -39,18 +44,23 @@ struct NodeFigures {
   Sourced gpu_bytes;
   Sourced gpu_bandwidth;
   Sourced gpu_latency;
-  Sourced zero_copy_bandwidth;  // when a GPU's kernels read host memory
+  // The bandwidth with which the kernels of a GPU read host memory.
+  Sourced zero_copy_bandwidth;
   Sourced zero_copy_latency;
-  Sourced host_link_bandwidth;  // for each GPU and direction
-  Sourced peer_near_bandwidth;  // between GPUs of one socket
-  Sourced peer_far_bandwidth;   // between GPUs of different sockets
+  // For each GPU and direction.
+  Sourced host_link_bandwidth;
+  // Between GPUs of one socket.
+  Sourced peer_near_bandwidth;
+  // Between GPUs of different sockets.
+  Sourced peer_far_bandwidth;
   Sourced gpu_copy_latency;
 
   // Network.
   Sourced ports;
   Sourced port_bandwidth;
   Sourced network_latency;
-  Sourced network_gpu_latency;  // if a GPU's memory is at one end or both
+  // The network latency if the memory of a GPU is at one end or both.
+  Sourced network_gpu_latency;
 
   // The names of the channels.
   std::string_view socket_link = "qpi";
@@ -59,6 +69,7 @@ struct NodeFigures {
   std::string_view network = "infiniband";
 };
 
+// A preset: a node that a machine consists of.
 struct PresetEntry {
   std::string_view name;
   std::string_view summary;
@@ -67,6 +78,7 @@ struct PresetEntry {
 
 // Returns all presets, the default first.
 std::span<const PresetEntry> preset_entries();
+// Returns the figures of the default preset.
 const NodeFigures& default_figures();
 
 }  // namespace groma

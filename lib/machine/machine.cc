@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::size_t kMaxDescriptionBytes = 4096;
-// limit on the memories of one kind in all nodes
+// The limit on the bytes of one kind of memory in all nodes together.
 constexpr std::int64_t kMaxMachineBytes = std::int64_t{1} << 62;
 
 // Returns the first item that `wanted` accepts, or null.

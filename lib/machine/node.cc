@@ -7,9 +7,11 @@
 namespace groma {
 namespace {
 
+// The memories outside of GPUs.
 constexpr std::initializer_list<MemKind> kHostKinds = {
     MemKind::kSysmem, MemKind::kSockmem, MemKind::kZcmem, MemKind::kRdmem, MemKind::kRegsockmem};
 
+// Returns a figure that is a whole number as an integer.
 std::int64_t whole(const Sourced& figure) { return static_cast<std::int64_t>(figure.value); }
 
 // Returns true for memories that belong to one socket instead of the whole node.
@@ -66,6 +68,7 @@ double local_bandwidth(const NodeFigures& figures, const NodeType& node, ProcKin
 // Returns the mean bandwidth from one GPU to the others, in bytes/s: the harmonic mean over the
 // GPUs of its own socket and those of the other sockets.
 double peer_bandwidth(const NodeFigures& figures, std::int64_t gpus) {
+  // GPUs are distributed evenly over the sockets.
   const std::int64_t sockets = whole(figures.sockets);
   const std::int64_t in_socket = (gpus + sockets - 1) / sockets;
   const auto near = static_cast<double>(in_socket - 1);

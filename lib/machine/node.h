@@ -16,7 +16,8 @@ namespace groma {
 struct NodeCounts {
   std::array<std::int64_t, kProcKindCount> processors{};
   std::array<std::int64_t, kMemKindCount> memory_bytes{};
-  std::int64_t sockets = 1;  // number of sockets; each has its own socket memories
+  // The number of sockets. Each has its own socket memories.
+  std::int64_t sockets = 1;
 
   std::int64_t& of(ProcKind kind) { return processors[static_cast<std::size_t>(kind)]; }
   std::int64_t of(ProcKind kind) const { return processors[static_cast<std::size_t>(kind)]; }
@@ -43,6 +44,7 @@ std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCou
 std::vector<Affinity> make_affinities(const NodeFigures& figures, const NodeType& node);
 Affinity make_affinity(const NodeFigures& figures, const NodeType& node, ProcKind processor,
                        MemKind memory);
+// Returns the channels between the memories of such a node, and to other nodes.
 std::vector<Channel> make_channels(const NodeFigures& figures, const NodeType& node);
 
 // Returns true if a runtime lets that processor kind address that memory kind of its node (Legion):

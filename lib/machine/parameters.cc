@@ -9,6 +9,7 @@ namespace {
 constexpr std::int64_t kMostSockets = 64;
 constexpr std::int64_t kMostMib = std::int64_t{1} << 24;  // 16 TiB
 
+// Returns a parameter that counts processors. A node may have none of them.
 constexpr Parameter processors(std::string_view name, std::string_view meaning, ProcKind kind) {
   return {name, meaning, kind, std::nullopt, 0, kMaxProcessorsPerNode};
 }
@@ -43,7 +44,8 @@ std::vector<PresetParameter> preset_parameters(const NodeFigures& figures) {
   const NodeCounts counts = default_counts(figures);
   std::vector<PresetParameter> list;
   for (const Parameter& parameter : kParameters) {
-    std::int64_t value = 1;  // nodes
+    // The number of nodes is 1 by default.
+    std::int64_t value = 1;
     if (parameter.name == kSockets) value = static_cast<std::int64_t>(figures.sockets.value);
     if (parameter.processors) value = counts.of(*parameter.processors);
     if (parameter.memory) value = counts.bytes_of(*parameter.memory) >> 20;

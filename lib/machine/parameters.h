@@ -10,17 +10,21 @@
 
 namespace groma {
 
+// One parameter. `least` and `most` are its bounds, both included.
 struct Parameter {
   std::string_view name;
   std::string_view meaning;
-  std::optional<ProcKind> processors;  // the kind of processor that it counts
-  std::optional<MemKind> memory;       // the kind of memory whose MiB it sets
+  // The kind of processor that the parameter counts, if it counts one.
+  std::optional<ProcKind> processors;
+  // The kind of memory whose size in MiB the parameter sets, if it sets one.
+  std::optional<MemKind> memory;
   std::int64_t least;
   std::int64_t most;
 };
 
 // The names of the parameters that count neither processors nor MiB.
 inline constexpr std::string_view kNodes = "nodes", kSockets = "sockets";
+// Returns all parameters in the order in which machines are described.
 std::span<const Parameter> parameters();
 
 // Returns the parameters of a preset whose node has these figures, each with the default that

@@ -22,10 +22,12 @@ constexpr std::size_t kLongestSpec = 1000;
 // A parsed line. The values are in the order of parameters(); a missing value means the default.
 struct Spec {
   const PresetEntry* preset = nullptr;
-  bool named = false;  // false: the line names no preset, so the default is used
+  // False if the line names no preset. The default preset is then used.
+  bool named = false;
   std::vector<std::optional<std::int64_t>> values;
 };
 
+// Returns the text without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
@@ -190,6 +192,7 @@ std::string machine_line(const Machine& machine) {
       value = sockets->count;
     } else if (parameter.processors) {
       value = machine.processors_per_node(*parameter.processors);
+      // Few machines have IO and PY processors, so a count of 0 is not written.
       const bool rare =
           parameter.processors == ProcKind::kIo || parameter.processors == ProcKind::kPy;
       if (rare && value == 0) continue;

@@ -103,7 +103,7 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
   action.kind = Action::Kind::kPrint;
   action.range = range;
   action.text = static_cast<std::uint32_t>(context_.data.strings.size());
-  // The text is used without escapes because the original language has none.
+  // The text has no escapes, as in the original language.
   const std::string_view quoted = context_.tree.source.text(node.text);
   context_.data.strings.emplace_back(quoted.size() < 2 ? quoted
                                                        : quoted.substr(1, quoted.size() - 2));
@@ -114,6 +114,7 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
     ++wanted;
   }
   action.args = expressions_.build_all(context_.tree.exprs_of(node.args));
+  // Too few values are an error. Values that no `{}` shows are reported at the first of them.
   const std::uint32_t given = action.args.count;
   if (given < wanted) {
     context_.report(DiagId::kPrintArguments, node.text,
@@ -142,6 +143,7 @@ void Builder::top_assign(const syntax::AssignStatement& node, std::uint32_t inde
   context_.current_global = index + 1;
 }
 
+// Builds a `print` outside functions. Its slots are only for comprehensions.
 void Builder::top_print(const syntax::PrintStatement& node, Range range) {
   context_.scope.begin();
   context_.data.top.push_back(print_action(node, range));

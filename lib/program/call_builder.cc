@@ -55,6 +55,7 @@ CodeId CallBuilder::member(const Expr& expr) {
         .help(fmt::format("call it: `{}(...)`", spelled));
     return context_.broken(expr.range);
   }
+  // Note which kinds of launches the function can serve.
   if (of_task(*found) && type != Type::kParent && *found != Member::kName) {
     const TaskRead read{true, *found, false, focus};
     context_.note_read(*found == Member::kParent ? &Function::single_only : &Function::index_only,
@@ -84,6 +85,8 @@ CodeId CallBuilder::call(const Expr& expr) {
   const std::string_view spelled = context_.text(callee.a);
   const Symbol symbol = context_.definitions.symbols[callee.a];
   const bool global = symbol.kind == Symbol::Kind::kGlobal;
+  // A variable cannot be called. An implied global may be a function whose definition is damaged,
+  // so a call of it is not reported again.
   if (context_.scope.find(callee.a) != nullptr || global) {
     if (!global || !context_.data.globals[symbol.index].implied) {
       context_.report(DiagId::kNotCallable, callee.range,
@@ -104,6 +107,8 @@ CodeId CallBuilder::unknown_function(const Expr& expr, const Expr& callee) {
   std::vector<std::string_view> candidates = {"Machine", "tuple"};
   for (const Function& function : context_.data.functions)
     candidates.push_back(context_.text(function.name));
+  // Some mistakes have a better help than a similar name: `not x`, and a member that is written as
+  // a function, such as size(m).
   const auto args = context_.tree.elements(expr);
   if (spelled == "not") {
     diagnostic.help("write `!`");
@@ -225,6 +230,7 @@ bool CallBuilder::check_arguments(std::string_view callee, const Elements& args,
   return false;
 }
 
+// Reports an argument that cannot have the wanted type.
 void CallBuilder::check_type(CodeId id, std::string_view callee, Type wanted) {
   if (!context_.fits(id, wanted))
     context_.mismatch(context_.range_of(id), fmt::format("`{}`", callee), describe(wanted),

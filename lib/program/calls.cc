@@ -34,6 +34,7 @@ class Search {
     for (const syntax::DefStatement* def : definitions.defs) calls_.push_back(calls_in(def->exprs));
   }
 
+  // Visits all functions, also those that nothing uses.
   CallOrder run() {
     for (FunctionId f = 0; f < calls_.size(); ++f) {
       if (state_[f] == State::kNew) visit(f);
@@ -43,7 +44,9 @@ class Search {
   }
 
  private:
-  enum class State : std::uint8_t { kNew, kOpen, kDone };  // kOpen: on the stack
+  // A function is open while it is on the stack.
+  enum class State : std::uint8_t { kNew, kOpen, kDone };
+  // A function on the stack, and the next of its calls to follow.
   struct Frame {
     FunctionId function;
     std::size_t next_call = 0;
@@ -147,7 +150,8 @@ class Search {
         for (FunctionId f = 0; f < calls_.size(); ++f) use(f);
       }
     }
-    std::uint32_t begin = 0;  // the expressions between functions belong to the top level
+    // The expressions between functions belong to the top level.
+    std::uint32_t begin = 0;
     for (const syntax::Statement& statement : tree_.statements) {
       const auto* def = std::get_if<syntax::DefStatement>(&statement.node);
       if (def == nullptr) continue;
@@ -167,6 +171,8 @@ class Search {
   const Definitions& definitions_;
   Diagnostics& diags_;
   CallOrder result_;
+  // The next three are indexed by FunctionId: the calls in a function, its state, and the length of
+  // the longest chain of calls from it.
   std::vector<std::vector<Call>> calls_;
   std::vector<State> state_;
   std::vector<int> depth_;

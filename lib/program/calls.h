@@ -17,7 +17,7 @@ struct Symbol {
   std::uint32_t index = 0;
 };
 
-// The definitions of a tree: `symbols` by NameId, `defs` by FunctionId.
+// The definitions of a tree. `symbols` is indexed by NameId, and `defs` by FunctionId.
 struct Definitions {
   std::vector<Symbol> symbols;
   std::vector<const syntax::DefStatement*> defs;
@@ -25,8 +25,10 @@ struct Definitions {
 
 // The result of order_calls().
 struct CallOrder {
-  std::vector<FunctionId> order;  // callees first; every function once
-  std::vector<bool> used;         // by FunctionId: reached from a statement
+  // Every function once, with callees before their callers.
+  std::vector<FunctionId> order;
+  // By FunctionId: true if a statement reaches the function.
+  std::vector<bool> used;
 };
 
 // Orders the functions. Reports recursion and chains of more than kMaxCallDepth calls. The

@@ -13,6 +13,7 @@ Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> arg
   Diagnostic& diagnostic = diags.add(id, range, std::move(args));
   last = diagnostic;
   if (diagnostic.severity != Severity::kError) return diagnostic;
+  // The original language accepts mistakes in code that it never evaluates.
   if (function != nullptr && !function->used) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note(
@@ -41,6 +42,7 @@ CodeId CodeContext::add(Code code) {
   return static_cast<CodeId>(data.code.size() - 1);
 }
 
+// Appends code whose focus is its whole range.
 CodeId CodeContext::make(Op op, Type type, Range range, std::uint32_t a, std::uint32_t b,
                          std::uint32_t c) {
   Code code;
@@ -67,6 +69,7 @@ bool CodeContext::fits(CodeId id, Type wanted) const {
          (wanted == Type::kTask && found == Type::kParent);
 }
 
+// Keeps the first read, because the message points to it.
 void CodeContext::note_read(TaskRead Function::*which, const TaskRead& read) {
   if (function == nullptr || !read.reads) return;
   TaskRead& known = function->*which;

@@ -25,20 +25,25 @@ struct CodeContext {
 
   // The place of the code under construction.
   Scope scope;
-  Function* function = nullptr;      // null at top level
-  std::uint32_t current_global = 0;  // at top level: only globals before this one may be read
-  int branches = 0;                  // nesting in branches of `?:`; the code may never be evaluated
+  // The function under construction. Null at the top level.
+  Function* function = nullptr;
+  // At the top level, only globals with a smaller index may be read.
+  std::uint32_t current_global = 0;
+  // The nesting in branches of `?:`. Code in a branch may never be evaluated.
+  int branches = 0;
 
   // Reports a diagnostic. An error becomes a warning if the code may never be evaluated: in a
   // function that nothing uses, or in a branch of `?:`. The original language accepts such code.
   Diagnostic& report(DiagId id, Range range, std::vector<DiagArg> args);
   // Reports that `what` needs one type and found another.
   Diagnostic& mismatch(Range range, std::string_view what, std::string_view needs, Type found);
-  Diagnostic last;  // the diagnostic that was reported last
+  // The diagnostic that was reported last.
+  Diagnostic last;
 
   std::string_view text(NameId id) const { return tree.table.text(id); }
   const syntax::Expr& expr_of(syntax::ExprId id) const { return tree.exprs[id]; }
-  syntax::ExprId bare(syntax::ExprId id) const;  // without parentheses
+  // Returns the expression inside any parentheses.
+  syntax::ExprId bare(syntax::ExprId id) const;
   Type type_of(CodeId id) const { return data.code[id].type; }
   Range range_of(CodeId id) const { return data.code[id].range; }
   // Returns true if a value may have the wanted type: unknown types fit, a processor fits as a
@@ -47,6 +52,7 @@ struct CodeContext {
 
   // Appends code and returns its id.
   CodeId add(Code code);
+  // Appends code with these operands. Its focus is the whole range.
   CodeId make(Op op, Type type, Range range, std::uint32_t a = 0, std::uint32_t b = 0,
               std::uint32_t c = 0);
   // Appends an instruction that fails, when it is evaluated, with the last diagnostic.

@@ -29,6 +29,7 @@ class Compiler {
   // mistakes.
   std::shared_ptr<const Data> run() {
     data_->source = tree_.source;
+    // The tree tells how much there will be, so the vectors grow only once.
     data_->code.reserve(tree_.exprs.size());
     data_->lists.reserve(tree_.lists.size());
     data_->statements.reserve(tree_.statements.size());
@@ -38,6 +39,8 @@ class Compiler {
     const CallOrder calls = order_calls(tree_, definitions_, diags_);
     for (FunctionId f = 0; f < calls.used.size(); ++f) data_->functions[f].used = calls.used[f];
     build(calls.order);
+    // Number the statements from 1, and fill the tables in the order of the text, so that the first
+    // statement of a key wins.
     std::uint32_t number = 0;
     for (const Statement& statement : tree_.statements) {
       data_->statements.push_back(statement.range);
@@ -138,6 +141,7 @@ class Compiler {
   std::string task_words(NameId task) const {
     return task == kStarName ? std::string("every task") : fmt::format("`{}`", text(task));
   }
+  // Returns a region for messages: "every region", "region 2" or its name.
   std::string region_words(RegionKey region) const {
     if (region == kStarName) return "every region";
     if ((region & 0x80000000U) != 0) return fmt::format("region {}", region & 0x7FFFFFFFU);
@@ -166,6 +170,7 @@ class Compiler {
     }
   }
 
+  // Returns the key of a place.
   static PlaceKey place_of(const syntax::Place& place) {
     switch (place.kind) {
       case syntax::Place::Kind::kAny:
@@ -178,6 +183,7 @@ class Compiler {
     return kAnyPlace;
   }
 
+  // Returns the key of a region: its name or its position.
   static RegionKey region_key(const syntax::RegionRef& which) {
     return which.is_position ? position_key(which.value) : which.value;
   }
@@ -188,6 +194,7 @@ class Compiler {
                    std::string_view where) {
     for (const Name& name : tree_.names_of(names)) {
       for (const syntax::RegionRef& region : Tree::slice(tree_.which, which)) {
+        // The limit is reported once.
         if (pairs_ == kMaxPairs) {
           diags_.report(DiagId::kProgramTooLarge, name.range, kMaxPairs,
                         "pairs of task and region");
@@ -309,6 +316,7 @@ class Compiler {
     }
   }
 
+  // Enters a CollectMemory statement: one row for each pair of a task and a region.
   void enter(const syntax::CollectMemoryStatement& node) {
     Row row;
     row.key.table = TableId::kCollectMemory;
@@ -380,6 +388,7 @@ class Compiler {
       suggest(diagnostic, name, candidates, node.function.range);
       return std::nullopt;
     }
+    // A mapping function takes the task as its only parameter.
     const Function& function = data_->functions[symbol.index];
     if (function.broken) return symbol.index;
     const List parameters = function.parameters;
@@ -423,6 +432,7 @@ class Compiler {
         .help(fmt::format("bind it with `{}`", node.index ? "SingleTaskMap" : "IndexTaskMap"));
   }
 
+  // The other statements were entered by declare() and build().
   void enter(const syntax::AssignStatement&) {}
   void enter(const syntax::PrintStatement&) {}
   void enter(const syntax::ReturnStatement&) {}

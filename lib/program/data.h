@@ -92,8 +92,10 @@ enum class Member : std::uint8_t {
   kName,
 };
 inline constexpr std::size_t kMemberCount = 8;
+// Returns the member as programs write it.
 std::string_view name_of(Member member);
 
+// A node of typed code. The comments of Op say what `a`, `b` and `c` hold.
 struct Code {
   Op op = Op::kInt;
   Type type = Type::kAny;
@@ -101,8 +103,10 @@ struct Code {
   Member member = Member::kSize;
   std::uint32_t a = 0, b = 0, c = 0;
   CodeId option = kNoCode;
-  Range range;  // range of the whole expression
-  Range focus;  // range of the operator or the member's name, to which a message points
+  // The range of the whole expression.
+  Range range;
+  // The range of the operator or the member's name, to which a message points.
+  Range focus;
 };
 
 // `count` entries from index `begin` of Data::lists, or of another vector that the member's comment
@@ -136,25 +140,33 @@ struct TaskRead {
   Range range;
 };
 
+// A function of the program. The parts of the task that it reads decide which statements may bind
+// it.
 struct Function {
   NameId name = kStarName;
   Range name_range;
-  List parameters;  // range of Data::parameters; parameter i is slot i
-  List body;        // range of Data::actions; in a correct program it ends with the only kReturn
-  std::uint32_t slots = 0;  // number of locals; each assignment has a separate slot
+  // A range of Data::parameters. Parameter i has slot i.
+  List parameters;
+  // A range of Data::actions. In a correct program, its last action is the only kReturn.
+  List body;
+  // The number of local variables. Each assignment has a separate slot.
+  std::uint32_t slots = 0;
   Type result = Type::kAny;
   TaskRead index_only;   // ipoint, ispace, ilo
   TaskRead single_only;  // parent, processor
-  // True: the function reads the name of its task, directly or through functions that it calls.
+  // True if the function reads the name of its task, directly or through functions that it calls.
   bool reads_name = false;
-  bool used = false;    // used by a statement, directly or indirectly
-  bool broken = false;  // an error was reported in its parameters
+  // True if a statement uses the function, directly or through other functions.
+  bool used = false;
+  // True if an error was reported in the parameters.
+  bool broken = false;
 };
 
 struct Global {
   NameId name = kStarName;
-  Range range;           // range of its name
-  bool implied = false;  // defined only by a statement with an error, so its value is unknown
+  Range range;  // range of its name
+  // True if only a statement with an error defines the global. Its value is then unknown.
+  bool implied = false;
 };
 
 // ---------------------------------------------------------------------------------------- tables
@@ -184,6 +196,7 @@ inline std::optional<MemKind> memory_of(PlaceKey place) {
   return static_cast<MemKind>(place - 0x40);
 }
 
+// The tables of statements. A statement is found under a key in the table of its kind.
 enum class TableId : std::uint8_t {
   kTask,
   kRegion,
@@ -196,6 +209,7 @@ enum class TableId : std::uint8_t {
   kTaskSteal,
 };
 
+// The key of a row: what a statement is about.
 struct Key {
   TableId table = TableId::kTask;
   PlaceKey place = kAnyPlace;
@@ -207,11 +221,15 @@ struct Key {
 // One statement under one key. The table decides what `value` and `kinds` hold.
 struct Row {
   Key key;
-  std::uint32_t statement = 0;  // as in Origin
-  // for kTask and kRegion: the number of kinds, which stand in order and without duplicates
+  // The number of the statement, as in Origin.
+  std::uint32_t statement = 0;
+  // For kTask and kRegion: the number of kinds. They stand in the order of the statement and
+  // without duplicates.
   std::uint8_t kind_count = 0;
-  std::array<std::uint8_t, 7> kinds{};  // for kInstanceLimit the first is the LimitScope
-  std::int64_t value = 0;               // the limit, scope, function, or index into Data::layouts
+  // The kinds. For kInstanceLimit, the first entry is the LimitScope.
+  std::array<std::uint8_t, 7> kinds{};
+  // The limit, the scope, the function, or an index into Data::layouts.
+  std::int64_t value = 0;
 };
 
 // All data of a program.
@@ -219,10 +237,12 @@ struct Data {
   Source source;
   NameTable names;
 
-  // range of each statement; the statement with Origin o is at index o - 1
+  // The range of each statement. The statement with Origin o is at index o - 1.
   std::vector<Range> statements;
-  std::vector<Row> rows;  // the statements that can decide; shadowed ones are in `shadowed`
-  // shadowed statements, sorted by key and then by their place in the text
+  // The rows of statements that can decide. A key occurs once.
+  std::vector<Row> rows;
+  // The rows that an earlier row with the same key hides, sorted by key and then by their place in
+  // the text.
   std::vector<Row> shadowed;
   FlatIndex row_index;
   std::vector<StatedLayout> layouts;
@@ -230,17 +250,22 @@ struct Data {
   std::vector<Code> code;
   std::vector<CodeId> lists;
   std::vector<std::string> strings;
-  std::vector<Action> actions;  // actions of all functions
-  std::vector<Action> top;      // actions of the program, in order
+  // The actions of all functions.
+  std::vector<Action> actions;
+  // The actions of the top level, in order.
+  std::vector<Action> top;
   std::vector<Parameter> parameters;
   std::vector<Function> functions;
   std::vector<Global> globals;
-  std::vector<Diagnostic> failures;  // failures of kBroken
-  std::uint32_t top_slots = 0;       // number of slots that comprehensions at top level need
+  // The diagnostics with which kBroken fails.
+  std::vector<Diagnostic> failures;
+  // The number of slots that comprehensions at the top level need.
+  std::uint32_t top_slots = 0;
   bool has_errors = false;
 
+  // Returns the row with exactly this key, or null.
   const Row* find(const Key& key) const;
-  // Adds a row. If the key already has a row, returns that row instead.
+  // Adds a row and returns null. If the key already has a row, returns that row and adds nothing.
   const Row* add(const Row& row);
 };
 

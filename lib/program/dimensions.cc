@@ -27,7 +27,8 @@ struct Known {
     kSizes,  // the tuple of a machine's extents
   };
   Kind kind = Kind::kNothing;
-  // an integer's value, a machine's number of dimensions, or a tuple's number of items
+  // The value of an integer, the number of dimensions of a machine, or the number of items of a
+  // tuple.
   std::int64_t number = 0;
 
   bool is_integer() const { return kind == Kind::kInteger; }
@@ -101,6 +102,7 @@ Known operation_result(Method method, std::int64_t dimensions, const std::vector
   return {};
 }
 
+// Evaluates the code of a program with values of which only sizes are known.
 class DimensionCheck {
  public:
   DimensionCheck(const Data& data, Diagnostics& diags)
@@ -162,9 +164,13 @@ class DimensionCheck {
   const Data& data_;
   Diagnostics& diags_;
   FunctionId current_ = 0;
-  int branches_ = 0;  // nesting in code that may not be evaluated
+  // The nesting in code that may not be evaluated.
+  int branches_ = 0;
+  // What is known about each global, each variable of the current function, and the result of each
+  // function.
   std::vector<Known> globals_, slots_, results_;
-  std::vector<std::vector<FunctionId>> calls_;  // by caller: the functions it calls in any case
+  // For each caller: the functions that it calls in any case.
+  std::vector<std::vector<FunctionId>> calls_;
   std::vector<Finding> findings_;
 };
 
@@ -200,6 +206,7 @@ Known DimensionCheck::visit(CodeId id) {
       return count ? sized(Known::Kind::kTuple, *count) : Known{};
     }
     case Op::kComprehension: {
+      // The item is certainly evaluated only if the range is known not to be empty.
       const Known range = visit(node.b);
       if (range.is_tuple() && range.number > 0) {
         visit(node.a);
@@ -237,6 +244,7 @@ Known DimensionCheck::visit(CodeId id) {
       return {};
     case Op::kConditional: {
       visit(node.a);
+      // Both branches must agree.
       const Known yes = visit_in_branch(node.b);
       return yes == visit_in_branch(node.c) ? yes : Known{};
     }
@@ -246,6 +254,7 @@ Known DimensionCheck::visit(CodeId id) {
       return slice(node);
     case Op::kCall:
       visit_list({node.a, node.b});
+      // A call in a branch does not make the callee run in any case.
       if (branches_ == 0) calls_[current_].push_back(node.c);
       return results_[node.c];
     case Op::kMachine:
@@ -298,6 +307,7 @@ std::optional<std::int64_t> DimensionCheck::count_of(List list,
   return count;
 }
 
+// Returns true if the list has an entry of this kind.
 bool DimensionCheck::has_entry(List list, Op op) const {
   for (std::uint32_t i = 0; i < list.count; ++i) {
     if (data_.code[entry(list, i)].op == op) return true;
@@ -332,7 +342,8 @@ Known DimensionCheck::index_machine(const Code& node, std::int64_t dimensions,
   if (count == 1 && !has_entry(list, Op::kAll)) {
     const Code& single = data_.code[entry(list, 0)];
     if (items.size() > 1 || single.op == Op::kSplice) {
-      count.reset();  // the single item of a tuple may itself be a tuple
+      // The single item of a tuple may itself be a tuple.
+      count.reset();
     } else if (items[0].is_tuple()) {
       count = items[0].number;
     } else if (!items[0].is_integer() && single.type != Type::kInt) {
@@ -361,6 +372,7 @@ Known DimensionCheck::slice(const Code& node) {
   return sized(Known::Kind::kTuple, std::max<std::int64_t>(0, cut(to.number) - cut(from.number)));
 }
 
+// Returns what is known about `size` and `len` of a machine or a tuple.
 Known DimensionCheck::member(const Code& node) {
   const Known base = visit(node.a);
   if (!base.is_machine() && !base.is_tuple()) return {};
@@ -388,6 +400,7 @@ Known DimensionCheck::method(const Code& node) {
 // Returns false after finding a dimension that the machine lacks, or a dimension twice.
 bool DimensionCheck::check_operation(const Code& node, const Known& base,
                                      const std::vector<Known>& args) {
+  // The table of methods says which arguments are dimensions.
   const syntax::MethodInfo& info = syntax::info_of(node.method);
   std::vector<std::int64_t> dimensions;
   for (std::uint32_t i = 0; i < args.size(); ++i) {

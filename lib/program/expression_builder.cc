@@ -17,6 +17,7 @@ namespace {
 
 std::string quote(std::string_view text) { return fmt::format("`{}`", text); }
 
+// The operations of the binary operators, in the order of syntax::Operator.
 constexpr Op kBinaryOps[] = {Op::kOr,    Op::kAnd,       Op::kEqual,    Op::kNotEqual,
                              Op::kLess,  Op::kLessEqual, Op::kGreater,  Op::kGreaterEqual,
                              Op::kAdd,   Op::kSubtract,  Op::kMultiply, Op::kDivide,
@@ -117,6 +118,7 @@ CodeId ExpressionBuilder::unknown_name(const Expr& expr) {
   unknown_.emplace_back(expr.a, sure);
   Diagnostic& diagnostic =
       context_.report(DiagId::kUnknownName, expr.range, {std::string(spelled)});
+  // Suggest variables, globals and the words that stand for values.
   std::vector<std::string_view> candidates;
   for (const Local& local : context_.scope.all()) candidates.push_back(context_.text(local.name));
   for (const Global& global : context_.data.globals)
@@ -159,7 +161,8 @@ Elements ExpressionBuilder::elements(const Expr& expr, std::string_view option_n
       pending_.push_back(context_.make(Op::kSplice, context_.type_of(inner), element.range, inner));
     } else if (element.kind == ExprKind::kOption) {
       const CodeId value = build(element.a);
-      if (callee.empty()) continue;  // the options of the callee are unknown
+      // The options of an unknown callee are not checked.
+      if (callee.empty()) continue;
       if (!option_name.empty() && context_.text(element.c) == option_name) {
         made.option = value;
       } else {
@@ -346,6 +349,7 @@ CodeId ExpressionBuilder::index(const Expr& expr) {
       if (is_pair_like(type)) context_.report(DiagId::kStrayStar, element.range, {});
       continue;
     }
+    // A single tuple is the whole index of a machine.
     const bool whole = type != Type::kTuple && list.count == 1 && is_pair_like(found);
     if (element.op != Op::kSplice && context_.data.code[base].op != Op::kBroken && !is_any(found) &&
         found != Type::kInt && !whole) {

@@ -15,8 +15,10 @@ namespace groma::program {
 // The items of a tuple, an index or a call.
 struct Elements {
   List list;
-  CodeId option = kNoCode;      // the value of the option, if it is given
-  bool unknown_option = false;  // an unknown option was reported
+  // The value of the option, if it is given.
+  CodeId option = kNoCode;
+  // True if an unknown option was reported.
+  bool unknown_option = false;
 };
 
 class ExpressionBuilder {
@@ -37,7 +39,7 @@ class ExpressionBuilder {
                     std::string_view callee = "");
   // Returns true if the list has a spliced item, so that its length is unknown before evaluation.
   bool has_splice(List list) const;
-  // Ends a function: a name that is unknown in another function is reported again.
+  // Ends a function. A name that is unknown in the next function, too, is then reported again.
   void end_function() { unknown_.clear(); }
 
  private:
@@ -56,9 +58,11 @@ class ExpressionBuilder {
 
   CodeContext& context_;
   CallBuilder calls_;
-  // Unknown names that were reported for this function, and whether outside of branches.
+  // The unknown names that were reported for this function. The second member is true if the name
+  // was reported outside of branches.
   std::vector<std::pair<NameId, bool>> unknown_;
-  std::vector<CodeId> pending_;  // items of the lists under construction
+  // The items of the lists under construction.
+  std::vector<CodeId> pending_;
 };
 
 }  // namespace groma::program

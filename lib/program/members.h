@@ -27,6 +27,7 @@ std::vector<std::string_view> names_after_dot(Type type);
 
 // Returns true for the members that only tasks have.
 bool of_task(Member member);
+// Returns the type of a member's value.
 Type type_of(Member member);
 // Returns the type of a value that a method takes or returns.
 Type type_of(syntax::Operand operand);

@@ -208,11 +208,13 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
   const auto table = static_cast<TableId>(query.statement);
   std::vector<Match> found;
   std::size_t shadowed = 0;
+  // A statement may have several matching rows, and is listed once.
   const auto add = [&](const Row& row, bool is_shadowed) {
     const auto same = [&](const Match& match) { return match.origin == origin_of(row); };
     if (std::any_of(found.begin(), found.end(), same)) return;
     found.push_back({origin_of(row), is_shadowed});
   };
+  // Adds the row that decides for the key, and the rows that it hides.
   const auto add_key = [&](const program::Key& key) {
     const Row* row = data.find(key);
     if (row == nullptr) return;
@@ -285,7 +287,8 @@ std::string mapping_mark(const Program& program) {
   for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
        token = lexer.next()) {
     for (const char c : source.text(token.range)) mark = mix(mark ^ static_cast<unsigned char>(c));
-    mark = mix(mark + 1);  // separates the tokens
+    // This step separates the tokens, so that `ab` and `a b` differ.
+    mark = mix(mark + 1);
   }
   return fmt::format("{:016x}", mark);
 }

@@ -13,7 +13,8 @@ struct Local {
   NameId name;
   std::uint32_t slot;
   Type type;
-  std::uint32_t hidden;  // position of the local of the same name that it hides, or kNone
+  // The position of the variable of the same name that this one hides, or kNone.
+  std::uint32_t hidden;
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 };
 
@@ -43,8 +44,10 @@ class Scope {
  private:
   std::size_t names_;
   std::uint32_t slots_ = 0;
-  std::vector<Local> locals_;              // the last one of a name is visible
-  std::vector<std::uint32_t> last_local_;  // by NameId: position in locals_, or Local::kNone
+  // The variables in the order of their declaration. The last one of a name is visible.
+  std::vector<Local> locals_;
+  // For each NameId: the position in locals_ of the visible variable, or Local::kNone.
+  std::vector<std::uint32_t> last_local_;
 };
 
 }  // namespace groma::program

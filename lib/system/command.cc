@@ -29,6 +29,7 @@ using system::Pipe;
 using system::spawn;
 using system::Watcher;
 using Clock = std::chrono::steady_clock;
+// The longest wait between two checks, in milliseconds, with and without a pidfd.
 constexpr int kPollMs = 50, kPollBlindMs = 5;
 constexpr auto kDrain = std::chrono::milliseconds(500);
 
@@ -207,7 +208,8 @@ Result<CommandOutcome> run_command(const Command& command) {
     read_for(wait_ms, &out.read, &out_text, &err.read, &err_text, ended.get());
   }
   watcher.end_group();
-  kill(child, SIGKILL);  // the child may have left its group
+  // The child may have left its group, so it is killed by its own id, too.
+  kill(child, SIGKILL);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
 
   // Reads the rest of the output. A process that escaped the group may keep the pipe open, so this

@@ -54,7 +54,7 @@ Result<FileLock> FileLock::take(const std::string& path) {
   }
   const int code = errno;
   const long holder = holder_of(file);
-  // keep the file's content, since the process id in it is not ours
+  // Close the file without release(), which would empty it: the process id in it is not ours.
   close(std::exchange(lock.descriptor_, -1));
   if (code != EWOULDBLOCK) {
     return Error{Error::Code::kUnreadable,

@@ -24,6 +24,7 @@ class File {
     return *this;
   }
   int get() const { return descriptor_; }
+  // Closes the descriptor, if there is one.
   void reset();
 
  private:
@@ -36,8 +37,8 @@ struct Pipe {
 // Opens a pipe whose reading end does not block. Returns false on failure; errno has the reason.
 bool open_pipe(Pipe* made);
 
-// Starts a process. Returns 0 or an errno. `group`: the process group that it joins; 0: a new
-// group.
+// Starts a process with these files as its standard input, output and error. Returns 0 or an errno.
+// The process joins the process group `group`, or gets a new group if `group` is 0.
 int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* child);
 
 // A `/bin/sh` in its own process group that runs a script when this process ends, in whatever way.
@@ -52,7 +53,9 @@ class Watcher {
   Watcher& operator=(const Watcher&) = delete;
   // Ends the shell and its group, before it runs the script.
   ~Watcher();
+  // Returns the process group of the shell, which children may join.
   pid_t group() const { return process_; }
+  // Kills all processes of the group.
   void end_group() const;
 
  private:

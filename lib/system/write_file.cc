@@ -23,12 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBuffered = std::size_t{1} << 16;  // size of the buffer in bytes
+// The size of the buffer in bytes.
+constexpr std::size_t kBuffered = std::size_t{1} << 16;
 // A new file is named after the one that it will replace: `best.mapper.groma-k3v9x0`.
 constexpr std::string_view kBesideMark = ".groma-";
 constexpr std::string_view kBesideLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::size_t kBesideCount = 6;
-constexpr int kMostNames = 100;  // limit on the attempts to find a free name for a new file
+// The limit on the attempts to find a free name for a new file.
+constexpr int kMostNames = 100;
 
 // Blocks SIGINT, SIGTERM and SIGHUP, so that an interruption does not leave the new file beside the
 // old one.
