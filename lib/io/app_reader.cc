@@ -175,6 +175,7 @@ AppParameter AppReader::read_parameter(const JsonPlace& place) {
   return parameter;
 }
 
+// Reads a name for a formula, which later formulas may use.
 AppDefinition AppReader::read_definition(const JsonPlace& place) {
   AppDefinition definition;
   if (!json_.is_object(place, keys::kDefinitionKeys)) return definition;
@@ -206,6 +207,8 @@ AppSize AppReader::read_size(const JsonPlace& place) {
   return size;
 }
 
+// Reads how the speed of the application is stated: its unit, its work, and the phase that is
+// measured.
 AppMetric AppReader::read_metric(const JsonPlace& place) {
   AppMetric metric;
   if (!json_.is_object(place, keys::kMetricKeys)) return metric;
@@ -270,6 +273,7 @@ AppPartition AppReader::read_partition(const JsonPlace& place) {
   return partition;
 }
 
+// Reads one box of a partition: the color that it belongs to, its lower corner and its extents.
 AppBox AppReader::read_box(const JsonPlace& place) {
   AppBox box;
   if (!json_.is_object(place, keys::kBoxKeys)) return box;
@@ -466,6 +470,7 @@ AppLoop AppReader::read_loop(const JsonPlace& place) {
   return loop;
 }
 
+// Reads a phase: a name for the statements in its body.
 AppPhase AppReader::read_phase(const JsonPlace& place) {
   AppPhase phase;
   if (!json_.is_object(place, keys::kPhaseKeys)) return phase;

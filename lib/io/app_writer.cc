@@ -88,6 +88,7 @@ std::string parameter_text(const AppParameter& parameter) {
       .on_one_line();
 }
 
+// Returns a definition, a name for a formula, as JSON.
 std::string definition_text(const AppDefinition& definition) {
   return Object()
       .raw(keys::kAppName, json_string(definition.name))
@@ -95,6 +96,7 @@ std::string definition_text(const AppDefinition& definition) {
       .on_one_line();
 }
 
+// Returns a named set of parameter values as JSON.
 std::string size_text(const AppSize& size) {
   Object values;
   for (const auto& [name, value] : size.values) values.number(name, value);
@@ -105,6 +107,7 @@ std::string size_text(const AppSize& size) {
       .on_one_line();
 }
 
+// Returns the metric as JSON.
 std::string metric_text(const AppMetric& metric) {
   return Object()
       .raw(keys::kUnit, json_string(metric.unit))
@@ -206,6 +209,7 @@ std::string demand_text(const LayoutDemand& demand) {
   return object.on_one_line();
 }
 
+// Returns the bytes that a run moves for one requirement as JSON. Streaming is the default access.
 std::string traffic_text(const AppTraffic& traffic) {
   return Object()
       .number(keys::kRequirement, traffic.requirement)
@@ -297,6 +301,7 @@ std::string statement_text(const AppStatement& statement, int indent) {
   return object.on_one_line();
 }
 
+// Returns statements as a JSON list with one on each line.
 std::string body_text(const std::vector<AppStatement>& body, int indent) {
   return lines(
       each(body,

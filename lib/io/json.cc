@@ -46,12 +46,14 @@ class Builder : public nlohmann::json_sax<json> {
   Builder(std::string_view text, std::string_view name, std::size_t max_depth)
       : text_(text), name_(name), max_depth_(max_depth) {}
 
+  // Returns the tree after a successful parse.
   JsonValue take() { return std::move(root_); }
   const Error& error() const { return *error_; }
 
   bool null() override { return add({nullptr}); }
   bool boolean(bool value) override { return add({value}); }
   bool number_integer(std::int64_t value) override { return add({value}); }
+  // A number above the largest integer becomes a real number.
   bool number_unsigned(std::uint64_t value) override {
     if (value > static_cast<std::uint64_t>(INT64_MAX)) return add({static_cast<double>(value)});
     return add({static_cast<std::int64_t>(value)});
@@ -201,6 +203,7 @@ void JsonReader::fail(const JsonPlace& place, std::string_view message, std::str
        std::move(help)});
 }
 
+// Records that a value of another type is due.
 void JsonReader::fail_type(const JsonPlace& place, std::string_view due) {
   fail(place, fmt::format("{} stands where {} is due", type_name(*place.value), due));
 }

@@ -92,6 +92,7 @@ Result<Application> load_application(const std::string& spec, const std::functio
 Result<Machine> load_machine(const std::string& spec) {
   if (spec == "local") return local_machine();
   if (spec.size() <= kLongestPath && looks_like_path(spec)) return read_machine(spec);
+  // A line such as `nodes=4` may also be the name of a file. The line wins if it is valid.
   Result<Machine> machine = make_machine(spec);
   if (machine) return machine;
   if (spec.size() <= kLongestPath && is_file(spec)) return read_machine(spec);

@@ -29,6 +29,7 @@ struct Found {
   std::string cpu_model;
 };
 
+// Returns the number of objects of this type. hwloc returns -1 if they are on several levels.
 std::int64_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   return std::max(0, hwloc_get_nbobjs_by_type(topology, type));
 }
@@ -57,6 +58,7 @@ bool is_nvidia_pci(hwloc_obj_t device) {
   return pci.vendor_id == kNvidia && (pci.class_id == kClassVga || pci.class_id == kClass3d);
 }
 
+// Returns the number of NVIDIA GPUs on the PCI bus.
 std::int64_t count_pci_gpus(hwloc_topology_t topology) {
   std::int64_t gpus = 0;
   hwloc_obj_t device = nullptr;

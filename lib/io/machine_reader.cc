@@ -212,6 +212,7 @@ void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
   }
   if (ordered && count)
     return json_.fail(*count, "`order` says how many nodes of each kind there are");
+  // The nodes of all kinds together are limited.
   const std::int64_t room = kMaxNodes - static_cast<std::int64_t>(nodes_.size());
   if (nodes < 1 || nodes > room) {
     const std::string message =

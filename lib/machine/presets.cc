@@ -10,6 +10,7 @@
 namespace groma {
 namespace {
 
+// The units of figures. value_text() writes each in its own way.
 enum class Unit { kCount, kFraction, kBytes, kBytesPerSecond, kFlopsPerSecond, kSeconds };
 
 // One line of the list: a figure of NodeFigures, its description and its unit.
@@ -55,6 +56,7 @@ constexpr FigureLine kLines[] = {
     {"network latency, GPU memory", &NodeFigures::network_gpu_latency, Unit::kSeconds},
 };
 
+// The assertion fails if a figure is added to NodeFigures without a line.
 constexpr std::size_t kLinkNames = 4;
 static_assert(sizeof(NodeFigures) ==
               std::size(kLines) * sizeof(Sourced) + kLinkNames * sizeof(std::string_view));

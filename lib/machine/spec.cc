@@ -42,6 +42,7 @@ std::string help_for(std::string_view word, std::span<const std::string_view> na
   return fmt::format("{} are {}", plural, join_names(names, "and"));
 }
 
+// Returns the error for a name that is not a preset, with similar names as help.
 Error unknown_preset(std::string_view name) {
   std::vector<std::string_view> names;
   for (const PresetEntry& entry : preset_entries()) names.push_back(entry.name);
@@ -56,6 +57,7 @@ Error unknown_parameter(std::string_view name) {
           help_for(name, names, "the parameters")};
 }
 
+// Returns the preset with this name, or null.
 const PresetEntry* find_preset(std::string_view name) {
   for (const PresetEntry& entry : preset_entries()) {
     if (entry.name == name) return &entry;
@@ -137,6 +139,8 @@ std::string name_of(const Spec& spec) {
   return fmt::format("{}{}{}", spec.preset->name, values.empty() ? "" : ":", values);
 }
 
+// Returns what the machine's description says: the summary of the preset, or that counts were
+// given.
 std::string description_of(const Spec& spec) {
   if (spec.named) return std::string(spec.preset->summary);
   return fmt::format("counts as given, the rest as `{}`", spec.preset->name);

@@ -193,6 +193,7 @@ CodeId CallBuilder::call_method(const Expr& expr, const Expr& callee) {
     }
     return broken_call(expr);
   }
+  // A method has a fixed number of arguments, and at most one option.
   const syntax::MethodInfo& info = syntax::info_of(*method);
   const Elements args = expressions_.elements(expr, info.option, spelled);
   const Range call{callee.at, expr.range.end};

@@ -49,6 +49,7 @@ class Compiler {
     }
     std::stable_sort(data_->shadowed.begin(), data_->shadowed.end(),
                      [](const Row& a, const Row& b) { return a.key < b.key; });
+    // The tree is not needed any more, so the names move to the program.
     data_->names = std::move(tree_.table);
     check_dimensions(*data_, calls.order, diags_);
     data_->has_errors = diags_.has_errors();

@@ -102,7 +102,7 @@ Known operation_result(Method method, std::int64_t dimensions, const std::vector
   return {};
 }
 
-// Evaluates the code of a program with values of which only sizes are known.
+// Evaluates the code of a program with values of which only sizes and constant integers are known.
 class DimensionCheck {
  public:
   DimensionCheck(const Data& data, Diagnostics& diags)

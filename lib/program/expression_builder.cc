@@ -15,6 +15,7 @@ using syntax::kNoExpr;
 
 namespace {
 
+// Returns the text in backticks, as messages show code.
 std::string quote(std::string_view text) { return fmt::format("`{}`", text); }
 
 // The operations of the binary operators, in the order of syntax::Operator.
@@ -196,6 +197,7 @@ bool ExpressionBuilder::has_splice(List list) const {
   return false;
 }
 
+// Builds `(a, b, *c)`. Spliced items are opened when the tuple is evaluated.
 CodeId ExpressionBuilder::tuple(const Expr& expr) {
   const List list = elements(expr).list;
   return context_.make(Op::kTuple, Type::kTuple, expr.range, list.begin, list.count);
@@ -290,6 +292,7 @@ Type ExpressionBuilder::comparison_type(const Code& code, CodeId left, CodeId ri
                         context_.type_of(side));
       return Type::kBool;
     }
+    // A processor is compared with a tuple as the pair of its node and index.
     const bool same = a == b || is_any(a) || is_any(b) || (is_pair_like(a) && is_pair_like(b));
     if (!same) {
       context_.report(DiagId::kTypeMismatch, code.focus,

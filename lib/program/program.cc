@@ -271,6 +271,7 @@ std::optional<FunctionId> Program::find_function(std::string_view name) const {
   return std::nullopt;
 }
 
+// Returns true if a statement may bind the function: it takes a task as its only parameter.
 bool Program::is_mapping_function(FunctionId function) const {
   const program::List parameters = data_->functions[function].parameters;
   if (parameters.count != 1) return false;

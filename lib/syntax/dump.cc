@@ -22,6 +22,7 @@ class Dumper {
  private:
   std::string_view text(NameId id) const { return tree_.table.text(id); }
 
+  // Returns a statement in parentheses.
   std::string dump(const Statement& statement) const {
     return std::visit([this](const auto& node) { return "(" + inner(node) + ")"; }, statement.node);
   }
@@ -121,6 +122,7 @@ class Dumper {
     return "";
   }
 
+  // Returns the expressions, each with a space before it.
   std::string exprs(std::span<const ExprId> ids) const {
     std::string joined;
     for (ExprId id : ids) joined += " " + expr(id);

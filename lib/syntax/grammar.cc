@@ -25,6 +25,7 @@ using Kind = GrammarItem::Kind;
 
 // ------------------------------------------------------------------------------------ pieces
 
+// The next functions build items: a fixed text, the use of a production, one character.
 GrammarItem text(std::string_view text) { return {Kind::kText, std::string(text), {}, {}, 0}; }
 GrammarItem rule(std::string_view name) { return {Kind::kRule, std::string(name), {}, {}, 0}; }
 GrammarItem chars(std::vector<CharRange> ranges) {
@@ -55,6 +56,7 @@ template <typename... Items>
 GrammarItem one_of(Items... items) {
   return compound(Kind::kChoice, {std::move(items)...});
 }
+// The next functions build repetitions: at most one, any number, at least one, at most `most`.
 GrammarItem optional(GrammarItem item) { return compound(Kind::kOptional, {std::move(item)}); }
 GrammarItem many(GrammarItem item) { return compound(Kind::kMany, {std::move(item)}); }
 GrammarItem some(GrammarItem item) { return compound(Kind::kSome, {std::move(item)}); }
@@ -115,6 +117,7 @@ std::optional<GrammarItem> names_of(const std::vector<std::string>& names) {
 
 // ------------------------------------------------------------------------------------ free names
 
+// The characters of a word in ascending order, and those with which a free name may begin.
 constexpr std::string_view kWordChars =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kInitials = "_abcdefghijklmnopqrstuvwxyz";
@@ -221,6 +224,7 @@ void add_decisions(std::vector<Production>& table) {
   const GrammarItem names = rule("names");
   const GrammarItem which = seq(text(" "), rule("which"));
   const GrammarItem any_kind = one_of(rule("proc"), text("*"));
+  // IndexTaskMap and SingleTaskMap bind tasks or a processor kind.
   const GrammarItem who = one_of(names, rule("proc"));
   const auto add = [&](std::string_view name, StatementKind kind, GrammarItem rest) {
     table.push_back({std::string(name), seq(word(kind), std::move(rest)), false, ""});
@@ -279,6 +283,7 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   const auto add = [&](std::string_view name, GrammarItem item) {
     table.push_back({std::string(name), std::move(item), false, ""});
   };
+  // If no task has requirements, positions are not allowed. If no name can be written, only `*` is.
   const bool positions = names.requirements != 0;
   const std::optional<GrammarItem> tasks = names_of(names.tasks), regions = names_of(names.regions);
   std::vector<GrammarItem> requirements;
@@ -400,7 +405,8 @@ void add_expressions(std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ tokens
 
-constexpr std::size_t kListedPositions = 64;  // if a task has more, any number is allowed
+// If a task has more requirements, any position is allowed.
+constexpr std::size_t kListedPositions = 64;
 
 // Returns the characters beyond ASCII that a program may contain. Surrogates, U+FFFE, U+FFFF and
 // hidden characters are left out; kHidden is in ascending order.
@@ -425,6 +431,7 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   };
   const GrammarItem digit = chars({{'0', '9'}});
   const GrammarItem zero = text("0"), first_digit = chars({{'1', '9'}}), quote = text("\"");
+  // Integers have up to 18 digits, so that they fit in 64 bits. Positions have up to four.
   static_assert(9'999 <= kMaxPosition);
   add("integer", one_of(zero, seq(first_digit, up_to(17, digit))));
   table.back().heading = "Tokens";

@@ -44,12 +44,14 @@ struct GrammarItem {
 
 // A named rule of the grammar.
 struct Production {
-  std::string name;  // small letters, digits and `-`
+  // The name, of small letters, digits and `-`.
+  std::string name;
   GrammarItem item;
-  // True: the production contains only characters and tokens. Notations that have terminals write
-  // it as one.
+  // True if the production contains only characters and tokens. Notations that have terminals write
+  // it as a terminal.
   bool token = false;
-  std::string heading;  // title, if the production begins a part of the grammar
+  // The title, if the production begins a part of the grammar.
+  std::string heading;
 };
 
 // Returns the table, narrowed to `names`, with the start production first. Every name in use has

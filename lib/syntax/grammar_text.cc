@@ -17,6 +17,7 @@ using syntax::GrammarItem;
 using syntax::Production;
 using Kind = GrammarItem::Kind;
 
+// A longer choice is broken into several lines.
 constexpr std::size_t kColumns = 100;
 
 // How tightly the parts of the right side of a production bind, loosest first. A part that binds
@@ -49,6 +50,7 @@ class Writer {
   bool gbnf() const { return format_ == GrammarFormat::kGbnf; }
   bool lark() const { return format_ == GrammarFormat::kLark; }
 
+  // Returns a line with a comment in the notation.
   std::string comment(const std::string& text) const {
     if (ebnf()) return "(* " + text + " *)\n";
     return (gbnf() ? "# " : "// ") + text + "\n";
@@ -192,7 +194,8 @@ class Writer {
   }
 
   GrammarFormat format_;
-  std::set<std::string> tokens_;  // names of the productions that are terminals
+  // The names of the productions that are terminals.
+  std::set<std::string> tokens_;
   std::string start_;
 };
 

@@ -13,6 +13,7 @@
 namespace groma::syntax {
 namespace {
 
+// The classes of bytes that decide how a token begins.
 enum CharClass : std::uint8_t { kOther, kSpace, kNewline, kLetter, kDigit };
 
 // Builds the class of each byte. kLetter and kDigit come last, because in_word compares classes.
@@ -33,8 +34,10 @@ constexpr std::array<CharClass, 256> make_classes() {
 constexpr std::array<CharClass, 256> kClasses = make_classes();
 
 CharClass class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
+// Returns true for the bytes of words.
 bool in_word(char c) { return class_of(c) >= kLetter; }
 
+// Returns the length of the first character, or 0 for invalid UTF-8.
 std::size_t utf8_length(std::string_view text) { return first_character(text).length; }
 
 // Returns true if the last character of `text` is a bracket or sign that often ends a line of a
@@ -125,7 +128,8 @@ void Lexer::skip_foreign(std::size_t begin) {
   } else {
     at_ = std::min(text_.find('\n', begin), text_.size());
   }
-  if (!comment && std::exchange(fence_seen_, true)) return;  // reported already
+  // A text has many fences, and the first one is reported.
+  if (!comment && std::exchange(fence_seen_, true)) return;
   const std::size_t length = comment ? 2 : 3;
   diags_
       .report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length),
@@ -207,6 +211,8 @@ Token Lexer::sign(std::size_t begin) {
     at_ = begin + 1;
     return token(kind, begin);
   };
+  // Makes the sign of two characters if `second` follows, otherwise the sign `without`, unless that
+  // is kEnd.
   const auto two = [&](char second, TokenKind with, TokenKind without) {
     if (after != second) return without == TokenKind::kEnd ? Token{} : one(without);
     at_ = begin + 2;

@@ -15,8 +15,9 @@ namespace groma::syntax {
 
 // A comment in the source.
 struct Comment {
-  Range range;    // begins at `#` or `//` and ends before the line end
-  bool own_line;  // only white space precedes it on its line
+  Range range;  // begins at `#` or `//` and ends before the line end
+  // True if only white space precedes the comment on its line.
+  bool own_line;
 };
 
 class Lexer {
@@ -43,8 +44,10 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool line_start_ = true;   // no token on this line yet
-  bool fence_seen_ = false;  // a Markdown code fence was reported before
+  // True if no token was found on this line yet.
+  bool line_start_ = true;
+  // True if a Markdown code fence was reported before.
+  bool fence_seen_ = false;
   Diagnostics& diags_;
   std::vector<Comment>* comments_;
 };

@@ -63,8 +63,10 @@ struct MethodInfo {
   std::string_view extents;
   // The meaning of the result, as in docs/language.md and the reference card.
   std::string_view words;
-  bool on_card = false;  // true: listed on the reference card that models are given
+  // True if the reference card that language models are given lists the method.
+  bool on_card = false;
 
+  // Returns the number of parameters, which come first in the array.
   constexpr std::size_t parameter_count() const {
     std::size_t count = 0;
     while (count < parameters.size() && parameters[count].type != Operand::kNone) ++count;
@@ -182,6 +184,7 @@ inline constexpr std::array kMethods = {
                "the task's processor as an index of the machine m"},
 };
 
+// Returns true if the row of each method is at the index of its enumerator.
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kMethods.size(); ++i) {
     if (static_cast<std::size_t>(kMethods[i].method) != i) return false;
@@ -190,6 +193,7 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the table has the order of the enumerators");
 
+// Returns the row of the method.
 constexpr const MethodInfo& info_of(Method method) {
   return kMethods[static_cast<std::size_t>(method)];
 }

@@ -77,10 +77,12 @@ void Parser::advance() {
   next_ = lexer_.next();
 }
 
+// Returns true at the statement word of this kind.
 bool Parser::at_word(StatementKind kind) const {
   return at(TokenKind::kStatementWord) && token_.value == static_cast<std::uint8_t>(kind);
 }
 
+// Reads a token of the kind and returns true. Otherwise reads nothing.
 bool Parser::accept(TokenKind kind) {
   if (!at(kind)) return false;
   advance();
@@ -149,7 +151,7 @@ bool Parser::at_next_statement() const {
 // Reports that `what` was expected here. An error token was already reported by the lexer, so the
 // rest of its statement is skipped silently.
 void Parser::report_expected(std::string_view what) {
-  if (at(TokenKind::kError)) {  // the lexer has reported this token
+  if (at(TokenKind::kError)) {
     panic_ = true;
     panic_brackets_ = brackets_;
   }
@@ -173,6 +175,7 @@ void Parser::suggest(Diagnostic& diagnostic, Range range,
   diagnostic.note(fmt::format("there are {}", join_names(candidates, "and")));
 }
 
+// Suggests the reserved words of this kind.
 void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
   suggest(diagnostic, range, words_of(kind));
 }
@@ -222,7 +225,8 @@ void Parser::synchronize(bool in_body) {
 // statement is skipped instead.
 void Parser::finish_statement(bool in_body) {
   if (after_mistake_ && (at(TokenKind::kRightParen) || at(TokenKind::kRightBracket))) {
-    panic_ = true;  // a wrong `;` split the statement, and the tokens that follow are its rest
+    // A wrong `;` split the statement, and the tokens that follow are its rest.
+    panic_ = true;
   }
   recovered_ = panic_;
   brackets_ = 0;

@@ -465,6 +465,7 @@ ExprId Parser::parenthesized() {
   }
   Expr expr;
   expr.range = {open, last_end_};
+  // A single item without a comma is not a tuple.
   const bool single = pending_.size() == first + 1 && !comma &&
                       tree_.exprs[pending_[first]].kind != ExprKind::kSplice;
   if (single) {

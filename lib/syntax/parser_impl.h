@@ -176,19 +176,30 @@ class Parser {
   Tree tree_;
   Lexer lexer_;
   Token token_, next_;
-  std::uint32_t last_end_ = 0;  // end of the token before token_
+  // The end of the token before token_.
+  std::uint32_t last_end_ = 0;
   TokenKind last_kind_ = TokenKind::kEnd;
-  std::vector<ExprId> pending_;  // items of the lists that are being read
+  // The items of the lists that are being read.
+  std::vector<ExprId> pending_;
   std::size_t statement_count_ = 0;
-  int brackets_ = 0;        // open ( and [ of this statement
-  int panic_brackets_ = 0;  // brackets that were open at the error
-  int depth_ = 0;           // recursion depth
-  // Number of `}` that were reported as missing. As many later ones are not reported as errors.
+  // The number of `(` and `[` of this statement that are open.
+  int brackets_ = 0;
+  // The number of brackets that were open at the error.
+  int panic_brackets_ = 0;
+  // The depth of the recursion.
+  int depth_ = 0;
+  // The number of `}` that were reported as missing. The same number of later ones is not reported
+  // as errors.
   int expected_braces_ = 0;
-  bool panic_ = false;          // an error in this statement was reported
-  bool recovered_ = false;      // the previous statement had an error
-  bool after_mistake_ = false;  // the previous statement on this line had an error
-  bool body_broken_ = false;    // a statement of the current function had an error
-  bool stopped_ = false;        // a limit was exceeded
+  // True if an error in this statement was reported.
+  bool panic_ = false;
+  // True if the previous statement had an error.
+  bool recovered_ = false;
+  // True if the previous statement on this line had an error.
+  bool after_mistake_ = false;
+  // True if a statement of the current function had an error.
+  bool body_broken_ = false;
+  // True if a limit was exceeded.
+  bool stopped_ = false;
 };
 }  // namespace groma::syntax

@@ -84,6 +84,8 @@ Name Parser::path_name(std::string_view of_what) {
   const bool path = next_.kind == TokenKind::kDot || next_.kind == TokenKind::kColonColon;
   if (!at(TokenKind::kName) && !(is_word(token_.kind) && path)) return bad_name(of_what);
   advance();
+  // The text of a path without white space is the name itself. Any other path is joined into a new
+  // text.
   bool contiguous = true;
   while (at(TokenKind::kDot) || at(TokenKind::kColonColon)) {
     contiguous =
@@ -135,7 +137,8 @@ Name Parser::bad_name(std::string_view of_what) {
 
 // Reads the name of a variable, parameter or function. A reserved word is a mistake.
 Name Parser::plain_name(Named what) {
-  constexpr std::string_view kWords[] = {"function", "parameter", "variable"};  // by Named
+  // The words are in the order of Named.
+  constexpr std::string_view kWords[] = {"function", "parameter", "variable"};
   const std::string_view of_what = kWords[static_cast<std::size_t>(what)];
   Name name;
   name.range = token_.range;
@@ -354,6 +357,7 @@ List Parser::params() {
       param.type = ParamType::kTask;
       advance();
     } else if (at(TokenKind::kName) && next_.kind == TokenKind::kName) {
+      // Two names in a row are a misspelt type and the parameter.
       constexpr std::array<std::string_view, 6> kTypes = {"int",    "bool",   "IPoint",
                                                           "ISpace", "MSpace", "Task"};
       suggest(*report(DiagId::kExpectedToken, token_.range, "a type", describe(token_)),

@@ -47,6 +47,7 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
   if (!body_read) finish_statement(in_body);
   if (token_.range.begin == begin && !at(TokenKind::kRightBrace)) advance();  // guarantees progress
   made.end = std::max(begin, last_end_);
+  // A statement is whole if neither its text nor its end had a mistake.
   const bool whole = complete && (body_read || !recovered_);
   if (in_body && !whole) body_broken_ = true;
   if (whole || keep_name(made)) into.push_back(made);
@@ -63,7 +64,8 @@ bool Parser::top_statement(Statement& made) {
     // too early.
     if (expected_braces_ > 0 || body_broken_) panic_ = true;
     report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
-    advance();  // skips this token, because the recovery would stop here again
+    // The recovery would stop at this token again, so it is skipped.
+    advance();
     return false;
   }
   advance();
@@ -163,7 +165,8 @@ bool Parser::looks_like_def() const {
   const bool word = at(TokenKind::kName) || at(TokenKind::kTypeWord);
   const bool two = word && next_.kind == TokenKind::kName && !next_.line_start;
   if (!two && (!at(TokenKind::kName) || next_.kind != TokenKind::kLeftParen)) return false;
-  constexpr std::uint32_t kLongest = 1000;  // limit on the bytes of a function's head
+  // The limit on the bytes of a function's head.
+  constexpr std::uint32_t kLongest = 1000;
   std::string_view head =
       text({two ? next_.range.end : next_.range.begin, next_.range.end + kLongest});
   const auto skip = [&head](std::string_view characters) {
@@ -291,9 +294,11 @@ bool Parser::unknown_statement(Statement& made, bool in_body) {
   };
   // The line may have been meant to define this name.
   if (at(TokenKind::kName) && next_.kind != TokenKind::kLeftParen) take();
-  if (!at(TokenKind::kSemicolon)) advance();  // a `;` ends the recovery
+  // A `;` ends the recovery, so it is not skipped.
+  if (!at(TokenKind::kSemicolon)) advance();
   const bool assigns = next_.kind == TokenKind::kAssign && !token_.line_start;
-  if (at(TokenKind::kName) && assigns) take();  // `let m = x`, `int m = x`
+  // Other languages write `let m = x` or `int m = x`.
+  if (at(TokenKind::kName) && assigns) take();
   return false;
 }
 

@@ -19,6 +19,7 @@ class Printer {
     return std::move(out_);
   }
 
+  // Returns one expression.
   std::string expression(ExprId id) {
     print_expr(id, 0);
     return std::move(out_);
@@ -41,6 +42,7 @@ class Printer {
     flush_inside(begin);
     put(word);
   }
+  // Writes a word. A line does not begin with a space.
   void put(std::string_view word) {
     if (at_line_start_ && !word.empty() && word.front() == ' ') word.remove_prefix(1);
     if (word.empty()) return;
@@ -104,6 +106,7 @@ class Printer {
            tree_.source.text({begin, end}).find_first_not_of(" \t\r\a") == std::string_view::npos;
   }
 
+  // Returns the number of line ends between two bytes of the source.
   std::ptrdiff_t newlines(std::uint32_t begin, std::uint32_t end) const {
     if (begin >= end) return 0;
     const std::string_view between = tree_.source.text({begin, end});
@@ -119,6 +122,7 @@ class Printer {
     opened_ = false;
     at_line_start_ = true;
   }
+  // Ends a line whose last word ended at byte `end` of the source.
   void end_line(std::uint32_t end) {
     out_ += '\n';
     last_end_ = end;
@@ -140,6 +144,8 @@ class Printer {
     end_line(last_end_);
   }
 
+  // The next functions write one kind of statement each. `put` without an offset is for words
+  // before which no comment can stand.
   void print_node(const TaskStatement& node, const Statement& statement) {
     put("Task");
     print_names(node.names);
@@ -266,6 +272,7 @@ class Printer {
     inside_broken_ = false;
     opened_ = true;
     const auto body = Tree::slice(tree_.bodies, node.body);
+    // Blank lines and comments of the body are counted from the end of the head.
     last_end_ = node.params.count == 0
                     ? node.name.range.end
                     : tree_.params[node.params.begin + node.params.count - 1].name.range.end;
@@ -300,6 +307,7 @@ class Printer {
 
   // ---- parts of statements
 
+  // Writes the task names of a statement.
   void print_names(List list) {
     std::string_view separator = " ";
     for (const Name& name : tree_.names_of(list)) {
@@ -352,6 +360,7 @@ class Printer {
     }
   }
 
+  // Writes the place of a Region or Layout statement.
   void print_place(const Place& place) {
     switch (place.kind) {
       case Place::Kind::kAny:
@@ -502,13 +511,14 @@ class Printer {
     put(close);
   }
 
-  // A tuple of one item keeps a comma, unless the item is spliced.
+  // Writes a tuple. A tuple of one item keeps a comma, unless the item is spliced.
   void print_tuple(const Expr& expr) {
     const auto items = tree_.elements(expr);
     const bool needs_comma = items.size() == 1 && tree_.exprs[items[0]].kind != ExprKind::kSplice;
     print_elements(expr, "(", needs_comma ? ",)" : ")");
   }
 
+  // Writes `tuple(item for variable in range)`.
   void print_comprehension(const Expr& expr) {
     put("tuple(");
     print_expr(expr.a, 0);
@@ -524,7 +534,8 @@ class Printer {
     print_expr(expr.a, 7);
   }
 
-  // A right operand of the same precedence needs parentheses because operators group from the left.
+  // Writes a binary expression. A right operand of the same precedence needs parentheses, because
+  // operators group from the left.
   void print_binary(const Expr& expr) {
     print_expr(expr.a, precedence(expr.op));
     flush_inside(expr.at);
@@ -538,13 +549,19 @@ class Printer {
   const Tree& tree_;
   bool with_comments_;
   std::string out_;
-  std::size_t comment_ = 0;     // index of the next comment to write
-  std::uint32_t last_end_ = 0;  // end in the source of the last word written
-  std::size_t indent_ = 0;      // indentation in steps of two columns
+  // The index of the next comment to write.
+  std::size_t comment_ = 0;
+  // The end in the source of the last word that was written.
+  std::uint32_t last_end_ = 0;
+  // The indentation in steps of two columns.
+  std::size_t indent_ = 0;
   bool at_line_start_ = true;
-  bool opened_ = false;             // the last word was `{`: no blank line follows
-  bool inside_broken_ = false;      // a comment broke the current statement into lines
-  bool comment_ends_line_ = false;  // a comment already ends the current line
+  // True if the last word was `{`. No blank line follows then.
+  bool opened_ = false;
+  // True if a comment broke the current statement into lines.
+  bool inside_broken_ = false;
+  // True if a comment already ends the current line.
+  bool comment_ends_line_ = false;
 };
 
 }  // namespace

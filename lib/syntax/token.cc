@@ -8,6 +8,7 @@
 namespace groma::syntax {
 namespace {
 
+// Returns a row of the table. The enumerators of all kinds fit in a byte.
 template <typename Value>
 constexpr ReservedWord word(std::string_view text, TokenKind kind, Value value) {
   return {text, kind, static_cast<std::uint8_t>(value)};

@@ -91,10 +91,12 @@ enum class ConstraintWord : std::uint8_t {
 // statement.
 enum class ParamType : std::uint8_t { kAny, kInt, kBool, kIPoint, kISpace, kMSpace, kTask };
 
+// A token. `value` is 0 unless the comment of its kind says otherwise.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::uint8_t value = 0;
-  bool line_start = false;  // first token on its line
+  // True for the first token of a line.
+  bool line_start = false;
   Range range;
 };
 
@@ -105,6 +107,7 @@ struct ReservedWord {
   TokenKind kind;
   std::uint8_t value;
 };
+// Returns all reserved words.
 std::span<const ReservedWord> reserved_words();
 // Returns null if `text` is not reserved.
 const ReservedWord* find_reserved(std::string_view text);
@@ -115,6 +118,7 @@ std::string_view spelling(TokenKind kind);
 std::string_view spelling(StatementKind kind);
 std::string_view spelling(ConstraintWord word);
 std::string_view spelling(ParamType type);
-std::string_view spelling(LimitScope scope);  // "" for kProcessor, which has no word
+// Returns "" for kProcessor, which has no word.
+std::string_view spelling(LimitScope scope);
 
 }  // namespace groma::syntax

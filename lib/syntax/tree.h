@@ -69,6 +69,7 @@ enum class Operator : std::uint8_t {
   kNegate,
   kNot,
 };
+// Returns the operator as programs write it.
 std::string_view spelling(Operator op);
 // Returns how tightly a binary operator binds, from 1 (`||`) to 6 (`* / %`).
 int precedence(Operator op);
@@ -81,16 +82,20 @@ struct Expr {
 
   ExprKind kind = ExprKind::kError;
   Operator op = Operator::kOr;
-  std::uint16_t height = 0;  // height of this subtree; at most kMaxNesting
+  // The height of this subtree, at most kMaxNesting.
+  std::uint16_t height = 0;
   Range range;
-  std::uint32_t at = 0;  // offset of the operator, member or variable
+  // The offset of the operator, member or variable in the source.
+  std::uint32_t at = 0;
   std::uint32_t a = 0, b = 0, c = 0;
 
+  // Returns the value of a kInt.
   std::int64_t value() const { return static_cast<std::int64_t>((std::uint64_t{b} << 32) | a); }
 };
 
 // ------------------------------------------------------------------------------------- statements
 
+// A name where it stands in the source.
 struct Name {
   NameId id = kStarName;
   Range range;
@@ -105,16 +110,19 @@ struct KindWord {
 // A region in a statement: a name, a position, or `*`.
 struct RegionRef {
   bool is_position = false;
-  std::uint32_t value = kStarName;  // NameId or position
+  // The NameId or the position.
+  std::uint32_t value = kStarName;
   Range range;
 };
 
+// Where a Region or Layout statement applies: everywhere, on a processor kind, or in a memory kind.
 struct Place {
   enum class Kind : std::uint8_t { kAny, kProc, kMem };
   Kind kind = Kind::kAny;
   KindWord word;
 };
 
+// A word of a Layout statement. Only Align has `op` and `bytes`.
 struct Constraint {
   ConstraintWord word = ConstraintWord::kSoa;
   AlignOp op = AlignOp::kNone;
@@ -154,7 +162,8 @@ struct CollectMemoryStatement {
 // The statements IndexTaskMap and SingleTaskMap.
 struct TaskMapStatement {
   bool index = true;
-  List names;  // empty if the statement binds a processor kind
+  // Empty if the statement binds a processor kind.
+  List names;
   std::optional<KindWord> proc;
   Name function;
 };
@@ -169,24 +178,27 @@ struct TaskStealStatement {
 struct AssignStatement {
   Name target;
   ExprId value = kNoExpr;
-  // True: a broken statement seems to define the name. Any other definition of the name counts
+  // True if a broken statement seems to define the name. Any other definition of the name counts
   // instead.
   bool implied = false;
 };
 struct PrintStatement {
-  Range text;  // with its quotes
-  List args;   // Tree::lists
+  // The text with its quotes.
+  Range text;
+  List args;  // Tree::lists
 };
 struct ReturnStatement {
   ExprId value = kNoExpr;
 };
 struct DefStatement {
   Name name;
-  List params;               // Tree::params
-  List body;                 // Tree::bodies
-  List exprs;                // Tree::exprs: all nodes of the body
-  bool head_broken = false;  // an error was reported in the parameters
-  bool body_broken = false;  // an error was reported in the body
+  List params;  // Tree::params
+  List body;    // Tree::bodies
+  List exprs;   // Tree::exprs: all nodes of the body
+  // True if an error was reported in the parameters.
+  bool head_broken = false;
+  // True if an error was reported in the body.
+  bool body_broken = false;
 };
 
 struct Statement {
@@ -194,8 +206,10 @@ struct Statement {
                CollectMemoryStatement, TaskMapStatement, ControlReplicateStatement,
                TaskStealStatement, AssignStatement, PrintStatement, ReturnStatement, DefStatement>
       node;
-  Range range;            // range of the statement without its `;`
-  std::uint32_t end = 0;  // end of the statement with its `;`, if it has one
+  // The range of the statement without its `;`.
+  Range range;
+  // The end of the statement with its `;`, if it has one.
+  std::uint32_t end = 0;
 };
 
 // A parsed program.
@@ -209,10 +223,14 @@ struct Tree {
   std::vector<RegionRef> which;
   std::vector<Constraint> constraints;
   std::vector<Param> params;
-  std::vector<Statement> bodies;      // statements of functions
-  std::vector<Statement> statements;  // statements of the program, in order
-  std::vector<Comment> comments;      // kept if the caller asked for them
+  // The statements of functions.
+  std::vector<Statement> bodies;
+  // The statements of the program, in order.
+  std::vector<Statement> statements;
+  // The comments, if the caller asked for them.
+  std::vector<Comment> comments;
 
+  // Returns the entries of a list.
   template <typename T>
   static std::span<const T> slice(const std::vector<T>& all, List list) {
     return std::span<const T>(all).subspan(list.begin, list.count);
