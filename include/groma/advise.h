@@ -25,18 +25,24 @@ Source mend(const Source& source, std::size_t* made);
 struct GuidedRun {
   const Workload* workload = nullptr;
   std::shared_ptr<const Machine> machine;
-  // Null: the run was mapped by the default mapper, or the program cannot be bound.
+  // The mapping of the run. Null if the default mapper mapped the run, or if the program cannot be
+  // bound.
   const BoundProgram* bound = nullptr;
-  SimulateOptions options;  // options of the run
-  // Messages about the program's source, or about no particular text.
+  // The options of the run.
+  SimulateOptions options;
+  // The diagnostics of the program's source. Fixes refer to this source.
   const Diagnostics* diags = nullptr;
-  const RunResult* result = nullptr;  // null: the program of `diags` cannot be bound
-  const Profile* profile = nullptr;   // set if the run succeeded
+  // Null if the program of `diags` cannot be bound.
+  const RunResult* result = nullptr;
+  // The profile of the run. Null if the run failed.
+  const Profile* profile = nullptr;
 };
 // Limits of guide_run() on the runs of changed mappings.
 struct GuideLimits {
+  // The limit on the number of changed mappings that are run.
   std::size_t runs = 24;
-  // limit on the point tasks of all runs together; these take about half a second
+  // The limit on the point tasks of all these runs together. This many point tasks take about half
+  // a second.
   std::int64_t tasks = 1 << 17;
   // If `tasks` does not allow `runs` whole runs, loops are cut short
   // (SimulateOptions::max_iterations). Then this many of the best changes are also run whole, in

@@ -22,7 +22,7 @@
 namespace groma {
 
 // Limits on an application. They are larger than any known application needs: Legate's applications
-// have some hundred tasks.
+// have some hundred tasks. The comment behind a limit says for what it holds.
 inline constexpr std::size_t kMaxAppTasks = 1 << 14;
 inline constexpr std::size_t kMaxAppParts = 1 << 16;  // requirements and statements, over all tasks
 inline constexpr std::size_t kMaxAppVariants = 64;    // in one task
@@ -66,11 +66,14 @@ using Formulas = std::vector<Formula>;
 // An input of the application. `least` and `most` are the smallest and the largest allowed value.
 struct AppParameter {
   std::string name;
-  std::int64_t value = 1;  // default
+  // The default value.
+  std::int64_t value = 1;
   std::int64_t least = 1;
   std::int64_t most = INT64_MAX;
-  std::string meaning = {};   // includes the unit
-  bool counts_nodes = false;  // the value is the number of nodes of the machine
+  // What the parameter means, with its unit. For people.
+  std::string meaning = {};
+  // True if the value is the number of nodes of the machine.
+  bool counts_nodes = false;
   friend bool operator==(const AppParameter&, const AppParameter&) = default;
 };
 
@@ -84,6 +87,7 @@ struct AppDefinition {
 // A named set of parameter values.
 struct AppSize {
   std::string name;  // "small"
+  // Why this size exists, for people. May be empty.
   std::string reason = {};
   std::vector<std::pair<std::string, std::int64_t>> values;
   friend bool operator==(const AppSize&, const AppSize&) = default;
@@ -93,8 +97,10 @@ struct AppSize {
 
 // A field of a region: its name and the size of an element.
 struct AppField {
-  std::string name;        // may be empty if the region is not described
-  std::int64_t bytes = 8;  // for one element
+  // May be empty if the region is not described.
+  std::string name;
+  // The bytes of one element.
+  std::int64_t bytes = 8;
   friend bool operator==(const AppField&, const AppField&) = default;
 };
 
@@ -126,8 +132,10 @@ struct AppBox {
 struct AppPartition {
   std::string name;
   std::vector<std::string> aliases = {};
-  std::string of;   // the region or partition that is cut
-  Formulas colors;  // extents of the colour space, for each piece of `of`
+  // The region or the partition that is cut.
+  std::string of;
+  // The extents of the colour space, for each piece of `of`.
+  Formulas colors;
   // Names of the partition's own colour coordinates. The formulas below may use these names.
   std::vector<std::string> index = {};
   // The box of a colour's piece. It is relative to the lower corner of the cut data and is clipped
@@ -135,8 +143,8 @@ struct AppPartition {
   // dimension of e points, block c of n goes from c * e / n to (c + 1) * e / n.
   Formulas lower = {};
   Formulas extents = {};
-  // Number of points that are added at both ends of each dimension (ghosts). The result is clipped
-  // in the same way.
+  // The number of points that are added at both ends of each dimension (ghosts). The result is
+  // clipped in the same way.
   Formulas halo = {};
   bool unnamed = false;  // as in AppRegion
   // An alternative to `lower`, `extents` and `halo`. A piece consists of the points of all its
@@ -149,7 +157,8 @@ struct AppPartition {
 // A region, or the piece of a partition for the colour `color`. An empty `color` means the point of
 // the launch.
 struct AppData {
-  // A region or a partition; empty: not described, so the application cannot be run.
+  // The name of a region or a partition. If it is empty, the data is not described, and the
+  // application cannot be run.
   std::string of = {};
   Formulas color = {};
   // Fields of the region. Empty: the fields of the requirement, by their names. In
@@ -184,18 +193,25 @@ struct AppTraffic {
 // piece; extent(r, d) is the piece's extent in dimension d.
 struct AppVariant {
   ProcKind kind = ProcKind::kCpu;
-  bool leaf = false;        // launches no tasks
-  bool inner = false;       // does not access data itself
-  bool replicable = false;  // may run as several shards
+  // True if the variant launches no tasks.
+  bool leaf = false;
+  // True if the variant does not access data itself.
+  bool inner = false;
+  // True if the variant may run as several shards.
+  bool replicable = false;
   std::vector<LayoutDemand> demands = {};
-  // The program's own mapper chose this variant when the program was recorded. A variant that has a
-  // demand of that mapper also counts as chosen.
+  // True if the program's own mapper chose this variant when the program was recorded. A variant
+  // that has a demand of that mapper also counts as chosen.
   bool chosen_by_mapper = false;
-  Formula flops = 0;         // operations in one run
-  bool single = false;       // the operations are single precision, which is twice as fast
-  Formula efficiency = 100;  // percent of the sustained rate of the processor
-  Formula kernels = 1;       // GPU kernels in one run, which run one after the other
-  // Lower bound on the time without kernel launches, for example a measured time.
+  // The floating-point operations of one run.
+  Formula flops = 0;
+  // True if the operations are single precision, which is twice as fast.
+  bool single = false;
+  // The speed in percent of the processor's sustained rate.
+  Formula efficiency = 100;
+  // The GPU kernels of one run, which run one after the other.
+  Formula kernels = 1;
+  // A lower bound on the time of one run without kernel launches, for example a measured time.
   Formula nanoseconds = 0;
   // A requirement that is not listed moves its piece once for each direction (read, write) that its
   // privilege allows.
@@ -212,10 +228,12 @@ struct AppRequirement {
   std::vector<std::string> names = {};
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
-  int dimensions = 1;  // dimensions of the region
-  // The fields with privileges, as the region declares them; empty: nothing is mapped.
+  // The number of dimensions of the region.
+  int dimensions = 1;
+  // The fields with privileges, as the region declares them. If there is none, nothing is mapped.
   std::vector<AppField> fields;
-  AppData data = {};  // default; a launch may override it
+  // The data of the requirement, unless a launch names other data.
+  AppData data = {};
   friend bool operator==(const AppRequirement&, const AppRequirement&) = default;
 };
 
@@ -228,7 +246,7 @@ struct AppLaunch {
   Formulas domain = {};                 // extents of an index launch; empty: a single task
   Formulas lower = {};                  // lower corner; empty: the origin
   std::vector<std::string> index = {};  // names of the point's coordinates
-  // Requests the node of the launching task (kTagSameAddressSpace).
+  // True if the launch asks to stay on the node of the launching task (kTagSameAddressSpace).
   bool same_address_space = false;
   Formulas arguments = {};         // values for the task's `arguments`
   std::vector<AppData> data = {};  // one for each requirement; empty: as the task declares it
@@ -243,8 +261,10 @@ struct AppStatement;
 // A loop: runs `body` `count` times. `variable` names the counter for the formulas in the body.
 struct AppLoop {
   Formula count;
-  std::string variable = {};  // counts from 0; may be empty
-  bool traced = false;        // the runtime memoises its analysis (Legion: tracing)
+  // The name of the counter, which counts from 0. May be empty.
+  std::string variable = {};
+  // True if the runtime memoises its analysis of the body (Legion: tracing).
+  bool traced = false;
   std::vector<AppStatement> body;
   friend bool operator==(const AppLoop&, const AppLoop&);
 };
@@ -287,7 +307,7 @@ struct AppTask {
 struct AppMetric {
   std::string unit = "runs/s";
   Formula work = 1;
-  // The phase whose time counts, over all its occurrences; empty: the whole run.
+  // The phase whose time counts, over all its occurrences. If it is empty, the whole run counts.
   std::string phase = {};
   bool empty() const { return *this == AppMetric{}; }
   friend bool operator==(const AppMetric&, const AppMetric&) = default;
@@ -296,17 +316,22 @@ struct AppMetric {
 // Costs of the runtime itself, on the processor that each node reserves for it. docs/simulator.md
 // gives the sources of the defaults.
 struct RuntimeCosts {
-  double issue_s = 5e-6;  // time for a task to issue a launch
-  double map_s = 300e-6;  // time to analyse and map a task
-  // time to analyse and map a task in a trace, from its second iteration on
+  // The time for a task to issue a launch.
+  double issue_s = 5e-6;
+  // The time to analyse and map a task.
+  double map_s = 300e-6;
+  // The time to analyse and map a task in a trace, from its second iteration on.
   double replay_s = 10e-6;
-  // time to send a slice to another node, in addition to the network's latency
+  // The time to send a slice to another node, in addition to the network's latency.
   double remote_s = 2e-6;
-  double future_s = 20e-6;  // time to wake a task that waits for a future
-  double copy_s = 5e-6;     // time to start a copy, in addition to the latency of the channels
+  // The time to wake a task that waits for a future.
+  double future_s = 20e-6;
+  // The time to start a copy, in addition to the latency of the channels.
+  double copy_s = 5e-6;
   friend bool operator==(const RuntimeCosts&, const RuntimeCosts&) = default;
 };
-inline constexpr double kMaxRuntimeCost = 1000;  // seconds
+// The limit on each cost, in seconds.
+inline constexpr double kMaxRuntimeCost = 1000;
 
 // An application. Workload::make checks it.
 struct Application {
@@ -316,12 +341,13 @@ struct Application {
   std::vector<AppDefinition> definitions = {};
   std::vector<AppSize> sizes = {};
   AppMetric metric = {};
-  // Runtime costs, for example as measured. The options of a run can override them
-  // (SimulateOptions::costs).
+  // The costs of the runtime, for example as they were measured. The options of a run can override
+  // them (SimulateOptions::costs).
   std::optional<RuntimeCosts> runtime = {};
   std::vector<AppRegion> regions = {};
   std::vector<AppPartition> partitions = {};
-  std::string top_level = {};  // the task that the runtime starts; empty: not described
+  // The task that the runtime starts. If it is empty, the launches are not described.
+  std::string top_level = {};
   std::vector<AppTask> tasks = {};
 
   // Returns the task with this name, or null.

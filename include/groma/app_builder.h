@@ -83,7 +83,8 @@ class AppBuilder {
 
   AppBuilder& parameter(std::string name, std::int64_t value, std::string meaning,
                         std::int64_t least = 1, std::int64_t most = INT64_MAX);
-  AppBuilder& counts_nodes();  // the parameter that was added last counts the nodes
+  // Says that the parameter that was added last is the number of nodes of the machine.
+  AppBuilder& counts_nodes();
   AppBuilder& define(std::string name, Formula value);
   AppBuilder& size(std::string name, std::vector<AppValue> values, std::string reason);
   AppBuilder& metric(std::string unit, Formula work, std::string phase = {});
@@ -98,7 +99,8 @@ class AppBuilder {
   // coordinates `index` names.
   AppBuilder& pieces(std::string name, Formulas colors, std::vector<std::string> index,
                      Formulas lower, Formulas extents);
-  AppBuilder& halo(Formulas points);  // the ghosts of the partition that was added last
+  // Adds ghosts to the partition that was added last (AppPartition::halo).
+  AppBuilder& halo(Formulas points);
 
   AppBuilder& task(std::string name, std::vector<std::string> arguments = {});
   // These calls describe the task that was added last. A requirement refers to a region or
@@ -114,7 +116,8 @@ class AppBuilder {
   AppBuilder& reduces(std::string of, const std::vector<std::string>& fields = {},
                       Formulas color = {});
   AppBuilder& ignores(std::string of, Formulas color = {});  // no access
-  AppBuilder& simultaneous();  // the requirement that was added last is simultaneous
+  // Gives the requirement that was added last simultaneous coherence.
+  AppBuilder& simultaneous();
   AppBuilder& body(std::vector<AppStatement> body);
   AppBuilder& top_level(std::string task);
 

@@ -41,7 +41,8 @@ inline std::string_view name_of(DiagId id) { return entry_of(id).name; }
 
 // A region argument of a task, which a message shows as "2 (rp_ghost)".
 struct RegionArg {
-  std::int64_t position = 0;  // among the task's region arguments, from 0
+  // The position among the task's region arguments, from 0.
+  std::int64_t position = 0;
   std::string region;
   friend bool operator==(const RegionArg&, const RegionArg&) = default;
 };
@@ -59,9 +60,10 @@ enum class DiagCause : std::uint8_t {
   kGpuCannotAddress  // no-memory: the GPU cannot address a memory in the list
 };
 
-// A replacement in a text.
+// The replacement of a range of a text.
 struct Edit {
-  Range range;       // the range to replace; empty: insert the text there
+  // The range to replace. If it is empty, the text is inserted there.
+  Range range;
   std::string text;  // the replacement
 };
 
@@ -69,7 +71,8 @@ struct Edit {
 // author meant, so a tool may apply the fix without asking.
 struct Fix {
   std::string title;
-  std::vector<Edit> edits;  // edits of one text; they do not overlap
+  // Edits of one text. They do not overlap.
+  std::vector<Edit> edits;
   bool sure = false;
 };
 
@@ -86,10 +89,12 @@ struct DiagNote {
 struct Diagnostic {
   DiagId id = DiagId::kUnreadableFile;
   Severity severity = Severity::kError;
-  std::optional<Range> range;  // nullopt: the message is about the whole file
+  // The place of the message. nullopt if the message is about the whole file.
+  std::optional<Range> range;
   std::string message;
   std::vector<DiagArg> args;
-  std::vector<DiagCause> causes;  // causes that do not follow from `args`
+  // The causes that do not follow from `args`.
+  std::vector<DiagCause> causes;
   std::vector<DiagNote> notes;
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
@@ -97,6 +102,8 @@ struct Diagnostic {
   // Returns true if the cause is in `causes` or follows from `args`.
   bool has(DiagCause cause) const;
 
+  // The next functions add a note, a help or a fix, or make the diagnostic less severe. They return
+  // this diagnostic.
   Diagnostic& note(std::string message_text, std::optional<Range> where = {}) {
     notes.push_back({std::move(message_text), where});
     return *this;
@@ -144,7 +151,9 @@ class Diagnostics {
   // Returns the diagnostics in the order of the text. Those without a range come first; diagnostics
   // at the same place keep the order in which they were reported.
   std::vector<Diagnostic> sorted() const;
+  // Returns the diagnostics in the order in which they were reported.
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
+  // Removes all diagnostics, and counts errors from 0 again.
   void clear();
 
  private:

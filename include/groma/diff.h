@@ -33,14 +33,19 @@ struct MappingDifference {
     kStealing,
   };
   struct SideDecision {
-    std::string decision;  // "FBMEM, else ZCMEM"
-    Origin by;             // the statement that made the decision; 0: the default mapper made it
+    // What was decided: "FBMEM, else ZCMEM".
+    std::string decision;
+    // The statement that made the decision. 0 if the default mapper made it.
+    Origin by;
     friend bool operator==(const SideDecision&, const SideDecision&) = default;
   };
   Aspect what = Aspect::kKind;
-  std::string task;  // for kLimit: the first task whose limit differs
+  // The task. For kLimit, this is the first task whose limit differs.
+  std::string task;
+  // The position of the requirement, for decisions about one.
   std::uint32_t position = 0;
-  std::vector<std::string> names;  // names of the requirement
+  // The names of the requirement.
+  std::vector<std::string> names;
   SideDecision a, b;
   // For kPlacement: the number of points of the task's index launches (each launch counts once),
   // and the number of points that B places elsewhere.
@@ -49,11 +54,14 @@ struct MappingDifference {
   // How the run of A changes if only this decision is made as in B; negative is better. nullopt if
   // A does not run, if the changed mapping does not run (see `alone`), or beyond kMaxDiffRuns.
   struct Cost {
-    double seconds = 0;  // change of RunResult::seconds; simulated
+    // The change of RunResult::seconds, in simulated seconds.
+    double seconds = 0;
+    // The change of RunResult::moved_bytes.
     std::int64_t moved_bytes = 0;
   };
   std::optional<Cost> cost;
-  std::string alone;  // why a run of A with this decision of B fails
+  // Why a run of A with this decision of B fails. Empty if it does not fail.
+  std::string alone;
 };
 
 // All decisions that one statement changes. A single decision may cost more or less than all of
@@ -62,16 +70,20 @@ struct StatementDifference {
   // The statement of B that makes the decisions. If B leaves them to the default mapper: the
   // statement of A that makes them. 0 if both leave them to the default mapper.
   Origin by;
+  // True if `by` is a statement of A.
   bool is_of_a = false;
-  std::vector<std::size_t> parts;  // indices into MappingDiff::differences
+  // Indices into MappingDiff::differences.
+  std::vector<std::size_t> parts;
   // How the run of A changes if all these decisions are made as in B (see MappingDifference::cost).
   std::optional<MappingDifference::Cost> cost;
-  std::string alone;  // why a run of A with these decisions of B fails
+  // Why a run of A with these decisions of B fails. Empty if it does not fail.
+  std::string alone;
 };
 
 // The result of diff().
 struct MappingDiff {
-  RunResult a, b;  // the runs of both mappings; their records are not kept
+  // The runs of both mappings, without their records.
+  RunResult a, b;
   // Sorted by task (in the application's order), then by MappingDifference::Aspect, then by the
   // position of the requirement.
   std::vector<MappingDifference> differences;
@@ -98,7 +110,8 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
 // the limits of the comparison.
 bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload);
 
-std::string_view name_of(MappingDifference::Aspect what);  // "placement"
+// Returns a word for the aspect, such as "placement".
+std::string_view name_of(MappingDifference::Aspect what);
 
 // Returns the differences as text for a person, which ends with a line end. The costliest statement
 // comes first; its parts with the same decision stand together. `color` adds ANSI colours.

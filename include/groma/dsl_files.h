@@ -9,9 +9,12 @@ namespace groma {
 
 // One file of dsl/. All views refer to constants.
 struct DslFile {
-  std::string_view name;     // file name without folder and `.mapper`: "strategy01"
-  std::string_view summary;  // first line of the text, a comment, without its `#`
-  std::string_view text;     // whole text
+  // The name of the file without folder and `.mapper`: "strategy01".
+  std::string_view name;
+  // The first line of the text, a comment, without its `#`.
+  std::string_view summary;
+  // The whole text.
+  std::string_view text;
 };
 
 // Returns the ten mapping strategies of the paper (A.7). Each is a program for the circuit

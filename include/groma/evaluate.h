@@ -81,6 +81,7 @@ struct Placed {
 // one evaluator and call it often. Not thread-safe: make one for each thread.
 class FunctionEvaluator {
  public:
+  // `log` receives what the functions print. It may be null, and must outlive the evaluator.
   explicit FunctionEvaluator(BoundProgram bound, LogSink* log = nullptr);
   ~FunctionEvaluator();
   FunctionEvaluator(FunctionEvaluator&&) noexcept;

@@ -33,7 +33,8 @@ inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
 // The part of the application to explain. An empty member means all.
 struct ExplainQuery {
   std::string task;
-  std::string region;  // the region's name, or the position of the requirement
+  // The name of the region, or the position of the requirement.
+  std::string region;
 };
 
 // A statement that matches what the deciding statement matches, and why it did not decide.
@@ -53,35 +54,47 @@ struct BeatenStatement {
 // The statement that decided. `by` is 0 for the default mapper.
 struct Decided {
   Origin by;
-  std::vector<BeatenStatement> beaten;  // in order of precedence
+  // The other statements that match, in the order of precedence.
+  std::vector<BeatenStatement> beaten;
 };
 
 // The processor kind on which a task runs.
 struct ExplainedKind : Decided {
-  std::optional<ProcKind> kind;  // nullopt: the task cannot run anywhere, which is an error
+  // The kind. nullopt if the task cannot run anywhere, which is an error.
+  std::optional<ProcKind> kind;
   struct SkippedKind {
     ProcKind kind = ProcKind::kCpu;
-    std::string why;  // "the task has no variant for it"
+    // Why the kind was skipped: "the task has no variant for it".
+    std::string why;
   };
-  std::vector<SkippedKind> passed;  // kinds of the statement's list that were skipped before `kind`
+  // The kinds of the statement's list that were skipped before `kind`.
+  std::vector<SkippedKind> passed;
 };
 
 // The number of points on each processor of the task's kind.
 struct ExplainedLoads {
   std::int64_t points = 0;
-  std::int64_t processors = 0;  // all processors of that kind on the machine
-  std::int64_t used = 0;        // processors with at least one point
+  // The number of all processors of that kind on the machine.
+  std::int64_t processors = 0;
+  // The number of processors with at least one point.
+  std::int64_t used = 0;
+  // The smallest and the largest number of points on one processor.
   std::int64_t min = 0, max = 0;
 };
 
 // How the points of one launch are placed.
 struct ExplainedLaunch : Decided {
-  std::optional<Rect> domain;  // for an index launch
-  bool is_index = false;       // also true if the application does not describe the launch
-  int depth = 1;               // 0: the top-level task; 1: launched by it; 2: launched deeper
-  std::string parent;          // empty: the top-level task, or unknown
-  std::string function;        // the function that places the points; empty: the default mapper's
-  // Set if the domain is known, is not too large and no point fails.
+  // The domain of an index launch, if it is known.
+  std::optional<Rect> domain;
+  // True for an index launch. Also true if the application does not describe the launch.
+  bool is_index = false;
+  // 0 for the top-level task, 1 for a task that it launches, 2 for all deeper tasks.
+  int depth = 1;
+  // The launching task. Empty for the top-level task, or if it is unknown.
+  std::string parent;
+  // The function that places the points. Empty if the default mapper places them.
+  std::string function;
+  // The loads of the processors. Set if the domain is known and not too large, and no point fails.
   std::optional<ExplainedLoads> loads;
   // The processor that the function gives a single task whose parent is on the first processor of
   // its kind.
@@ -98,9 +111,12 @@ struct ExplainedMemory {
   MemKind memory = MemKind::kSysmem;
   State state = State::kTaken;
   std::string why;
-  Origin by;  // the Region statement that names the memory
+  // The Region statement that names the memory.
+  Origin by;
   LayoutSpec layout;
-  Decided layout_decided;  // if `by` is 0: the layout that the variant demands, or SOA F_order
+  // The statement that decided the layout. If `by` is 0, the layout is the one that the variant
+  // demands, or SOA F_order.
+  Decided layout_decided;
   // True if no statement decides the layout but the program's own mapper does.
   bool demanded_by_mapper = false;
   // If no statement decides the layout: the other layouts that launches get, because the program's
@@ -115,13 +131,18 @@ struct ExplainedRequirement {
   Privilege privilege = Privilege::kReadWrite;
   // Set if the decision differs between nodes: the first node to which this entry applies.
   std::optional<std::int64_t> node;
-  bool is_mapped = true;    // false: no instance is needed, because there is no access or no field
-  bool is_virtual = false;  // true: no instance is made; the children map their parts
-  bool inner = false;       // true: it is virtual because the task runs an inner variant
-  std::vector<ExplainedMemory> memories;  // in the order in which the mapper tries them
-  // Region statements, and Layout statements of a virtual region.
+  // False if no instance is needed, because there is no access or no field.
+  bool is_mapped = true;
+  // True if no instance is made, and the child tasks map their parts.
+  bool is_virtual = false;
+  // True if the region is virtual because the task runs an inner variant.
+  bool inner = false;
+  // The memories in the order in which the mapper tries them.
+  std::vector<ExplainedMemory> memories;
+  // The Region statements that lost. For a virtual region also the Layout statements.
   std::vector<BeatenStatement> beaten;
-  bool collected = false;  // true: the instance is freed when the task is done
+  // True if the instance is freed when the task is done.
+  bool collected = false;
   Decided collection;
 };
 
@@ -134,13 +155,17 @@ struct ExplainedTask {
   // In the order of their positions. A requirement has one entry for each set of names that
   // launches give it, and further entries for nodes that differ.
   std::vector<ExplainedRequirement> requirements;
-  std::int64_t limit = 0;                           // of InstanceLimit; 0: there is no limit
-  LimitScope limit_scope = LimitScope::kProcessor;  // scope of `limit`
+  // The limit of InstanceLimit. 0 if there is no limit.
+  std::int64_t limit = 0;
+  // The scope of `limit`.
+  LimitScope limit_scope = LimitScope::kProcessor;
   Decided limit_decided;
   bool replicated = false;
   Decided replication;
-  std::string why_not_replicated;   // the reason, if a statement asks for replication
-  std::optional<StealScope> steal;  // nullopt: not stolen
+  // If a statement asks for replication that is not possible: the reason.
+  std::string why_not_replicated;
+  // The scope of stealing. nullopt if the task is not stolen.
+  std::optional<StealScope> steal;
   Decided stealing;
 };
 
@@ -148,7 +173,8 @@ struct ExplainedTask {
 struct Explanation {
   std::string application;
   std::string machine;
-  std::vector<ExplainedTask> tasks;  // in the application's order
+  // The tasks in the application's order.
+  std::vector<ExplainedTask> tasks;
   // False: there are too many launches, and only the first ones are explained.
   bool all_launches = true;
   // For the whole application, whatever the query: the statements that match no task, region, kind

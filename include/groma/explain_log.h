@@ -38,7 +38,8 @@ struct MapperLog {
     std::optional<ProcKind> kind;  // nullopt: a kind that the language does not have
     bool is_index = false;
     std::int64_t count = 0;
-    std::string example;  // "write (0) <20>"
+    // One of the runs: "write (0) <20>".
+    std::string example;
   };
   // One region argument of these tasks.
   struct Data {
@@ -46,16 +47,19 @@ struct MapperLog {
     std::optional<ProcKind> kind;
     std::int64_t position = 0;
     std::vector<std::string> names;  // names of the region, its partition and its parent
-    bool has_names = false;          // false: the log does not have the names
-    std::optional<MemKind> memory;   // nullopt: a kind that the language does not have
-    std::string layout;              // "SoA:YX", from the slowest to the fastest dimension
+    // False if the log does not have the names.
+    bool has_names = false;
+    std::optional<MemKind> memory;  // nullopt: a kind that the language does not have
+    // The layout: "SoA:YX", from the slowest to the fastest dimension.
+    std::string layout;
     bool one_field = false;
     std::int64_t count = 0;
     std::string example;
   };
   // One point of an index launch.
   struct Point {
-    std::size_t task = 0;  // index into `tasks`
+    // Index into `tasks`.
+    std::size_t task = 0;
     // Index into `launches`; nullopt: the log does not say which launch.
     std::optional<std::size_t> launch;
     groma::Point point;
@@ -63,7 +67,8 @@ struct MapperLog {
   };
   struct Options {
     std::int64_t count = 0, replicated = 0;
-    std::int64_t not_replicable = 0;  // runs that Legion would not replicate; only if by_groma
+    // The number of runs that Legion would not replicate. Only if by_groma.
+    std::int64_t not_replicable = 0;
   };
   // Moves of ready tasks to another processor, for example by a mapper that steals. Only if
   // by_groma.
@@ -73,19 +78,26 @@ struct MapperLog {
     std::int64_t count = 0;
   };
 
-  std::optional<Machine> machine;  // the processors and memories that the log lists
+  // The machine with the processors and memories that the log lists.
+  std::optional<Machine> machine;
   std::vector<Task> tasks;
   std::vector<Data> data;
-  std::vector<Rect> launches;  // launch domains; launches with equal domains are listed once
+  // The launch domains. Launches with equal domains are listed once.
+  std::vector<Rect> launches;
   std::vector<Point> points;
-  std::map<std::string, Options> options;  // by task name
+  // The answers of select_task_options, by the name of the task.
+  std::map<std::string, Options> options;
   std::vector<Move> moves;
-  bool by_groma = false;  // true: `groma run --log` wrote the log
-  // the process of `groma run --log` was ended before it had written the whole log
+  // True if `groma run --log` wrote the log.
+  bool by_groma = false;
+  // True if the process of `groma run --log` ended before it had written the whole log.
   bool broken_off = false;
-  std::int64_t lines = 0, mapped = 0;  // lines that were read; tasks that were mapped
-  std::int64_t unreadable = 0;         // lines that begin like a mapper's line but cannot be read
-  std::int64_t left_out = 0;           // entries beyond the limits
+  // The numbers of lines that were read, and of tasks that were mapped.
+  std::int64_t lines = 0, mapped = 0;
+  // The number of lines that begin like a line of a mapper but cannot be read.
+  std::int64_t unreadable = 0;
+  // The number of entries beyond the limits.
+  std::int64_t left_out = 0;
 };
 
 // Reads a log piece by piece. Any input is safe.
@@ -133,18 +145,23 @@ struct LoggedStatement {
   };
   Origin origin;
   State state = State::kUnmatched;
-  std::string of;  // the counted thing: "task", "region", "point"
+  // What `acted` and `refused` count: "task", "region" or "point".
+  std::string of;
   std::int64_t acted = 0, refused = 0;
-  std::vector<Difference> differences;  // at most 5
-  std::string why;                      // the reason for kNotShown
+  // At most 5 differences.
+  std::vector<Difference> differences;
+  // The reason for kNotShown.
+  std::string why;
 };
 
 // What a run did with all statements of a program.
 struct LogExplanation {
-  std::string log;  // name of the log
+  // The name of the log.
+  std::string log;
   // The statements that decide by a key, in the order of the text.
   std::vector<LoggedStatement> statements;
-  std::int64_t tasks = 0, regions = 0;  // mapped tasks; regions that were mapped to a memory
+  // The number of mapped tasks, and of regions that were mapped to a memory.
+  std::int64_t tasks = 0, regions = 0;
   bool broken_off = false;
   std::int64_t lines = 0, unreadable = 0, left_out = 0;
 };

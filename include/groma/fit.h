@@ -20,17 +20,20 @@ using RunWorkload = std::function<RunResult(const Workload&)>;
 struct Fit {
   // A problem size that was run.
   struct TriedSize {
-    std::vector<AppValue> values;  // values of the parameters that grow
+    // The values of the parameters that grow.
+    std::vector<AppValue> values;
     RunResult result;
   };
-  std::optional<TriedSize> fits;  // the largest size that fits; nullopt: not even the smallest fits
+  // The largest size that fits. nullopt if not even the smallest size fits.
+  std::optional<TriedSize> fits;
   // The next larger size (of the first parameter), which does not fit. nullopt: the parameters
   // cannot be larger, and the largest size fits.
   std::optional<TriedSize> beyond;
   // The limit of the application or of the runtime that stopped the growth, if the cause was not
   // memory.
   std::string other_bound;
-  bool stopped = false;  // a run was stopped (RunStatus::kStopped), so the answer is incomplete
+  // True if a run was stopped (RunStatus::kStopped), so that the answer is incomplete.
+  bool stopped = false;
 };
 
 // Returns the parameters that fit() grows by default: those that differ between the last two sizes

@@ -25,6 +25,7 @@ class Point {
     GROMA_REQUIRE(coordinates.size() <= kMaxDimensions, kTooMany);
     for (std::int64_t coordinate : coordinates) (*this)[dimensions_++] = coordinate;
   }
+  // Returns the point whose coordinates are all 0.
   static Point zeros(int dimensions) {
     GROMA_REQUIRE(dimensions >= 0 && dimensions <= kMaxDimensions, kTooMany);
     Point point;
@@ -63,6 +64,7 @@ struct Rect {
   int dimensions() const { return extents.dimensions(); }
   // Returns the number of points; 1 for 0 dimensions.
   std::int64_t volume() const;
+  // Returns true if the point has the same number of dimensions and lies in the box.
   bool contains(const Point& point) const;
 };
 

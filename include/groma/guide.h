@@ -51,36 +51,47 @@ struct ProfileFacts {
     // The text and the place of the statement because of which the data was moved; empty: the
     // default mapper decided.
     std::string statement, place;
-    bool other_node = false;  // true: moved from one node to another
+    // True if the data was moved from one node to another.
+    bool other_node = false;
     double share = 0;
     // The part of `share` in which the next event waited for the same processor or channel.
     double waiting = 0;
-    bool same_memory = false;  // true: moved within one memory
+    // True if the data was moved within one memory.
+    bool same_memory = false;
   };
   struct Kind {
     std::string kind;
     std::int64_t processors = 0, used = 0;
-    double busy = 0;       // fraction of the time of all processors of the kind
-    double imbalance = 1;  // busiest processor divided by the mean
+    // The fraction of the time of all processors of the kind in which they worked.
+    double busy = 0;
+    // The time of the busiest processor divided by the mean.
+    double imbalance = 1;
   };
   struct Task {
     std::string task, kind;
-    double share = 0;       // fraction of the time of all tasks
-    std::int64_t runs = 0;  // 0: unknown
+    // The fraction of the time of all tasks.
+    double share = 0;
+    // The number of runs. 0 if it is unknown.
+    std::int64_t runs = 0;
   };
   struct Memory {
     std::string kind;
-    double full = 0;  // peak divided by capacity, for the fullest memory of the kind
+    // The peak divided by the capacity, for the fullest memory of the kind.
+    double full = 0;
   };
   std::string title;
-  std::string mapping;   // mapping_mark() of the program, or "default"; empty: unknown
-  double seconds = 0;    // duration of the whole run
+  std::string mapping;  // mapping_mark() of the program, or "default"; empty: unknown
+  // The duration of the whole run.
+  double seconds = 0;
   std::string measured;  // the phase that the application measures; empty: the whole run
   double measured_seconds = 0;
-  double tasks = 0, copies = 0, runtime = 0;  // shares; `copies` includes reductions
-  std::vector<Cause> causes;                  // the largest first; at most 8
+  // Shares of tasks, of copies with reductions, and of the runtime.
+  double tasks = 0, copies = 0, runtime = 0;
+  // At most 8 causes, the largest first.
+  std::vector<Cause> causes;
   std::vector<Kind> kinds;
-  std::vector<Task> by_task;  // the longest first; at most 8
+  // At most 8 tasks, the longest first.
+  std::vector<Task> by_task;
   std::vector<Memory> memories;
   // The suggestions that guide_run() has tried for this run. If they are set, the guide suggests
   // nothing else, unless the facts belong to another mapping than the given program.
@@ -104,11 +115,14 @@ struct GuideMatch {
     kEnd,      // the way in which the run ended
   };
   std::string rule;
-  std::string log;  // name of the log, as given
-  // Line of the first match, from 1; 0: not a line but the way in which the run ended.
+  // The name of the log, as it was given.
+  std::string log;
+  // The line of the first match, from 1. 0 if the match is about the way in which the run ended.
   std::int64_t line = 0;
-  std::int64_t count = 1;  // number of matches
-  std::string text;        // text of the first match, cut and safe for a terminal
+  // The number of matches.
+  std::int64_t count = 1;
+  // The text of the first match, cut and safe for a terminal.
+  std::string text;
   From from = From::kProgram;
 };
 
@@ -121,16 +135,24 @@ struct Shortage {
 // What the guide says about a run.
 struct Feedback {
   enum class Status : std::uint8_t { kOk, kError, kUnknown } status = Status::kUnknown;
-  bool known = false;     // true: a rule matched, or GuideContext has facts that explain the run
-  std::string execution;  // what happened, in one line that is taken from the output
-  std::vector<std::string> explain;  // sentences that explain what happened
-  std::vector<std::string> suggest;  // sentences that say what to change
+  // True if a rule matched, or if GuideContext has facts that explain the run.
+  bool known = false;
+  // What happened, in one line that is taken from the output.
+  std::string execution;
+  // Sentences that explain what happened.
+  std::vector<std::string> explain;
+  // Sentences that say what to change.
+  std::vector<std::string> suggest;
   std::optional<Score> score;
   std::optional<ProfileFacts> profile;
-  std::optional<Shortage> shortage;  // the first shortage, if the failure comes from one
-  bool tried = false;                // true: `suggest` holds only what guide_run() tried
-  std::vector<Fix> fixes;            // edits of the program
-  std::vector<GuideMatch> matches;   // the matches that were explained come first
+  // The first shortage of memory, if the failure comes from one.
+  std::optional<Shortage> shortage;
+  // True if `suggest` holds only what guide_run() tried.
+  bool tried = false;
+  // Edits of the program.
+  std::vector<Fix> fixes;
+  // The matches. Those that were explained come first.
+  std::vector<GuideMatch> matches;
   // The last lines of the output, set if no rule matched anything in it.
   std::vector<std::string> last_lines;
 };
@@ -150,7 +172,8 @@ struct GuideContext {
   // The option with which Legion checks a mapping, as advice names it. Empty: the checks were on,
   // so the advice to turn them on is left out.
   std::string checks = "-lg:safe_mapper";
-  bool maps_itself = false;  // no mapping program decides, so advice to change one is left out
+  // True if no mapping program decides. Advice to change one is then left out.
+  bool maps_itself = false;
   GuideDetail detail = GuideDetail::kProfile;
 };
 

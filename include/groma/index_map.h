@@ -51,6 +51,7 @@ class IndexMap {
                                                       Diagnostics& diags);
   ~IndexMap();
 
+  // Returns the domain with which the map was made.
   const Rect& domain() const;
   // Returns true if the function was specialised. If it was not, each point is evaluated
   // separately. Reasons are that it takes too many steps, splits by a value that depends on the
@@ -116,6 +117,7 @@ class IndexMap {
     const Placed& placed(ProcessorNumber number);
     // Returns the processor for a number, or the first one of a set.
     Processor processor(ProcessorNumber number) const;
+    // Returns true if the number stands for a set of processors.
     bool is_set(ProcessorNumber number) const;
 
     // Returns the steps of all questions so far. They are the steps that kMaxQuestionSteps limits.

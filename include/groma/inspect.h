@@ -24,11 +24,15 @@ namespace groma {
 // Limits on how much of an application check() examines. Beyond a limit it gives up and reports
 // `check-incomplete`.
 struct CheckOptions {
-  std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points; half a second
-  std::int64_t max_bytes = std::int64_t{1} << 31;  // memory, as in SimulateOptions
-  std::function<bool()> stop =
-      {};                    // called about once a millisecond; returning true ends the check
-  bool first_error = false;  // true: stop at the first error
+  // The limit on statements and points, which take about half a second.
+  std::int64_t max_steps = std::int64_t{1} << 20;
+  // The limit on memory in bytes, as in SimulateOptions.
+  std::int64_t max_bytes = std::int64_t{1} << 31;
+  // Called about once a millisecond. The check ends when it returns true. An empty function never
+  // ends it.
+  std::function<bool()> stop = {};
+  // True if the check ends at the first error.
+  bool first_error = false;
 };
 
 // Finds everything that is wrong with a program. `machine` and `app` may be null.
@@ -70,9 +74,12 @@ inline constexpr std::int64_t kMaxPlaceSetItems = 1 << 22;
 
 // A question for place(). Set either `task` or `function`.
 struct PlaceQuery {
-  std::string task;      // a task, whose function the program's statements choose
-  std::string function;  // the name of a mapping function
-  Rect domain;           // domain of an index launch
+  // The name of a task, whose function the program's statements choose.
+  std::string task;
+  // The name of a mapping function.
+  std::string function;
+  // The domain of the index launch.
+  Rect domain;
   // The kind on which the task runs, used if no Task statement decides it.
   std::optional<ProcKind> from;
   // Set for a single task instead of a launch: the node of the parent (and of the task), and the
@@ -86,20 +93,25 @@ struct PlaceQuery {
 
 // The answer of place().
 struct Placement {
-  std::string task;  // empty if the query names a function
+  // Empty if the query names a function.
+  std::string task;
   FunctionId function = 0;
   std::string function_name;
   ProcKind kind = ProcKind::kGpu;
-  Rect domain;  // 0 dimensions for a single task
+  // The domain. It has 0 dimensions for a single task.
+  Rect domain;
   // The processor of each point, in row-major order. For a set, this is its first processor.
   std::vector<Processor> points;
   // The sets, parallel to `points`, if a function returned sets. Otherwise empty.
   std::vector<std::vector<Processor>> sets;
-  std::vector<Origin> decided_by;  // the statements that chose kind and function
+  // The statements that chose the kind and the function.
+  std::vector<Origin> decided_by;
   // The number of points on each processor of `kind`, node by node. Only single tasks and `points`
   // count.
   std::vector<std::vector<std::int64_t>> loads;
 
+  // Return the number of processors of `kind`, and the largest and the smallest number of points on
+  // one of them.
   std::int64_t processor_count() const;
   std::int64_t max_load() const;
   std::int64_t min_load() const;

@@ -64,8 +64,10 @@ struct LayoutSpec {
 
 // The parts of a layout that a Layout statement names. The default-constructed value names no part.
 struct LayoutAspects {
-  bool dimensions = false;  // C_order or F_order
-  bool fields = false;      // SOA or AOS
+  // True if the statement names C_order or F_order.
+  bool dimensions = false;
+  // True if the statement names SOA or AOS.
+  bool fields = false;
   bool exact = false;
   bool alignment = false;
   friend bool operator==(const LayoutAspects&, const LayoutAspects&) = default;
@@ -92,7 +94,8 @@ struct LayoutDemand {
   std::optional<FieldOrder> fields;
   std::optional<MemKind> memory;
   bool exact = false;
-  bool not_exact = false;  // kMapper only: asked for an instance of more than the region
+  // Only for kMapper: that mapper asked for an instance of more than the region.
+  bool not_exact = false;
   AlignOp align_op = AlignOp::kNone;
   std::int64_t align_bytes = 0;
   DemandSource source = DemandSource::kVariant;

@@ -58,7 +58,8 @@ struct ChatOptions {
   // computer.
   std::string endpoint;
   ChatApi api = ChatApi::kOpenAi;
-  std::string model;  // empty: the first model that the endpoint lists
+  // The name of the model. If it is empty, the first model that the endpoint lists is used.
+  std::string model;
   ChatKey key;
   bool stream = false;
 
@@ -73,21 +74,27 @@ struct ChatOptions {
   // The longest pause after the reply's text has begun. Before that, only the total timeout
   // applies, since the request may wait in the server's queue.
   int idle_timeout_ms = 120'000;
-  int total_timeout_ms = 600'000;  // for one call with its retries
+  // The limit on one call with its retries.
+  int total_timeout_ms = 600'000;
   int attempts = 5;
   // Wait before the second attempt. It doubles for each further attempt, up to 30 s; a random part
   // of it is used.
   int backoff_ms = 1'000;
-  int max_retry_after_ms = 120'000;  // a server that asks for a longer wait is not asked again
+  // If a server asks for a longer wait, it is not asked again.
+  int max_retry_after_ms = 120'000;
   // Limit on the decoded bytes of a reply, including all events of a stream.
   std::size_t max_reply_bytes = std::size_t{8} << 20;
 
-  std::string record;  // every exchange is appended to this new file, for `replay`
+  // Every exchange is appended to this new file, for `replay`. Empty for no recording.
+  std::string record;
   // Replies come from this file, without network and without waiting. Endpoint and API are those of
   // the recording. The key is used only to refuse prompts that contain it.
   std::string replay;
-  std::string ca_file;     // certificates to trust instead of the system's
-  LogSink* log = nullptr;  // is told of failed attempts, waits and left-out fields; not owned
+  // A file with certificates to trust instead of those of the system.
+  std::string ca_file;
+  // The sink is told of failed attempts, waits and fields that are left out. It is not owned, and
+  // may be null.
+  LogSink* log = nullptr;
 };
 
 // One message of a conversation.
@@ -106,34 +113,46 @@ struct ChatConstraint {
 
 // A question to a model.
 struct ChatRequest {
-  std::vector<ChatMessage> messages;  // at least one
+  // The conversation. It has at least one message.
+  std::vector<ChatMessage> messages;
   std::optional<double> temperature;
   std::optional<std::int64_t> seed;
-  int max_tokens = 1024;     // for the reply, reasoning included
-  bool no_thinking = false;  // asks a reasoning model not to reason
+  // The limit on the tokens of the reply, including reasoning.
+  int max_tokens = 1024;
+  // Asks a reasoning model not to reason.
+  bool no_thinking = false;
   ChatConstraint constraint;
 };
 
 // The tokens of an exchange.
 struct ChatUsage {
   std::int64_t input_tokens = 0, output_tokens = 0;
-  std::int64_t cached_tokens = 0;     // part of the input
-  std::int64_t reasoning_tokens = 0;  // part of the output
-  bool estimated = false;  // the server did not report usage; one token is counted for three bytes
+  // The part of the input that the server had cached.
+  std::int64_t cached_tokens = 0;
+  // The part of the output that is reasoning.
+  std::int64_t reasoning_tokens = 0;
+  // True if the server did not report usage. One token is then counted for three bytes.
+  bool estimated = false;
 };
 
 // The reply of a model.
 struct ChatReply {
   enum class Finish { kStop, kLength, kToolCall, kOther };
-  std::string text;       // valid UTF-8; empty if the reply is all reasoning
+  // The text, in valid UTF-8. It is empty if the reply is all reasoning.
+  std::string text;
   std::string reasoning;  // comes from a separate field of the reply or from <think>
   Finish finish = Finish::kStop;
-  std::string model;  // name that the server gives the model
-  ChatUsage usage;    // for this reply
+  // The name that the server gives the model.
+  std::string model;
+  // The tokens of this reply.
+  ChatUsage usage;
+  // The cost of this reply. nullopt if the price is unknown.
   std::optional<double> money;
-  std::vector<std::string> left_out;  // requested fields that the server does not accept
+  // The requested fields that the server does not accept.
+  std::vector<std::string> left_out;
   int attempts = 1;
-  std::int64_t elapsed_ms = 0;  // time of the exchanges, without the waits between them
+  // The time of the exchanges, without the waits between them.
+  std::int64_t elapsed_ms = 0;
 };
 
 // Why a request failed.
@@ -161,9 +180,12 @@ struct ChatError {
   Code code = Code::kUnreachable;
   std::string message;  // as in Error; may quote the server, bounded and printable
   std::string help = {};
-  int status = 0;  // HTTP status, if there was one
+  // The HTTP status. 0 if there was none.
+  int status = 0;
+  // For kContextTooLong: the limit of the model in tokens. 0 if it is unknown.
   std::int64_t context_tokens = 0;
-  bool of_money = false;  // kCeiling: true for max_money, false for max_tokens
+  // For kCeiling: true if max_money would be exceeded, false if max_tokens would be.
+  bool of_money = false;
   int attempts = 1;
 };
 
@@ -171,8 +193,10 @@ struct ChatError {
 // most that it may have cost is added.
 struct ChatSpending {
   std::int64_t requests = 0, input_tokens = 0, output_tokens = 0;
-  double money = 0;        // 0 without a price
-  bool estimated = false;  // true: a part of the spending is estimated
+  // The cost. It is 0 if the price is unknown.
+  double money = 0;
+  // True if a part of the spending is estimated.
+  bool estimated = false;
 };
 
 // A client of one endpoint. Any number of threads may use it at once; their spending adds up.
@@ -200,10 +224,12 @@ class ChatClient {
   // Returns the models that the endpoint lists.
   Result<std::vector<std::string>, ChatError> models(const Watch& watch = {});
 
+  // Returns what this client has spent.
   ChatSpending spent() const;
   // Adds spending from before this client was made. It counts towards the limits.
   void add_spent(std::int64_t tokens, double money);
-  const ChatOptions& options() const;  // with the resolved endpoint
+  // Returns the options, with the resolved endpoint.
+  const ChatOptions& options() const;
 
  private:
   class Impl;

@@ -44,10 +44,13 @@ struct Memory {
 // use the same cores.
 struct ProcessorGroup {
   ProcKind kind;
-  std::int64_t count;             // in each node; at least 1
-  double flops_per_s = 0;         // peak FP64 rate of one processor; 0: unknown (see Machine::make)
-  double sustained_fraction = 1;  // fraction of the peak, for large dense kernels
-  double launch_latency_s = 0;    // time to start one task body
+  // The number of processors in each node, at least 1.
+  std::int64_t count;
+  double flops_per_s = 0;  // peak FP64 rate of one processor; 0: unknown (see Machine::make)
+  // The fraction of the peak that large dense kernels reach.
+  double sustained_fraction = 1;
+  // The time to start one task body.
+  double launch_latency_s = 0;
   friend bool operator==(const ProcessorGroup&, const ProcessorGroup&) = default;
 };
 
@@ -67,7 +70,8 @@ struct MemoryGroup {
 struct Affinity {
   ProcKind processor;
   MemKind memory;
-  double bandwidth_bytes_per_s;  // sustained, for one processor
+  // The sustained bandwidth of one processor.
+  double bandwidth_bytes_per_s;
   double latency_s;
   friend bool operator==(const Affinity&, const Affinity&) = default;
 };
@@ -87,7 +91,8 @@ struct Channel {
   MemKind to;
   Scope scope;
   std::int64_t links = 1;
-  double bandwidth_bytes_per_s;  // sustained, for each direction of each link
+  // The sustained bandwidth of each direction of each link.
+  double bandwidth_bytes_per_s;
   double latency_s;
   friend bool operator==(const Channel&, const Channel&) = default;
 };
@@ -99,6 +104,7 @@ struct NodeType {
   std::vector<Affinity> affinities;
   std::vector<Channel> channels;
 
+  // Return the group or the affinity of these kinds, or null if the node has none.
   const ProcessorGroup* find(ProcKind kind) const;
   const MemoryGroup* find(MemKind kind) const;
   const Affinity* find(ProcKind processor, MemKind memory) const;
@@ -160,7 +166,7 @@ class Machine {
   std::string description_;
   std::vector<NodeType> node_types_;
   std::vector<std::uint32_t> nodes_;  // the type of each node
-  // Smallest and largest count of each kind over all nodes.
+  // The smallest and the largest count of each kind over all nodes.
   std::array<Extremes, kProcKindCount> extremes_{};
 };
 
@@ -184,7 +190,8 @@ struct PresetFigure {
 struct Preset {
   std::string_view name;
   std::string_view summary;
-  std::vector<PresetParameter> parameters;  // the parameters of make_machine()
+  // The parameters that make_machine() takes.
+  std::vector<PresetParameter> parameters;
   std::vector<PresetFigure> figures;
 };
 

@@ -42,6 +42,7 @@ struct InstanceRequest {
 // An instance that was found or made.
 struct FoundInstance {
   InstanceId id = 0;
+  // True if the instance was made.
   bool created = false;
   std::int64_t bytes = 0;
 };
@@ -66,6 +67,7 @@ class MapperRuntime {
   // Legion: acquire_instance. Returns false if the instance has been collected or no operation is
   // being mapped. Idempotent.
   virtual bool acquire_instance(InstanceId instance);
+  // Legion: release_instance. Gives up an instance that was acquired.
   virtual void release_instance(InstanceId instance);
   // Legion: collect_instance. Returns true if the instance is gone. An instance is not collected
   // while it is acquired or in use, holds the only valid data, or has the priority kCollectNever.

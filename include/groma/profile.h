@@ -53,7 +53,8 @@ struct Profile {
     std::int64_t runs = 0;
     RunTime time = 0;     // sum over all runs
     RunTime longest = 0;  // longest run
-    RunTime waited = 0;   // time ready but waiting for a processor; sum over all runs
+    // The time for which the runs were ready but waited for a processor, summed over all runs.
+    RunTime waited = 0;
   };
   struct Processor {
     std::int32_t processor = -1;
@@ -64,13 +65,17 @@ struct Profile {
   struct Kind {
     std::string kind;
     std::int64_t processors = 0, used = 0, runs = 0;
-    RunTime busy = 0, idle = 0;   // sums over all processors
-    RunTime least = 0, most = 0;  // busy time of a single processor
+    // Sums over all processors.
+    RunTime busy = 0, idle = 0;
+    // The least and the greatest busy time of a single processor.
+    RunTime least = 0, most = 0;
   };
   struct Memory {
     std::int32_t memory = -1;
-    std::int64_t in_bytes = 0, out_bytes = 0;  // by copies and reductions
-    RunTime peak_time = 0;                     // when the memory first reached its peak
+    // The bytes that copies and reductions moved into and out of the memory.
+    std::int64_t in_bytes = 0, out_bytes = 0;
+    // The time at which the memory first reached its peak.
+    RunTime peak_time = 0;
   };
   // One link of a channel.
   struct Channel {
@@ -86,14 +91,20 @@ struct Profile {
   // Copies with the same cause.
   struct Move {
     std::int32_t region = -1;
-    std::string from, to;        // memory kinds
-    bool other_node = false;     // between two nodes
-    bool same_memory = false;    // within one memory
-    std::int32_t statement = 0;  // 0: the default mapper
+    // The kinds of the source and of the target memory.
+    std::string from, to;
+    // True for copies between two nodes.
+    bool other_node = false;
+    // True for copies within one memory.
+    bool same_memory = false;
+    // The statement that caused the copies. 0 stands for the default mapper.
+    std::int32_t statement = 0;
     bool reduction = false;
     std::int64_t number = 0, bytes = 0;
-    RunTime time = 0;    // sum over all copies, also concurrent ones
-    RunTime waited = 0;  // time ready but waiting for a channel; sum over all copies
+    // The sum over all copies, including concurrent ones.
+    RunTime time = 0;
+    // The time for which the copies were ready but waited for a channel, summed over all copies.
+    RunTime waited = 0;
   };
   // Data moved between two memories.
   struct Flow {
@@ -110,10 +121,12 @@ struct Profile {
   struct Segment {
     Doing doing = Doing::kRuntime;
     Reason reason = Reason::kEnd;
-    // kRuntime: the event that was launched and mapped; -1: the end of the run.
+    // The event of the segment. For kRuntime, this is the event that was launched and mapped. -1
+    // stands for the end of the run.
     std::int64_t event = -1;
     RunTime begin = 0, end = 0;
-    std::int32_t cause = -1;  // index into `path_causes`
+    // Index into `path_causes`.
+    std::int32_t cause = -1;
   };
   // Segments with the same cause: a task, the copies of one Move, or the runtime.
   struct PathCause {
@@ -128,16 +141,17 @@ struct Profile {
   std::shared_ptr<const RunRecord> record;
   RunTime total = 0;
   std::int64_t task_runs = 0, copies = 0, reductions = 0, moved_bytes = 0;
-  RunTime task_time = 0, copy_time = 0;  // sums over all events
-  std::vector<Task> tasks;               // the longest time first
-  std::vector<Processor> processors;     // processors that ran something, in order
-  std::vector<Kind> kinds;               // kinds that ran something, the busiest first
-  std::vector<Memory> memories;          // memories that were used, in order
-  std::vector<Channel> channels;         // channels that were used, in order
-  std::vector<Runtime> runtimes;         // runtime processors that mapped something, in order
-  std::vector<Move> moves;               // sorted by moved bytes, the largest number first
-  std::vector<Flow> flows;               // sorted by moved bytes, the largest number first
-  std::vector<Phase> phases;             // sorted by the end of the first phase of each name
+  // Sums over all events.
+  RunTime task_time = 0, copy_time = 0;
+  std::vector<Task> tasks;            // the longest time first
+  std::vector<Processor> processors;  // processors that ran something, in order
+  std::vector<Kind> kinds;            // kinds that ran something, the busiest first
+  std::vector<Memory> memories;       // memories that were used, in order
+  std::vector<Channel> channels;      // channels that were used, in order
+  std::vector<Runtime> runtimes;      // runtime processors that mapped something, in order
+  std::vector<Move> moves;            // sorted by moved bytes, the largest number first
+  std::vector<Flow> flows;            // sorted by moved bytes, the largest number first
+  std::vector<Phase> phases;          // sorted by the end of the first phase of each name
 
   // The critical path, from the beginning to the end without gaps. The lengths add up to `total`.
   std::vector<Segment> path;
@@ -145,6 +159,7 @@ struct Profile {
   // The time on the critical path, by Doing and Reason. The times add up to `total`.
   std::array<std::array<RunTime, kReasons>, 4> path_time = {};
 
+  // Returns the time of one activity on the critical path.
   RunTime path_doing(Doing doing) const;
   // Returns, for each of `path_causes`, its time within phases of that name.
   std::vector<RunTime> path_within(const std::string& phase) const;

@@ -41,7 +41,8 @@ struct RegionNames {
 
 // The decisions that the functions of Program return, each with the statement that made it.
 struct TaskDecision {
-  std::vector<ProcKind> kinds;  // in order of preference
+  // The kinds in the order of preference.
+  std::vector<ProcKind> kinds;
   Origin origin;
 };
 struct MemoryCandidate {
@@ -58,7 +59,8 @@ struct FunctionDecision {
   Origin origin;
 };
 struct LimitDecision {
-  std::int64_t limit;  // 0: no limit
+  // The number of instances. 0 stands for no limit.
+  std::int64_t limit;
   LimitScope scope;
   Origin origin;
 };
@@ -89,11 +91,13 @@ struct MatchQuery {
   std::optional<ProcKind> kind;   // the processor kind on which the task runs
   std::optional<MemKind> memory;  // Layout: the memory kind of the data
 };
+// The limit on the shadowed statements that Program::matches() returns.
 inline constexpr std::size_t kMaxShadowed = 64;
 // A statement that matches a MatchQuery.
 struct Match {
   Origin origin;
-  bool shadowed = false;  // an earlier statement has the same key, so this one never counts
+  // True if an earlier statement has the same key, so that this one never counts.
+  bool shadowed = false;
 };
 
 // A checked program. Cheap to copy, immutable, and safe to read from any thread.

@@ -16,8 +16,10 @@ namespace groma::tuning {
 struct ProposerInfo {
   std::string_view name;
   std::string_view what;  // one line that says what the proposer does
+  // True if the proposer asks a language model.
   bool asks_model = false;
-  bool mappings_only = false;  // cannot search for a marked text
+  // True if the proposer cannot search for a marked text.
+  bool mappings_only = false;
 };
 // Returns all proposers. The span refers to constants.
 std::span<const ProposerInfo> proposers();

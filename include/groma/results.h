@@ -65,10 +65,12 @@ inline constexpr double kResultsNoise = 1e-9;
 
 // A line that differs.
 struct ResultsDifference {
-  std::string expected;   // empty: there is no such line without the mapping
-  std::string got;        // empty: the line is missing
-  bool is_nan = false;    // a number became NaN
-  bool is_order = false;  // both lines are printed, but lines of numbers are in another order
+  std::string expected;  // empty: there is no such line without the mapping
+  std::string got;       // empty: the line is missing
+  // True if a number became NaN.
+  bool is_nan = false;
+  // True if both lines are printed, but lines of numbers are in another order.
+  bool is_order = false;
 };
 
 // What is left out of a comparison since the references differ there.

@@ -70,18 +70,25 @@ struct ProgramRun {
 struct ProgramResult {
   // kMap: the program was not mapped, or an answer of the mapping was refused.
   enum class Stage : std::uint8_t { kDone, kMap, kExecute } stage = Stage::kDone;
-  bool stopped = false;    // ended by `stop`
-  bool timed_out = false;  // ended at its deadline
-  bool checked = false;    // Legion's checks were on
-  std::string machine;     // machine of the recording, as load_machine() reads it; empty: unknown
-  // Number of Legion runs that used the mapping; a recording or log is of one of them.
+  // True if `stop` ended the run.
+  bool stopped = false;
+  // True if the run was ended at its deadline.
+  bool timed_out = false;
+  // True if Legion's checks were on.
+  bool checked = false;
+  // The machine of the recording, as load_machine() reads it. Empty if it is unknown.
+  std::string machine;
+  // The number of Legion runs that used the mapping. A recording or a log is of one of them.
   int legion_runs = 0;
-  // A launcher started several such processes, and the recording is of the program's first process,
-  // which another of them runs.
+  // True if a launcher started several such processes, and the recording is of the program's first
+  // process, which another of them runs.
   bool recorded_elsewhere = false;
-  int exit_code = 0;   // as a shell reports it: 134 for an abort
-  double seconds = 0;  // wall-clock time from the program's start to its end
-  Feedback feedback;   // what the guide says about the output
+  // The exit code as a shell reports it, such as 134 for an abort.
+  int exit_code = 0;
+  // The wall-clock time from the program's start to its end.
+  double seconds = 0;
+  // What the guide says about the output.
+  Feedback feedback;
   // With ProgramRun::results: whether the program printed the same as without the mapping.
   // kUnknown: it does not run without one. kTooLong: its output is too long to compare. kNothing:
   // it prints nothing that can be compared. kKnown: it has run well under the mapping in the last 7
@@ -100,9 +107,11 @@ struct ProgramResult {
   UnsteadyResults unsteady;  // set for kSame and kDifferent: what was not compared
   // Set if ProgramRun::app names an application and its run ended without an error.
   struct Measured {
-    double seconds = 0;     // as the program says
-    double throughput = 0;  // the metric's work divided by these seconds
-    std::string unit;       // unit of the throughput
+    // The time that the program prints.
+    double seconds = 0;
+    // The metric's work divided by this time.
+    double throughput = 0;
+    std::string unit;  // unit of the throughput
   };
   std::optional<Measured> measured;
   // With ProgramRun::profile: the measurements of a run that came to its end. If they are not

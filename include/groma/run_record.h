@@ -38,14 +38,20 @@ struct RunRecord {
   // cause precedes its effects. A run that was given up may have events beyond its end.
   struct Event {
     enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
-    std::int32_t name = -1;    // the task; for a copy, the task that needed it
-    std::int32_t point = -1;   // for a task of an index launch
-    std::int32_t where = -1;   // processor of a task; target memory of a copy
-    std::int32_t from = -1;    // source memory of a copy
-    std::int32_t region = -1;  // region of a copy
+    // The task. For a copy, this is the task that needed it.
+    std::int32_t name = -1;
+    // The point, for a task of an index launch.
+    std::int32_t point = -1;
+    // The processor of a task, or the target memory of a copy.
+    std::int32_t where = -1;
+    // The source memory of a copy.
+    std::int32_t from = -1;
+    // The region of a copy.
+    std::int32_t region = -1;
     // The statement of the mapping that places the data; 0: the default mapper; -1: unknown.
     std::int32_t statement = 0;
-    std::int32_t route = -1;  // route of a copy
+    // The route of a copy.
+    std::int32_t route = -1;
     std::int64_t bytes = 0;
     // The runtime processor of the node maps a task from `mapping` to `mapped`. `mapping` is 0 for
     // a copy.
@@ -66,10 +72,12 @@ struct RunRecord {
     RunTime time;
     std::int32_t memory;
     std::int32_t region;
-    std::int64_t bytes;  // negative: bytes that were freed
+    // The bytes that were allocated. A negative number counts bytes that were freed.
+    std::int64_t bytes;
   };
   struct Phase {
-    std::int32_t name;  // index into `phase_names`
+    // Index into `phase_names`.
+    std::int32_t name;
     RunTime begin, end;
   };
 
@@ -81,11 +89,15 @@ struct RunRecord {
   std::vector<std::vector<std::int32_t>> routes;  // indices into `links`; empty within one memory
   std::vector<Event> events;
   std::vector<Allocation> allocations;
-  std::vector<Phase> phases;  // in the order of their ends
+  // The phases in the order of their ends.
+  std::vector<Phase> phases;
   RunTime end = 0;
-  bool is_beginning = false;  // the record has only the beginning of a run with too many events
-  std::vector<std::string> notes;  // what the record leaves out, a sentence each
+  // True if the record has only the beginning of a run with too many events.
+  bool is_beginning = false;
+  // What the record leaves out, with a sentence for each thing.
+  std::vector<std::string> notes;
 
+  // Returns true if the phase has this name.
   bool has_name(const Phase& phase, std::string_view name) const {
     const auto number = static_cast<std::size_t>(phase.name);
     return phase.name >= 0 && number < phase_names.size() && phase_names[number] == name;

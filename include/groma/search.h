@@ -51,13 +51,14 @@ struct Evaluation {
 // A text to evaluate, and how to evaluate it.
 struct EvaluationRequest {
   std::string text;
-  GuideDetail detail = GuideDetail::kNone;  // detail of the feedback
+  // The detail of the feedback.
+  GuideDetail detail = GuideDetail::kNone;
   // The best text so far; empty if there is none. An evaluator that measures real runs alternates
   // between runs of both texts, so that noise of the machine does not decide.
   std::string incumbent = {};
   double incumbent_score = std::numeric_limits<double>::infinity();
-  // Measure with more runs than at first, because the text looked better or the result must be
-  // certain.
+  // True if more runs than at first are needed, because the text looked better or the result must
+  // be certain.
   bool again = false;
   std::function<bool()> stop = {};  // called from time to time; true: the result is not needed
 };
@@ -68,6 +69,7 @@ class Evaluator {
   virtual ~Evaluator() = default;
   // Returns the name of each value, such as "solomonik:n=8000". At least one.
   virtual std::vector<std::string> inputs() const = 0;
+  // Returns the unit of the values, such as "s".
   virtual std::string unit() const = 0;
   virtual bool higher_is_better() const { return false; }
   // Converts a score to a value in the unit.
@@ -97,6 +99,7 @@ class Evaluator {
   virtual bool acts_alike(const std::string& a, const std::string& b) const {
     return canonical(a) == canonical(b);
   }
+  // Measures the text. Called from as many threads as parallel() says.
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;
 };
 
@@ -104,12 +107,15 @@ class Evaluator {
 
 // What a search is about: the text to begin with, and what the text is for.
 struct Problem {
-  std::string start;  // the text to begin with; for a mapping "" is the default mapper
+  // The text to begin with. For a mapping, "" stands for the default mapper.
+  std::string start;
   // For a mapping: the machine and the workloads. Null and empty for any other text.
   std::shared_ptr<const Machine> machine;
   std::vector<Workload> inputs;
-  std::string about;      // for any other text: what the text is and must do, in words for a model
-  std::string file = {};  // file of the text, for messages; empty: none
+  // For any other text: what the text is and must do, in words for a model.
+  std::string about;
+  // The file of the text, for messages. Empty if there is none.
+  std::string file = {};
 
   bool is_mapping() const { return machine != nullptr; }
 };
@@ -117,31 +123,38 @@ struct Problem {
 // A text that a proposer wants to try.
 struct Proposal {
   std::string text;
-  std::string why;       // what the proposal changes; one line for people
-  std::int64_t tag = 0;  // for the proposer's own use
+  // What the proposal changes, in one line for people.
+  std::string why;
+  // A number for the proposer's own use.
+  std::int64_t tag = 0;
 };
 
 // A proposal that was tried.
 struct Step {
-  std::int64_t number = 0;  // from 1, in the order of the proposals
-  Proposal proposal;        // its text is the one that was evaluated, after repairs
+  // The number of the step, from 1, in the order of the proposals.
+  std::int64_t number = 0;
+  // The proposal. Its text is the one that was evaluated, after repairs.
+  Proposal proposal;
   Evaluation evaluation;
 };
 
 // The steps so far. For a long search only the best and the last are kept.
 class History {
  public:
-  static constexpr std::size_t kKept = 64;  // limit on the steps in each of the lists below
+  // The limit on the steps in each of the lists below.
+  static constexpr std::size_t kKept = 64;
 
   // Returns true if the evaluation is better than the best by more than its own noise. The noise of
   // the best is ignored, since the best is measured again together with each text.
   bool is_better(const Evaluation& evaluation) const;
+  // Adds a step to the lists.
   void add(Step step);
 
   // Returns the best step so far: the last one that is_better() accepted. Null if no step was
   // valid.
   const Step* best() const;
-  const Step* last() const;  // null: nothing was tried
+  // Returns the last step. Null if nothing was tried.
+  const Step* last() const;
   // The valid steps with the best scores and different texts, the best first.
   const std::vector<Step>& best_first() const { return best_; }
   // The last steps, the oldest first.
@@ -159,9 +172,11 @@ class Round {
   virtual ~Round() = default;
   virtual const Problem& problem() const = 0;
   virtual const History& history() const = 0;
-  virtual std::size_t most() const = 0;  // number of proposals that can still be tried, at least 1
-  virtual GuideDetail detail() const = 0;  // detail of the feedback that may be shown to a model
-  // only its check functions may be called, not evaluate()
+  // Returns the number of proposals that can still be tried, at least 1.
+  virtual std::size_t most() const = 0;
+  // Returns the detail of the feedback that may be shown to a model.
+  virtual GuideDetail detail() const = 0;
+  // Returns the evaluator. Only its check functions may be called, not evaluate().
   virtual const Evaluator& evaluator() const = 0;
 
   // Asks the model, up to eight questions at once, and returns the answers in their order. The cost
@@ -197,6 +212,7 @@ class Proposer {
   // Returns at most round.most() proposals. They are tried in any order; learn() is called in their
   // order.
   virtual std::vector<Proposal> propose(Round& round) = 0;
+  // Tells the proposer the result of one of its proposals. The default does nothing.
   virtual void learn(const Step& step);
   // Returns what the proposer found out, one finding on a line, at most a megabyte. Returns an
   // empty text if the proposer keeps no findings.
@@ -208,8 +224,10 @@ struct AskOptions {
   // Makes the server enforce the form of replies if it can: for a mapping the grammar, narrowed to
   // the existing names. If false, the form is only requested in the prompt.
   bool constrain = false;
-  int max_tokens = 4096;                   // limit on the tokens of a reply
-  std::optional<double> temperature = {};  // nullopt: each proposer has its own
+  // The limit on the tokens of a reply.
+  int max_tokens = 4096;
+  // The temperature. nullopt lets each proposer use its own.
+  std::optional<double> temperature = {};
 };
 
 }  // namespace groma::tuning

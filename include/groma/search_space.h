@@ -24,14 +24,16 @@ enum class SpaceGrain : std::uint8_t {
 // One decision of the space: the beginning of a statement, and the ways to complete it.
 struct Decision {
   MappingStatement statement;
-  std::string head;  // beginning of the statement: "Region * rp_shared GPU"
+  // The beginning of the statement: "Region * rp_shared GPU".
+  std::string head;
   // The possible endings, at least one. "" leaves the statement out. For IndexTaskMap and
   // SingleTaskMap an option is a function, written for the processor kind on which the task runs.
   std::vector<std::string> options;
-  // The task, region and processor kind of the decision, where it has one.
-  std::int32_t task = -1;             // its number in the workload
-  std::string region = {};            // its name in the application
-  std::optional<ProcKind> kind = {};  // processor kind
+  // What the decision is about, where it has such a part: the task's number in the workload, the
+  // region's name in the application, and the processor kind.
+  std::int32_t task = -1;
+  std::string region = {};
+  std::optional<ProcKind> kind = {};
 };
 
 // A mapping: the number of one option for each decision, in the order of the decisions.

@@ -16,9 +16,12 @@ namespace groma {
 
 // One piece of the text.
 struct Segment {
-  std::string name;   // "task"; in a marked text, the name in its mark
-  std::string text;   // whole lines, or empty
-  std::string about;  // what the segment decides; a sentence for whoever changes it
+  // The name: "task". In a marked text, this is the name in its mark.
+  std::string name;
+  // Whole lines, or an empty text.
+  std::string text;
+  // What the segment decides, in a sentence for whoever changes it.
+  std::string about;
 };
 
 inline constexpr std::size_t kMaxSegments = 64;
@@ -39,6 +42,7 @@ class Segments {
   static Result<Segments> of_marked(const Source& text);
 
   std::span<const Segment> all() const { return segments_; }
+  // Returns the segment with this name, or null.
   const Segment* find(std::string_view name) const;
   // Replaces the text of a segment. Fails with kUnknown if the segment does not exist. In a marked
   // text, fails with kMalformed if `text` contains a mark, which would change the limits of the

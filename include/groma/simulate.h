@@ -24,9 +24,11 @@ struct SimulateOptions {
   std::optional<RuntimeCosts> costs = {};
   // The duration of every task and copy varies at random by up to this fraction in both directions.
   // The same seed, application, machine and mapping give the same run.
-  double noise = 0;  // at least 0 and below 1; otherwise the run is an error
+  // At least 0 and below 1. Any other value makes the run an error.
+  double noise = 0;
   std::uint64_t seed = 0;
-  bool record = false;  // fills RunResult::record
+  // Fills in RunResult::record.
+  bool record = false;
   // Limit on the point tasks; beyond it, the run is an error.
   std::int64_t max_tasks = std::int64_t{1} << 26;
   // Limit on the iterations of each outermost loop of the top-level task. A smaller number makes a
@@ -51,19 +53,25 @@ enum class RunStatus : std::uint8_t {
 // The result of a run.
 struct RunResult {
   RunStatus status = RunStatus::kOk;
-  double seconds = 0;     // simulated time of the phase that the metric names, or of the whole run
-  double throughput = 0;  // the metric's work divided by `seconds`
+  // The simulated time of the phase that the metric names, or of the whole run.
+  double seconds = 0;
+  // The metric's work divided by `seconds`.
+  double throughput = 0;
   std::string unit;
+  // The simulated time of the whole run.
   double total_seconds = 0;
-  std::int64_t tasks = 0;  // tasks that ran
+  // The number of tasks that ran.
+  std::int64_t tasks = 0;
   std::int64_t copies = 0;
-  std::int64_t moved_bytes = 0;  // bytes that the copies moved
+  // The bytes that the copies moved.
+  std::int64_t moved_bytes = 0;
   // The reasons why there is no time. The diagnostics have no range; Mapper::describe(origin) names
   // the statement.
   std::vector<Refusal> refusals;
   // The first refusal, in the words of the real runtime.
   std::string raw;
-  std::shared_ptr<const RunRecord> record;  // set with SimulateOptions::record
+  // The events of the run. Set with SimulateOptions::record.
+  std::shared_ptr<const RunRecord> record;
 
   bool ok() const { return status == RunStatus::kOk; }
 };

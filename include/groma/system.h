@@ -90,7 +90,8 @@ class ScratchFolder {
   ScratchFolder(ScratchFolder&&) noexcept;
   ScratchFolder& operator=(ScratchFolder&&) noexcept;
   ~ScratchFolder();
-  const std::string& path() const;  // absolute
+  // Returns the absolute path of the folder.
+  const std::string& path() const;
 
  private:
   struct Made;
@@ -102,16 +103,19 @@ class ScratchFolder {
 struct Command {
   // The program and its arguments; the program is searched in PATH unless it has a `/`.
   std::vector<std::string> words;
-  std::string input = {};   // standard input, available at once (a file in memory)
-  std::string folder = {};  // working folder; empty: the current one
+  // The standard input, which is available at once (a file in memory).
+  std::string input = {};
+  // The working folder. If it is empty, the current folder is used.
+  std::string folder = {};
   // "NAME=VALUE" sets a variable, "NAME" removes one. All others are those of this process.
   std::vector<std::string> environment = {};
-  std::int64_t deadline_ms = 0;  // 0: none
+  // The time after which the group is ended. 0 stands for no deadline.
+  std::int64_t deadline_ms = 0;
   // Limit on the address space of each process, in whole KB; 0: no limit.
   std::int64_t memory_bytes = 0;
   // Limit on what is kept of each output. Output beyond it is read and dropped from the middle.
   std::size_t max_output_bytes = std::size_t{16} << 20;
-  // the group ends if a process writes more than max_output_bytes to standard output
+  // True if the group ends when a process writes more than max_output_bytes to standard output.
   bool end_at_max_output = false;
   // Asked every 50 ms, in the caller's thread. Returning true ends the group.
   std::function<bool()> stop = {};
@@ -128,7 +132,8 @@ std::optional<std::string> find_program(const std::string& word);
 // What was kept of one output.
 struct CommandOutput {
   std::string text;
-  std::size_t left_out_bytes = 0;  // dropped between text[0, cut_at) and text[cut_at, end)
+  // The number of bytes that were dropped between text[0, cut_at) and text[cut_at, end).
+  std::size_t left_out_bytes = 0;
   std::size_t cut_at = 0;
 };
 
@@ -136,7 +141,8 @@ struct CommandOutput {
 struct CommandOutcome {
   enum class End { kExited, kSignalled, kDeadline, kStopped, kTooMuchOutput };
   End end = End::kExited;
-  int code = 0;  // exit code, or the number of the signal
+  // The exit code, or the number of the signal.
+  int code = 0;
   CommandOutput out, err;
   double seconds = 0;
   // Returns true if the program ended by itself with exit code 0.

@@ -18,7 +18,8 @@ namespace groma {
 struct TaskSlice {
   Rect box;  // never empty
   Processor processor;
-  bool recurse = false;  // slice it again at its processor
+  // True if the slice is cut again at its processor.
+  bool recurse = false;
   bool stealable = false;
 
   friend bool operator==(const TaskSlice& a, const TaskSlice& b) {
@@ -93,7 +94,8 @@ class TaskSlices {
 
   std::vector<std::uint8_t> packed_;
   std::size_t count_ = 0;
-  TaskSlice last_;  // the slice that was added last
+  // The slice that was added last.
+  TaskSlice last_;
 };
 
 }  // namespace groma

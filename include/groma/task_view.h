@@ -56,7 +56,7 @@ struct VariantView {
   bool inner = false;  // does not access data itself
   bool idempotent = false;
   bool replicable = false;  // may run as several shards
-  // The program's own mapper chose it when the program was recorded.
+  // True if the program's own mapper chose this variant when the program was recorded.
   bool chosen_by_mapper = false;
   std::span<const LayoutDemand> demands;
 };
@@ -85,8 +85,10 @@ struct RequirementView {
   Projection projection = Projection::kSingle;
   std::uint32_t projection_functor = 0;
   std::uint64_t tag = 0;
-  bool restricted = false;  // must use the existing instance
-  bool output = false;      // the task itself determines the extent of the region
+  // True if the requirement must use the existing instance.
+  bool restricted = false;
+  // True if the task itself determines the extent of the region.
+  bool output = false;
   // Several points write the region at the same time, each into a separate instance (Legion:
   // LEGION_COLLECTIVE_EXCLUSIVE and similar).
   bool collective = false;
@@ -122,8 +124,10 @@ struct TaskView {
   std::string_view name;
   std::span<const VariantView> variants;
 
-  int depth = 0;                     // 0 for the top-level task
-  const TaskView* parent = nullptr;  // has depth - 1; null for the top-level task
+  // The depth in the tree of launches. It is 0 for the top-level task.
+  int depth = 0;
+  // The launching task, with depth - 1. Null for the top-level task.
+  const TaskView* parent = nullptr;
   std::uint64_t tag = 0;
   std::string_view provenance;             // the launcher's description of the launch
   std::span<const std::byte> mapper_data;  // the application's message to the mapper

@@ -25,7 +25,8 @@ namespace groma::tuning {
 // The budgets of a search. 0 means no limit for that budget.
 struct TuneBudget {
   std::int64_t evaluations = 10;
-  std::int64_t estimates = 10'000;  // runs of the cheaper evaluator
+  // The runs of the cheaper evaluator.
+  std::int64_t estimates = 10'000;
   double seconds = 0;
   std::int64_t tokens = 0;  // tokens of the model, input and output together
   double money = 0;
@@ -34,8 +35,10 @@ struct TuneBudget {
 // The spending of the search.
 struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
-  std::int64_t again = 0;     // repeated evaluations, which do not count as evaluations
-  std::int64_t unusable = 0;  // with TuneOptions::compare: unusable replies that were counted
+  // The repeated evaluations, which do not count as evaluations.
+  std::int64_t again = 0;
+  // With TuneOptions::compare: the unusable replies that were counted.
+  std::int64_t unusable = 0;
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
@@ -53,11 +56,13 @@ struct TuneEvent {
   } kind = Kind::kProposed;
   const Proposal* proposal = nullptr;
   const Step* step = nullptr;
-  bool is_best = false;  // true: `step` is the best so far
-  // true: the score is better than the best, but only within the noise of measurements, so the text
-  // was not accepted
+  // True if `step` is the best so far.
+  bool is_best = false;
+  // True if the score is better than the best, but only within the noise of measurements, so that
+  // the text was not accepted.
   bool within_noise = false;
-  bool from_cache = false;          // the step's text had been tried before
+  // True if the step's text had been tried before.
+  bool from_cache = false;
   std::int64_t most_estimates = 0;  // for kEstimating: the budget of estimates
   std::string text;
   TuneSpending spent;
@@ -73,10 +78,10 @@ struct TuneOptions {
   // For comparisons of proposers. Every proposal counts as an evaluation, even if it is refused or
   // was tried before, and so does an unusable reply. No proposal is repaired.
   bool compare = false;
-  // Begin with an evaluation of the problem's start.
+  // True if the search begins with an evaluation of the problem's start.
   bool evaluate_start = true;
   // The folder for the journal, best.mapper (best.txt for any other text), report.txt and
-  // steps.txt; empty: nothing is written.
+  // steps.txt. If it is empty, nothing is written.
   std::string directory;
   bool resume = false;  // true: resume the search in `directory`; false: there must be none
   // Identifies the inputs from which the caller made the problem. A resumed search must have the
@@ -107,7 +112,8 @@ struct TuneOutcome {
   // True: the search was resumed after its budget had been spent, so nothing new was tried. `spent`
   // is then what the journal holds.
   bool spent_before = false;
-  std::int64_t steps = 0;  // everything that was tried, including what cost nothing
+  // The number of steps, including those that cost nothing.
+  std::int64_t steps = 0;
   std::optional<Step> best;
   std::optional<Step> start;
   // The evaluation of the best text at the end of the search, from runs that alternate with runs of

@@ -85,16 +85,20 @@ struct VerifiedMapping {
   VerifyCandidate candidate;
   std::vector<double> runs = {};  // one value for each run; empty: the program failed
   std::string why = {};           // the reason of the failure, in one line
-  bool is_wrong = false;          // true: the printed results differ from those without a mapping
-  double median() const;          // needs a run
+  // True if the printed results differ from those without a mapping.
+  bool is_wrong = false;
+  // Returns the median of the runs. There must be at least one run.
+  double median() const;
 };
 
 // How the runs of one mapping compare with the runs of another.
 struct VerifyComparison {
-  double speedup = 1;    // quotient of the medians; above 1: the first mapping is better
-  double noise = 0;      // half of each interval, relative to its median; the larger of both values
-  bool differs = false;  // true: the two intervals do not overlap
-  bool one_run = false;  // true: one of them ran once, which does not show the noise
+  double speedup = 1;  // quotient of the medians; above 1: the first mapping is better
+  double noise = 0;    // half of each interval, relative to its median; the larger of both values
+  // True if the two intervals do not overlap.
+  bool differs = false;
+  // True if one of the mappings ran once, which does not show the noise.
+  bool one_run = false;
 };
 
 // The result of verify().
@@ -106,10 +110,14 @@ struct Verification {
   } measure = Measure::kProcess;
   std::string unit = "s";
   bool higher_is_better = false;
-  int repeats = 0;                   // measured runs of each mapping
-  VerifiedMapping without;           // the program without a mapping
-  std::vector<VerifiedMapping> all;  // one entry for each candidate, in the same order
-  UnsteadyResults unsteady = {};     // what the comparison of results left out
+  // The number of measured runs of each mapping.
+  int repeats = 0;
+  // The program without a mapping.
+  VerifiedMapping without;
+  // One entry for each candidate, in the same order.
+  std::vector<VerifiedMapping> all;
+  // What the comparison of results left out.
+  UnsteadyResults unsteady = {};
 
   // Returns the mapping with the best median, or null if no mapping ran.
   const VerifiedMapping* fastest() const;

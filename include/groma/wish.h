@@ -51,17 +51,18 @@ struct RequirementWish {
 
   std::array<InstanceWish, kMemKindCount> candidates_in_order;
   std::uint8_t candidate_count = 0;
-  // No instance; the children map their parts. The candidates are then ignored.
+  // True if there is no instance and the child tasks map their parts. The candidates are then
+  // ignored.
   bool is_virtual = false;
   // The exact instance to use, which the mapper found, made or saw; 0: none. All other members
   // except `untracked` are then ignored.
   InstanceId instance = 0;
-  // Make a new instance even if a fitting one exists.
+  // True if a new instance is made even if a fitting one exists.
   bool fresh = false;
   Region region = Region::kShared;
   Fields fields = Fields::kAll;
   CollectPriority collect_priority = kCollectLast;
-  // The data need not be kept after the task, which only reads it (Legion:
+  // True if the data need not be kept after the task, which only reads it (Legion:
   // untracked_valid_regions).
   bool untracked = false;
   Origin collect_origin;
@@ -78,6 +79,7 @@ struct RequirementWish {
     return region == Region::kShared && !candidate.layout.exact &&
            candidate.memory != MemKind::kFbmem && candidate.memory != MemKind::kZcmem;
   }
+  // Adds a candidate behind the others.
   void add(const InstanceWish& candidate) {
     GROMA_REQUIRE(candidate_count < kMemKindCount,
                   "a requirement has at most one candidate for each kind of memory");
@@ -94,7 +96,8 @@ struct TaskOptions {
   bool inline_task = false;
   bool stealable = false;
   bool map_locally = false;
-  bool valid_instances = true;  // map_task wants the list of instances with valid data
+  // True if map_task wants the list of instances with valid data.
+  bool valid_instances = true;
   bool memoize = false;
   bool replicate = false;
   Origin steal_origin;
@@ -110,8 +113,10 @@ struct TaskOptions {
 
 // The answer of slice_task.
 struct SliceTaskOutput {
-  TaskSlices slices;        // every point of the launch is in exactly one slice
-  bool by_default = false;  // the default blocks of Mapper: no statement decided
+  // The slices. Every point of the launch must be in exactly one.
+  TaskSlices slices;
+  // True for the default blocks of Mapper, when no statement decided.
+  bool by_default = false;
   Origin origin;
   // Why there are no slices: the error of the function at a point.
   std::optional<Diagnostic> failure;
@@ -128,7 +133,8 @@ struct ProfilingWish {
 
 // The answer of map_task.
 struct MapTaskOutput {
-  std::vector<Processor> processors;  // all of one kind and node; several mean any of them
+  // Processors of one kind and node. Several mean that the task may run on any of them.
+  std::vector<Processor> processors;
   Origin processor_origin;
   VariantId variant = 0;
   Origin kind_origin;
@@ -140,10 +146,12 @@ struct MapTaskOutput {
   ProfilingWish task_profiling;
   ProfilingWish copy_profiling;
   bool postmap = false;
-  // Put the task back into the ready queue, because there is no room now.
+  // True if the task goes back into the ready queue, because there is no room now.
   bool abort_mapping = false;
-  std::vector<Memory> future_memories;  // empty: the runtime chooses
-  std::optional<Diagnostic> failure;    // why there is no valid answer
+  // The memories for the future. If it is empty, the runtime chooses.
+  std::vector<Memory> future_memories;
+  // Why there is no valid answer.
+  std::optional<Diagnostic> failure;
 
   void clear();
 };
@@ -160,7 +168,8 @@ struct MapOperationOutput {
 
 // The answer of replicate_task.
 struct ReplicateTaskOutput {
-  VariantId variant = 0;  // must be replicable
+  // The variant, which must be replicable.
+  VariantId variant = 0;
   // One for each shard, without duplicates, at least one on the node of task.current.
   std::vector<Processor> processors;
   Origin origin;
@@ -171,19 +180,23 @@ struct ReplicateTaskOutput {
 // The answer of select_tasks_to_map.
 struct SelectMappingOutput {
   struct Relocation {
-    std::uint32_t task = 0;  // index into the ready tasks
+    // Index into the ready tasks.
+    std::uint32_t task = 0;
     Processor processor;
   };
-  std::vector<std::uint32_t> map;  // indices into the ready tasks
+  // Indices into the ready tasks.
+  std::vector<std::uint32_t> map;
   std::vector<Relocation> relocate;
-  MapperEvent deferral = 0;  // when to ask again; required if nothing is mapped or relocated
+  // The event after which the runtime asks again. It is required if nothing is mapped or relocated.
+  MapperEvent deferral = 0;
 
   void clear();
 };
 
 // The answer of configure_context. The values are Legion's defaults.
 struct ContextConfigOutput {
-  int max_window = 1024;  // limit on operations in flight
+  // The limit on the operations in flight.
+  int max_window = 1024;
   // Percentage of the window that must be free before more operations are admitted.
   int hysteresis_percent = 25;
   int max_outstanding_frames = 0;

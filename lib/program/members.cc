@@ -46,7 +46,7 @@ bool of_task(Member member) { return member >= Member::kIpoint; }
 bool has(Type type, Member member) {
   if (is_any(type)) return true;
   if (type == Type::kTask) return of_task(member);
-  // Of the parent of a task, only the name is known.
+  // Only the name of a parent task is known.
   if (type == Type::kParent) return member == Member::kName;
   return (type == Type::kMachine || is_pair_like(type)) && !of_task(member);
 }
