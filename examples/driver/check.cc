@@ -57,6 +57,7 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
       warnings += diagnostic.severity == groma::Severity::kWarning;
     }
   }
+  // Returns "no errors", "1 error" or "2 errors".
   const auto count = [](std::size_t n, std::string_view what) {
     return n == 0 ? fmt::format("no {}s", what)
                   : fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");

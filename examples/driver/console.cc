@@ -99,6 +99,7 @@ void show_diagnostics(const groma::Diagnostics& diags) {
 
 void rewrite_line(std::string_view text) { pass_on_error("\r\x1b[K" + groma::harmless(text)); }
 
+// With --json, the diagnostics are the output of the command. Otherwise they go to standard error.
 int fail(const groma::Diagnostics& diags, bool json) {
   if (json) {
     print(groma::to_json({&diags}));
@@ -108,12 +109,14 @@ int fail(const groma::Diagnostics& diags, bool json) {
   return kWrongInput;
 }
 
+// The help stands on a line of its own, as below a diagnostic.
 int refuse(std::string_view message, std::string_view help) {
   print_error(fmt::format("groma: {}\n", message));
   if (!help.empty()) print_error(fmt::format("help: {}\n", help));
   return kWrongInput;
 }
 
+// The sink is made at the first call, and lives until the process ends.
 groma::LogSink& log() {
   static SpdlogSink sink;
   return sink;
@@ -136,6 +139,8 @@ void catch_interrupts() {
 
 bool interrupted() { return interrupt_seen; }
 
+// The limit of 1e9 seconds keeps the number of milliseconds within 64 bits. With HUGE_VAL, the
+// deadline is therefore never reached.
 Deadline::Deadline(double seconds)
     : end_ms_(now_ms() + static_cast<std::int64_t>(1000 * std::min(seconds, 1e9))) {}
 
@@ -171,6 +176,7 @@ void ProgressLine::update(std::int64_t done, std::int64_t all) {
   if (due()) show(fmt::format("{} of {} ({} %)", done, all, done * 100 / all));
 }
 
+// The elapsed time shows that the command still works.
 void ProgressLine::update(std::string_view state) {
   if (!due()) return;
   show(fmt::format("{}{} s", state, (shown_ms_ - begin_ms_) / 1000));

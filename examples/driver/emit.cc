@@ -27,6 +27,7 @@ int run(const EmitArguments& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<std::string> text;
   if (read_source(options.file, &diags)) {
+    // A mapping with errors has no C++ form. emit() then returns nothing.
     const groma::Program program = groma::compile(diags->source(), *diags);
     groma::EmitOptions emit = options.emit;
     emit.legion = !options.decisions_only;

@@ -78,6 +78,7 @@ std::optional<groma::MapperLog> read_log(const std::string& path) {
   std::int64_t absent = 0;
   // The log says how many processes the run had. Logs beside the first one are read if they exist.
   const std::int64_t others = reader.missing_processes();
+  // Standard input has the log of one process only.
   for (std::int64_t n = 1; n <= others && path != "-"; ++n) {
     const std::string other = fmt::format("{}.{}", path, n);
     std::error_code code;

@@ -33,6 +33,7 @@ int format_one(const std::string& path, const FormatArguments& options) {
     return kWrongInput;
   }
   const groma::Source& source = diags->source();
+  // --diff may be combined with --check or --in-place, so it does not end the function.
   const bool same = *text == source.text();
   if (options.diff && !same) {
     if (print(unified_diff(source.name(), source.text(), *text)) != kFine) return kWrongInput;

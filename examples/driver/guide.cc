@@ -110,6 +110,7 @@ int run(const GuideArguments& options) {
   if (ended && !context.exit_code) context.exit_code = kFine;
   context.program = known.program ? &*known.program : nullptr;
   context.profile = known.profile ? &*known.profile : nullptr;
+  // The option parser accepts only names of levels.
   context.detail = *groma::guide_detail(options.detail);
   const groma::Feedback feedback = reader.feedback(context);
   const groma::Source* source = known.diags ? &known.diags->source() : nullptr;

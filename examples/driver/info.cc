@@ -141,6 +141,7 @@ int run_grammar(const GrammarOptions& options) {
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs(options.machine, options.app, &diags);
   if (!with) return fail(*diags, false);
+  // The option parser accepts only these three names.
   const auto format = options.format == "gbnf"   ? groma::GrammarFormat::kGbnf
                       : options.format == "lark" ? groma::GrammarFormat::kLark
                                                  : groma::GrammarFormat::kEbnf;

@@ -47,6 +47,7 @@ std::string shown_name(const std::string& spec) {
   return spec == "-" || spec.starts_with("-:") ? "<stdin>" : spec;
 }
 
+// On failure, *diags belongs to an empty source with the name of the file.
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   auto source = groma::Source::read(path);
   if (source) {
@@ -124,6 +125,7 @@ bool same_file(const std::string& a, const std::string& b) {
 }  // namespace
 
 void check_written(const std::vector<WrittenFile>& written, const std::vector<std::string>& read) {
+  // Compare each written file with all that is read, and with the files written before it.
   for (auto each = written.begin(); each != written.end(); ++each) {
     if (each->path.empty() || each->path == "-") continue;
     for (const std::string& spec : read) {
@@ -211,6 +213,7 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
   if (read) {
     if (const auto error = groma::override_layouts(options.override_layouts, *read)) read = *error;
   }
+  // The workload fixes the values of the parameters, and checks the application as a whole.
   auto workload = read ? groma::Workload::make(*read, {}, options.stop)
                        : groma::Result<groma::Workload>(read.error());
   if (!workload) {

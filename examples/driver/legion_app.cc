@@ -71,6 +71,7 @@ void check_flags(const std::string& app, const groma::Workload& workload,
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const std::string& flag = flags[i];
     const std::string value = i + 1 < flags.size() ? flags[i + 1] : "";
+    // The programs would take `-n 512`, but the report would still show the value of --app.
     for (const auto& [parameter, given] : workload.values()) {
       if (flag != "-" + parameter) continue;
       throw CLI::ValidationError(
@@ -94,6 +95,7 @@ groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) 
     std::from_chars(at[1].data(), at[1].data() + at[1].size(), otherwise);
     return otherwise;
   };
+  // The machine is described as JSON, so that missing figures come from the default preset.
   using Json = nlohmann::json;
   Json memories = Json::array();
   const auto add = [&](const char* kind, std::int64_t megabytes) {
@@ -114,6 +116,7 @@ groma::Result<std::string> legion_program(const std::string& app, const std::str
   const std::string name = app.substr(0, app.find(':'));
   const fs::path programs = fs::path(*library).parent_path() / "apps";
   std::error_code code;
+  // A benchmark may exist without a Legion program. The help lists those that have one.
   if (groma::find_benchmark(name) == nullptr || !fs::is_regular_file(programs / name, code)) {
     return groma::Error{Code::kUnknown, fmt::format("`{}` is not there as a Legion program", name),
                         fmt::format("there is {}; {}", names_in(programs), for_others)};

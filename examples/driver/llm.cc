@@ -80,6 +80,7 @@ groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& argu
   options.model = arguments.model;
   options.record = arguments.record;
   options.replay = arguments.replay;
+  // Retries and waits are reported, so that the user does not wonder about a long silence.
   options.log = &log();
   if (!arguments.price.empty())
     options.price = groma::llm::parse_chat_price(arguments.price).value();

@@ -39,6 +39,7 @@ std::string option_meant(const CLI::App& app, const std::vector<std::string>& wo
       names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
     }
   }
+  // Only long options are compared, and the first one that has a similar name is suggested.
   for (const std::string& word : words) {
     if (!word.starts_with("--")) continue;
     const auto near = groma::near_names(word.substr(2, word.find('=') - 2), names);
@@ -141,6 +142,7 @@ int main(int argc, char** argv) {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     const int asks_help = argc > 1 && std::string_view(argv[1]) == "help" ? 1 : 0;
+    // An unknown command gets a suggestion instead of CLI11's message.
     if (unknown_command(app, argc - asks_help, argv + asks_help)) return driver::kWrongUsage;
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
       say_unexpected(app, command, divided, app.remaining(/*recurse=*/true));

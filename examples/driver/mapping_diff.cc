@@ -46,6 +46,7 @@ int run(MappingDiffArguments options) {
                                   line->update(done, all);
                                   return !interrupted();
                                 });
+  // The progress line must be gone before anything is printed.
   line.reset();
   if (interrupted()) return kInterrupted;
   if (!options.json) {

@@ -103,6 +103,8 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
       if (!launch.is_index && launch.depth > 0) parent = launch.parent;
       if (!launch.domain) continue;
       query.domain = *launch.domain;
+      // The launch runs on the kind that the mapping gives the task, unless --from names another
+      // one.
       if (!query.from) query.from = each.kind.kind;
       return std::nullopt;
     }
@@ -155,6 +157,7 @@ int run(const PlaceArguments& options) {
   if (!placement) return fail(*diags, options.json);
   if (!options.svg.empty()) {
     const std::string svg = groma::draw_svg(*placement, *bound);
+    // A picture on standard output replaces the other output.
     if (options.svg == "-") return print(svg);
     if (const auto error = groma::write_file(options.svg, svg)) {
       print_error(fmt::format("groma: {}\n", error->message));

@@ -72,6 +72,7 @@ std::string summary(const groma::Application& app) {
 std::string as_typed(const std::vector<std::string>& words) {
   std::string typed;
   for (const std::string& word : words) {
+    // Only characters that no shell treats specially are shown as they are.
     const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 ||
              std::string_view("_-+=./,:%@").find(static_cast<char>(c)) != std::string_view::npos;
@@ -177,6 +178,7 @@ int run(const RecordArguments& options) {
   const auto result = mapping ? groma::run_program(*mapping, *run) : groma::run_program(*run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
+  // A program that fails is not recorded. The guide explains its output.
   if (!result->ok()) {
     print_painted_error(draw(result->feedback, color_on_stderr()));
     return kWrongInput;
@@ -195,6 +197,7 @@ int run(const RecordArguments& options) {
     print_error(fmt::format("groma: and {} more\n", recording->notes.size() - kMostNotes));
   }
   const std::string json = groma::application_to_json(recording->app);
+  // With `-`, standard output has only the JSON, so nothing else is said.
   if (out == "-") return hearing.unheard() ? kWrongInput : print(json);
   if (const auto error = groma::write_file(out, json)) return keep(json, *error);
   if (hearing.unheard()) return kWrongInput;

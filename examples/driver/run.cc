@@ -170,6 +170,7 @@ int run_on_legion(RunArguments options) {
   const auto with = read_inputs("", for_this_computer(options.app), &diags);
   if (!with) return fail(*diags, options.json);
   check_flags(options.app, *with->workload, options.map.program.words);
+  // The words are the program, the parameters of the application, and Legion's flags.
   std::vector<std::string> words = {*program};
   for (const auto& more : {parameters_of(*with->workload), with_cpus(options.map.program.words)}) {
     words.insert(words.end(), more.begin(), more.end());
@@ -185,6 +186,7 @@ int run_on_legion(RunArguments options) {
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "How fast an application runs under a mapping");
+  // A run is simulated by default. --on legion and --map run a Legion program instead.
   CLI::Option* const file = command->add_option(
       "FILE", options->file,
       "A mapping program, `-` is standard input; without it the default mapper");

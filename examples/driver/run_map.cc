@@ -79,6 +79,8 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
   run.words = arguments.words;
   run.library = arguments.library;
   if (run.library.empty()) {
+    // A program that was built with another Legion needs the library of another Groma, which
+    // --library names.
     auto library = own_library();
     if (!library) {
       groma::Error error = library.error();
@@ -109,6 +111,7 @@ Hearing::Hearing(groma::ProgramRun& run, Output output) {
     if (is_error || output == Output::kToErrors) {
       pass_on_error(bytes);
     } else if (output == Output::kOn) {
+      // Once the reader has closed the pipe, nothing more is written.
       unheard_ = unheard_ || pass_on(bytes) != kFine;
     }
   };
@@ -126,6 +129,7 @@ std::optional<groma::Error> check_files(const MapArguments& arguments,
   const std::vector<WrittenFile> written = {{"--trace", arguments.files.trace},
                                             {"--report", arguments.files.report},
                                             {"--log", arguments.log}};
+  // Standard output belongs to the program, so `-` is not allowed here.
   for (const WrittenFile& each : written) {
     if (each.path == "-") throw CLI::ValidationError(each.option, "it is a file, not `-`");
   }
@@ -133,6 +137,7 @@ std::optional<groma::Error> check_files(const MapArguments& arguments,
   return unwritable(written);
 }
 
+// Tries to write both files, even if the first one fails.
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
                  const ProfileFiles& files) {
   const auto write = [](const std::string& path, const std::string& text) {

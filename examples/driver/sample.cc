@@ -26,6 +26,7 @@ int run(const SampleArguments& options) {
   const auto with = read_inputs(options.machine, options.app, &diags,
                                 {.override_layouts = options.override_layouts});
   if (!with) return fail(*diags, false);
+  // The grain says whether each region or each argument of a task has its own memory decision.
   const groma::tuning::SpaceGrain grain = options.grain == "regions"
                                               ? groma::tuning::SpaceGrain::kRegions
                                               : groma::tuning::SpaceGrain::kArguments;

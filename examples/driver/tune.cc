@@ -237,6 +237,8 @@ int run_tune(TuneArguments arguments) {
     if (!client) return refuse_search(client.error(), json);
     model = std::move(client).value();
   }
+  // With --verify, the program is run once before the search, so that a wrong program is found
+  // early.
   std::vector<std::string> warnings;
   if (arguments.verify) {
     auto looked = look_at_program(arguments, *subject);
@@ -253,6 +255,7 @@ int run_tune(TuneArguments arguments) {
   }
   Display display(subject->evaluator(), std::move(subject->notes), json);
   groma::tuning::BestSteps best;
+  // The best mappings are kept, because --verify runs several of them.
   options.on_event = [&](const groma::tuning::TuneEvent& event) {
     display(event);
     if (event.kind == groma::tuning::TuneEvent::Kind::kEvaluated) best.add(*event.step);

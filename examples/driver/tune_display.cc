@@ -1,3 +1,5 @@
+// Prints the progress of a search as text, as a line that is overwritten, or as JSON.
+
 #include "tune_display.h"
 
 #include <fmt/format.h>
@@ -13,7 +15,6 @@
 namespace driver {
 namespace {
 
-// Prints the events of a search as text, as a line that is overwritten, or as JSON.
 using nlohmann::ordered_json;
 
 // The most and the fewest letters that show the trajectory of scores.
@@ -111,6 +112,7 @@ bool Display::due() {
 // Returns the line of progress. The trajectory is shortened so that the line fits the terminal.
 std::string Display::line(const groma::tuning::TuneEvent& event) const {
   const std::size_t columns = error_columns() - 1;
+  // The line is: the best value, the trajectory, the cost, and what is being tried.
   const double best = event.best_score;
   const std::string first =
       std::isfinite(best) ? fmt::format("best {} ", groma::tuning::value_words(evaluator_, best))
@@ -144,6 +146,7 @@ void Display::say_better(const groma::tuning::TuneEvent& event) {
   say(groma::harmless(words) + "\n");
 }
 
+// The JSON has the form of an event, because a reader of --json expects events.
 int refuse_search(const groma::Error& error, bool json) {
   if (!json) return refuse(error);
   static_cast<void>(

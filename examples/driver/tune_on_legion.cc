@@ -31,6 +31,7 @@ groma::Result<std::string> benchmark_program(const std::string& app) {
 
 std::optional<groma::Error> begin_on_legion(groma::tuning::SearchSetup* setup) {
   setup->flags = with_cpus(setup->flags);
+  // The machine follows from Legion's flags, so --machine is not used.
   setup->machine.clear();
   for (std::string& app : setup->apps) {
     if (const auto program = benchmark_program(app); !program) return program.error();

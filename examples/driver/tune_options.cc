@@ -77,6 +77,7 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
     if (verifies && (which == "--repeats" || which == "--timeout")) continue;
     throw CLI::ValidationError(name, "it is of --command or --on legion");
   }
+  // The words after `--` are a program for --verify, otherwise flags of Legion.
   arguments->setup.on_legion = on_legion;
   (verifies ? arguments->program.words : arguments->setup.flags) = behind;
 }
@@ -181,6 +182,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
           ->needs(resume));
   resumable.push_back(
       command->add_flag("--json", options->json, "A line of JSON for each event instead of text"));
+  // The options about measured runs may be given again for the verification of a resumed search.
   add_command_options(*command, options.get());
   resumable.push_back(command->get_option("--memory"));
   for (const char* name : kMeasuring) resumable.push_back(command->get_option(name));

@@ -1,3 +1,5 @@
+// Reads the machine, the applications and the start of a search, and makes its evaluators.
+
 #include "tune_subject.h"
 
 #include <filesystem>
@@ -32,6 +34,7 @@ std::optional<groma::Error> set_on_legion(const std::string& app,
 bool read_applications(const TuneArguments& arguments, std::optional<groma::Source> start,
                        Subject* subject) {
   const groma::tuning::SearchSetup& setup = arguments.setup;
+  // The start is checked with each application, within the limits on time and memory of the search.
   groma::CheckOptions check;
   check.max_bytes = arguments.simulate.max_bytes;
   check.stop = arguments.simulate.stop;

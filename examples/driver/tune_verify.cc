@@ -1,3 +1,5 @@
+// Runs a real Legion program under the mappings that a search found, and prints the comparison.
+
 #include "tune_verify.h"
 
 #include <fmt/format.h>
@@ -62,6 +64,7 @@ groma::Result<std::vector<std::string>> look_at_program(const TuneArguments& arg
       verify_options(arguments, subject, arguments.program, arguments.setup.command);
   if (!options) return options.error();
   auto warnings = groma::tuning::look_at_program(*options);
+  // With --json, the warnings become a part of the result.
   if (interrupted() || !warnings || arguments.json) return warnings;
   for (const std::string& warning : *warnings) {
     print_error(fmt::format("groma: warning: {}\n", warning));

@@ -57,6 +57,7 @@ class ToyRuntime : public MapperRuntime {
     for (const TaskSlice& slice : answer.slices) {
       task.current = slice.processor;
       task.point = slice.box.lower;
+      // Each point becomes a task that waits on the processor of its slice.
       do {
         const auto here = [&](const Station& s) { return s.processor == task.current; };
         std::find_if(stations_.begin(), stations_.end(), here)->ready.push_back(task);
@@ -132,6 +133,7 @@ struct Log : LogSink {
 
 }  // namespace
 
+// Reads, compiles and binds the mapping, then launches the tasks in their order.
 int main(int argc, char** argv) {
   const auto source = Source::read(argc == 2 ? argv[1] : "");
   if (!source) {

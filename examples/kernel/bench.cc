@@ -111,6 +111,7 @@ double gflops(Multiply function, std::size_t n) {
     function(n, a.data(), b.data(), c.data());
     seconds.push_back(now() - before);
   }
+  // Only the first n values of the matrix serve as the random vector.
   Matrix vector = matrix_of(n, 5);
   vector.resize(n);
   const Matrix left = times(c, vector), right = times(a, times(b, vector));
@@ -142,6 +143,7 @@ int time_all(Multiply function, const std::vector<std::size_t>& sizes) {
 }
 
 #ifdef GROMA_OPENBLAS
+// Multiplies with OpenBLAS, in the form that gflops() times.
 void by_openblas(std::size_t n, const double* a, const double* b, double* c) {
   const int size = static_cast<int>(n);
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, 1, a, size, b, size, 0,
@@ -149,6 +151,8 @@ void by_openblas(std::size_t n, const double* a, const double* b, double* c) {
 }
 #endif
 
+// Does what the first argument says. Returns the exit code: 0, 1 for a wrong result, or 2 for wrong
+// usage.
 int run(int argc, char** argv) {
   std::vector<std::size_t> sizes;
   for (int i = 2; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));

@@ -188,6 +188,8 @@ Matrix make(Context context, Runtime* runtime, const char* name, const char* til
 
 // Makes the matrices, places their tiles, and times the multiplications.
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
+  // A is cut into the blocks of nodes and then into those of processors. B and C are cut further,
+  // down to the part that one task_4 reads.
   const Matrix a =
       make(context, runtime, "A", "A_tiles", {{gx, gy, "A_nodes"}, {2 * gx, 2 * gy, "A_tiles"}});
   const Matrix b = make(context, runtime, "B", "B_tiles",
@@ -243,6 +245,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
 
 }  // namespace
 
+// Reads the parameters, chooses the grid, registers the tasks, and starts Legion.
 int main(int argc, char** argv) {
   using program::Kind;
   if (!program::read_parameters(
@@ -256,6 +259,8 @@ int main(int argc, char** argv) {
   for (std::int64_t i = 2; i * i <= nodes; ++i) gy = nodes % i == 0 ? i : gy;
   gx = nodes / gy;
 
+  // Tasks 1 to 3 do nothing: only the place where they run matters. The leaf task demands column
+  // order, as BLAS does.
   program::add_task<top_level>(kTopLevel, "top_level", Kind::kPlain);
   Runtime::set_top_level_task_id(kTopLevel);
   program::add_task<program::nothing>(kInit, "init_cublas");

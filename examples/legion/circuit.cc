@@ -87,6 +87,7 @@ using Floats = Values<mode, float>;
 using Charges = ReductionAccessor<SumReduction<float>, /*EXCLUSIVE=*/false, 1, coord_t,
                                   Realm::AffineAccessor<float, 1, coord_t>>;
 
+// Returns the range of nodes or wires that the region contains.
 Rect<1> bounds_of(const PhysicalRegion& region) { return region.get_bounds<1, coord_t>().bounds; }
 
 // Initialises the data of one point: launches tasks for its nodes, wires and pointers.
@@ -268,6 +269,8 @@ void new_currents_on_gpu(const Task*, const Regions& regions, Context, Runtime*)
   gpu::solve(config.steps, wires_on_gpu(regions[3]), voltage, segments);
 }
 
+// Several GPUs may add to the same shared node, so the fields of requirements 1 and 2 are
+// reductions.
 void charge_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
   gpu::Nodes charge = {floats_on_gpu<LEGION_READ_WRITE>(regions[0], kChargeOf)};
   for (const std::size_t i : {1U, 2U}) {
@@ -278,6 +281,8 @@ void charge_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
                   floats_on_gpu<LEGION_READ_ONLY>(regions[3], kCurrent + kSegments - 1), charge);
 }
 
+// Updates the private nodes, then the shared ones. Each kind has a requirement for constants and
+// one for the state.
 void voltages_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
   for (const std::size_t i : {0U, 2U}) {
     const Rect<1> nodes = bounds_of(regions[i]);
@@ -323,6 +328,8 @@ Data make_data(Context context, Runtime* runtime) {
                                       {kInductance, "inductance", 4},
                                       {kResistance, "resistance", 4},
                                       {kWireCap, "wire_cap", 4}};
+  // Each segment of a wire has a field for its current, and a field for the voltage between it and
+  // the next segment.
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kSegments; ++i) names.push_back("current._" + std::to_string(i));
   for (std::size_t i = 0; i + 1 < kSegments; ++i) names.push_back("voltage._" + std::to_string(i));
@@ -335,6 +342,8 @@ Data make_data(Context context, Runtime* runtime) {
   data.wires = make("all_wires", config.wires_each(), wire);
   data.times = program::make_times(context, runtime, total, "all_times");
   data.ranges = make("ghost_ranges", 1, {{kRange, "rect", sizeof(Rect<1>)}});
+  // All regions are cut into as many equal pieces as there are points, so that piece i belongs to
+  // point i.
   const auto cut = [&](LogicalRegion region, const char* name) {
     return program::cut_equal(context, runtime, region, total, name);
   };
@@ -406,6 +415,7 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
   const RegionRequirement times =
       needs(data.p_times, data.times, LEGION_READ_WRITE, {program::kStart, program::kStop});
 
+  // The first launch reads the voltages of all nodes that the wires of a point touch.
   IndexTaskLauncher currents = program::over(kCurrents, points);
   currents.add_region_requirement(needs(data.p_private, data.privates, LEGION_READ_ONLY, voltage));
   currents.add_region_requirement(needs(data.p_shared, data.shared, LEGION_READ_ONLY, voltage));
@@ -417,6 +427,8 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
       needs(data.p_wires, data.wires, LEGION_READ_WRITE, wire_fields(kCurrent)));
   currents.add_region_requirement(times);
 
+  // The second launch adds charge to these nodes. Shared nodes and ghosts are reductions, because
+  // several points touch them.
   IndexTaskLauncher charges = program::over(kCharge, points);
   charges.add_region_requirement(needs(data.p_private, data.privates, LEGION_READ_WRITE, charge));
   for (const LogicalPartition nodes : {data.p_shared, data.p_ghost}) {
@@ -428,6 +440,7 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
       needs(data.p_wires, data.wires, LEGION_READ_ONLY,
             {kInPointer, kOutPointer, kCurrent, kCurrent + kSegments - 1}));
 
+  // The third launch updates only the nodes that the point owns.
   IndexTaskLauncher voltages = program::over(kVoltages, points);
   const std::pair<LogicalPartition, LogicalRegion> both[] = {{data.p_private, data.privates},
                                                              {data.p_shared, data.shared}};
@@ -468,6 +481,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
 
 }  // namespace
 
+// Reads the parameters, registers the tasks under the names of the original program, and starts
+// Legion.
 int main(int argc, char** argv) {
   using program::Kind;
   if (!program::read_parameters(argc, argv,

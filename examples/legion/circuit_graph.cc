@@ -1,3 +1,5 @@
+// Makes the nodes and wires of the circuit from their numbers, and simulates it with one thread.
+
 #include "circuit_graph.h"
 
 #include <algorithm>

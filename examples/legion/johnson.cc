@@ -75,6 +75,7 @@ struct Matrix {
   LogicalPartition tiles;
 };
 
+// Makes a matrix with its tiles.
 Matrix make(Context context, Runtime* runtime, const char* name, const char* tiles) {
   const LogicalRegion region = matrix::make(context, runtime, n, name);
   return {region, matrix::cut(context, runtime, region, n, edge(), edge(), tiles)};
@@ -90,6 +91,7 @@ std::int64_t count_wrong(Context context, Runtime* runtime, const Matrix& a) {
   return wrong;
 }
 
+// Makes the matrices, places their tiles, and times the multiplications.
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   const Matrix a = make(context, runtime, "A", "A_tiles");
   const Matrix b = make(context, runtime, "B", "B_tiles");
@@ -106,6 +108,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     runtime->execute_index_space(context, launcher);
   };
   const auto place_a = [&] { place(kPlaceA, a, matrix::kIJ, {g, g, 1}, LEGION_READ_WRITE); };
+  // One multiplication: a launch over the cube, whose points all add their products to A.
   const auto multiply = [&] {
     IndexTaskLauncher launcher = program::over(kLeaf, Rect<3>({0, 0, 0}, {g - 1, g - 1, g - 1}));
     launcher.add_region_requirement(RegionRequirement(a.tiles, matrix::kIJ,
@@ -137,6 +140,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
 
 }  // namespace
 
+// Reads the parameters, registers the tasks, and starts Legion. The leaf task demands column order
+// for B and C, but not for the reduction instance of A.
 int main(int argc, char** argv) {
   using program::Kind;
   if (!program::read_parameters(

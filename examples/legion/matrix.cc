@@ -1,3 +1,5 @@
+// Makes, cuts, fills, multiplies and checks the matrices of cannon.cc and johnson.cc.
+
 #include "matrix.h"
 
 #include <algorithm>
@@ -121,6 +123,7 @@ LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion block, coo
     }
     return std::pair(first, count);
   };
+  // The blocks that lie in the given block, in both dimensions.
   const auto [first_row, row_count] = first_and_count(0, rows);
   const auto [first_column, column_count] = first_and_count(1, columns);
   // The boundaries are those of a rows x columns grid over the whole matrix, not over the block, so
@@ -140,6 +143,7 @@ LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion block, coo
   return blocks;
 }
 
+// Registers the functors of the enum Projection. kSame is Legion's own functor 0.
 void register_projections() {
   Runtime::preregister_projection_functor(kRow, new Coordinates(0, -1));
   Runtime::preregister_projection_functor(kColumn, new Coordinates(-1, 1));
@@ -158,6 +162,7 @@ RegionRequirement needs(LogicalPartition blocks, Projection projection, LogicalR
       .add_field(kValues);
 }
 
+// Each element depends only on its row and column, so a block can be filled anywhere.
 void fill(const PhysicalRegion& block, Name matrix) {
   const Elements<LEGION_WRITE_DISCARD> elements(block, kValues);
   for (PointInRectIterator<2> at(bounds_of(block)); at(); at++) {
@@ -236,6 +241,7 @@ std::int64_t count_wrong(const PhysicalRegion& a, coord_t n, std::int64_t times)
   for (coord_t i = bounds.lo[0]; i <= bounds.hi[0]; i += step) {
     for (coord_t k = 0; k < n; ++k) row[static_cast<std::size_t>(k)] = element(Name::kB, i, k);
     for (coord_t j = bounds.lo[1]; j <= bounds.hi[1]; j += step) {
+      // Compute the element with loops. The sums are exact, so the comparison is exact, too.
       double sum = 0;
       for (coord_t k = 0; k < n; ++k) {
         sum += row[static_cast<std::size_t>(k)] * element(Name::kC, k, j);

@@ -1,3 +1,6 @@
+// Reads parameters, registers tasks, makes regions and measures times for all programs in this
+// folder.
+
 #include "program.h"
 
 #include <algorithm>
@@ -66,6 +69,7 @@ LayoutConstraintID constraint(Order order) {
   return order == Order::kColumns ? columns : rows;
 }
 
+// Returns the registrar. The kind of the task tells Legion what the task may do.
 TaskVariantRegistrar registrar(TaskID id, const char* name, Processor::Kind processor, Kind kind) {
   TaskVariantRegistrar variant(id, name);
   variant.add_constraint(ProcessorConstraint(processor));
@@ -94,6 +98,7 @@ LogicalRegion make_region(Context context, Runtime* runtime, const Domain& space
   return region;
 }
 
+// Legion chooses the bounds of the pieces, which are numbered from 0.
 LogicalPartition cut_equal(Context context, Runtime* runtime, LogicalRegion region, coord_t parts,
                            const char* name) {
   const IndexPartition partition =
@@ -136,6 +141,7 @@ LogicalRegion make_times(Context context, Runtime* runtime, coord_t points, cons
                      {{kStart, "start", 8}, {kStop, "stop", 8}});
 }
 
+// The region of a task has a single point, which is its own.
 void set_time(const PhysicalRegion& times, FieldID field) {
   const Rect<1> point = times.get_bounds<1, coord_t>().bounds;
   Times<LEGION_READ_WRITE>(times, field)[point.lo] = Realm::Clock::current_time_in_nanoseconds();

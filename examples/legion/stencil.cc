@@ -131,6 +131,8 @@ struct Values {
 };
 
 template <PrivilegeMode mode>
+// Returns the field so that (0, 0) is the point `border` columns and rows behind the first stored
+// one.
 Values values(const PhysicalRegion& region, FieldID field, coord_t border) {
   using Accessor =
       FieldAccessor<mode, double, 2, coord_t, Realm::AffineAccessor<double, 2, coord_t>>;
@@ -260,6 +262,7 @@ std::int64_t check(const Task* task, const Regions& regions, Context, Runtime*) 
   const Point<2> lower = tile(task->index_point[0]) * square(config.edge);
   const Values input = values<LEGION_READ_ONLY>(regions[0], kInput, kRadius);
   const Values output = values<LEGION_READ_ONLY>(regions[0], kOutput, kRadius);
+  // All values are multiples of a small power of 2, so the expected values are exact.
   const auto times = static_cast<double>(kWarmUps + config.loops);
   std::int64_t wrong = 0;
   for (coord_t j = 0; j < config.edge; ++j) {
@@ -313,6 +316,7 @@ Data make_data(Context context, Runtime* runtime) {
         {{kInput, "input", 8}, {kInput1, "input1", 8}, {kOutput, "output", 8}});
   };
   const coord_t ntx = config.ntx(), nty = config.nty(), edge = config.edge;
+  // The stored points of a tile include its border, so the region is larger than the grid.
   Data data;
   data.points = make("points", ntx * (edge + 2 * kRadius), nty * (edge + 2 * kRadius));
   data.tiles = made_by(kMakePrivate, context, runtime, data.points, "private");
@@ -344,6 +348,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   };
   const RegionRequirement times = program::needs(data.times_of_tiles, data.times, LEGION_READ_WRITE,
                                                  {program::kStart, program::kStop});
+  // Tasks of an iteration depend on each other only through the strips and their own tile, which
+  // Legion finds out.
   const auto step = [&] {
     IndexTaskLauncher stencil = over_tiles(kStencil);
     stencil.add_region_requirement(
@@ -388,6 +394,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
 
 }  // namespace
 
+// Reads the parameters, registers the tasks under the names of the original program, and starts
+// Legion.
 int main(int argc, char** argv) {
   using program::Kind;
   if (!program::read_parameters(argc, argv,

@@ -16,6 +16,7 @@ class CircuitMapper final : public RegentMapper {
   std::string_view name() const override { return "circuit, by hand"; }
 
  private:
+  // Nodes at the ends of wires of several pieces are shared.
   bool is_shared(const RequirementView& requirement) const override {
     return is_called(requirement, "rp_shared") || is_called(requirement, "rp_ghost");
   }

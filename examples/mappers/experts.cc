@@ -6,6 +6,7 @@
 namespace groma::examples {
 
 std::unique_ptr<Mapper> expert_mapper(std::string_view benchmark, MapperSite site) {
+  // The three algorithms on a two-dimensional grid have the same mapping.
   constexpr std::pair<std::string_view, std::unique_ptr<Mapper> (*)(MapperSite)> kExperts[] = {
       {"circuit", circuit_mapper},  {"stencil", stencil_mapper}, {"pennant", pennant_mapper},
       {"cannon", two_level_mapper}, {"summa", two_level_mapper}, {"pumma", two_level_mapper},

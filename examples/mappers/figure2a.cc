@@ -15,6 +15,7 @@ std::optional<Processor> cyclic(const Machine& machine, const Point& ip, const P
 
 }  // namespace
 
+// The sentences describe the four kinds of decisions for messages and profiles.
 Figure2aMapper::Figure2aMapper(MapperSite site)
     : FormulaMapper(
           std::move(site),

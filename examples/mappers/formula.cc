@@ -192,6 +192,7 @@ void FormulaMapper::decide(const TaskView& task, std::size_t position,
   // An inner task does not access its data, so the data stays virtual.
   if (wish.is_virtual && requirement.privilege != Privilege::kReduce) return;
   const auto said = memories(requirement, task.current.kind);
+  // A named memory overrides the choice of the default mapper.
   if (!said.empty()) {
     wish.is_virtual = false;
     wish.candidate_count = 0;

@@ -1,3 +1,5 @@
+// Computes grids of processors that fit a launch, and the processor for a point on such a grid.
+
 #include "mappers/grid.h"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ Point greedy_split(std::int64_t n, const Point& space) {
     grid[d] = 1;
     left.push_back(static_cast<double>(space[d]));
   }
+  // The primes are in ascending order, so the largest comes first here.
   for (auto prime = primes.rbegin(); prime != primes.rend(); ++prime) {
     const auto most = std::max_element(left.begin(), left.end());
     *most /= static_cast<double>(*prime);

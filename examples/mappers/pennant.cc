@@ -25,6 +25,7 @@ class PennantMapper final : public RegentMapper {
   std::string_view name() const override { return "pennant, by hand"; }
 
  private:
+  // Points of the mesh that belong to several pieces are shared.
   bool is_shared(const RequirementView& requirement) const override {
     return is_called(requirement, "rp_all_shared_p") || is_called(requirement, "rp_all_ghost_p");
   }

@@ -31,6 +31,7 @@ class SolomonikMapper final : public MatrixMapper {
     if (task.name == "task_5") return layers;
     return places_tiles(task) ? cyclic : nullptr;
   }
+  // A leaf task runs where its parent runs, so that its data is already there.
   bool follows_parent(const TaskView& task) const override { return task.name == "task_4"; }
 };
 

@@ -15,6 +15,7 @@ std::optional<Processor> linearize_3d(const Machine& machine, const Point& ip, c
   return processor_modulo(machine, ProcKind::kGpu, linear, linear);
 }
 
+// The second coordinate does not count, so points that differ only in it share a GPU.
 std::optional<Processor> linearize_2d(const Machine& machine, const Point& ip, const Point&) {
   if (ip.dimensions() < 3) return std::nullopt;
   const std::int64_t linear = ip[0] * 2 + ip[2];

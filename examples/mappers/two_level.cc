@@ -31,9 +31,11 @@ class TwoLevelMapper final : public MatrixMapper {
   Formula formula_of(const TaskView& task, ProcKind) const override {
     if (task.name == "init_cublas") return linear_gpu;
     if (task.name == "task_7") return node_block;
+    // The tasks that fill and check the tiles run where the tiles are.
     const bool of_all = task.name == "taco_fill" || task.name == "taco_validate";
     return of_all || places_tiles(task) ? tile : nullptr;
   }
+  // A leaf task runs where its parent runs, so that its data is already there.
   bool follows_parent(const TaskView& task) const override { return task.name == "task_4"; }
 };
 

@@ -10,6 +10,7 @@
 // Measures how good a text is. Here it is a formula; a real evaluator runs a program.
 class LoopCost : public groma::tuning::Evaluator {
  public:
+  // The evaluator gives one value, in seconds, for one input.
   std::vector<std::string> inputs() const override { return {"loop"}; }
   std::string unit() const override { return "s"; }
 
@@ -36,6 +37,8 @@ class Doubling : public groma::tuning::Proposer {
  public:
   std::string_view name() const override { return "doubling"; }
 
+  // Returns one proposal. An empty list ends the search: nothing ran, or all four changes were
+  // tried in vain.
   std::vector<groma::tuning::Proposal> propose(groma::tuning::Round& round) override {
     if (round.history().best() == nullptr || turn_ == 4) return {};  // ends the search
     int threads = 0, block = 0;
@@ -56,10 +59,13 @@ class Doubling : public groma::tuning::Proposer {
   }
 
  private:
+  // The change to try: 0 and 1 are for the threads, 2 and 3 for the block. Even numbers double.
   int turn_ = 0;
   double best_ = 1e300;
 };
 
+// A search needs a problem, an evaluator and a proposer. This one asks no model, so two pointers
+// are null.
 int main() {
   groma::tuning::Problem problem;
   problem.start = "threads 1 block 8";

@@ -1,3 +1,5 @@
+// Measures texts in columns of a terminal, and cuts them to a number of columns.
+
 #include "groma/columns.h"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace groma {
 namespace {
 
-// Measures text in columns of a terminal. kWide are the characters that most terminals show two
+// kWide are the characters that most terminals show two
 // columns wide, and kNarrow those that they show without any width.
 constexpr CharacterRange kWide[] = {
     {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},   {0x4E00, 0xA4CF},  {0xA960, 0xA97F},

@@ -84,6 +84,7 @@ std::vector<std::string> names_of(int dimensions, bool common_only) {
     for (const Deal& deal : kDeals) {
       if (deal.common || !common_only) names.push_back(fmt::format("{}_{}", how, deal.name));
     }
+    // Equal blocks need numbers without gaps.
     if (is_dense(numbering)) names.push_back(fmt::format("{}_{}", how, kBlock));
   }
   if (dimensions >= 2) names.emplace_back(kGrid);
@@ -182,12 +183,14 @@ Function named_function(std::string_view name) { return {std::string(name), body
 Function grid_function(const GridShape& shape) {
   const std::size_t dimensions = shape.nodes.size();
   std::string how, body = "  ip = task.ipoint;\n";
+  // Only blocks need the extents of the launch.
   const bool blocks =
       std::find(shape.cyclic.begin(), shape.cyclic.end(), false) != shape.cyclic.end();
   if (blocks) body += "  is = task.ispace;\n";
   std::string outer, inner;
   for (std::size_t d = 0; d < dimensions; ++d) {
     how += shape.cyclic[d] ? 'c' : 'b';
+    // A dimension that is not cut has the only index 0.
     const std::int64_t nodes = shape.nodes[d], processors = shape.processors[d];
     const std::int64_t all = nodes * processors;
     const std::string at = fmt::format("p{}", d);
@@ -224,6 +227,7 @@ Function grid_function(const GridShape& shape) {
 // is the number that is dealt out to processors.
 Function line_function(const LineShape& shape) {
   std::string sum, name = "line";
+  // The name contains all weights, so that equal names mean equal functions.
   for (std::size_t d = 0; d < shape.weights.size(); ++d) {
     const std::int64_t weight = shape.weights[d];
     name += fmt::format("_{}", weight);

@@ -35,6 +35,8 @@ std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
       inside = true;
       break;
     }
+    // The edit lies outside of the texts that `first` wrote. Translate its range to the original
+    // text.
     if (inside) continue;
     after[passed].push_back(
         {{static_cast<std::uint32_t>(begin - shift), static_cast<std::uint32_t>(end - shift)},

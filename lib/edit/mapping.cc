@@ -59,6 +59,7 @@ Mapping::Mapping(const Source& source) : source_(source) {
   syntax::Tree tree = syntax::parse(source, ignored, /*keep_comments=*/true);
   comments_ = std::move(tree.comments);
   if (source.text().find("\r\n") != std::string_view::npos) line_end_ = "\r\n";
+  // `end` is the end of all items so far. An item that begins before it lies within another.
   std::uint32_t end = 0;
   for (const syntax::Statement& statement : tree.statements) {
     ProgramItem& item = items_.emplace_back();
@@ -82,6 +83,7 @@ Keys Mapping::keys() const {
   return keys;
 }
 
+// Functions and globals share one name space, so both are returned.
 Keys Mapping::definitions() const {
   Keys keys;
   for (const ProgramItem& item : items_) {
@@ -136,6 +138,7 @@ std::string Mapping::text_after(const std::vector<Edit>& edits) const {
 // lines, it is the whole lines; one of the empty lines before and behind them is removed, too.
 Range Mapping::range_to_remove(Range range) const {
   const std::string_view text = source_.text();
+  // Include the white space around the items up to the line ends.
   std::size_t begin = range.begin, end = range.end;
   while (begin > 0 && is_blank(text[begin - 1])) --begin;
   while (end < text.size() && is_blank(text[end])) ++end;
@@ -252,6 +255,7 @@ Mapping::SetResult Mapping::set(Statement statement, const Function* function,
   const std::string_view text = source_.text();
   const std::uint32_t first = items_.empty() ? static_cast<std::uint32_t>(text.size())
                                              : with_comments_above(items_.front().range.begin);
+  // The first statement with a key decides, so only the first one is replaced.
   const std::string key = statement.key();
   const auto found = std::find_if(items_.begin(), items_.end(), [&](const ProgramItem& item) {
     return item.is_separate && item.statement && item.key == key;

@@ -207,6 +207,7 @@ std::string Statement::str() const {
     case MappingStatement::kTaskSteal:
       add(syntax::spelling(steal));
       break;
+    // These two statements have nothing after their heads.
     case MappingStatement::kCollectMemory:
     case MappingStatement::kControlReplicate:
       break;

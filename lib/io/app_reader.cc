@@ -192,6 +192,8 @@ AppSize AppReader::read_size(const JsonPlace& place) {
   size.reason = text_or(place, keys::kReason, {});
   const auto values = json_.required(place, keys::kValues);
   if (!values) return size;
+  // The keys of the values are the parameters of this application, so they are not checked against
+  // a fixed list.
   const JsonValue::Object* members = values->value->object();
   if (members == nullptr) {
     json_.is_object(*values, {});  // reports that the values are not an object

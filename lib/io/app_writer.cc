@@ -66,6 +66,7 @@ std::vector<std::string> formula_texts(const Formulas& formulas) {
   return each(formulas, formula_text);
 }
 
+// Returns each text as a JSON string.
 std::vector<std::string> strings(const std::vector<std::string>& texts) {
   return each(texts, [](const std::string& text) { return json_string(text); });
 }

@@ -50,6 +50,7 @@ class Builder : public nlohmann::json_sax<json> {
   JsonValue take() { return std::move(root_); }
   const Error& error() const { return *error_; }
 
+  // The parser calls one of the next functions for each value. `false` ends the parsing.
   bool null() override { return add({nullptr}); }
   bool boolean(bool value) override { return add({value}); }
   bool number_integer(std::int64_t value) override { return add({value}); }
@@ -307,6 +308,7 @@ std::string_view JsonReader::existing(const JsonPlace& place, std::string_view p
   while (end < pointer.size()) {
     const std::size_t next = std::min(pointer.find('/', end + 1), pointer.size());
     const std::string_view step = pointer.substr(end + 1, next - end - 1);
+    // A step of the pointer is an index in an array, and a key in an object.
     if (const JsonValue::Array* array = value->array()) {
       std::size_t index = array->size();
       std::from_chars(step.data(), step.data() + step.size(), index);

@@ -89,6 +89,7 @@ std::int64_t device_bytes(hwloc_obj_t device) {
 // these counts is right. The memory is that of the smallest GPU.
 void find_gpus(hwloc_topology_t topology, Found* found) {
   found->gpus = count_pci_gpus(topology);
+  // hwloc has a plugin for each backend, and each may miss some GPUs.
   for (const std::string_view backend : {"CUDA", "NVML", "OpenCL"}) {
     std::int64_t gpus = 0;
     hwloc_obj_t device = nullptr;

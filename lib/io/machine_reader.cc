@@ -161,6 +161,8 @@ Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Ch
   Channel channel{
       std::string(keys::kScopeNames[static_cast<std::size_t>(scope)]), from, to, scope, 1, 0, 0};
   if (json_.failed_since(before)) return channel;
+  // A preset may have several channels between two memories, such as one within the node and one
+  // between nodes. So the scope must agree, too.
   for (const Channel& known : defaults) {
     const bool joins =
         (known.from == from && known.to == to) || (known.from == to && known.to == from);

@@ -174,6 +174,7 @@ bool Machine::can_address(std::int64_t node, ProcKind kind, MemKind memory) cons
 std::optional<Memory> Machine::memory_of(const Processor& processor, MemKind kind) const {
   if (!can_address(processor.node, processor.kind, kind)) return std::nullopt;
   const NodeType& type = node(processor.node);
+  // Processor i of n uses memory i * count / n (MemoryGroup).
   const std::int64_t count = type.find(kind)->count, sharing = type.find(processor.kind)->count;
   return Memory{kind, processor.node, processor.index * count / sharing};
 }

@@ -220,6 +220,7 @@ Affinity make_affinity(const NodeFigures& figures, const NodeType& node, ProcKin
   return {processor, memory, spread_bandwidth(figures, local), spread_latency(figures)};
 }
 
+// Every group of processors gets an affinity to every memory that it can address.
 std::vector<Affinity> make_affinities(const NodeFigures& figures, const NodeType& node) {
   std::vector<Affinity> affinities;
   for (const ProcessorGroup& group : node.processors) {

@@ -13,6 +13,7 @@ constexpr std::int64_t kMostMib = std::int64_t{1} << 24;  // 16 TiB
 constexpr Parameter processors(std::string_view name, std::string_view meaning, ProcKind kind) {
   return {name, meaning, kind, std::nullopt, 0, kMaxProcessorsPerNode};
 }
+// Returns a parameter that sets the size of one memory in MiB.
 constexpr Parameter memory(std::string_view name, std::string_view meaning, MemKind kind) {
   // A node always has SYSMEM and a GPU always has FBMEM, like in Realm. Other memories may have
   // size 0.
@@ -20,6 +21,7 @@ constexpr Parameter memory(std::string_view name, std::string_view meaning, MemK
   return {name, meaning, std::nullopt, kind, always ? 1 : 0, kMostMib};
 }
 
+// The parameters in the order in which lists and machine lines show them.
 constexpr Parameter kParameters[] = {
     {kNodes, "nodes", std::nullopt, std::nullopt, 1, kMaxNodes},
     processors("gpu", "GPU processors in each node", ProcKind::kGpu),

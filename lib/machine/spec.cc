@@ -111,6 +111,7 @@ Result<Spec> read_spec(std::string_view text) {
   Spec spec;
   spec.values.resize(parameters().size());
   const std::size_t colon = text.find(':');
+  // A colon always follows the name of a preset.
   const bool inline_form = colon == std::string_view::npos && text.find('=') != text.npos;
   spec.named = !inline_form;
   if (inline_form) {

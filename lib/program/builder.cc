@@ -46,6 +46,7 @@ void Builder::function(FunctionId id) {
 void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
   made.parameters = {static_cast<std::uint32_t>(context_.data.parameters.size()), def.params.count};
   for (const syntax::Param& param : Tree::slice(context_.tree.params, def.params)) {
+    // The types in the order of syntax::ParamType.
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
     if (const Local* known = context_.scope.find(param.name.id)) {
@@ -140,6 +141,7 @@ void Builder::top_assign(const syntax::AssignStatement& node, std::uint32_t inde
   action.range = range;
   context_.data.top.push_back(action);
   context_.data.top_slots = std::max(context_.data.top_slots, context_.scope.slots());
+  // Later expressions of the top level may read this global.
   context_.current_global = index + 1;
 }
 

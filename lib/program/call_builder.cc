@@ -29,6 +29,7 @@ CodeId CallBuilder::no_member(CodeId base, std::string_view spelled, Range focus
   const Type type = context_.type_of(base);
   Diagnostic& diagnostic =
       context_.report(DiagId::kUnknownMember, focus, {owner_words(base), std::string(spelled)});
+  // Suggest a similar member, otherwise list all members of the type.
   const auto names = names_after_dot(type);
   if (!suggest(diagnostic, spelled, names, focus) && !names.empty()) {
     diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
@@ -61,6 +62,7 @@ CodeId CallBuilder::member(const Expr& expr) {
     context_.note_read(*found == Member::kParent ? &Function::single_only : &Function::index_only,
                        read);
   }
+  // The name of the task can be read in any function.
   if (*found == Member::kName && context_.function != nullptr) context_.function->reads_name = true;
   Code code;
   code.op = Op::kMember;
@@ -144,6 +146,7 @@ CodeId CallBuilder::call_function(const Expr& expr, FunctionId id) {
        count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
+    // The types can be compared only if no spliced tuple shifts the arguments.
     const CodeId argument = context_.data.lists[args.list.begin + i];
     const Type wanted = kTypes[static_cast<std::size_t>(params[i].type)];
     if (context_.fits(argument, wanted)) continue;
@@ -202,6 +205,7 @@ CodeId CallBuilder::call_method(const Expr& expr, const Expr& callee) {
        count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
     check_type(context_.data.lists[args.list.begin + i], spelled, type_of(info.parameters[i].type));
   }
+  // The only option, `halo`, is a tuple.
   if (args.option != kNoCode) check_type(args.option, info.option, Type::kTuple);
   if (*method == Method::kProcessor && type != Type::kParent) {
     context_.note_read(&Function::single_only, {true, Member::kParent, true, focus});

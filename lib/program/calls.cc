@@ -77,6 +77,8 @@ class Search {
         finish(caller);
         continue;
       }
+      // A callee on the stack closes a cycle. A callee that is done only tells how deep its calls
+      // go.
       const Call& call = calls_[caller][frame.next_call++];
       if (state_[call.callee] == State::kOpen) {
         report_recursion(call);
@@ -96,6 +98,7 @@ class Search {
     result_.order.push_back(function);
     stack_.pop_back();
     if (!stack_.empty()) deepen(stack_.back().function, function);
+    // Functions that call this one are deeper still, and are not reported.
     if (depth_[function] == kMaxCallDepth + 1) {
       const syntax::Name& name = definitions_.defs[function]->name;
       diags_.report(DiagId::kCallsTooDeep, name.range, kMaxCallDepth, text(function))

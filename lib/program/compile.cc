@@ -91,6 +91,7 @@ class Compiler {
       return;
     }
     if (implied(kind, index)) return;
+    // The name is taken. The message says by what, and where.
     const bool function = symbol.kind == Symbol::Kind::kFunction;
     const Range first =
         function ? data_->functions[symbol.index].name_range : data_->globals[symbol.index].range;
@@ -133,6 +134,7 @@ class Compiler {
         diags_.report(DiagId::kShadowedStatement, range, what())
             .note(known->statement == origin_ ? "by the same statement" : "by this statement",
                   first);
+    // A common expectation is that two Layout statements are combined.
     if (row.key.table == TableId::kLayout) {
       diagnostic.help("`Layout` statements are not put together: write all words in the first");
     }
@@ -378,6 +380,7 @@ class Compiler {
     const Symbol symbol = definitions_.symbols[node.function.id];
     const std::string_view name = text(node.function.id);
     if (symbol.kind != Symbol::Kind::kFunction) {
+      // A global that only a damaged statement defines may be a function in fact.
       const bool global = symbol.kind == Symbol::Kind::kGlobal;
       if (diags_.full() || (global && data_->globals[symbol.index].implied)) return std::nullopt;
       Diagnostic& diagnostic = diags_.report(DiagId::kUnknownFunction, node.function.range, name);
@@ -391,6 +394,7 @@ class Compiler {
     }
     // A mapping function takes the task as its only parameter.
     const Function& function = data_->functions[symbol.index];
+    // A broken function was reported already, so its use is not reported again.
     if (function.broken) return symbol.index;
     const List parameters = function.parameters;
     const ParamType type =

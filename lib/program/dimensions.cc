@@ -237,6 +237,7 @@ Known DimensionCheck::visit(CodeId id) {
       visit(node.a);
       visit(node.b);
       return {};
+    // The right side of `&&` and `||` may not be evaluated.
     case Op::kAnd:
     case Op::kOr:
       visit(node.a);
@@ -438,6 +439,7 @@ std::vector<bool> DimensionCheck::certainly_run() const {
     certain[function] = true;
     open.push_back(function);
   };
+  // The code of the top level runs whenever the program is bound.
   add(top_level());
   for (const Row& row : data_.rows) {
     const bool map = row.key.table == TableId::kIndexMap || row.key.table == TableId::kSingleMap;

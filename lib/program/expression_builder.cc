@@ -210,6 +210,7 @@ CodeId ExpressionBuilder::comprehension(const Expr& expr) {
     context_.mismatch(context_.range_of(range), "`tuple(... for ... in ...)`",
                       "a tuple to go through", context_.type_of(range));
   }
+  // The range is built before, so it cannot refer to the variable.
   const std::uint32_t slot = context_.scope.push(expr.c, Type::kAny);
   const CodeId item = build(expr.a);
   // The variable's scope ends here. An expression cannot assign, so nothing else needs to be
@@ -323,6 +324,7 @@ CodeId ExpressionBuilder::conditional(const Expr& expr) {
   // A branch that a literal condition excludes is never evaluated, so mistakes in it do not matter.
   if (condition.kind == ExprKind::kBool) return build(condition.a != 0 ? expr.b : expr.c);
   const CodeId test = build(expr.a);
+  // Mistakes in a branch are warnings, because the branch may never be taken.
   ++context_.branches;
   const CodeId yes = build(expr.b);
   const CodeId no = build(expr.c);
@@ -397,6 +399,7 @@ CodeId ExpressionBuilder::slice(const Expr& expr) {
                         context_.type_of(ends[i]));
     }
   }
+  // The original language also accepts `t[1:0]`, but with another result.
   if (expr.b != kNoExpr) {
     const Expr& end = context_.expr_of(context_.bare(expr.b));
     if (end.kind == ExprKind::kInt && end.value() == 0) {

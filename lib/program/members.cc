@@ -70,6 +70,7 @@ std::vector<std::string_view> names_after_dot(Type type) {
   return names;
 }
 
+// Extents, points and corners are tuples.
 Type type_of(Member member) {
   switch (member) {
     case Member::kVolume:

@@ -29,6 +29,7 @@ Origin origin_of(const Row& row) { return {row.statement}; }
 template <typename Use>
 void for_region_keys(const program::Data& data, std::string_view task, const RegionNames& region,
                      const Use& one_key) {
+  // Tries the keys that name the region of the task, by position and by names.
   const auto exact_region = [&](NameId task_id) {
     if (region.position >= 0 && region.position < 0x80000000) {
       const auto position = static_cast<std::uint32_t>(region.position);
@@ -207,6 +208,7 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
   const program::Data& data = *data_;
   const auto table = static_cast<TableId>(query.statement);
   std::vector<Match> found;
+  // Without a limit, a long program of equal statements would make every query slow.
   std::size_t shadowed = 0;
   // A statement may have several matching rows, and is listed once.
   const auto add = [&](const Row& row, bool is_shadowed) {

@@ -1,3 +1,5 @@
+// Writes the signatures of methods for help texts.
+
 #include "syntax/methods.h"
 
 namespace groma::syntax {
