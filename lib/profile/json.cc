@@ -139,7 +139,6 @@ class JsonWriter {
       measured = profile_.path_within(words_.measured);
       json["measured"] = words_.measured;
     }
-    // `measured` has one time for each cause, in the same order.
     std::size_t number = 0;
     json["causes"] = list(profile_.path_causes, [&](const Profile::PathCause& cause) {
       Json one = {{"doing", name_of(cause.doing)},

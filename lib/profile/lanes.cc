@@ -123,7 +123,6 @@ class LaneMaker {
             Lane::Kind::kLink, link.node, l, [&] { return name_of(link); }, span);
       }
     }
-    // Without a known link, only the target memory says where the copy took place.
     if (has_link || !within(event.where, record_.memories)) return;
     const auto& memory = record_.memories[static_cast<std::size_t>(event.where)];
     // Copies within a memory and copies into it have different rows.

@@ -368,7 +368,6 @@ class Page {
 
   // Draws the bytes in a memory over time as an SVG path of steps. The peak fills the height.
   void picture(const RunRecord::Memory& memory, const std::vector<MemoryLevel>& levels) {
-    // The picture has 1000 x 100 units, whatever its size on the screen is.
     put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
         escaped(name_of(memory)));
@@ -432,7 +431,6 @@ class Page {
     text_ += "\"?\"],\"lanes\":[";
     path_lane();
     for (const Lane& lane : all.lanes) {
-      // Spans are written as gaps and lengths, which are short numbers.
       put(",\n{{\"name\":{},\"spans\":[", script_json(lane.name));
       RunTime at = 0;
       // Begins are written as gaps since the previous span, which keeps the numbers short.

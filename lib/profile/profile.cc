@@ -340,7 +340,6 @@ class ProfileMaker {
       add(sum.time, time);
       segment.cause = static_cast<std::int32_t>(found->second);
     }
-    // The causes were numbered as they were found. Give the segments the indices after sorting.
     const std::vector<std::int32_t> places = order_causes();
     for (Profile::Segment& segment : profile_.path) segment.cause = at(places, segment.cause);
   }
@@ -370,7 +369,6 @@ class ProfileMaker {
                      [](const auto& a, const auto& b) { return a.time > b.time; });
     std::stable_sort(profile_.flows.begin(), profile_.flows.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-    // sum_path() refers to moves by their final index, so they are sorted before.
     order_moves();
     sum_path();
     list_processors();

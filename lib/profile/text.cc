@@ -164,7 +164,6 @@ class TextWriter {
                        cut(words_of(profile_, cause), kColumns - kIndent)));
       if (cause.doing == Profile::Doing::kRuntime) continue;
       std::string why(words_of(cause.reason));
-      // A move has the statement that placed its data.
       if (cause.move >= 0) {
         const auto& move = profile_.moves[static_cast<std::size_t>(cause.move)];
         why = with_statement(why, move.statement);

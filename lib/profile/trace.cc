@@ -111,7 +111,6 @@ class TraceWriter {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(span.event)];
     const bool task = one.kind == RunRecord::Event::Kind::kTask;
     const std::string begin = micros(span.begin), length = micros(span.end - span.begin);
-    // A task also names its point, if it belongs to an index launch.
     if (task) {
       event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},)"
             R"("args":{{"event":{}{}}}}})",
