@@ -54,7 +54,7 @@ struct LayoutDecision {
   LayoutAspects named;
   Origin origin;
 };
-struct FunctionDecision {
+struct MappingFunctionDecision {
   FunctionId function;
   Origin origin;
 };
@@ -126,10 +126,10 @@ class Program {
                                        ProcKind kind, MemKind memory) const;
   // Return the function of the IndexTaskMap (SingleTaskMap) statement for this name, otherwise of
   // the one for the kind (if known), otherwise of the one for `*`.
-  std::optional<FunctionDecision> index_function(std::string_view task,
-                                                 std::optional<ProcKind> kind) const;
-  std::optional<FunctionDecision> single_function(std::string_view task,
-                                                  std::optional<ProcKind> kind) const;
+  std::optional<MappingFunctionDecision> index_function(std::string_view task,
+                                                        std::optional<ProcKind> kind) const;
+  std::optional<MappingFunctionDecision> single_function(std::string_view task,
+                                                         std::optional<ProcKind> kind) const;
   // Returns the limit of the InstanceLimit statement for this name and kind, otherwise for this
   // name, otherwise for `*` and the kind, otherwise for `*`. A limit of 0 means no limit.
   std::optional<LimitDecision> instance_limit(std::string_view task, ProcKind kind) const;

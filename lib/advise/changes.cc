@@ -1,5 +1,5 @@
-// The class Editor, which turns statements into edits of the program, and faster_changes(), which
-// proposes changes for the parts of a run that take the most time.
+// The class ProgramEditor, which turns statements into edits of the program, and faster_changes(),
+// which proposes changes for the parts of a run that take the most time.
 #include "advise/changes.h"
 
 #include <fmt/format.h>
@@ -43,20 +43,22 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------ Editor
+// ------------------------------------------------------------------------------------------
+// ProgramEditor
 
-std::string Editor::line_of(std::uint32_t offset) const {
+std::string ProgramEditor::line_of(std::uint32_t offset) const {
   return fmt::format("line {}", program_.source().position(offset).line);
 }
 
 // Adds a change. It is not certain (Fix::sure), because only a run can tell whether it helps.
-void Editor::add(const std::string& title, std::string about, std::vector<Edit> edits) {
+void ProgramEditor::add(const std::string& title, std::string about, std::vector<Edit> edits) {
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
 // Adds a change that sets a statement. Its title says what is replaced or added, and at which line.
 // Nothing is added if the program has the statement already.
-void Editor::set(const edit::Statement& statement, const edit::Function* function, ProcKind kind) {
+void ProgramEditor::set(const edit::Statement& statement, const edit::Function* function,
+                        ProcKind kind) {
   auto setting = mapping_.set(statement, function, kind);
   if (setting.edits.empty()) return;
   const std::string written = setting.statement.str();
@@ -77,7 +79,7 @@ void Editor::set(const edit::Statement& statement, const edit::Function* functio
 // Adds each of these changes alone, then all of them together if there are at least two. A null
 // statement means that the statement is removed. A statement with a comment inside stays as it is,
 // because the edit would lose the comment.
-void Editor::change(const edit::Mapping::Changes& changes) {
+void ProgramEditor::change(const edit::Mapping::Changes& changes) {
   const std::size_t first = changes_.size();
   edit::Mapping::Changes made;
   for (const auto& [index, statement] : changes) {
@@ -102,7 +104,7 @@ void Editor::change(const edit::Mapping::Changes& changes) {
 }
 
 // Removes each of the first kRemoved statements of this kind in a separate change.
-void Editor::remove(MappingStatement statement) {
+void ProgramEditor::remove(MappingStatement statement) {
   std::set<std::uint32_t> done;
   for (const program::Row& row : program_.data().rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
@@ -112,7 +114,7 @@ void Editor::remove(MappingStatement statement) {
 }
 
 // The begin of the range is the key of the change.
-void Editor::edit(Range range, const std::string& text) {
+void ProgramEditor::edit(Range range, const std::string& text) {
   add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
                   program_.source().text(range)),
       fmt::format("{}", range.begin), {{range, text}});
@@ -158,7 +160,7 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
 
 // Proposes the common functions for the task's launches. If the launches differ in their number of
 // dimensions, the functions suit the smallest number.
-void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Editor& editor) {
+void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, ProgramEditor& editor) {
   const app::Task& of = subject.app.tasks[task];
   const auto name = syntax::written_name(of.name);
   if (!name) return;
@@ -454,7 +456,7 @@ class Faster {
   const ChangeInput& subject_;
   const RunRecord& record_;
   Weights weights_;
-  Editor editor_;
+  ProgramEditor editor_;
 };
 
 }  // namespace

@@ -30,9 +30,9 @@ struct Change {
 };
 
 // Collects changes of a program. A statement with a comment inside it is not changed.
-class Editor {
+class ProgramEditor {
  public:
-  explicit Editor(const Program& program) : program_(program), mapping_(program.source()) {}
+  explicit ProgramEditor(const Program& program) : program_(program), mapping_(program.source()) {}
 
   // These functions return the statement of an origin. If the origin is not a mapping statement,
   // find() returns null, and statement() must not be called.
@@ -84,7 +84,7 @@ std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& tas
 std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind);
 // Adds changes that give the task's launches another mapping function (IndexTaskMap or
 // SingleTaskMap statements).
-void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Editor& editor);
+void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, ProgramEditor& editor);
 
 // These functions return the candidates, the most promising first. `measured` is the name of the
 // measured phase.

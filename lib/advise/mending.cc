@@ -240,7 +240,7 @@ class Mending {
 
   const ChangeInput& subject_;
   const Refusal& refusal_;
-  Editor editor_;
+  ProgramEditor editor_;
 };
 
 }  // namespace

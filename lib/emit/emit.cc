@@ -163,7 +163,7 @@ std::string mapping_struct(const Functions& functions, const std::string& decide
   }
   text += decided;
   if (values)
-    text += functions.globals() + "  const Machine& machine_;\n";
+    text += functions.global_declarations() + "  const Machine& machine_;\n";
   else
     text.pop_back();  // Removes the blank line after the last function.
   return text + "};\n";

@@ -74,7 +74,7 @@ std::string Functions::constructor_statements() const {
   return text;
 }
 
-std::string Functions::globals() const {
+std::string Functions::global_declarations() const {
   std::string text;
   for (const TopStatement& each : top_) {
     if (each.global == nullptr || !each.kept()) continue;

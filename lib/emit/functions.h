@@ -24,7 +24,7 @@ class Functions {
   // Machines that nothing reads are left out, so call it last.
   std::string constructor_statements() const;
   // Returns the declarations of globals. Machines that nothing reads are left out, so call it last.
-  std::string globals() const;
+  std::string global_declarations() const;
 
   // A function of the program that places a task, as the decisions call it.
   struct MappingFunction {

@@ -69,7 +69,7 @@ class Evaluation {
   std::string where() const;
 
  private:
-  struct Frame {
+  struct FunctionFrame {
     FunctionId function;
     std::vector<Value> slots;
   };
@@ -79,7 +79,7 @@ class Evaluation {
   Diagnostics* diags_ = nullptr;
   const TaskPoint* task_ = nullptr;
   FunctionId mapping_function_ = 0;
-  std::vector<Frame> frames_;
+  std::vector<FunctionFrame> frames_;
   std::int64_t steps_ = 0, max_steps_ = kMaxSteps, all_steps_ = 0;
   bool failed_ = false;
   Diagnostic dropped_;

@@ -216,7 +216,7 @@ class Explainer {
   // Returns an example for a single task: the processor on which it runs if its parent runs on the
   // first processor of the parent's kind.
   std::optional<Processor> place_single(const TaskView& view, const app::LaunchUse& use,
-                                        const FunctionDecision& function, ProcKind kind) {
+                                        const MappingFunctionDecision& function, ProcKind kind) {
     TaskPoint point;
     point.name = view.name;
     point.processor = point.parent = view.current;

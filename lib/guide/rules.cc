@@ -133,8 +133,8 @@ std::string pattern_of_diagnostic(const std::string& id, const std::string& says
 // Reads the rules of one text. Keeps only the first error.
 class RuleReader {
  public:
-  // Appends the rules to `set`. If `own` is true, the rules must match their own examples and refer
-  // only to their own groups.
+  // Appends the guide's rules in the text to `set`. If `own` is true, each rule must match its own
+  // examples, and its texts may refer only to the groups of its own regular expression.
   RuleReader(const Source& source, bool own, RuleSet* set)
       : source_(source), own_(own), set_(set) {}
 

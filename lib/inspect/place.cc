@@ -95,7 +95,7 @@ class Decider {
 
   // Returns the function for a single task if the query gives a parent, otherwise that for an index
   // launch.
-  std::optional<FunctionDecision> lookup(std::optional<ProcKind> kind) const {
+  std::optional<MappingFunctionDecision> lookup(std::optional<ProcKind> kind) const {
     return query_.parent ? program_.single_function(query_.task, kind)
                          : program_.index_function(query_.task, kind);
   }
@@ -103,8 +103,8 @@ class Decider {
   // Returns the function for the task. Without a kind, the function must be the same for all kinds.
   // If there is no function or if there are several, reports an error that says what the user can
   // ask instead.
-  std::optional<FunctionDecision> bound_function(std::optional<ProcKind> kind) {
-    std::optional<FunctionDecision> found = lookup(kind);
+  std::optional<MappingFunctionDecision> bound_function(std::optional<ProcKind> kind) {
+    std::optional<MappingFunctionDecision> found = lookup(kind);
     bool several = false;
     for (std::size_t k = 0; k < kProcKindCount && !kind; ++k) {
       if (!machine_.has(static_cast<ProcKind>(k))) continue;

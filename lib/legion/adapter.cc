@@ -73,7 +73,7 @@ void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const 
 // run. Each process sees its own launches. Only the first process, which runs the top-level task,
 // reports unknown names, from what it saw itself.
 
-void Registration::enter() {
+void Registration::mapper_begins() {
   const std::lock_guard lock(mutex_);
   ++adapters_;
 }
@@ -87,7 +87,7 @@ void Registration::note_launched(std::string_view task) {
 // Adds the names that one adapter saw. The last adapter also clears the requests for instances and
 // reports the unknown names, unless the mapping is below that of `groma run --map`, which sees the
 // same tasks.
-void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
+void Registration::mapper_ends(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
   names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
@@ -119,9 +119,9 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
   if (const auto* of_program = dynamic_cast<const ProgramMapper*>(mapper_.get())) {
     program_ = &of_program->program();
   }
-  registration_->enter();
+  registration_->mapper_begins();
 }
-Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
+Adapter::~Adapter() { registration_->mapper_ends(*mapper_, views_.names()); }
 
 // Converts Legion's processor to Groma's. Mappings cannot name utility processors, so such a
 // processor becomes the processor of the adapter itself.

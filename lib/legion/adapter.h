@@ -55,8 +55,8 @@ struct Registration {
   // Called when an adapter starts, and when an adapter ends with the names it saw. After the last
   // adapter, the log reports names in the program of `mapper` (if the mapper has a program) that
   // did not occur in the run.
-  void enter();
-  void leave(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
+  void mapper_begins();
+  void mapper_ends(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
   // Notes a launched task that no statement names. Its name is a candidate when a statement's name
   // is misspelt.
   void note_launched(std::string_view task);

@@ -105,9 +105,9 @@ class Logged final : public Above {
  public:
   Logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file)
       : Above(own), file_(std::move(file)) {
-    file_->enter();
+    file_->mapper_begins();
   }
-  ~Logged() override { file_->leave(); }
+  ~Logged() override { file_->mapper_ends(); }
 
   // The line also tells whether the task could be replicated, so that explain_log can suggest it.
   void select_task_options(MapperContext context, const Legion::Task& task,
@@ -272,14 +272,14 @@ Result<std::shared_ptr<MapperLogFile>> MapperLogFile::make(const std::string& pa
 
 MapperLogFile::~MapperLogFile() { std::fclose(file_); }
 
-void MapperLogFile::enter() {
+void MapperLogFile::mapper_begins() {
   const std::lock_guard lock(mutex_);
   ++writers_;
 }
 
 // The last writer ends the log. The line "RUN ends" is written only once, even if more mappers come
 // and go later.
-void MapperLogFile::leave() {
+void MapperLogFile::mapper_ends() {
   {
     const std::lock_guard lock(mutex_);
     if (--writers_ > 0 || std::exchange(ended_, true)) return;

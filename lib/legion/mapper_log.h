@@ -30,9 +30,9 @@ class MapperLogFile {
   MapperLogFile(const MapperLogFile&) = delete;
   MapperLogFile& operator=(const MapperLogFile&) = delete;
 
-  void enter();
+  void mapper_begins();
   // When the last writer has left, the end of the run is noted and everything is on disk.
-  void leave();
+  void mapper_ends();
   // Writes complete lines. The lines of one call stay together.
   void write(const std::string& lines);
   // Returns true if the task has a replicable variant for this processor kind. Legion is asked only

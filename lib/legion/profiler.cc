@@ -86,9 +86,9 @@ class Profiler final : public Above {
  public:
   Profiler(LegionMapper* own, std::shared_ptr<RunWatch> watch)
       : Above(own), watch_(std::move(watch)) {
-    watch_->enter();
+    watch_->mapper_begins();
   }
-  ~Profiler() override { watch_->leave(); }
+  ~Profiler() override { watch_->mapper_ends(); }
 
   // Tasks that a trace replays would not be measured, so nothing is traced (`memoize`).
   void select_task_options(MapperContext context, const Legion::Task& task,
@@ -252,13 +252,13 @@ RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
   held_bytes_.resize(record_.memories.size());
 }
 
-void RunWatch::enter() {
+void RunWatch::mapper_begins() {
   const std::lock_guard lock(mutex_);
   ++profilers_;
 }
 
 // The last profiler writes the record. The file is written without the lock.
-void RunWatch::leave() {
+void RunWatch::mapper_ends() {
   std::string text;
   {
     const std::lock_guard lock(mutex_);

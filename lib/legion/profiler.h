@@ -27,8 +27,8 @@ class RunWatch {
   // Writes a RunRecord to `file` when the last profiler has left (profile/record_text.h).
   RunWatch(std::string file, std::shared_ptr<const MachineMap> machine);
 
-  void enter();
-  void leave();
+  void mapper_begins();
+  void mapper_ends();
 
   // Notes which statement decided where data goes (Registration::heard).
   void heard(Legion::UniqueID task, std::size_t requirement, Origin origin);

@@ -28,9 +28,9 @@ class Recorder final : public Above {
         is_programs_own_(is_programs_own),
         instances_(std::move(instances)),
         own_order_(own_order) {
-    events_->enter();
+    events_->mapper_begins();
   }
-  ~Recorder() override { events_->leave(); }
+  ~Recorder() override { events_->mapper_ends(); }
 
   // Notes the launch before the program's mapper answers. The time that this mapper and Legion take
   // counts as their cost, and the recorder's own work does not.

@@ -25,14 +25,14 @@ constexpr const char* kProgramsBefore = "Legion programs that ended before the l
 
 }  // namespace
 
-void RunEvents::enter() {
+void RunEvents::mapper_begins() {
   const std::lock_guard lock(mutex_);
   ++recorders_;
 }
 
 // The last recorder writes the file. The lock is not held, since other threads may still note
 // something.
-void RunEvents::leave() {
+void RunEvents::mapper_ends() {
   {
     const std::lock_guard lock(mutex_);
     if (--recorders_ > 0) return;

@@ -33,8 +33,8 @@ class RunEvents {
   RunEvents(std::string file, std::shared_ptr<const MachineMap> machine)
       : file_(std::move(file)), machine_(std::move(machine)) {}
 
-  void enter();
-  void leave();
+  void mapper_begins();
+  void mapper_ends();
 
   // Events that do not depend on the launches of the run.
   TaskEvents& tasks() { return tasks_; }

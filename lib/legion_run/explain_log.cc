@@ -329,7 +329,7 @@ class LogJudge {
   // Compares the processor of each point task with the one that its mapping function gives. Only
   // possible if the log lists the whole machine and the domain of the launch is known.
   void judge_points() {
-    std::vector<std::optional<FunctionDecision>> functions;
+    std::vector<std::optional<MappingFunctionDecision>> functions;
     bool any = false;
     for (const MapperLog::Task& task : log_.tasks) {
       functions.push_back(task.is_index ? program_.index_function(task.name, task.kind)

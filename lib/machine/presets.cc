@@ -96,7 +96,8 @@ struct PresetList {
   std::vector<Preset> presets;
 };
 
-// Builds the list of one preset. Its texts are appended to `texts`.
+// Builds the public description of one machine preset. Appends the texts to which its string views
+// point to `texts`.
 Preset make_preset(const PresetEntry& entry, std::deque<std::string>* texts) {
   Preset preset{entry.name, entry.summary, preset_parameters(entry.figures), {}};
   for (const FigureLine& line : kLines) {

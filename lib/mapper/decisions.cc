@@ -141,8 +141,8 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
 }
 
 // A statement about a kind of processor counts only if `kind` is known.
-std::optional<FunctionDecision> decide_function(const Program& program, const TaskView& task,
-                                                std::optional<ProcKind> kind) {
+std::optional<MappingFunctionDecision> decide_function(const Program& program, const TaskView& task,
+                                                       std::optional<ProcKind> kind) {
   return task.is_index ? program.index_function(task.name, kind)
                        : program.single_function(task.name, kind);
 }

@@ -33,8 +33,8 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
                                    const DefaultSettings& settings);
 
 // Returns the decision of IndexTaskMap for an index launch, of SingleTaskMap for a single task.
-std::optional<FunctionDecision> decide_function(const Program& program, const TaskView& task,
-                                                std::optional<ProcKind> kind);
+std::optional<MappingFunctionDecision> decide_function(const Program& program, const TaskView& task,
+                                                       std::optional<ProcKind> kind);
 
 // The decision of ControlReplicate. decide_replication returns nullopt if the default mapper
 // decides, that is, if the program has no such statement. `kind` is the processor kind on which the

@@ -93,7 +93,7 @@ struct TaskFacts {
   // The number of variants when the facts were made. A runtime may register more while it runs.
   std::size_t variant_count = 0;
   std::optional<KindDecision> kind;
-  std::optional<FunctionDecision> function;
+  std::optional<MappingFunctionDecision> function;
   bool reads_name = false;  // True: the function reads the task's name.
   InstanceLimits::TaskLimit limit;
   std::optional<StealDecision> steal;

@@ -125,9 +125,11 @@ std::string without_paths(std::string_view text) {
 std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());
   std::size_t bytes = 0;
-  for (const Part& part : parts_) bytes += part.text.size();
+  for (const PromptPart& part : parts_) bytes += part.text.size();
   for (int kind = 0; kind < static_cast<int>(RemovalStage::kNever); ++kind) {
-    const auto is_one = [&](const Part& part) { return static_cast<int>(part.stage) == kind; };
+    const auto is_one = [&](const PromptPart& part) {
+      return static_cast<int>(part.stage) == kind;
+    };
     for (std::size_t i = 0; i < parts_.size() && bytes > most_bytes; ++i) {
       if (!is_one(parts_[i]) || parts_[i].heading) continue;
       left[i] = true;

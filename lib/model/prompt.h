@@ -44,12 +44,12 @@ class Prompt {
   std::vector<llm::ChatMessage> messages(std::size_t most_bytes = kPromptBytes) const;
 
  private:
-  struct Part {
+  struct PromptPart {
     std::string text;
     RemovalStage stage;
     bool system, heading;
   };
-  std::vector<Part> parts_;
+  std::vector<PromptPart> parts_;
 };
 
 // A piece of the card, which describes the mapping language to a model that never saw the language.

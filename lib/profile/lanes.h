@@ -10,7 +10,7 @@
 
 namespace groma::profile {
 
-// The time that an event takes in its row, within the time of the run.
+// When an event begins and ends in its row of the timeline, cut to the time of the run.
 struct Span {
   std::int64_t event;
   RunTime begin, end;

@@ -76,15 +76,16 @@ const Row* find_task(const program::Data& data, TableId table, std::string_view 
 
 // Returns the function bound to the task by name, otherwise to the processor kind, otherwise to
 // `*`.
-std::optional<FunctionDecision> find_map(const program::Data& data, TableId table,
-                                         std::string_view task, std::optional<ProcKind> kind) {
+std::optional<MappingFunctionDecision> find_map(const program::Data& data, TableId table,
+                                                std::string_view task,
+                                                std::optional<ProcKind> kind) {
   const Row* row = nullptr;
   const NameId id = id_of(data, task);
   if (id != FlatIndex::kNone && id != kStarName) row = data.find({table, program::kAnyPlace, id});
   if (row == nullptr && kind) row = data.find({table, place_key(*kind)});
   if (row == nullptr) row = data.find({table});
   if (row == nullptr) return std::nullopt;
-  return FunctionDecision{static_cast<FunctionId>(row->value), origin_of(*row)};
+  return MappingFunctionDecision{static_cast<FunctionId>(row->value), origin_of(*row)};
 }
 
 }  // namespace
@@ -138,13 +139,13 @@ std::optional<LayoutDecision> Program::layout(std::string_view task, const Regio
   return decision;
 }
 
-std::optional<FunctionDecision> Program::index_function(std::string_view task,
-                                                        std::optional<ProcKind> kind) const {
+std::optional<MappingFunctionDecision> Program::index_function(std::string_view task,
+                                                               std::optional<ProcKind> kind) const {
   return find_map(*data_, TableId::kIndexMap, task, kind);
 }
 
-std::optional<FunctionDecision> Program::single_function(std::string_view task,
-                                                         std::optional<ProcKind> kind) const {
+std::optional<MappingFunctionDecision> Program::single_function(
+    std::string_view task, std::optional<ProcKind> kind) const {
   return find_map(*data_, TableId::kSingleMap, task, kind);
 }
 

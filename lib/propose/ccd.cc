@@ -394,7 +394,8 @@ void Ccd::place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice&
   }
 }
 
-// Returns null if the space has no Region decision for them.
+// Returns the index of the decision about a region on a kind of processor. Returns null if the
+// search space has no such decision.
 const std::size_t* Ccd::region_decision(const std::string& region, ProcKind kind) const {
   const auto found = regions_.find({region, kind});
   return found == regions_.end() ? nullptr : &found->second;

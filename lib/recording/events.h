@@ -83,7 +83,7 @@ struct Events {
     // contain this member.
     bool few_used = false;
   };
-  // ColorRule each point of a launch gets its data.
+  // The rule by which each point of a launch gets its data.
   enum class ColorRule : std::uint8_t {
     // The requirement has the whole region.
     kWhole,

@@ -52,7 +52,7 @@ class Engine {
   LaunchPlan* plan_for(Context& context, const app::Launch& launch, const Rect& domain);
   static TaskPlan* plan_of(const TaskRun& run);
   bool keeps_plans() const;
-  void keep(LaunchPlan& launch, TaskPlan& plan);
+  void keep_plan(LaunchPlan& launch, TaskPlan& plan);
   bool order_points(Context& context, const app::Launch& launch, Op join,
                     std::span<TaskRun* const> runs);
   bool map_points(std::span<TaskRun* const> runs);

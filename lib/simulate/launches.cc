@@ -162,7 +162,7 @@ bool Engine::map(TaskRun& run) {
       if (!mapping_.map_requirement(r)) return refused();
     }
     if (plan != nullptr && plan->plans < TaskPlan::kMostPlans && keeps_plans()) {
-      keep(*run.of->plan, *plan);
+      keep_plan(*run.of->plan, *plan);
       run.plan = plan;
     }
   }
@@ -187,12 +187,12 @@ bool Engine::keeps_plans() const {
 }
 
 // Keeps how the task was mapped, and counts the memory.
-void Engine::keep(LaunchPlan& launch, TaskPlan& plan) {
+void Engine::keep_plan(LaunchPlan& launch, TaskPlan& plan) {
   const auto size = [](const TaskPlan& of) {
     return heap_bytes(of.pieces) + heap_bytes(of.requirements) + heap_bytes(of.queries);
   };
   const std::int64_t before = size(plan);
-  mapping_.keep(plan);
+  mapping_.fill_plan(plan);
   launch.bytes += size(plan) - before;
   planned_bytes_ += size(plan) - before;
 }

@@ -159,7 +159,7 @@ bool TaskMapping::repeat(const TaskPlan& plan) {
   return true;
 }
 
-void TaskMapping::keep(TaskPlan& plan) const {
+void TaskMapping::fill_plan(TaskPlan& plan) const {
   const int plans = plan.plans + 1;
   plan = {};
   plan.plans = plans;

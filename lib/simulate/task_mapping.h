@@ -38,12 +38,12 @@ class TaskMapping {
   bool map_requirement(std::uint32_t position);
   // Returns true if the plan is about a task with the same pieces, held on the same processor.
   bool fits(const TaskPlan& plan) const;
-  // Does what ask(), take() and map_requirement() did when keep() made the plan, which fits. Asks
-  // the mapper only if there is no room.
+  // Does what ask(), take() and map_requirement() did when fill_plan() made the plan, which fits.
+  // Asks the mapper only if there is no room.
   bool repeat(const TaskPlan& plan);
   // Keeps in `plan` how the task was mapped. Leaves the plan empty if the answer names several
   // processors, or an instance by its number.
-  void keep(TaskPlan& plan) const;
+  void fill_plan(TaskPlan& plan) const;
 
   // Returns the last answer of map_task.
   const MapTaskOutput& answer() const { return answer_; }

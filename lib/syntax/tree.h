@@ -37,15 +37,15 @@ enum class ExprKind : std::uint8_t {
   kMem,      // a: MemKind
   kMachine,  // the word `Machine`
   kParen,    // a
-  kTuple,    // elements: a, b (list)
+  kTuple,    // a, b: the List of elements (begin, count)
   // item a for each value of the variable in range b; c: NameId of the variable, at offset `at`
   kComprehension,
   kUnary,        // the operator `op` applied to a
   kBinary,       // a `op` b, with the operator at offset `at`
   kConditional,  // condition a, then the values b and c of its branches
-  kCall,         // a call of c with the arguments in the list a, b
+  kCall,         // a call of c; a, b: the List of arguments
   kOption,       // an argument NAME = value of a call; a: value, c: NameId
-  kIndex,        // base c with the index elements in the list a, b
+  kIndex,        // base c; a, b: the List of index elements
   kSlice,        // a slice of base c from a to b; a missing end is kNoExpr
   kMember,       // member c (a NameId, at offset `at`) of a
   kSplice,       // the items of tuple a, written `*a` in an element

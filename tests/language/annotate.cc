@@ -198,7 +198,7 @@ class Asker {
     return text + by(found->origin);
   }
 
-  std::string function(const std::optional<FunctionDecision>& found) const {
+  std::string function(const std::optional<MappingFunctionDecision>& found) const {
     if (!found) return "nothing";
     return std::string(program_.function_name(found->function)) + by(found->origin);
   }
