@@ -52,7 +52,7 @@ void Functions::carry_out_top() {
   frames_.emplace_back(Frame{std::vector<Variable>(data_.top_slots), names_});
   for (const Action& each : data_.top) {
     std::vector<std::string> lines;
-    const bool goes_on = action(each, 4, true, nullptr, nullptr, lines);
+    const bool goes_on = translate_statement(each, 4, true, nullptr, nullptr, lines);
     TopStatement statement;
     for (const std::string& line : lines) statement.text += line;
     if (goes_on && each.kind == Action::Kind::kAssign) {
@@ -86,8 +86,8 @@ std::string Functions::global_declarations() const {
 // Appends the C++ of one statement to `lines`: the place, then the statement. `result` gets the
 // type that a return statement returns. Returns false if no later statement is reached, because the
 // expression can only fail.
-bool Functions::action(const Action& action, int indent, bool top, ValueType* result,
-                       std::string* failure, std::vector<std::string>& lines) {
+bool Functions::translate_statement(const Action& action, int indent, bool top, ValueType* result,
+                                    std::string* failure, std::vector<std::string>& lines) {
   const std::string space(static_cast<std::size_t>(indent), ' ');
   const std::string place = space + here(data_.source, action.range) + "\n";
   const auto fails = [&](const Expr& expr) {
@@ -162,7 +162,7 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   std::vector<std::string> lines;
   for (std::uint32_t i = 0; i < called.body.count; ++i) {
     const Action& each = data_.actions[called.body.begin + i];
-    if (!action(each, 4, false, &made.result, &made.failure, lines)) break;
+    if (!translate_statement(each, 4, false, &made.result, &made.failure, lines)) break;
   }
   const Frame done = std::move(frames_.back());
   frames_.pop_back();
@@ -185,8 +185,8 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   made.text = fmt::format("  // {}\n  {}{} {}({}) const {{\n    const Here here;\n",
                           cited(data_.source, cite), returns ? "" : "[[noreturn]] ",
                           made.result.cpp(), made.name, parameters);
-  // Completes the lines that declare a variable (action()). Between \1 and \2 stands the slot of
-  // the variable.
+  // Completes the lines that declare a variable (translate_statement()). Between \1 and \2 stands
+  // the slot of the variable.
   for (const std::string& line : lines) {
     const std::size_t from = line.find('\1'), to = line.find('\2');
     if (from == std::string::npos) {

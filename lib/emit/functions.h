@@ -64,8 +64,8 @@ class Functions {
   const Instance& instance(FunctionId function, const std::vector<ValueType>& types);
   Instance translate(FunctionId function, const std::vector<ValueType>& types);
   // Translates one statement, with its place. Returns false if no statement after it is reached.
-  bool action(const program::Action& action, int indent, bool top, ValueType* result,
-              std::string* failure, std::vector<std::string>& lines);
+  bool translate_statement(const program::Action& action, int indent, bool top, ValueType* result,
+                           std::string* failure, std::vector<std::string>& lines);
 
   Expr eval(program::CodeId id);
   Expr variable(Variable& variable);

@@ -11,8 +11,8 @@
 
 namespace groma::guide {
 
-// Whether the numbers at one position of a skeleton were ever NaN or infinite in the reference
-// runs, which ran without a mapping.
+// Whether one number of lines that differ only in their numbers was ever NaN or infinite in the
+// reference runs, which ran without a mapping.
 struct ColumnFacts {
   bool had_nan = false, had_infinity = false;
 };

@@ -77,8 +77,9 @@ class Kernel {
   // Returns true if the run that stretch() evaluated leaves unchanged every register that depends
   // on `dimension` and is a root or is read in later dimensions.
   bool exports_stay(int dimension, const Registers& registers) const;
-  // Sets the slopes of this dimension's registers to 0. A run along the next dimension then sees
-  // their values at the first point of this run.
+  // Sets the slopes of the registers that depend on this dimension to 0. The slope of a register is
+  // its change from one point to the next. A row of points along the next dimension then sees the
+  // values at the first point of the row along this one.
   void clear_slopes(int dimension, Registers& registers) const;
 
   bool uses(int dimension) const { return uses_[static_cast<std::size_t>(dimension)]; }

@@ -104,7 +104,7 @@ void MachineMap::read_memories() {
       if (p.address_space() != m.address_space()) continue;
       RealmMachine::AffinityDetails details;
       if (!machine.has_affinity(p, m, &details)) continue;
-      Reach& best = reach_[p.id][static_cast<std::size_t>(*kind)];
+      MemoryAffinity& best = reach_[p.id][static_cast<std::size_t>(*kind)];
       if (best.memory.exists() && details.bandwidth <= best.bandwidth) continue;
       best = {m, details.bandwidth, details.latency};
     }
@@ -132,7 +132,7 @@ NodeType MachineMap::node_type(std::size_t node) const {
     const auto reach = reach_.find(processors.front().id);
     if (reach == reach_.end()) continue;
     for (std::size_t m = 0; m < kMemKindCount; ++m) {
-      const Reach& to = reach->second[m];
+      const MemoryAffinity& to = reach->second[m];
       if (!to.memory.exists()) continue;
       type.affinities.push_back(
           {kind, static_cast<MemKind>(m), 1e6 * std::max(1U, to.bandwidth), 1e-9 * to.latency});

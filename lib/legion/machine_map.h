@@ -56,12 +56,12 @@ class MachineMap {
   std::unordered_map<Realm::ID::IDType, Processor> known_;
   std::unordered_map<Realm::ID::IDType, Memory> known_memories_;
   // How well a processor reaches the best memory of a kind.
-  struct Reach {
+  struct MemoryAffinity {
     Legion::Memory memory = Legion::Memory::NO_MEMORY;
     unsigned bandwidth = 0;  // The nominal bandwidth in MB/s.
     unsigned latency = 0;    // The latency in ns.
   };
-  std::unordered_map<Realm::ID::IDType, std::array<Reach, kMemKindCount>> reach_;
+  std::unordered_map<Realm::ID::IDType, std::array<MemoryAffinity, kMemKindCount>> reach_;
   std::array<std::vector<std::vector<Legion::Memory>>, kMemKindCount> memories_;
   std::shared_ptr<const Machine> machine_;
 };

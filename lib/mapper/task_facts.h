@@ -58,7 +58,8 @@ class PlannedWishes {
     ProcKind kind = ProcKind::kCpu;
     std::int64_t node = 0;
     std::vector<RequirementKey> keys;
-    // The names of all requirements without an alias key, in order.
+    // The names of those requirements that have no number for their list of names
+    // (RequirementView::aliases_key), in the order of the requirements.
     std::vector<std::string> names;
     std::vector<RequirementWish> wishes;
 

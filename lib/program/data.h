@@ -135,7 +135,9 @@ struct Parameter {
 // A part of its task that a function reads, directly or through functions that it calls.
 struct TaskRead {
   bool reads = false;
-  Member member = Member::kIpoint;  // the first part that is read; kParent for `processor`, too
+  // The first member of the task that the function reads. kParent stands for `processor`, too,
+  // since both are only known for single tasks.
+  Member member = Member::kIpoint;
   bool is_processor = false;
   Range range;
 };

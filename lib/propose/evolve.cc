@@ -59,7 +59,8 @@ double distance_of(const std::string& a, const std::string& b) {
   return 0.1 * length + 10 * std::abs(x['\n'] - y['\n']) + letters;
 }
 
-// The position of a cell in the grid of an island.
+// The position of a cell. Each island of the evolution keeps its best texts in a grid of cells, one
+// text for each cell.
 struct Cell {
   std::size_t length = 0, distance = 0;
   friend auto operator<=>(const Cell&, const Cell&) = default;

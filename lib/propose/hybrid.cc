@@ -38,7 +38,8 @@ class Hybrid : public Proposer {
     return model_first ? guided(round) : asked(round);
   }
 
-  // `guided` learns from the start and from its own proposals, which have no tag of the model.
+  // The proposer `guided` learns from the first mapping of the search and from its own proposals,
+  // but not from those of the language model, which have a tag.
   void learn(const Step& step) override {
     if (guided_ != nullptr && step.proposal.tag != kAsked) guided_->learn(step);
   }

@@ -38,7 +38,7 @@ std::size_t LaunchFormulas::dimensions() const {
 // few. Otherwise they are the first executions, and those in which at most one counter or argument
 // is not 0: they show the slope of a single variable. `samples_each` is the number of samples that
 // one execution gives.
-std::vector<std::uint32_t> LaunchFormulas::chosen_runs(std::size_t samples_each) const {
+std::vector<std::uint32_t> LaunchFormulas::sampled_executions(std::size_t samples_each) const {
   std::vector<std::uint32_t> chosen;
   if (runs_.are_same() && names_.size() == runs_.loops) return {0};
   const std::size_t most =
@@ -69,7 +69,7 @@ FittedFormula LaunchFormulas::number(std::size_t position,
     return samples;
   };
   if (runs_.are_same()) return {Formula(value(0))};
-  const Samples chosen = samples_of(chosen_runs(1));
+  const Samples chosen = samples_of(sampled_executions(1));
   std::vector<std::uint32_t> numbers(runs_.launches.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   const Samples all = samples_of(numbers);
@@ -147,7 +147,7 @@ FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size
   const auto add = [&](std::uint32_t run) {
     if (samples.count() < 4 * kMostSamples) add_points(run, table, coordinate, samples);
   };
-  for (const std::uint32_t run : chosen_runs(largest)) add(run);
+  for (const std::uint32_t run : sampled_executions(largest)) add(run);
   // If no formula is right everywhere, the best one of those that were tried is returned.
   std::vector<std::pair<Formula, Score>> tried;
   for (std::size_t refits = 0; refits < kMostRefits; ++refits) {

@@ -65,7 +65,7 @@ class LaunchFormulas {
     std::vector<std::uint32_t> wrong;
   };
 
-  std::vector<std::uint32_t> chosen_runs(std::size_t samples_each) const;
+  std::vector<std::uint32_t> sampled_executions(std::size_t samples_each) const;
   std::size_t dimensions() const;
   void add_points(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
                   Samples& samples) const;

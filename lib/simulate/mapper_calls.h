@@ -18,7 +18,8 @@ struct RunParts;
 
 class MapperCalls final : public MapperRuntime {
  public:
-  // `parts` must outlive it. It may be incomplete until the first hook is called.
+  // The parts of the run must outlive this object. The constructor does not use them, so they may
+  // be under construction until a mapper's first hook is called.
   explicit MapperCalls(RunParts& parts) : parts_(parts) {}
 
   // What events and messages of mappers need. All of it must outlive this object.

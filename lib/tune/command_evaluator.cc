@@ -189,7 +189,8 @@ class CommandEvaluator final : public Evaluator {
     return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
   }
 
-  // Returns the evaluation of a run that failed, with the guide's feedback about its output.
+  // Returns the evaluation of a run that failed. The feedback explains the output of the run by the
+  // rules of AutoGuide.
   Evaluation failed(const CommandFailure& failure, GuideDetail detail) const {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;

@@ -91,9 +91,9 @@ class Profiler : public testing::Test {
   RunRecord record(const std::function<void(RunWatch&)>& see) const {
     const std::string file = folder_.path() + "/record";
     RunWatch watch(file, legion::MachineMap::make().value());
-    watch.enter();
+    watch.mapper_begins();
     see(watch);
-    watch.leave();
+    watch.mapper_ends();
     auto read = profile::run_record_from(read_file(file, profile::kMaxRecordBytes).value());
     EXPECT_TRUE(read.ok()) << read.error().message;
     return std::move(read).value();

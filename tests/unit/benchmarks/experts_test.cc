@@ -213,7 +213,8 @@ TEST(Experts, LinesAreAsDocumented) {
        {"formula.h", "formula.cc", "grid.h", "grid.cc", "regent.h", "matrix.h"}) {
     shared += lines_of(std::string("examples/mappers/") + file, "//");
   }
-  EXPECT_THAT(page, ::testing::HasSubstr(fmt::format("share these parts, {} lines in all", shared)));
+  EXPECT_THAT(page,
+              ::testing::HasSubstr(fmt::format("share these parts, {} lines in all", shared)));
 }
 
 }  // namespace
