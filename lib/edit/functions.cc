@@ -49,12 +49,13 @@ std::string number_of_point(Numbering numbering, int dimensions) {
   return number;
 }
 
-// How the processor of point number i is found on machine m, a grid of nodes by processors of a
-// node.
+// A way to assign numbered points to processors: an expression for the processor of point number i
+// on machine m, whose dimensions are nodes and the processors of a node.
 struct Deal {
   std::string_view name;
   std::string_view text;
-  bool common;  // true: guide_run() tries it
+  // True if guide_run() tries this way.
+  bool common;
 };
 constexpr std::string_view kNodesFirst = "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n";
 constexpr std::array<Deal, 3> kDeals = {{
@@ -99,6 +100,7 @@ std::string body(std::string_view name) {
     return "  grid = m.merge(0, 1).auto_split(0, task.ispace);\n"
            "  return grid[*task.ipoint * grid.size / task.ispace];\n";
   }
+  // The name is NUMBERING_DEAL, such as "row2_cyclic". The digit is the number of dimensions.
   const std::size_t cut = name.find('_');
   std::string_view how = name.substr(0, cut);
   int dimensions = 1;
@@ -115,6 +117,7 @@ std::string body(std::string_view name) {
   if (number.find("is[") != std::string::npos) text += "  is = task.ispace;\n";
   text += fmt::format("  i = {};\n", number);
   const std::string_view deal = name.substr(cut + 1);
+  // Equal blocks: point i of `count` goes to processor i * processors / count.
   if (deal == kBlock) {
     text += fmt::format("  p = i * m.volume / {};\n",
                         way == Numbering::kFirst ? "task.ispace[0]" : "task.ispace.volume");
@@ -157,6 +160,7 @@ std::vector<std::string> common_index_functions(int dimensions) {
   return names_of(dimensions, true);
 }
 
+// Appends the kind in lower case: "block_gpu".
 std::string name_for(std::string_view name, ProcKind kind) {
   std::string text(name);
   text += '_';
@@ -193,12 +197,14 @@ Function grid_function(const GridShape& shape) {
     // A dimension that is not cut has the only index 0.
     const std::int64_t nodes = shape.nodes[d], processors = shape.processors[d];
     const std::int64_t all = nodes * processors;
+    // p0, p1, ... are the indices on the grid, in blocks or cyclically.
     const std::string at = fmt::format("p{}", d);
     if (all > 1) {
       body += shape.cyclic[d] ? fmt::format("  {} = ip[{}] % {};\n", at, d, all)
                               : fmt::format("  {} = ip[{}] * {} / is[{}];\n", at, d, all, d);
     }
     const std::string before = d == 0 ? "" : ", ";
+    // An interleaved grid takes the node from the remainder, so neighbours are on different nodes.
     const std::string node = all == 1 || nodes == 1 ? "0"
                              : shape.interleaved    ? part(at, '%', nodes)
                                                     : part(at, '/', processors);
@@ -211,6 +217,7 @@ Function grid_function(const GridShape& shape) {
   body += fmt::format("  grid = m{}{};\n", splits(shape.nodes, 0),
                       splits(shape.processors, dimensions));
   body += fmt::format("  return grid[{}, {}];\n", outer, inner);
+  // The comment above the function says which dimensions are cyclic.
   const auto turns = std::count(shape.cyclic.begin(), shape.cyclic.end(), true);
   const char* const points = turns == 0                          ? "in blocks"
                              : turns == std::ssize(shape.cyclic) ? "in turn"

@@ -1,5 +1,6 @@
-// The mapping functions that mappings are given: texts of functions that deal the points of a
-// launch out to the processors of a machine. docs/search_space.md lists the ones with fixed names.
+// Texts of mapping functions, which the library adds to mappings. A mapping function assigns the
+// points of a launch to the processors of a machine. docs/search_space.md lists the functions with
+// fixed names.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,12 @@ namespace groma::edit {
 // A mapping function for any processor kind. In the body, `m` is the machine of the processors of
 // the task's kind.
 struct Function {
-  std::string name;   // name without the processor kind
-  std::string body;   // the lines after the one that defines `m`
-  std::string words;  // what the function does, for people; empty if the name says it
+  // The name without the processor kind.
+  std::string name;
+  // The lines after the one that defines `m`.
+  std::string body;
+  // What the function does, for people. Empty if the name says it.
+  std::string words;
 };
 // Returns the name that the function has when it is written for one processor kind.
 std::string name_for(std::string_view name, ProcKind kind);
@@ -31,8 +35,8 @@ std::string definition(const Function& function, ProcKind kind, std::string_view
 // Returns the names of the functions for index launches with this many dimensions (at least 1).
 // Some functions number the points before they deal them out; their names begin with the numbering.
 std::vector<std::string> index_functions(int dimensions);
-// Returns the few of these functions that guide_run() tries: those that number the points by rows
-// or columns, and `grid`, but not those that deal the numbers out by `cyclic1d`.
+// Returns the few index functions that guide_run() tries: those that number the points by rows or
+// columns, and `grid`, but not those that assign the numbers by `cyclic1d`.
 std::vector<std::string> common_index_functions(int dimensions);
 // The only function for single tasks: the task runs where its parent runs.
 inline constexpr std::string_view kSamePoint = "same_point";
@@ -46,18 +50,26 @@ Function named_function(std::string_view name);
 struct GridShape {
   // Sizes for each dimension. Their products are the machine's nodes and the processors of a node.
   std::vector<std::int64_t> nodes, processors;
-  std::vector<bool> cyclic;  // by dimension: cyclic instead of in blocks
-  bool interleaved = false;  // neighbouring points are on different nodes
+  // For each dimension: true if it is dealt cyclically, false if it is cut into blocks.
+  std::vector<bool> cyclic;
+  // True if neighbouring points are on different nodes.
+  bool interleaved = false;
 };
+// Returns the function of the grid. The vectors of `shape` have one entry for each dimension of the
+// launch.
 Function grid_function(const GridShape& shape);
 
 // Points numbered by a weighted sum of their coordinates and dealt to processors cyclically or in
 // runs.
 struct LineShape {
-  std::vector<std::int64_t> weights;  // by dimension; 0: the coordinate is ignored
-  bool nodes_first = false;           // successive runs go to different nodes
-  std::int64_t run = 1;               // number of successive points on one processor
+  // The weight of each coordinate. A coordinate with weight 0 is ignored.
+  std::vector<std::int64_t> weights;
+  // True if successive runs go to different nodes.
+  bool nodes_first = false;
+  // The number of successive points on one processor.
+  std::int64_t run = 1;
 };
+// Returns the function that numbers the points in this way.
 Function line_function(const LineShape& shape);
 
 }  // namespace groma::edit

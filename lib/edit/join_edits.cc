@@ -16,7 +16,8 @@ std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
   std::vector<std::vector<Edit>> after(first.size() + 1);
   for (const Edit& edit : second) {
     const std::int64_t begin = edit.range.begin, end = edit.range.end;
-    std::int64_t shift = 0;  // how much longer the text is before this place
+    // The number of bytes by which the text before this place has grown through `first`.
+    std::int64_t shift = 0;
     std::size_t passed = 0;
     bool inside = false;
     for (; passed < written.size(); ++passed) {
@@ -28,6 +29,8 @@ std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
         shift += to - from - static_cast<std::int64_t>(range.end - range.begin);
         continue;
       }
+      // An edit within a text that `first` wrote changes that text, but only once, because offsets
+      // within it are then no longer known.
       std::string& text = first[passed].text;
       if (begin < from || end > to || text != written[passed].text) return std::nullopt;
       text.replace(static_cast<std::size_t>(begin - from), static_cast<std::size_t>(end - begin),

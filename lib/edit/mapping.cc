@@ -13,6 +13,7 @@ namespace {
 
 using syntax::StatementKind;
 
+// Returns the kind of a parsed statement that is not a mapping statement.
 struct KindOf {
   StatementKind operator()(const syntax::AssignStatement&) const { return StatementKind::kAssign; }
   StatementKind operator()(const syntax::PrintStatement&) const { return StatementKind::kPrint; }
@@ -36,6 +37,7 @@ std::string key_of(const syntax::Tree& tree, const syntax::Statement& statement)
   return std::string(syntax::spelling(std::visit(KindOf(), statement.node)));
 }
 
+// Returns true for white space that does not end a line.
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\a'; }
 
 // Returns the ranges of the words and signs of a text.
@@ -54,6 +56,7 @@ std::vector<Range> words_in(const Source& text) {
 
 std::string key_of_definition(std::string_view name) { return fmt::format("def {}", name); }
 
+// Parses the text and lists its items. Errors in the text are not reported.
 Mapping::Mapping(const Source& source) : source_(source) {
   Diagnostics ignored(source);
   syntax::Tree tree = syntax::parse(source, ignored, /*keep_comments=*/true);
@@ -94,6 +97,7 @@ Keys Mapping::definitions() const {
   return keys;
 }
 
+// Returns true if a comment begins in the range.
 bool Mapping::has_comment(Range range) const {
   const auto comment = std::lower_bound(
       comments_.begin(), comments_.end(), range.begin,
@@ -121,6 +125,7 @@ std::uint32_t Mapping::begin_of(const ProgramItem& item) const {
                                           : item.range.begin;
 }
 
+// Returns the text with the line ends of the mapping.
 std::string Mapping::with_line_ends(std::string_view text) const {
   std::string lines;
   for (const char c : text) c == '\n' ? lines += line_end_ : lines += c;
@@ -144,7 +149,8 @@ Range Mapping::range_to_remove(Range range) const {
   while (end < text.size() && is_blank(text[end])) ++end;
   const bool begins_line = begin == 0 || text[begin - 1] == '\n';
   const bool ends_line = end == text.size() || text[end] == '\n';
-  if (!ends_line) begin = range.begin;  // the spaces before the items now precede what follows
+  // The spaces before the items then stand before what follows.
+  if (!ends_line) begin = range.begin;
   if (!begins_line && ends_line && end < text.size() && text[end - 1] == '\r') --end;
   if (begins_line && ends_line) {
     end = std::min(end + 1, text.size());
@@ -153,7 +159,8 @@ Range Mapping::range_to_remove(Range range) const {
       return before.empty() || before.ends_with("\n\n") || before.ends_with("\n\r\n");
     };
     const std::size_t next = std::min(text.find_first_not_of(" \t\r\a", end), text.size());
-    if (next == text.size()) {  // the text does not end with an empty line
+    // The text must not end with an empty line.
+    if (next == text.size()) {
       while (begin > 0 && after_empty_line()) begin = text.rfind('\n', begin - 2) + 1;
     } else if (after_empty_line() && text[next] == '\n') {
       end = next + 1;
@@ -170,7 +177,8 @@ std::optional<Edit> Mapping::replace(const ProgramItem& item, const Statement& s
   const auto same = [&](std::size_t a, std::size_t b) {
     return before.text(old_words[a]) == after.text(new_words[b]);
   };
-  std::size_t first = 0, last = 0;  // the numbers of equal words at the beginning and at the end
+  // The numbers of equal words at the beginning and at the end.
+  std::size_t first = 0, last = 0;
   while (first < most && same(first, first)) ++first;
   while (last < most - first && same(old_words.size() - 1 - last, new_words.size() - 1 - last)) {
     ++last;
@@ -211,6 +219,7 @@ std::optional<std::vector<Edit>> Mapping::change(const Changes& changes) const {
   return edits;
 }
 
+// Items within a damaged item are left to that item.
 std::string Mapping::without(const Keys& keys) const {
   Changes changes;
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -243,6 +252,8 @@ Mapping::SetResult Mapping::set(Statement statement, const Function* function,
   if (function != nullptr) {
     const std::string name = name_for(function->name, kind);
     statement.function = name;
+    // The function is defined unless the mapping has exactly this text. If another definition has
+    // its name, a number is appended to the name.
     const Keys taken = definitions();
     if (source_.text().find(with_line_ends(definition(*function, kind, name))) ==
         std::string::npos) {
@@ -268,6 +279,7 @@ Mapping::SetResult Mapping::set(Statement statement, const Function* function,
     edits.push_back(*replace(*found, statement));
     setting.instead = static_cast<std::size_t>(found - items_.begin());
   } else {
+    // A text without statements may end within a comment line.
     const bool unfinished = items_.empty() && !text.empty() && text.back() != '\n';
     edits.push_back({{first, first},
                      with_line_ends(fmt::format("{}{}{};\n", unfinished ? "\n" : "",

@@ -23,6 +23,7 @@ namespace groma::edit {
 // Keys of statements (Statement::key()), and "def NAME" for functions and globals, which share one
 // name space.
 using Keys = std::set<std::string, std::less<>>;
+// Returns the key of the function or global with this name.
 std::string key_of_definition(std::string_view name);
 
 // Immutable. All ranges are byte offsets in source(). Edits of one call never overlap. The text
@@ -31,15 +32,21 @@ class Mapping {
  public:
   // A statement, function or global of the text.
   struct ProgramItem {
-    Range range;                         // without its `;`
-    std::uint32_t end = 0;               // after its `;`, if it has one
-    std::string key;                     // "Region stencil A GPU", "def block", "print"
-    std::optional<Statement> statement;  // nullopt: a function, a global or `print`
+    // The statement without its `;`.
+    Range range;
+    // The end of the statement with its `;`, if it has one.
+    std::uint32_t end = 0;
+    // The key, such as "Region stencil A GPU", "def block" or "print".
+    std::string key;
+    // The statement as parts. nullopt for a function, a global or `print`.
+    std::optional<Statement> statement;
     syntax::StatementKind kind = syntax::StatementKind::kTask;
-    bool has_comment = false;  // a comment stands inside the range
-    // false: the item lies in an earlier item, which happens if functions are damaged
+    // True if a comment stands inside the range.
+    bool has_comment = false;
+    // False if the item lies within an earlier item, which happens if functions are damaged.
     bool is_separate = true;
-    bool implied = false;  // a global that only a damaged statement seems to define
+    // True for a global that only a damaged statement seems to define.
+    bool implied = false;
   };
 
   explicit Mapping(const Source& source);
@@ -53,6 +60,7 @@ class Mapping {
   std::string_view text(const ProgramItem& item) const {
     return source_.text({item.range.begin, item.end});
   }
+  // Returns the keys of all items.
   Keys keys() const;
   // Returns the keys of functions and globals.
   Keys definitions() const;
@@ -72,10 +80,14 @@ class Mapping {
 
   // The result of set().
   struct SetResult {
-    std::vector<Edit> edits;             // empty: the mapping has the statement already
-    std::optional<std::size_t> instead;  // the item that the statement replaces
-    Statement statement;                 // the statement as it is written
-    std::string definition;              // the function that the edits define; empty: none
+    // The edits. Empty if the mapping has the statement already.
+    std::vector<Edit> edits;
+    // The index of the item that the statement replaces, if it replaces one.
+    std::optional<std::size_t> instead;
+    // The statement as it is written.
+    Statement statement;
+    // The text of the function that the edits define. Empty if they define none.
+    std::string definition;
   };
   // Returns the edits that write the statement in place of the first item with its key. Without
   // such an item, or if a comment stands inside that item, the statement is added before all
@@ -90,7 +102,7 @@ class Mapping {
   Range range_to_remove(Range range) const;
   bool has_comment(Range range) const;
   std::uint32_t with_comments_above(std::uint32_t begin) const;
-  // the begin of the item; for a function, of the comments above it
+  // Returns the begin of an item. For a function, this is the begin of the comments above it.
   std::uint32_t begin_of(const ProgramItem& item) const;
   std::string with_line_ends(std::string_view text) const;
   std::string text_after(const std::vector<Edit>& edits) const;

@@ -20,6 +20,7 @@ using syntax::StatementKind;
 
 // ------------------------------------------------------------------------------ mapping programs
 
+// The names of a mapping's segments, and what their statements decide.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOfMapping = {{
     {"task", "On which kinds of processor each task runs."},
     {"region",
@@ -62,10 +63,12 @@ std::size_t segment_of(StatementKind kind) {
   return kOther;
 }
 
+// A byte order mark may stand at the beginning of a file.
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\a'; }
 
+// Returns the line without the white space at its beginning.
 std::string_view without_indent(std::string_view line) {
   while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
   return line;
@@ -87,6 +90,7 @@ std::size_t line_begin(std::string_view text, std::size_t at, std::size_t least)
   const std::size_t newline = text.substr(least, at - least).rfind('\n');
   return newline == text.npos ? least : least + newline + 1;
 }
+// Returns true if `at` is the beginning of a line. A byte order mark before it does not count.
 bool begins_line(std::string_view text, std::size_t at) {
   return at == 0 || text[at - 1] == '\n' || (at == kBom.size() && text.starts_with(kBom));
 }
@@ -169,6 +173,8 @@ std::string as_lines(std::string_view text) {
 
 // -------------------------------------------------------------------------------------- any text
 
+// Returns the rest of the line behind the mark, or a line end if nothing follows. Returns an empty
+// text if the line does not contain the mark.
 std::string_view word_after(std::string_view line, std::string_view mark) {
   const std::size_t at = line.find(mark);
   if (at == line.npos) return {};
@@ -176,6 +182,7 @@ std::string_view word_after(std::string_view line, std::string_view mark) {
   return line.empty() ? std::string_view("\n") : line;
 }
 
+// Returns true for the characters of a segment's name.
 bool in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
 }
@@ -217,8 +224,8 @@ bool has_segment_mark(std::string_view text) {
 
 }  // namespace edit
 
-// Each statement goes to the segment of its kind, with the comments above it. A text that is too
-// long goes to `other`.
+// Splits a mapping: each statement goes to the segment of its kind, with the comments above it. A
+// text that is too long goes to `other` as a whole.
 Segments Segments::of_mapping(const Source& program) {
   std::string_view text = program.text();
   Segments made;
@@ -267,7 +274,9 @@ Result<Segments> Segments::of_marked(const Source& source) {
                  fmt::format("`{}` has more than {} MB", source.name(), kMaxSourceBytes >> 20)};
   }
   Segments made;
-  std::size_t kept = 0;  // end of the text that belongs to a segment or stands between segments
+  // The end of the text that already belongs to a segment or stands between two segments.
+  std::size_t kept = 0;
+  // The line on which the current segment begins, or 0 between segments.
   std::size_t opened = 0;
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size(); ++line) {

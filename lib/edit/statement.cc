@@ -25,6 +25,7 @@ std::string joined(const std::vector<Item>& items, std::string_view separator, c
   return text;
 }
 
+// Returns a name as the statement spells it.
 std::string_view as_written(const std::string& name) { return name; }
 
 // Returns a name as keys spell it: in one way, whether the statement quotes the name or not. A
@@ -58,6 +59,7 @@ std::string head(const Statement& of, const Spell& spell) {
 struct Reader {
   const syntax::Tree& tree;
 
+  // Returns a name as programs write it: in quotes if the source has quotes.
   std::string name(NameId id, Range range) const {
     const std::string text(tree.table.text(id));
     return tree.source.text(range).starts_with('"') ? syntax::quoted(text) : text;
@@ -67,6 +69,7 @@ struct Reader {
     for (const syntax::Name& one : tree.names_of(list)) all.push_back(name(one.id, one.range));
     return all;
   }
+  // Returns the regions of a list. A region may be given by its position among the requirements.
   std::vector<std::string> which(syntax::List list) const {
     std::vector<std::string> all;
     for (const syntax::RegionRef& one : syntax::Tree::slice(tree.which, list)) {
@@ -91,6 +94,8 @@ struct Reader {
     return word ? Place(static_cast<ProcKind>(word->value)) : Place();
   }
 
+  // The next functions read one kind of statement each. The last four kinds are not mapping
+  // statements and give nullopt.
   using Made = std::optional<Statement>;
   Made operator()(const syntax::TaskStatement& s) const {
     return Statement{.tasks = names(s.names), .processors = kinds<ProcKind>(s.procs)};
@@ -181,6 +186,7 @@ std::string str(const std::vector<MemKind>& kinds) {
 
 std::string Statement::key() const { return head(*this, in_key); }
 
+// Writes the beginning, then the part that only this kind of statement has.
 std::string Statement::str() const {
   std::string text = head(*this, as_written);
   const auto add = [&text](std::string_view words) {

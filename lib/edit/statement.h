@@ -39,12 +39,15 @@ using Place = std::variant<std::monostate, ProcKind, MemKind>;
 // them (syntax::written_name) or are `*`; a region may also be a position, such as "0".
 struct Statement {
   MappingStatement kind = MappingStatement::kTask;
-  // used by all kinds; empty if IndexTaskMap binds a processor kind
+  // Used by all kinds. Empty if IndexTaskMap binds a processor kind.
   std::vector<std::string> tasks = {};
-  std::vector<std::string> regions = {};  // used by Region, Layout, CollectMemory
-  // used by Region, Layout; a ProcKind in InstanceLimit, IndexTaskMap, TaskSteal and others
+  // Used by Region, Layout and CollectMemory.
+  std::vector<std::string> regions = {};
+  // Used by Region and Layout. InstanceLimit, IndexTaskMap, TaskSteal and other statements allow
+  // only a ProcKind.
   Place place = {};
-  // The members that hold what the statement decides, each for one or two kinds of statements.
+  // The next members hold what the statement decides. The comment behind each member names the
+  // kinds of statements that use it.
   std::vector<ProcKind> processors = {};  // Task
   std::vector<MemKind> memories = {};     // Region
   LayoutWords layout = {};                // Layout

@@ -13,7 +13,8 @@ AppDefaults::AppDefaults(const Application& app) {
   for (const AppPartition& partition : app.partitions) outer.emplace(partition.name, partition.of);
   for (const AppPartition& partition : app.partitions) {
     std::string_view of = partition.of;
-    for (int level = 0; level < kMaxAppPartitionDepth; ++level) {  // cycles are reported later
+    // A partition may be cut from a partition. Cycles are reported later.
+    for (int level = 0; level < kMaxAppPartitionDepth; ++level) {
       const auto above = outer.find(of);
       if (above == outer.end()) break;
       of = above->second;

@@ -15,9 +15,10 @@ class AppDefaults {
   // Takes the regions and partitions of the application, which must not change afterwards.
   explicit AppDefaults(const Application& app);
 
-  // Returns the region with this name, or the region that the partition with this name cuts; null:
-  // none.
+  // Returns the region with this name. If `of` names a partition, returns the region that the
+  // partition cuts. Returns null if there is neither.
   const AppRegion* region(std::string_view of) const;
+  // Returns the number of dimensions of the region, or 1 if the region is unknown.
   int dimensions(std::string_view of) const;
   // Returns all fields of the region. Returns one field of 8 bytes if the data is not described.
   const std::vector<AppField>& fields(std::string_view of) const;

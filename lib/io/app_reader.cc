@@ -21,10 +21,13 @@ namespace {
 // for the values in a statement and for the values around the first body.
 constexpr std::size_t kMaxAppJsonDepth = 16 + 2 * static_cast<std::size_t>(kMaxAppDepth);
 
+// Returns the names as help for a missing word.
 std::string one_of(std::span<const std::string_view> names) {
   return fmt::format("one of {}", join_names(names, "and"));
 }
 
+// Reads one application and collects all errors. Each read_...() function reads the object of its
+// type, and returns what it could read.
 class AppReader {
  public:
   explicit AppReader(std::string_view name) : name_(name), json_(name_) {}
@@ -75,7 +78,8 @@ class AppReader {
   std::string name_;
   JsonReader json_;
   std::optional<AppDefaults> defaults_;
-  std::size_t fields_ = 0;  // number of fields of all requirements
+  // The number of fields of all requirements so far.
+  std::size_t fields_ = 0;
 };
 
 // ---- Members
@@ -196,7 +200,8 @@ AppSize AppReader::read_size(const JsonPlace& place) {
   // a fixed list.
   const JsonValue::Object* members = values->value->object();
   if (members == nullptr) {
-    json_.is_object(*values, {});  // reports that the values are not an object
+    // This call reports that the values are not an object.
+    json_.is_object(*values, {});
     return size;
   }
   for (const JsonMember& member : *members) {
@@ -228,6 +233,7 @@ RuntimeCosts AppReader::read_runtime(const JsonPlace& place) {
     const auto found = JsonReader::member(place, key);
     if (!found) return;
     const std::int64_t nanoseconds = json_.integer(*found);
+    // The JSON has nanoseconds, the application seconds.
     constexpr auto kMost = static_cast<std::int64_t>(kMaxRuntimeCost * 1e9);
     if (nanoseconds < 0 || nanoseconds > kMost) {
       json_.fail(*found, fmt::format("it is {}, from 0 to {} may be", nanoseconds, kMost));
@@ -243,6 +249,7 @@ RuntimeCosts AppReader::read_runtime(const JsonPlace& place) {
   return costs;
 }
 
+// Reads a region: its names, its extents as formulas, and its fields.
 AppRegion AppReader::read_region(const JsonPlace& place) {
   AppRegion region;
   if (!json_.is_object(place, keys::kRegionKeys)) return region;
@@ -322,6 +329,8 @@ AppData AppReader::read_data(const JsonPlace& place) {
 
 // ---- Tasks
 
+// Returns the position of a requirement among those of the task. Returns 0 after reporting an
+// error.
 std::uint32_t AppReader::read_position(const JsonPlace& place) {
   const auto position = json_.required(place, keys::kRequirement);
   if (!position) return 0;
@@ -354,6 +363,7 @@ LayoutDemand AppReader::read_demand(const JsonPlace& place) {
   }
   demand.exact = truth_or(place, keys::kExact, false);
   const bool says_exact = JsonReader::member(place, keys::kExact).has_value();
+  // A mapper may demand that an instance is not exact. A variant that says `false` demands nothing.
   demand.not_exact = says_exact && !demand.exact && demand.source == DemandSource::kMapper;
   const auto align = JsonReader::member(place, keys::kAlign);
   if (!align || !json_.is_object(*align, keys::kAlignKeys)) return demand;
@@ -365,6 +375,7 @@ LayoutDemand AppReader::read_demand(const JsonPlace& place) {
   return demand;
 }
 
+// Reads the bytes that a run of a variant moves for one requirement.
 AppTraffic AppReader::read_traffic(const JsonPlace& place) {
   AppTraffic traffic;
   if (!json_.is_object(place, keys::kTrafficKeys)) return traffic;
@@ -425,7 +436,7 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
     requirement.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
                                         [&](const JsonPlace& at) { return read_field(at, of); });
   } else {
-    // the error was reported for an earlier requirement
+    // The error about too many fields was reported for an earlier requirement.
     if (fields_ > kMaxAppAllFields) return requirement;
     const std::vector<AppField>& all = defaults_->fields(of);
     fields_ += all.size();
@@ -462,6 +473,7 @@ AppLaunch AppReader::read_launch(const JsonPlace& place) {
   return launch;
 }
 
+// Reads a loop: the number of repetitions, the variable that counts them, and the body.
 AppLoop AppReader::read_loop(const JsonPlace& place) {
   AppLoop loop;
   if (!json_.is_object(place, keys::kLoopKeys)) return loop;
@@ -546,6 +558,7 @@ Result<Application> AppReader::read(const JsonValue& root, const std::function<b
   app.tasks = list<AppTask>(place, keys::kTasks, kMaxAppTasks,
                             [&](const JsonPlace& at) { return read_task(at); });
   if (!json_.ok()) return json_.error();
+  // Building the application checks what concerns several parts, such as names that do not exist.
   app::Data unused;
   for (const app::Fault& fault : app::build(app, {}, unused, stop)) {
     if (fault.code == Error::Code::kStopped) return Error{fault.code, fault.message};

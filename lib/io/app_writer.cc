@@ -16,6 +16,8 @@ namespace {
 // A JSON object under construction, with its members as JSON text.
 class Object {
  public:
+  // Adds a member whose value is JSON already. text(), flag() and items() leave out a member that
+  // has its default value.
   Object& raw(std::string_view key, const std::string& value) {
     members_.push_back(fmt::format("\"{}\": {}", key, value));
     return *this;
@@ -41,6 +43,7 @@ class Object {
   std::vector<std::string> members_;
 };
 
+// Returns write(item) for each item.
 template <typename Item, typename Write>
 std::vector<std::string> each(const std::vector<Item>& items, const Write& write) {
   std::vector<std::string> texts;
@@ -71,6 +74,7 @@ std::vector<std::string> strings(const std::vector<std::string>& texts) {
   return each(texts, [](const std::string& text) { return json_string(text); });
 }
 
+// Returns the word for an enumerator.
 template <typename Names, typename Enum>
 std::string_view word(const Names& names, Enum value) {
   return names[static_cast<std::size_t>(value)];
@@ -78,6 +82,7 @@ std::string_view word(const Names& names, Enum value) {
 
 // ---- Parameters and data
 
+// Returns a parameter as JSON. Bounds that are the default are left out.
 std::string parameter_text(const AppParameter& parameter) {
   const AppParameter usual;
   Object object;
@@ -117,6 +122,7 @@ std::string metric_text(const AppMetric& metric) {
       .on_one_line();
 }
 
+// Returns the costs of the runtime as JSON, in nanoseconds.
 std::string runtime_text(const RuntimeCosts& costs) {
   const auto nanoseconds = [](double seconds) {
     return static_cast<std::int64_t>(std::llround(seconds * 1e9));
@@ -135,6 +141,7 @@ std::string field_text(const AppField& field) {
   return Object().text(keys::kAppName, field.name).number(keys::kBytes, field.bytes).on_one_line();
 }
 
+// Returns a region as JSON, with its extents as formulas.
 std::string region_text(const AppRegion& region) {
   return Object()
       .raw(keys::kAppName, json_string(region.name))
@@ -252,6 +259,7 @@ std::string requirement_text(const AppRequirement& requirement, const AppDefault
   if (requirement.dimensions != defaults.dimensions(of)) {
     object.number(keys::kDimensions, requirement.dimensions);
   }
+  // A field whose size is that of the region is written as its name.
   if (requirement.fields != defaults.fields(of)) {
     const auto names = each(requirement.fields, [&](const AppField& field) {
       const bool alone = !field.name.empty() && field.bytes == defaults.bytes(of, field.name);
@@ -288,6 +296,7 @@ std::string statement_text(const AppStatement& statement, int indent) {
   if (const auto* wait = std::get_if<AppWait>(&statement.node)) {
     return object.raw(keys::kWait, json_string(wait->future)).on_one_line();
   }
+  // Loops and phases have a body.
   const std::vector<AppStatement>* body = nullptr;
   if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
     object.raw(keys::kRepeat, formula_text(loop->count)).text(keys::kVariable, loop->variable);

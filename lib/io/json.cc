@@ -18,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 
+// The limit in bytes on a reason that is quoted in a message.
 constexpr std::size_t kLongestReason = 160;
 
 // Returns the reason in a message of nlohmann-json: "[json...] ... - REASON; last read: '...';
@@ -145,11 +146,13 @@ class Builder : public nlohmann::json_sax<json> {
   std::string name_;
   std::size_t max_depth_;
   JsonValue root_;
+  // The containers that contain the next value, from the root inwards.
   std::vector<JsonValue*> open_;
   std::size_t count_ = 0;
   std::optional<Error> error_;
 };
 
+// Returns the name of the value's type for messages.
 std::string_view type_name(const JsonValue& value) {
   constexpr std::string_view kNames[] = {"null",     "a truth value", "a number", "a number",
                                          "a string", "an array",      "an object"};

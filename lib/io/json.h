@@ -16,9 +16,11 @@ namespace groma {
 
 struct JsonMember;
 
+// A value of JSON with everything in it.
 struct JsonValue {
   using Array = std::vector<JsonValue>;
-  using Object = std::vector<JsonMember>;  // in the order of the text, no key twice
+  // The members in the order of the text. No key occurs twice.
+  using Object = std::vector<JsonMember>;
   std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object> data;
 
   const Array* array() const { return std::get_if<Array>(&data); }
@@ -30,12 +32,13 @@ struct JsonMember {
   JsonValue value;
 };
 
-// A file that states no name of its application or machine gives it the file's own name, of at most
-// this many bytes.
+// The limit in bytes on a default name. An application or machine whose file states no name gets
+// the name of the file, cut to this length.
 inline constexpr std::size_t kLongestDefaultName = 200;
 
 inline constexpr std::size_t kMaxJsonDepth = 16;
-inline constexpr std::size_t kMaxJsonMembers = 64;  // in one object
+// The limit on the members of one object.
+inline constexpr std::size_t kMaxJsonMembers = 64;
 inline constexpr std::size_t kMaxJsonValues = std::size_t{1} << 21;
 
 // Parses all of `text`. Fails with kMalformed, or with kTooLarge beyond the limits above. The
@@ -60,6 +63,8 @@ class JsonReader {
  public:
   explicit JsonReader(std::string name) : name_(std::move(name)) {}
 
+  // These functions return whether there are no errors, how many there are, and whether later
+  // errors are dropped.
   bool ok() const { return errors_.empty(); }
   std::size_t count() const { return errors_.size(); }
   bool full() const { return count() == kMaxFileErrors; }
@@ -72,9 +77,10 @@ class JsonReader {
   void fail(const JsonPlace& place, std::string_view message, std::string help = {},
             std::string_view below = {});
 
-  // Each of these records an error if the value has another type, and then returns a harmless
-  // value. is_object returns true if the value is an object. Its keys must be among `keys`. If an
-  // object has other keys, missing keys are not reported.
+  // The next functions read a value. If the value has another type, they record an error and return
+  // a harmless value. is_object() returns true if the value is an object; its keys must be among
+  // `keys`. If an object has other keys, missing keys are not reported, because a misspelt key is
+  // probably the missing one.
   bool is_object(const JsonPlace& place, std::span<const std::string_view> keys);
   const JsonValue::Array& array(const JsonPlace& place);
   std::string text(const JsonPlace& place);
@@ -89,12 +95,14 @@ class JsonReader {
   // Returns the member `key` of an object, if it exists. The result refers to `place`, which must
   // outlive it.
   static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
-  // Returns the part of a pointer that exists below `place`. The part after it was left out.
+  // Returns the longest beginning of `pointer` that leads to an existing value below `place`.
   static std::string_view existing(const JsonPlace& place, std::string_view pointer);
+  // Returns true if is_object() found unknown keys in this object.
   bool has_wrong_keys(const JsonPlace& place) const;
   // Returns a member. Records an error with `help` if it is missing.
   std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key,
                                     std::string help = {});
+  // Records that the value has the wrong type. `due` names the right one: "a whole number".
   void fail_type(const JsonPlace& place, std::string_view due);
 
  private:

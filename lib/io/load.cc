@@ -17,13 +17,16 @@ bool looks_like_path(std::string_view spec) {
   return spec == "-" || spec.find('/') != spec.npos || spec.ends_with(".json");
 }
 
+// Returns true if something other than a folder stands at the path, such as a file or a pipe.
 bool is_file(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
+// A longer text is not tried as a path.
 constexpr std::size_t kLongestPath = 4096;
 
+// Reads a machine from a JSON file, or from standard input if the path is `-`.
 Result<Machine> read_machine(const std::string& path) {
   const Result<std::string> text = read_file(path, kMaxMachineFileBytes);
   if (!text) return text.error();

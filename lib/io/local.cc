@@ -15,6 +15,7 @@
 namespace groma {
 namespace {
 
+// Ids of PCI: the vendor NVIDIA, and the classes of its GPUs with and without a display.
 constexpr unsigned kNvidia = 0x10DE;
 constexpr unsigned kClassVga = 0x0300;
 constexpr unsigned kClass3d = 0x0302;
@@ -25,7 +26,8 @@ struct Found {
   std::int64_t sockets = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
-  std::int64_t gpu_bytes = 0;  // memory of the smallest GPU; 0 if unknown
+  // The memory of the smallest GPU, or 0 if it is unknown.
+  std::int64_t gpu_bytes = 0;
   std::string cpu_model;
 };
 
@@ -53,6 +55,7 @@ std::int64_t memory_of(hwloc_topology_t topology) {
   return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
 }
 
+// Returns true if the PCI device is an NVIDIA GPU.
 bool is_nvidia_pci(hwloc_obj_t device) {
   const auto& pci = device->attr->pcidev;
   return pci.vendor_id == kNvidia && (pci.class_id == kClassVga || pci.class_id == kClass3d);
@@ -115,6 +118,7 @@ std::string cpu_model_of(hwloc_topology_t topology) {
 // Reads the counts and sizes of the topology. They are limited so that the machine is valid.
 Found look(hwloc_topology_t topology) {
   Found found;
+  // Without cores in the topology, its hardware threads are counted.
   found.cores = count_of(topology, HWLOC_OBJ_CORE);
   if (found.cores == 0) found.cores = count_of(topology, HWLOC_OBJ_PU);
   found.cores = std::clamp<std::int64_t>(found.cores, 1, kMaxProcessorsPerNode / 4);

@@ -187,11 +187,12 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
   node.processors = list_or<ProcessorGroup>(
       place, keys::kProcessors, {}, [&](const JsonPlace& at) { return read_processors(at); });
   NodeCounts counts = default_counts(figures_);
+  // Kinds of processors that are not listed keep their default count, except GPUs.
   counts.of(ProcKind::kGpu) = 0;
   for (const ProcessorGroup& group : node.processors) counts.of(group.kind) = group.count;
   node.memories = list_or(place, keys::kMemories, make_memories(figures_, counts),
                           [&](const JsonPlace& at) { return read_memory(at, counts); });
-  // the defaults of the other lists depend on the processors
+  // Do not read the other lists after an error: their defaults depend on the processors.
   if (json_.failed_since(before)) return node;
   node.affinities = list_or(place, keys::kAffinities, make_affinities(figures_, node),
                             [&](const JsonPlace& at) { return read_affinity(at, node); });
@@ -209,6 +210,7 @@ void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
   const std::optional<JsonPlace> count = JsonReader::member(place, keys::kCount);
   const std::int64_t nodes = count ? json_.integer(*count) : 1;
   if (json_.failed_since(before)) return;
+  // Check the figures of the node here, where the place in the file is known.
   if (const std::optional<Fault> fault = find_fault(type)) {
     return json_.fail(place, fault->message, {}, fault->path);
   }
@@ -280,6 +282,7 @@ Result<Machine> MachineReader::read(const JsonValue& root) {
 
 }  // namespace
 
+// The limit on the size is checked before anything is parsed.
 Result<Machine> machine_from_json(std::string_view text, std::string_view name) {
   if (text.size() > kMaxMachineFileBytes) {
     return Error{Error::Code::kTooLarge, fmt::format("`{}` has {} bytes; a machine has at most {}",

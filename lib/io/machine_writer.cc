@@ -20,12 +20,15 @@ struct Member {
   std::string text;
 };
 
+// Returns an object on one line.
 std::string object(std::initializer_list<Member> members) {
   std::string text;
   for (const Member& member : members) text += (text.empty() ? "" : ", ") + member.text;
   return "{" + text + "}";
 }
 
+// The next functions write one group each, with every figure, so that the file does not depend on
+// defaults.
 std::string object_of(const ProcessorGroup& group) {
   return object({{keys::kKind, name_of(group.kind)},
                  {keys::kCount, group.count},
