@@ -19,14 +19,15 @@ struct Subject {
   groma::tuning::Problem problem;
   // The first application. nullopt if the search is for another kind of text.
   std::optional<groma::Application> app;
-  // The marks between which the text may change, for TuneOptions.
+  // The names and contents of the machine and the applications (TuneOptions::marks).
   std::vector<std::pair<std::string, std::string>> marks;
   // The diagnostics of the inputs.
   std::vector<groma::Diagnostics> notes;
-  // Evaluates mappings in the simulator or as a Legion program. Null for other texts.
+  // Evaluates mappings in the simulator. Null for any other text.
   std::unique_ptr<groma::tuning::Evaluator> runtime;
-  std::unique_ptr<groma::tuning::Evaluator>
-      command;  // evaluates with the command, if any; uses `runtime`
+  // Evaluates texts with the command of the search. It asks `runtime` what needs no run. Null if
+  // the search has no command.
+  std::unique_ptr<groma::tuning::Evaluator> command;
 
   groma::tuning::Evaluator& evaluator() const { return command ? *command : *runtime; }
 };

@@ -43,7 +43,8 @@ class ToyRuntime : public MapperRuntime {
 
   // Runs a task, or all points of an index launch. Returns false if the mapping cannot be used.
   bool launch(TaskView task) {
-    Mapper& mapper = *stations_.front().mapper;  // the mapper of the processor that launches it
+    // The first processor launches everything, so its mapper decides.
+    Mapper& mapper = *stations_.front().mapper;
     TaskOptions options;
     mapper.select_task_options(*this, task, options);
     if (refused(mapper, validate(options, task, *machine_))) return false;

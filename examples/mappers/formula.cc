@@ -55,7 +55,8 @@ bool is_called(const RequirementView& requirement, std::string_view name) {
 ShardId FormulaSharding::shard(const Point& point, const Rect& domain,
                                const ShardTable& shards) const {
   const auto processor = processor_of(formula_, machine_, domain, point);
-  return processor ? shards.shard_of(*processor) : 0;  // slice_task() reports a missing processor
+  // slice_task() reports a missing processor.
+  return processor ? shards.shard_of(*processor) : 0;
 }
 
 // A runtime asks for functors by number, and functor i + 1 belongs to formula i. The addresses are

@@ -108,7 +108,8 @@ struct AppField {
 // of each point.
 struct AppRegion {
   std::string name;
-  std::vector<std::string> aliases = {};  // other names by which a mapping may refer to the region
+  // Other names by which a mapping may refer to the region.
+  std::vector<std::string> aliases = {};
   Formulas extents;
   std::vector<AppField> fields;
   // If true, a mapping can refer to the region only by its aliases or by its position. `name` then
@@ -243,14 +244,21 @@ struct AppRequirement {
 // loops. `arguments` and the colours in `data` may also use `index`.
 struct AppLaunch {
   std::string task;
-  Formulas domain = {};                 // extents of an index launch; empty: a single task
-  Formulas lower = {};                  // lower corner; empty: the origin
-  std::vector<std::string> index = {};  // names of the point's coordinates
+  // The extents of an index launch. If there are none, a single task is launched.
+  Formulas domain = {};
+  // The lower corner of the domain. If it is empty, the domain begins at the origin.
+  Formulas lower = {};
+  // The names of the point's coordinates.
+  std::vector<std::string> index = {};
   // True if the launch asks to stay on the node of the launching task (kTagSameAddressSpace).
   bool same_address_space = false;
-  Formulas arguments = {};         // values for the task's `arguments`
-  std::vector<AppData> data = {};  // one for each requirement; empty: as the task declares it
-  std::string gives = {};  // name of the future; an index launch reduces the future over its points
+  // The values for the task's `arguments`.
+  Formulas arguments = {};
+  // The data of each requirement. If the list is empty, the data is that which the task declares.
+  std::vector<AppData> data = {};
+  // The name of the future that the launch gives. An index launch reduces the future over its
+  // points.
+  std::string gives = {};
   // Futures of this task's launches that the launch waits for. A future that no launch has given
   // yet is ignored.
   std::vector<std::string> takes = {};

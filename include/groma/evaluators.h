@@ -54,7 +54,8 @@ std::unique_ptr<Evaluator> make_simulated_evaluator(std::shared_ptr<const Machin
 // language model. They run with the user's rights: to confine them, put a container or another user
 // into the command.
 struct CommandEvaluatorOptions {
-  std::string command;  // "{file}.out {input}"; must contain `{file}`
+  // The command, such as "{file}.out {input}". It must contain `{file}`.
+  std::string command;
   // Runs before `command`, once for each input if it contains `{input}`. If it does not exit with 0
   // in time, the text is refused.
   std::string check_command = {};
@@ -73,7 +74,8 @@ struct CommandEvaluatorOptions {
   // Timeout of one run. The limit is ten times the incumbent's time (but at least one second) if
   // that is less.
   std::int64_t timeout_ms = 600'000;
-  std::int64_t memory_bytes = 0;  // limit on the address space of each process; 0: no limit
+  // The limit on the address space of each process. 0 stands for no limit.
+  std::int64_t memory_bytes = 0;
   // A mapping must not change what a program prints. If `results` is set, the output under each
   // text is compared with the output of the first text that ran to its end, for each input.
   // * If they differ, the command runs under that first text again: up to twice for a difference,
@@ -87,9 +89,12 @@ struct CommandEvaluatorOptions {
   // * Lines that the metric matches are ignored, and the name of the text's file may differ.
   // nullopt: the output is not compared.
   std::optional<ResultsOptions> results = {};
-  std::string file_suffix = {};  // suffix of the file's name: ".cc"
-  std::string folder = {};       // working folder of the commands; empty: the current folder
-  // kinds that the machine on which they run lacks, as in GuideContext::lacking
+  // The suffix of the file's name, such as ".cc".
+  std::string file_suffix = {};
+  // The working folder of the commands. If it is empty, the current folder is used.
+  std::string folder = {};
+  // The kinds of processors and memories that the machine lacks on which the commands run, as in
+  // GuideContext::lacking.
   std::vector<std::string> lacking = {};
 };
 

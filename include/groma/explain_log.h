@@ -46,7 +46,8 @@ struct MapperLog {
     std::string task;
     std::optional<ProcKind> kind;
     std::int64_t position = 0;
-    std::vector<std::string> names;  // names of the region, its partition and its parent
+    // The names of the region, its partition and its parent.
+    std::vector<std::string> names;
     // False if the log does not have the names.
     bool has_names = false;
     std::optional<MemKind> memory;  // nullopt: a kind that the language does not have

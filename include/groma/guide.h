@@ -45,9 +45,13 @@ struct Score {
 struct ProfileFacts {
   // One cause of time on the critical path.
   struct Cause {
-    std::string doing;         // "task", "copy", "reduction", "runtime"; "start": not started yet
-    std::string task, region;  // the task that ran; the region that was moved
-    std::string from, to;      // memory kinds
+    // What ran: "task", "copy", "reduction" or "runtime". "start" means that the next event was
+    // ready but had not started.
+    std::string doing;
+    // The task that ran, and the region that was moved.
+    std::string task, region;
+    // The memory kinds between which the region was moved.
+    std::string from, to;
     // The text and the place of the statement because of which the data was moved; empty: the
     // default mapper decided.
     std::string statement, place;
@@ -80,10 +84,12 @@ struct ProfileFacts {
     double full = 0;
   };
   std::string title;
-  std::string mapping;  // mapping_mark() of the program, or "default"; empty: unknown
+  // The mapping_mark() of the program, or "default". Empty if the mapping is unknown.
+  std::string mapping;
   // The duration of the whole run.
   double seconds = 0;
-  std::string measured;  // the phase that the application measures; empty: the whole run
+  // The phase that the application measures. If it is empty, the whole run is measured.
+  std::string measured;
   double measured_seconds = 0;
   // Shares of tasks, of copies with reductions, and of the runtime.
   double tasks = 0, copies = 0, runtime = 0;
@@ -129,7 +135,8 @@ struct GuideMatch {
 // A memory had no room for a region argument of a task.
 struct Shortage {
   std::string task;
-  std::int64_t requirement = 0;  // position of the region argument, from 0
+  // The position of the region argument, from 0.
+  std::int64_t requirement = 0;
 };
 
 // What the guide says about a run.
@@ -160,11 +167,15 @@ struct Feedback {
 // Facts about the run beside its output. The guide reads what the pointers point at and does not
 // keep the pointers.
 struct GuideContext {
-  std::optional<int> exit_code;  // as a shell reports it: 134 for an abort; -6 is accepted for 134
+  // The exit code as a shell reports it, such as 134 for an abort. -6 is accepted for 134.
+  std::optional<int> exit_code;
   bool timed_out = false;
-  std::optional<Score> score;          // nullopt: the figures in the output are used
-  const Program* program = nullptr;    // lets advice name statements
-  const Diagnostics* diags = nullptr;  // messages of Groma's own check or run
+  // The score of the run. nullopt if the figures in the output are to be used.
+  std::optional<Score> score;
+  // The mapping of the run. With it, advice can name statements. May be null.
+  const Program* program = nullptr;
+  // The messages of Groma's own check or run. May be null.
+  const Diagnostics* diags = nullptr;
   const ProfileFacts* profile = nullptr;
   // Kinds of processors and memories that the machine is known not to have ("GPU", "FBMEM"). Advice
   // to write these kinds is left out.

@@ -129,9 +129,12 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
 
 // Options of a picture in text.
 struct DrawOptions {
-  bool color = false;  // ANSI colours; otherwise only letters
-  int columns = 80;    // width of the terminal; a wider picture is cut and says so
-  int rows = 64;       // rows of each layer
+  // Use ANSI colours. If false, the picture has only letters.
+  bool color = false;
+  // The width of the terminal. A wider picture is cut and says so.
+  int columns = 80;
+  // The limit on the rows of each layer.
+  int rows = 64;
 };
 
 // Returns a picture, the load of each processor, and the statements that decided. A picture of one

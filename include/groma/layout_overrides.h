@@ -12,7 +12,8 @@ namespace groma {
 // The tasks whose Layout statements may contradict what the program's own mapper asks for. The
 // layouts that their variants declare still hold.
 struct LayoutOverrides {
-  std::vector<std::string> tasks = {};  // names of the tasks; `*`: all tasks
+  // The names of the tasks. `*` stands for all tasks.
+  std::vector<std::string> tasks = {};
 
   bool has(std::string_view task) const {
     return std::any_of(tasks.begin(), tasks.end(),

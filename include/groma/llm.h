@@ -107,8 +107,10 @@ struct ChatMessage {
 // The format that the server should enforce on the reply. Set at most one of schema and grammar.
 // Servers may silently ignore a constraint, so parse every reply.
 struct ChatConstraint {
-  std::string json_schema;  // strict servers want every property to be required
-  std::string gbnf, lark;   // one grammar in two notations (groma::grammar); either may be empty
+  // A JSON schema. Strict servers want every property to be required.
+  std::string json_schema;
+  // One grammar in two notations (groma::grammar). Either may be empty.
+  std::string gbnf, lark;
 };
 
 // A question to a model.
@@ -140,7 +142,8 @@ struct ChatReply {
   enum class Finish { kStop, kLength, kToolCall, kOther };
   // The text, in valid UTF-8. It is empty if the reply is all reasoning.
   std::string text;
-  std::string reasoning;  // comes from a separate field of the reply or from <think>
+  // The reasoning, from a separate field of the reply or from <think>.
+  std::string reasoning;
   Finish finish = Finish::kStop;
   // The name that the server gives the model.
   std::string model;
@@ -178,7 +181,8 @@ struct ChatError {
     kReplay,          // the request differs from the recorded one
   };
   Code code = Code::kUnreachable;
-  std::string message;  // as in Error; may quote the server, bounded and printable
+  // The message, as in Error. It may quote the server, and is bounded and printable.
+  std::string message;
   std::string help = {};
   // The HTTP status. 0 if there was none.
   int status = 0;
@@ -241,8 +245,10 @@ class ChatClient {
 // follow a schema and a grammar.
 struct ChatCheck {
   std::string endpoint, wanted_model;
-  std::optional<std::vector<std::string>> models;  // nullopt: the endpoint does not list its models
-  ChatReply round;                                 // the reply to the plain question
+  // The models. nullopt if the endpoint does not list its models.
+  std::optional<std::vector<std::string>> models;
+  // The reply to the plain question.
+  ChatReply round;
   enum class Obeys { kYes, kIgnored, kRefused };
   Obeys schema = Obeys::kRefused, grammar = Obeys::kRefused;
   bool structured() const { return schema == Obeys::kYes || grammar == Obeys::kYes; }

@@ -46,7 +46,8 @@ struct ProcessorGroup {
   ProcKind kind;
   // The number of processors in each node, at least 1.
   std::int64_t count;
-  double flops_per_s = 0;  // peak FP64 rate of one processor; 0: unknown (see Machine::make)
+  // The peak FP64 rate of one processor. 0 stands for an unknown rate (see Machine::make).
+  double flops_per_s = 0;
   // The fraction of the peak that large dense kernels reach.
   double sustained_fraction = 1;
   // The time to start one task body.
@@ -61,7 +62,8 @@ struct MemoryGroup {
   MemKind kind;
   std::int64_t count;
   std::int64_t capacity_bytes;
-  double bandwidth_bytes_per_s = 0;  // sustained bandwidth of one memory in total; 0: unknown
+  // The sustained bandwidth of one memory in total. 0 stands for an unknown bandwidth.
+  double bandwidth_bytes_per_s = 0;
   friend bool operator==(const MemoryGroup&, const MemoryGroup&) = default;
 };
 
@@ -99,8 +101,10 @@ struct Channel {
 
 // One type of node. A machine whose nodes are all equal has one type.
 struct NodeType {
-  std::vector<ProcessorGroup> processors;  // at most one group of a kind
-  std::vector<MemoryGroup> memories;       // at most one group of a kind
+  // The processors, with at most one group of a kind.
+  std::vector<ProcessorGroup> processors;
+  // The memories, with at most one group of a kind.
+  std::vector<MemoryGroup> memories;
   std::vector<Affinity> affinities;
   std::vector<Channel> channels;
 

@@ -42,7 +42,8 @@ namespace groma {
 
 // The flags of programs written for Legion's DefaultMapper (`-dm:...`).
 struct DefaultSettings {
-  int schedule_count = 0;           // tasks mapped at a time; 0: all (Legion's default is 8)
+  // The number of tasks that are mapped at a time. 0 stands for all (Legion's default is 8).
+  int schedule_count = 0;
   bool exact_region = false;        // -dm:exact_region
   bool same_address_space = false;  // -dm:same_address_space: all tasks stay on their node
   bool map_locally = false;         // -dm:map_locally
@@ -75,15 +76,18 @@ enum class Tunable : std::uint32_t {
 // The place of a mapper object.
 struct MapperSite {
   std::shared_ptr<const Machine> machine;
-  Processor local;  // the processor that the mapper object serves
+  // The processor that the mapper object serves.
+  Processor local;
   DefaultSettings settings = {};
-  LogSink* log = nullptr;  // outlives the mapper; null: no log
+  // The log, which must outlive the mapper. Null if there is no log.
+  LogSink* log = nullptr;
 };
 
 // A measured timeline of a task or copy, in nanoseconds of one clock (Legion: OperationTimeline).
 struct ProfilingReport {
   OperationKind operation = OperationKind::kTask;
-  bool completed = true;  // OperationStatus; false: cancelled or failed
+  // False if the operation was cancelled or failed (Legion: OperationStatus).
+  bool completed = true;
   std::int64_t created_ns = 0, ready_ns = 0, started_ns = 0, ended_ns = 0;
   Processor processor;
 };

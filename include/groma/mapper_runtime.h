@@ -32,12 +32,15 @@ struct Capabilities {
 // An instance to find or to make. An invalid request is neither found nor made: without a region or
 // field, with unknown ones, or with regions of several region trees.
 struct InstanceRequest {
-  Memory memory;      // in any node
-  LayoutSpec layout;  // with `exact`, a found instance holds these regions and nothing else
-  std::span<const RegionId> regions;  // regions of one tree; the instance covers them all
+  Memory memory;  // in any node
+  // The layout. With `exact`, a found instance holds these regions and nothing else.
+  LayoutSpec layout;
+  // Regions of one tree. The instance covers all of them.
+  std::span<const RegionId> regions;
   std::span<const FieldId> fields;
   ReductionId reduction = 0;
-  CollectPriority priority = kCollectDefault;  // for an instance that is made
+  // The priority of an instance that is made.
+  CollectPriority priority = kCollectDefault;
 };
 // An instance that was found or made.
 struct FoundInstance {

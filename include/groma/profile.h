@@ -17,9 +17,12 @@
 
 namespace groma {
 
-// Limits on the listed entries. Entries beyond a limit are counted in a sum or mentioned in words.
-inline constexpr std::size_t kMaxPathSegments = 1000;   // the longest, in JSON
-inline constexpr std::size_t kMaxProfileFlows = 10000;  // the largest, in JSON
+// Limits on the entries that the written forms of a profile list. Entries beyond a limit are
+// counted in a sum or mentioned in words.
+// The longest segments, in JSON.
+inline constexpr std::size_t kMaxPathSegments = 1000;
+// The largest flows, in JSON.
+inline constexpr std::size_t kMaxProfileFlows = 10000;
 inline constexpr std::size_t kMaxTraceEvents = 250000;
 inline constexpr std::size_t kMaxPageEvents = 100000;
 
@@ -51,7 +54,8 @@ struct Profile {
     std::int32_t task = -1;
     std::string kind;
     std::int64_t runs = 0;
-    RunTime time = 0;     // sum over all runs
+    // The sum over all runs.
+    RunTime time = 0;
     RunTime longest = 0;  // longest run
     // The time for which the runs were ready but waited for a processor, summed over all runs.
     RunTime waited = 0;
@@ -143,19 +147,29 @@ struct Profile {
   std::int64_t task_runs = 0, copies = 0, reductions = 0, moved_bytes = 0;
   // Sums over all events.
   RunTime task_time = 0, copy_time = 0;
-  std::vector<Task> tasks;            // the longest time first
-  std::vector<Processor> processors;  // processors that ran something, in order
-  std::vector<Kind> kinds;            // kinds that ran something, the busiest first
-  std::vector<Memory> memories;       // memories that were used, in order
-  std::vector<Channel> channels;      // channels that were used, in order
-  std::vector<Runtime> runtimes;      // runtime processors that mapped something, in order
-  std::vector<Move> moves;            // sorted by moved bytes, the largest number first
-  std::vector<Flow> flows;            // sorted by moved bytes, the largest number first
-  std::vector<Phase> phases;          // sorted by the end of the first phase of each name
+  // The tasks, with the longest time first.
+  std::vector<Task> tasks;
+  // The processors that ran something, in the order of the record.
+  std::vector<Processor> processors;
+  // The kinds that ran something, with the busiest first.
+  std::vector<Kind> kinds;
+  // The memories that were used, in the order of the record.
+  std::vector<Memory> memories;
+  // The links that were used, in the order of the record.
+  std::vector<Channel> channels;
+  // The runtime processors that mapped something, in the order of their nodes.
+  std::vector<Runtime> runtimes;
+  // The moves, with the largest number of bytes first.
+  std::vector<Move> moves;
+  // The flows, with the largest number of bytes first.
+  std::vector<Flow> flows;
+  // The phases, sorted by the end of the first phase of each name.
+  std::vector<Phase> phases;
 
   // The critical path, from the beginning to the end without gaps. The lengths add up to `total`.
   std::vector<Segment> path;
-  std::vector<PathCause> path_causes;  // the longest first; their times add up to `total`
+  // The causes, with the longest first. Their times add up to `total`.
+  std::vector<PathCause> path_causes;
   // The time on the critical path, by Doing and Reason. The times add up to `total`.
   std::array<std::array<RunTime, kReasons>, 4> path_time = {};
 
@@ -174,7 +188,8 @@ Profile make_profile(std::shared_ptr<const RunRecord> record);
 
 // Names that the written forms of a profile use.
 struct ProfileWords {
-  std::string title;  // "circuit on p100x4 by a.mapper"
+  // The title, such as "circuit on p100x4 by a.mapper".
+  std::string title;
   // Describes a statement; may be empty.
   std::function<StatementText(std::int32_t)> statement;
   // The phase that the application's metric measures. Empty: the whole run.

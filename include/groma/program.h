@@ -87,9 +87,12 @@ enum class MappingStatement : std::uint8_t {
 struct MatchQuery {
   MappingStatement statement = MappingStatement::kTask;
   std::string_view task;
-  RegionNames region;             // used by Region, Layout, CollectMemory
-  std::optional<ProcKind> kind;   // the processor kind on which the task runs
-  std::optional<MemKind> memory;  // Layout: the memory kind of the data
+  // The names of the region. Used by Region, Layout and CollectMemory.
+  RegionNames region;
+  // The processor kind on which the task runs.
+  std::optional<ProcKind> kind;
+  // The memory kind of the data. Used by Layout.
+  std::optional<MemKind> memory;
 };
 // The limit on the shadowed statements that Program::matches() returns.
 inline constexpr std::size_t kMaxShadowed = 64;
@@ -151,7 +154,8 @@ class Program {
   // ---- Functions.
   std::size_t function_count() const;
   std::string_view function_name(FunctionId function) const;
-  Range function_range(FunctionId function) const;  // range of the name
+  // Returns the range of the function's name in its definition.
+  Range function_range(FunctionId function) const;
   std::optional<FunctionId> find_function(std::string_view name) const;
   // Returns true if the function takes only the task, as a mapping function does.
   bool is_mapping_function(FunctionId function) const;

@@ -29,8 +29,11 @@ struct Error {
     kStopped,     // the caller asked for the end
   };
   Code code;
-  std::string message;    // lower case, no full stop: "cannot read `a.mapper`: permission denied"
-  std::string help = {};  // what to do instead; may be empty
+  // The message, in lower case and without a full stop: "cannot read `a.mapper`: permission
+  // denied".
+  std::string message;
+  // What to do instead. May be empty.
+  std::string help = {};
   // Other mistakes in the same file that are independent of this one. At most kMaxFileErrors in
   // all.
   std::vector<Error> more = {};

@@ -65,8 +65,10 @@ inline constexpr double kResultsNoise = 1e-9;
 
 // A line that differs.
 struct ResultsDifference {
-  std::string expected;  // empty: there is no such line without the mapping
-  std::string got;       // empty: the line is missing
+  // The line without the mapping. Empty if there is no such line.
+  std::string expected;
+  // The line with the mapping. Empty if the line is missing.
+  std::string got;
   // True if a number became NaN.
   bool is_nan = false;
   // True if both lines are printed, but lines of numbers are in another order.
@@ -75,8 +77,10 @@ struct ResultsDifference {
 
 // What is left out of a comparison since the references differ there.
 struct UnsteadyResults {
-  std::int64_t lines = 0;  // a line that some references print more often than others counts once
-  std::string example;     // such a line of the first reference; may be empty
+  // The number of lines. A line that some references print more often than others counts once.
+  std::int64_t lines = 0;
+  // Such a line of the first reference. May be empty.
+  std::string example;
 };
 
 // The results of a program. Add all references first. After that the object does not change, and

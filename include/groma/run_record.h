@@ -82,11 +82,13 @@ struct RunRecord {
   };
 
   std::vector<std::string> tasks, regions, phase_names;
-  std::vector<std::string> points;  // "(1, 2)": the coordinates in the launch domain
+  // The points, with their coordinates in the launch domain: "(1, 2)".
+  std::vector<std::string> points;
   std::vector<Processor> processors;
   std::vector<Memory> memories;
   std::vector<Link> links;
-  std::vector<std::vector<std::int32_t>> routes;  // indices into `links`; empty within one memory
+  // Each route is a list of indices into `links`. It is empty for copies within one memory.
+  std::vector<std::vector<std::int32_t>> routes;
   std::vector<Event> events;
   std::vector<Allocation> allocations;
   // The phases in the order of their ends.

@@ -33,7 +33,8 @@ struct Evaluation {
     kTimedOut,  // a run exceeded its deadline
   };
   Status status = Status::kRefused;
-  std::vector<double> values;  // one for each input, in the evaluator's unit; empty unless kOk
+  // One value for each input, in the evaluator's unit. Empty unless the status is kOk.
+  std::vector<double> values;
   // Smaller is better. The geometric mean of the values, or of their reciprocals if higher values
   // are better. Infinite unless kOk.
   double score = std::numeric_limits<double>::infinity();
@@ -60,7 +61,8 @@ struct EvaluationRequest {
   // True if more runs than at first are needed, because the text looked better or the result must
   // be certain.
   bool again = false;
-  std::function<bool()> stop = {};  // called from time to time; true: the result is not needed
+  // Called from time to time. If it returns true, the result is not needed.
+  std::function<bool()> stop = {};
 };
 
 // Measures how good a text is. Texts are untrusted: the evaluator must bound their time and memory.

@@ -33,10 +33,13 @@ struct SearchSetup {
   // is empty, mappings are simulated. Its `results` is not stored; the next two members are stored
   // instead.
   CommandEvaluatorOptions command = {};
-  bool compare_results = true;  // compare what the command prints with the output of the first text
-  ResultsOptions results = {};  // how the outputs are compared; `measure` is not stored
+  // True if what the command prints is compared with the output of the first text.
+  bool compare_results = true;
+  // How the outputs are compared. `measure` is not stored.
+  ResultsOptions results = {};
   std::string proposer = {};
-  std::string feedback = "profile";  // as guide_detail() takes it
+  // The level of feedback, as guide_detail() takes it.
+  std::string feedback = "profile";
   TuneBudget budget = {};
   std::uint64_t seed = 0;
   bool compare = false;  // as in TuneOptions
@@ -52,8 +55,10 @@ Result<SearchSetup> search_setup(const std::string& text);
 struct StoredSearch {
   std::string directory;
   SearchSetup setup;
-  std::string fingerprint;  // for TuneOptions
-  std::string start;        // the text with which the search began
+  // The fingerprint for TuneOptions.
+  std::string fingerprint;
+  // The text with which the search began.
+  std::string start;
 };
 
 // Reads the options with which a search was begun. Fails if the directory has no search, if one of

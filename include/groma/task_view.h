@@ -73,11 +73,14 @@ struct RequirementView {
   // 0: no key.
   std::uint64_t aliases_key = 0;
 
-  RegionId region = 0;        // 0 for the partition requirement of a launch
-  PartitionId partition = 0;  // the partition of the projection
-  RegionId parent = 0;        // the region that gives the privileges
+  RegionId region = 0;  // 0 for the partition requirement of a launch
+  // The partition of the projection.
+  PartitionId partition = 0;
+  // The region that gives the privileges.
+  RegionId parent = 0;
   int region_dimensions = 1;
-  std::int64_t points = 0;  // number of points in the region's index space, if known
+  // The number of points in the region's index space, if it is known.
+  std::int64_t points = 0;
 
   Privilege privilege = Privilege::kReadOnly;
   Coherence coherence = Coherence::kExclusive;
@@ -93,7 +96,8 @@ struct RequirementView {
   // LEGION_COLLECTIVE_EXCLUSIVE and similar).
   bool collective = false;
 
-  std::span<const FieldView> fields;  // the fields with privileges, without duplicates
+  // The fields with privileges, without duplicates.
+  std::span<const FieldView> fields;
 
   // Returns true if nothing has to be mapped, because there is no access or no field.
   bool empty() const { return privilege == Privilege::kNoAccess || fields.empty(); }
@@ -120,7 +124,8 @@ struct FutureView {
 struct TaskView {
   OperationKind operation = OperationKind::kTask;
   TaskId id = 0;
-  std::uint64_t unique_id = 0;  // number of this launch or point; for messages
+  // The number of this launch or point, for messages.
+  std::uint64_t unique_id = 0;
   std::string_view name;
   std::span<const VariantView> variants;
 
@@ -129,8 +134,10 @@ struct TaskView {
   // The launching task, with depth - 1. Null for the top-level task.
   const TaskView* parent = nullptr;
   std::uint64_t tag = 0;
-  std::string_view provenance;             // the launcher's description of the launch
-  std::span<const std::byte> mapper_data;  // the application's message to the mapper
+  // The launcher's description of the launch.
+  std::string_view provenance;
+  // The application's message to the mapper.
+  std::span<const std::byte> mapper_data;
 
   // True for an index launch or one of its points. `domain` is then the domain of the launch.
   // `point` is the point; it has no dimensions until the launch is sliced. False for a single task;
@@ -141,8 +148,10 @@ struct TaskView {
                          // another
   Point point;
 
-  Processor current;  // the processor that holds the operation until it is mapped
-  bool local = true;  // true if `current` belongs to this process
+  // The processor that holds the operation until it is mapped.
+  Processor current;
+  // True if `current` belongs to this process.
+  bool local = true;
 
   std::span<const RequirementView> requirements;
   std::span<const FutureView> futures;

@@ -28,7 +28,8 @@ struct TuneBudget {
   // The runs of the cheaper evaluator.
   std::int64_t estimates = 10'000;
   double seconds = 0;
-  std::int64_t tokens = 0;  // tokens of the model, input and output together
+  // The tokens of the model, input and output together.
+  std::int64_t tokens = 0;
   double money = 0;
 };
 
@@ -63,7 +64,8 @@ struct TuneEvent {
   bool within_noise = false;
   // True if the step's text had been tried before.
   bool from_cache = false;
-  std::int64_t most_estimates = 0;  // for kEstimating: the budget of estimates
+  // For kEstimating: the budget of estimates.
+  std::int64_t most_estimates = 0;
   std::string text;
   TuneSpending spent;
   double best_score = std::numeric_limits<double>::infinity();
@@ -83,16 +85,21 @@ struct TuneOptions {
   // The folder for the journal, best.mapper (best.txt for any other text), report.txt and
   // steps.txt. If it is empty, nothing is written.
   std::string directory;
-  bool resume = false;  // true: resume the search in `directory`; false: there must be none
+  // True to resume the search in `directory`. If false, the directory must not contain a search.
+  bool resume = false;
   // Identifies the inputs from which the caller made the problem. A resumed search must have the
   // same fingerprint.
   std::string fingerprint;
   // Names and contents of inputs that other people may change, such as files. A resumed search must
   // have the same contents.
   std::vector<std::pair<std::string, std::string>> marks;
-  int threads = 0;  // 0: as many as the evaluator allows, at most those of the computer
-  std::function<void(const TuneEvent&)> on_event = {};  // called in the thread that called tune()
-  std::function<bool()> stop = {};                      // asked from time to time, from any thread
+  // The number of threads. 0 stands for as many as the evaluator allows, at most those of the
+  // computer.
+  int threads = 0;
+  // Called for each event, in the thread that called tune().
+  std::function<void(const TuneEvent&)> on_event = {};
+  // Called from time to time, from any thread. The search ends when it returns true.
+  std::function<bool()> stop = {};
 };
 
 // The result of a search.
@@ -108,7 +115,8 @@ struct TuneOutcome {
   // or had been tried; empty if the proposer ended. For a budget of the model: what the next
   // question might have cost.
   std::string why;
-  std::string budget;  // for kBudget: "evaluations", "time", "tokens" or "money"
+  // For kBudget: the budget that is used up, as "evaluations", "time", "tokens" or "money".
+  std::string budget;
   // True: the search was resumed after its budget had been spent, so nothing new was tried. `spent`
   // is then what the journal holds.
   bool spent_before = false;

@@ -28,7 +28,8 @@ struct VerifyCandidate {
   std::string text;
   // Value in the embedded runtime, in the evaluator's unit. NaN: the mapping was not simulated.
   double simulated = std::numeric_limits<double>::quiet_NaN();
-  bool is_start = false;  // true: the search began with this mapping
+  // True if the search began with this mapping.
+  bool is_start = false;
 };
 
 // The best steps of a search, the best first, each text once. Pass it every step of the search
@@ -55,8 +56,10 @@ struct VerifyOptions {
   // The program. Set `words`, `library`, `timeout_ms`, `override_layouts`, `stop` and
   // `compare_failures_only`; verify() sets or ignores the other members.
   ProgramRun run;
-  ResultsOptions results = {};  // how results are compared; verify() sets `measure`
-  int repeats = 3;              // measured runs of each mapping, at least 1
+  // How results are compared. verify() sets `measure`.
+  ResultsOptions results = {};
+  // The number of measured runs of each mapping, at least 1.
+  int repeats = 3;
   // The measured value: a metric and its unit; the other members are not used. Without a metric,
   // the time in seconds of the program's last line such as `elapsed 12.34 ms` or `ELAPSED TIME =
   // 0.012 s` counts. If there is no such line, the run time of the whole process counts.
@@ -83,8 +86,10 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options);
 // The measurements of one mapping.
 struct VerifiedMapping {
   VerifyCandidate candidate;
-  std::vector<double> runs = {};  // one value for each run; empty: the program failed
-  std::string why = {};           // the reason of the failure, in one line
+  // One value for each run. Empty if the program failed.
+  std::vector<double> runs = {};
+  // The reason of the failure, in one line.
+  std::string why = {};
   // True if the printed results differ from those without a mapping.
   bool is_wrong = false;
   // Returns the median of the runs. There must be at least one run.
@@ -93,8 +98,10 @@ struct VerifiedMapping {
 
 // How the runs of one mapping compare with the runs of another.
 struct VerifyComparison {
-  double speedup = 1;  // quotient of the medians; above 1: the first mapping is better
-  double noise = 0;    // half of each interval, relative to its median; the larger of both values
+  // The quotient of the medians. Above 1, the first mapping is better.
+  double speedup = 1;
+  // Half of each interval, relative to its median. This is the larger of both values.
+  double noise = 0;
   // True if the two intervals do not overlap.
   bool differs = false;
   // True if one of the mappings ran once, which does not show the noise.

@@ -11,8 +11,8 @@
 namespace groma {
 namespace {
 
-// kWide are the characters that most terminals show two
-// columns wide, and kNarrow those that they show without any width.
+// kWide are the characters that most terminals show two columns wide, and kNarrow those that they
+// show without any width.
 constexpr CharacterRange kWide[] = {
     {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},   {0x4E00, 0xA4CF},  {0xA960, 0xA97F},
     {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},

@@ -219,7 +219,7 @@ std::optional<std::vector<Edit>> Mapping::change(const Changes& changes) const {
   return edits;
 }
 
-// Items within a damaged item are left to that item.
+// Removes the items with these keys. An item within a damaged item goes with that item only.
 std::string Mapping::without(const Keys& keys) const {
   Changes changes;
   for (std::size_t i = 0; i < items_.size(); ++i) {

@@ -54,8 +54,10 @@ std::string json_string(std::string_view text);
 struct JsonPlace {
   const JsonValue* value;
   const JsonPlace* parent = nullptr;
-  std::string_view key = {};  // key of the value if it is a member; empty if it is an element
-  std::size_t index = 0;      // index of the value if it is an element
+  // The key of the value, if it is a member of an object. Otherwise empty.
+  std::string_view key = {};
+  // The index of the value, if it is an element of an array.
+  std::size_t index = 0;
 };
 
 // Reads values out of a parsed JSON document and collects errors.

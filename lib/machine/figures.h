@@ -47,11 +47,11 @@ struct NodeFigures {
   // The bandwidth with which the kernels of a GPU read host memory.
   Sourced zero_copy_bandwidth;
   Sourced zero_copy_latency;
-  // For each GPU and direction.
+  // The bandwidth between the host and one GPU, in each direction.
   Sourced host_link_bandwidth;
-  // Between GPUs of one socket.
+  // The bandwidth between two GPUs of one socket.
   Sourced peer_near_bandwidth;
-  // Between GPUs of different sockets.
+  // The bandwidth between two GPUs of different sockets.
   Sourced peer_far_bandwidth;
   Sourced gpu_copy_latency;
 
