@@ -123,7 +123,8 @@ struct AppBox {
   // The colour to which the box belongs, as numbers. It has all coordinates: first those of the
   // enclosing partition, then the partition's own. Empty: the box belongs to every colour.
   Formulas color = {};
-  Formulas lower, extents;  // as in AppPartition
+  // The lower corner and the extents of the box, as in AppPartition.
+  Formulas lower, extents;
   friend bool operator==(const AppBox&, const AppBox&) = default;
 };
 
@@ -147,7 +148,9 @@ struct AppPartition {
   // The number of points that are added at both ends of each dimension (ghosts). The result is
   // clipped in the same way.
   Formulas halo = {};
-  bool unnamed = false;  // as in AppRegion
+  // If true, a mapping cannot refer to the partition by `name`, which then exists only in this
+  // description.
+  bool unnamed = false;
   // An alternative to `lower`, `extents` and `halo`. A piece consists of the points of all its
   // boxes, which may overlap. A colour without a box has an empty piece. All partitions together
   // have at most kMaxAppBoxes boxes.

@@ -93,8 +93,8 @@ struct CommandEvaluatorOptions {
   std::string file_suffix = {};
   // The working folder of the commands. If it is empty, the current folder is used.
   std::string folder = {};
-  // The kinds of processors and memories that the machine lacks on which the commands run, as in
-  // GuideContext::lacking.
+  // The kinds of processors and memories that are missing on the machine where the commands run, as
+  // in GuideContext::lacking.
   std::vector<std::string> lacking = {};
 };
 

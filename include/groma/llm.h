@@ -245,7 +245,7 @@ class ChatClient {
 // follow a schema and a grammar.
 struct ChatCheck {
   std::string endpoint, wanted_model;
-  // The models. nullopt if the endpoint does not list its models.
+  // The names of the models that the endpoint lists. nullopt if the endpoint has no such list.
   std::optional<std::vector<std::string>> models;
   // The reply to the plain question.
   ChatReply round;

@@ -75,11 +75,11 @@ struct ResultsDifference {
   bool is_order = false;
 };
 
-// What is left out of a comparison since the references differ there.
+// The lines that a comparison leaves out because the references differ from each other in them.
 struct UnsteadyResults {
   // The number of lines. A line that some references print more often than others counts once.
   std::int64_t lines = 0;
-  // Such a line of the first reference. May be empty.
+  // One of these lines, as the first reference prints it. May be empty.
   std::string example;
 };
 

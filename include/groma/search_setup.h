@@ -42,7 +42,8 @@ struct SearchSetup {
   std::string feedback = "profile";
   TuneBudget budget = {};
   std::uint64_t seed = 0;
-  bool compare = false;  // as in TuneOptions
+  // The value for TuneOptions::compare.
+  bool compare = false;
   AskOptions ask = {};
 };
 

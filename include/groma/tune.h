@@ -156,7 +156,8 @@ std::string to_json(const TuneOutcome& outcome);
 // The inputs with which the search in a directory was begun. recorded_search() fails if there is
 // none.
 struct RecordedSearch {
-  std::string fingerprint, start;  // as in TuneOptions and Problem
+  // The fingerprint is that of TuneOptions, and the start is that of Problem.
+  std::string fingerprint, start;
 };
 Result<RecordedSearch> recorded_search(const std::string& directory);
 

@@ -100,7 +100,8 @@ struct VerifiedMapping {
 struct VerifyComparison {
   // The quotient of the medians. Above 1, the first mapping is better.
   double speedup = 1;
-  // Half of each interval, relative to its median. This is the larger of both values.
+  // The noise of the measurements: half of an interval, relative to its median. Of the two
+  // mappings, the larger value counts.
   double noise = 0;
   // True if the two intervals do not overlap.
   bool differs = false;
