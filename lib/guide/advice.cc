@@ -9,6 +9,7 @@
 
 #include "edit/mapping.h"
 #include "groma/harmless.h"
+#include "guide/copy_advice.h"
 #include "profile/words.h"
 #include "program/data.h"
 
@@ -328,71 +329,6 @@ std::string because_of(const ProfileFacts::Cause& cause, const Program* program)
   return fmt::format(", because of line {} (`{}`)", at->first, cause.statement);
 }
 
-// Returns true if the data moved between these two kinds of memory, in either direction.
-bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
-  return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
-}
-
-// Returns how the data moved: "from SYSMEM to FBMEM", "from FBMEM to another FBMEM" or "within one
-// SYSMEM".
-std::string way_of(const ProfileFacts::Cause& cause) {
-  if (cause.same_memory) return fmt::format("within one {}", cause.to);
-  const bool another = cause.from == cause.to && !cause.other_node;
-  return fmt::format("from {} to {}{}{}", cause.from, another ? "another " : "", cause.to,
-                     cause.other_node ? " on another node" : "");
-}
-
-// Returns the text of a statement about one region in all tasks, to be shown in a suggestion.
-std::string about(const std::string& region, MappingStatement kind, edit::Place place,
-                  std::vector<MemKind> memories) {
-  return edit::Statement{.kind = kind,
-                         .tasks = {"*"},
-                         .regions = {region},
-                         .place = place,
-                         .memories = std::move(memories)}
-      .str();
-}
-
-// Returns a suggestion that would avoid the copy or make it cheaper. The suggestion depends on the
-// two memories between which the data moved.
-std::string cure_of_copy(const ProfileFacts::Cause& cause) {
-  const std::string& region = cause.region;
-  if (cause.other_node) {
-    return fmt::format(
-        "let points that share `{0}` run on one node: another function in IndexTaskMap, so that "
-        "less of `{0}` crosses the network",
-        region);
-  }
-  if (cause.same_memory) {
-    return fmt::format(
-        "copies within one memory are from one layout or shape to another: give all tasks that use "
-        "`{0}` one layout (`{1} ...`), and points pieces of one shape",
-        region, about(region, MappingStatement::kLayout, {}, {}));
-  }
-  if (between(cause, "SYSMEM", "FBMEM") || between(cause, "SOCKMEM", "FBMEM")) {
-    return fmt::format(
-        "let all tasks that use `{0}` run on GPUs where they have variants for them, and keep it "
-        "in FBMEM. `{1}` would avoid these copies too, at a price: GPUs then "
-        "reach `{0}` over the bus at each access, so it pays for data that they touch little, and "
-        "only while ZCMEM has room",
-        region, about(region, MappingStatement::kRegion, ProcKind::kGpu, {MemKind::kZcmem}));
-  }
-  if (between(cause, "ZCMEM", "FBMEM")) {
-    return fmt::format(
-        "keep `{}` in one memory for all tasks that use it: FBMEM where GPUs touch it much and it "
-        "fits, else ZCMEM for all",
-        region);
-  }
-  if (cause.from == cause.to) {
-    return fmt::format(
-        "let neighbouring points that share `{0}` run on one processor: another function in "
-        "IndexTaskMap or SingleTaskMap",
-        region);
-  }
-  return fmt::format(
-      "keep `{0}` in one memory that all its tasks reach (a Region statement for `{0}`)", region);
-}
-
 // Returns the task that took most of the time on the critical path, among the tasks that ran more
 // than once. A task that ran once occupies one processor wherever it is placed, so its placement
 // cannot balance the load. Returns an empty task if there is none.
@@ -420,7 +356,7 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
     add_sentence(cure_of_copy(cause), &feedback->suggest);
     // A copy between ZCMEM and FBMEM has its cause in the statements that put data into ZCMEM, so
     // these are named.
-    if (program == nullptr || !between(cause, "ZCMEM", "FBMEM")) return;
+    if (program == nullptr || !is_between(cause, "ZCMEM", "FBMEM")) return;
     const auto rows = suspects(*program, MappingStatement::kRegion, {{"memkind", "ZCMEM"}});
     if (rows.empty()) return;
     add_sentence(fmt::format("what keeps data in ZCMEM in {} is {}",

@@ -3,7 +3,6 @@
 #include "groma/guide.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +12,7 @@
 #include "guide/advice.h"
 #include "guide/detail.h"
 #include "guide/scanner.h"
+#include "guide/shortages.h"
 #include "guide/words.h"
 
 namespace groma {
@@ -70,55 +70,6 @@ struct Finding {
   std::optional<Range> range = {};  // range in the source, for a diagnostic of Groma
   std::optional<Shortage> shortage = {};
 };
-
-// Returns which argument of which task had no room, if the diagnostic is about full memory.
-// Otherwise returns nullopt.
-std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
-  if (diagnostic.id != DiagId::kOutOfMemory || diagnostic.args.size() < 2) return std::nullopt;
-  const DiagArg& argument = diagnostic.args[0];
-  const auto* region = std::get_if<RegionArg>(&argument);
-  const auto* position =
-      region != nullptr ? &region->position : std::get_if<std::int64_t>(&argument);
-  const auto* task = std::get_if<std::string>(&diagnostic.args[1]);
-  if (position == nullptr || task == nullptr) return std::nullopt;
-  return Shortage{*task, *position};
-}
-
-// Returns a pattern for the message about full memory in the catalogue of diagnostics. The two
-// groups of the pattern are the number of the argument and the task. The pattern is made from the
-// catalogue, so that it follows every change of the message.
-std::string out_of_memory_pattern() {
-  constexpr const char* kArguments[] = {R"((\d{1,9})\b.*?)", "(.*?)"};
-  std::string pattern = "^";
-  std::string_view rest = entry_of(DiagId::kOutOfMemory).message;
-  for (const char* argument : kArguments) {
-    const std::size_t end = rest.find("{}");
-    pattern += RE2::QuoteMeta(std::string(rest.substr(0, end))) + argument;
-    rest.remove_prefix(end + 2);
-  }
-  return pattern + RE2::QuoteMeta(std::string(rest.substr(0, rest.find("{}"))));
-}
-
-// Returns which argument of which task had no room, if the matched line says so. Such a line is a
-// message of DefaultMapper, or a diagnostic that Groma printed in another process.
-std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
-  static const RE2 kOurs(out_of_memory_pattern());
-  static const RE2 kNumber("(\\d{1,9})");
-  Shortage shortage;
-  const auto group = [&](const char* name) {
-    const auto found = groups.find(name);
-    return found == groups.end() ? std::string() : found->second;
-  };
-  const bool ours = rule.diagnostic == name_of(DiagId::kOutOfMemory);
-  if (ours && RE2::PartialMatch(group("message"), kOurs, &shortage.requirement, &shortage.task)) {
-    return shortage;
-  }
-  shortage.task = group("task");
-  if (rule.shortage && RE2::FullMatch(group("req"), kNumber, &shortage.requirement)) {
-    return shortage;
-  }
-  return std::nullopt;
-}
 
 // Returns true if a finding with this role means that the run failed.
 bool fails(Role role) {

@@ -4,27 +4,23 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <set>
 #include <unordered_map>
 
-#include "base/names.h"
 #include "edit/mapping.h"
 #include "groma/tune.h"
 #include "groma/version.h"
 #include "guide/detail.h"
-#include "search/recent.h"
 #include "tune/channel.h"
 #include "tune/estimates.h"
 #include "tune/parallel.h"
 #include "tune/progress.h"
 #include "tune/record.h"
 #include "tune/report.h"
+#include "tune/tried.h"
 
 namespace groma::tuning {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kMostRejected = 5;    // limit on consecutive rounds without a proposal
 constexpr int kMostRepeated = 200;  // limit on consecutive proposals that cost nothing
@@ -35,56 +31,6 @@ constexpr std::size_t kUnbounded = 1 << 20;
 // The detail of feedback that is requested for the report files, even if the proposer reads less.
 // More detail costs more time in simulated runs than in measured ones, so these have two levels.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
-
-// The results of the texts that were tried most recently, by the normal form of the text. A text
-// that is proposed again gets its known result.
-class Tried {
- public:
-  // The members of an Evaluation without its feedback, which would take most of the memory.
-  struct Known {
-    std::int64_t number = 0;
-    Evaluation::Status status = Evaluation::Status::kRefused;
-    std::vector<double> values;
-    double score = 0, noise = 0;
-
-    // Returns the result as an evaluation without feedback.
-    Evaluation evaluation() const {
-      Evaluation made;
-      made.status = status;
-      made.values = values;
-      made.score = score;
-      made.noise = noise;
-      return made;
-    }
-  };
-
-  const Known* find(const std::string& canonical) const { return known_.find(key_of(canonical)); }
-  void add(const std::string& canonical, const Step& step) {
-    const Evaluation& evaluation = step.evaluation;
-    known_.add(key_of(canonical), {step.number, evaluation.status, evaluation.values,
-                                   evaluation.score, evaluation.noise});
-  }
-
- private:
-  using Key = std::pair<std::uint64_t, std::uint64_t>;
-  struct Hash {
-    std::size_t operator()(const Key& key) const { return key.first; }
-  };
-  // Returns a hash of 128 bits as the cache key. With 64 bits, two different texts could share a
-  // result by chance.
-  static Key key_of(const std::string& text) {
-    std::uint64_t a = text.size(), b = ~a;
-    for (std::size_t at = 0; at < text.size(); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, text.data() + at, std::min<std::size_t>(8, text.size() - at));
-      a = mix(a ^ word);
-      b = mix(b + word * 0x9E3779B97F4A7C15U);
-    }
-    return {a, b};
-  }
-
-  RecentMap<Known, Key, Hash> known_;
-};
 
 // One search. It is also the Round that the proposer sees, and forwards the proposer's questions
 // and estimates to the channel and the estimates.
@@ -474,13 +420,13 @@ void Search::tidy() {
   std::set<std::string, std::less<>> given;
   const edit::Mapping start(problem_.start);
   for (const edit::Mapping::ProgramItem& item : start.items()) given.emplace(start.text(item));
-  const auto end = Clock::now() + kLongestTidying;
+  const auto end = std::chrono::steady_clock::now() + kLongestTidying;
   std::string& text = outcome_.best->proposal.text;
   Evaluation& best = outcome_.best->evaluation;
   // If the best mapping certainly fits into memory, a mapping without a statement must fit as well.
   const bool risky = evaluator_.may_fail(text);
   for (std::size_t number = edit::Mapping(text).items().size(); number-- > 0;) {
-    if (progress_.interrupted() || Clock::now() > end) break;
+    if (progress_.interrupted() || std::chrono::steady_clock::now() > end) break;
     const edit::Mapping mapping(text);
     const edit::Mapping::ProgramItem& item = mapping.items()[number];
     std::string statement(mapping.text(item));

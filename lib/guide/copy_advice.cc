@@ -1,0 +1,79 @@
+// Suggests how to avoid copies, by the memories between which the data moved.
+#include "guide/copy_advice.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "edit/mapping.h"
+
+namespace groma::guide {
+namespace {
+
+// Returns the text of a statement about one region in all tasks, to be shown in a suggestion.
+std::string about(const std::string& region, MappingStatement kind, edit::Place place,
+                  std::vector<MemKind> memories) {
+  return edit::Statement{.kind = kind,
+                         .tasks = {"*"},
+                         .regions = {region},
+                         .place = place,
+                         .memories = std::move(memories)}
+      .str();
+}
+
+}  // namespace
+
+bool is_between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
+  return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
+}
+
+// A copy to a memory of the same kind and node goes to another memory unless `same_memory` is set.
+std::string way_of(const ProfileFacts::Cause& cause) {
+  if (cause.same_memory) return fmt::format("within one {}", cause.to);
+  const bool another = cause.from == cause.to && !cause.other_node;
+  return fmt::format("from {} to {}{}{}", cause.from, another ? "another " : "", cause.to,
+                     cause.other_node ? " on another node" : "");
+}
+
+// The suggestion depends on the two memories.
+std::string cure_of_copy(const ProfileFacts::Cause& cause) {
+  const std::string& region = cause.region;
+  if (cause.other_node) {
+    return fmt::format(
+        "let points that share `{0}` run on one node: another function in IndexTaskMap, so that "
+        "less of `{0}` crosses the network",
+        region);
+  }
+  if (cause.same_memory) {
+    return fmt::format(
+        "copies within one memory are from one layout or shape to another: give all tasks that use "
+        "`{0}` one layout (`{1} ...`), and points pieces of one shape",
+        region, about(region, MappingStatement::kLayout, {}, {}));
+  }
+  if (is_between(cause, "SYSMEM", "FBMEM") || is_between(cause, "SOCKMEM", "FBMEM")) {
+    return fmt::format(
+        "let all tasks that use `{0}` run on GPUs where they have variants for them, and keep it "
+        "in FBMEM. `{1}` would avoid these copies too, at a price: GPUs then "
+        "reach `{0}` over the bus at each access, so it pays for data that they touch little, and "
+        "only while ZCMEM has room",
+        region, about(region, MappingStatement::kRegion, ProcKind::kGpu, {MemKind::kZcmem}));
+  }
+  if (is_between(cause, "ZCMEM", "FBMEM")) {
+    return fmt::format(
+        "keep `{}` in one memory for all tasks that use it: FBMEM where GPUs touch it much and it "
+        "fits, else ZCMEM for all",
+        region);
+  }
+  if (cause.from == cause.to) {
+    return fmt::format(
+        "let neighbouring points that share `{0}` run on one processor: another function in "
+        "IndexTaskMap or SingleTaskMap",
+        region);
+  }
+  return fmt::format(
+      "keep `{0}` in one memory that all its tasks reach (a Region statement for `{0}`)", region);
+}
+
+}  // namespace groma::guide

@@ -1,0 +1,64 @@
+// Reads the task and the argument from diagnostics and messages about full memories.
+#include "guide/shortages.h"
+
+#include <re2/re2.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace groma::guide {
+namespace {
+
+// Returns a pattern for the message about full memory in the catalogue of diagnostics. The two
+// groups of the pattern are the number of the argument and the task. The pattern is made from the
+// catalogue, so that it follows every change of the message.
+std::string out_of_memory_pattern() {
+  constexpr const char* kArguments[] = {R"((\d{1,9})\b.*?)", "(.*?)"};
+  std::string pattern = "^";
+  std::string_view rest = entry_of(DiagId::kOutOfMemory).message;
+  for (const char* argument : kArguments) {
+    const std::size_t end = rest.find("{}");
+    pattern += RE2::QuoteMeta(std::string(rest.substr(0, end))) + argument;
+    rest.remove_prefix(end + 2);
+  }
+  return pattern + RE2::QuoteMeta(std::string(rest.substr(0, rest.find("{}"))));
+}
+
+}  // namespace
+
+// The diagnostic has the argument, by its name or its position, and the task as its first two
+// arguments.
+std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
+  if (diagnostic.id != DiagId::kOutOfMemory || diagnostic.args.size() < 2) return std::nullopt;
+  const DiagArg& argument = diagnostic.args[0];
+  const auto* region = std::get_if<RegionArg>(&argument);
+  const auto* position =
+      region != nullptr ? &region->position : std::get_if<std::int64_t>(&argument);
+  const auto* task = std::get_if<std::string>(&diagnostic.args[1]);
+  if (position == nullptr || task == nullptr) return std::nullopt;
+  return Shortage{*task, *position};
+}
+
+// The groups of the rule have the task and the argument, or the whole message.
+std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
+  static const RE2 kOurs(out_of_memory_pattern());
+  static const RE2 kNumber("(\\d{1,9})");
+  Shortage shortage;
+  const auto group = [&](const char* name) {
+    const auto found = groups.find(name);
+    return found == groups.end() ? std::string() : found->second;
+  };
+  const bool ours = rule.diagnostic == name_of(DiagId::kOutOfMemory);
+  if (ours && RE2::PartialMatch(group("message"), kOurs, &shortage.requirement, &shortage.task)) {
+    return shortage;
+  }
+  shortage.task = group("task");
+  if (rule.shortage && RE2::FullMatch(group("req"), kNumber, &shortage.requirement)) {
+    return shortage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace groma::guide
