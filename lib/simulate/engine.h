@@ -50,7 +50,6 @@ class Engine {
   bool make_points(Context& context, const app::Launch& launch, const Rect& domain,
                    LaunchPlan* plan, std::vector<TaskRun*>& runs);
   LaunchPlan* plan_for(Context& context, const app::Launch& launch, const Rect& domain);
-  static TaskPlan* plan_of(const TaskRun& run);
   bool keeps_plans() const;
   void keep_plan(LaunchPlan& launch, TaskPlan& plan);
   bool order_points(Context& context, const app::Launch& launch, Op join,

@@ -38,6 +38,12 @@ struct TaskWork {
   std::vector<std::int64_t> arguments;
 };
 
+// What a task's mapper wishes for the time after the mapping.
+struct TaskWishes {
+  int priority = 0;
+  ProfilingWish profiling;
+};
+
 // How one task was mapped.
 struct TaskPlan {
   struct Requirement {
@@ -55,8 +61,7 @@ struct TaskPlan {
   std::int32_t asked = -1;   // the processor whose mapper was asked; -1: nothing is known
   std::int32_t number = -1;  // the processor that was chosen
   const app::Variant* variant = nullptr;
-  int priority = 0;
-  ProfilingWish profiling;
+  TaskWishes wishes;
   std::vector<const Piece*> pieces;  // for each requirement
   std::vector<Requirement> requirements;
   std::vector<InstanceQuery> queries;  // of all requirements, one after the other

@@ -149,7 +149,6 @@ bool Engine::map(TaskRun& run) {
   TaskPlan* const plan = plan_of(run);
   if (plan != nullptr && mapping_.fits(*plan)) {
     if (!mapping_.repeat(*plan)) return refused();
-    run.plan = plan;
   } else {
     if (!mapping_.ask(parts_.mappers.of(run.number))) return refused();
     // Take the least loaded of the processors in the answer.
@@ -163,7 +162,6 @@ bool Engine::map(TaskRun& run) {
     }
     if (plan != nullptr && plan->plans < TaskPlan::kMostPlans && keeps_plans()) {
       keep_plan(*run.of->plan, *plan);
-      run.plan = plan;
     }
   }
   add_copies(run);
@@ -171,12 +169,6 @@ bool Engine::map(TaskRun& run) {
   uses_.release(run.op);
   after_mapping(run);
   return true;
-}
-
-// Returns the place for the task's plan, or null if no plans of its launch are kept.
-TaskPlan* Engine::plan_of(const TaskRun& run) {
-  if (run.of == nullptr || run.of->plan == nullptr) return nullptr;
-  return &run.of->plan->tasks[run.launch->is_index ? run.place : 0];
 }
 
 // Returns whether more plans may be kept: all mappers repeat their answers, and the plans take only
@@ -189,7 +181,9 @@ bool Engine::keeps_plans() const {
 // Keeps how the task was mapped, and counts the memory.
 void Engine::keep_plan(LaunchPlan& launch, TaskPlan& plan) {
   const auto size = [](const TaskPlan& of) {
-    return heap_bytes(of.pieces) + heap_bytes(of.requirements) + heap_bytes(of.queries);
+    return heap_bytes(of.pieces) + heap_bytes(of.requirements) + heap_bytes(of.queries) +
+           heap_bytes(of.work.loads) + heap_bytes(of.work.instances) +
+           heap_bytes(of.work.arguments);
   };
   const std::int64_t before = size(plan);
   mapping_.fill_plan(plan);

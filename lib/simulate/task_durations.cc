@@ -187,13 +187,14 @@ const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fa
   const auto same = [](const auto& kept, const auto& now) {
     return std::equal(kept.begin(), kept.end(), now.begin(), now.end());
   };
-  const bool is_planned = run.plan != nullptr && run.plan->number == run.number &&
-                          run.plan->variant == run.variant && same(run.plan->pieces, run.pieces);
-  if (!is_planned) {  // since the task was mapped, another one may have got another plan
+  TaskPlan* const plan = plan_of(run);
+  const bool is_planned = plan != nullptr && plan->number == run.number &&
+                          plan->variant == run.variant && has_pieces_of(*plan, run);
+  if (!is_planned) {
     compute(run, work_, fault);
     return work_;
   }
-  TaskWork& work = run.plan->work;
+  TaskWork& work = plan->work;
   if (work.known && same(work.instances, run.instances) && same(work.arguments, run.arguments)) {
     return work;
   }

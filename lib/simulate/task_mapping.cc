@@ -76,8 +76,7 @@ void TaskMapping::take(const Processor& processor) {
   TaskRun& run = *run_;
   run.hold_on(parts_.input.processors, processor);
   run.variant = &parts_.input.data.tasks[run.task].variants[answer_.variant - 1];
-  run.wishes.priority = answer_.task_priority;
-  run.wishes.profiling = answer_.task_profiling;
+  run.wishes = {answer_.task_priority, answer_.task_profiling};
 }
 
 // Empty and virtual requirements take no instance.
@@ -122,8 +121,7 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
 // ---- Plans
 
 bool TaskMapping::fits(const TaskPlan& plan) const {
-  return plan.asked == asked_ && std::equal(plan.pieces.begin(), plan.pieces.end(),
-                                            run_->pieces.begin(), run_->pieces.end());
+  return plan.asked == asked_ && has_pieces_of(plan, *run_);
 }
 
 // If the instance of a requirement has no room, the mapper is asked after all, for this requirement
@@ -132,8 +130,7 @@ bool TaskMapping::repeat(const TaskPlan& plan) {
   if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(plan.requirements.size()))) return false;
   run_->hold_on(parts_.input.processors, plan.number);
   run_->variant = plan.variant;
-  run_->wishes.priority = plan.priority;
-  run_->wishes.profiling = plan.profiling;
+  run_->wishes = plan.wishes;
   const InstanceQuery* query = plan.queries.data();
   for (std::uint32_t r = 0; r < plan.requirements.size(); ++r) {
     const TaskPlan::Requirement& requirement = plan.requirements[r];
@@ -172,9 +169,13 @@ void TaskMapping::fill_plan(TaskPlan& plan) const {
   plan.pieces.assign(run_->pieces.begin(), run_->pieces.end());
   plan.number = run_->number;
   plan.variant = run_->variant;
-  plan.priority = run_->wishes.priority;
-  plan.profiling = run_->wishes.profiling;
+  plan.wishes = run_->wishes;
   plan.asked = asked_;
+  // The work of the task is computed when it starts. Its memory is taken now, so that it is
+  // counted.
+  plan.work.instances.reserve(run_->pieces.size());
+  plan.work.loads.reserve(run_->pieces.size());
+  plan.work.arguments.reserve(run_->arguments.size());
 }
 
 // ---- Instances

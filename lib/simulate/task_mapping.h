@@ -20,7 +20,8 @@ class TaskMapping {
   // `parts` must outlive it.
   explicit TaskMapping(RunParts& parts) : parts_(parts) {}
 
-  // Begins with a task, which is held on a processor. It must live until the next begin().
+  // Begins with a task, which is held on a processor. It must live until the next begin(). Forgets
+  // the copies of the task before.
   void begin(TaskRun& run);
   // Returns the task as its mapper sees it. Valid until the next begin().
   const TaskView& view();
@@ -30,8 +31,8 @@ class TaskMapping {
   // Calls map_task of that mapper. Sets answer() to an answer that can be carried out. Instances
   // that were held before are released.
   bool ask(Mapper& mapper);
-  // Begins to carry out answer(): forgets the copies of the task before, and sets the processor,
-  // variant, priority and profiling of the task, for that one of its processors.
+  // Sets the processor, variant, priority and profiling of the task as answer() says, for that one
+  // of the processors in the answer.
   void take(const Processor& processor);
   // Takes an instance for a requirement: the one that answer() names, or the first candidate that
   // exists or has room. Adds it to run.instances, and the necessary copies to fetches().

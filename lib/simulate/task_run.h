@@ -1,6 +1,7 @@
 // TaskRun and Context: the tasks of a run, from their launch to their end.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -70,14 +71,9 @@ struct TaskRun {
   Op op = kBeginning;
   // One bit for each kind of memory near its processor on which it works.
   std::uint16_t streams = 0;
-  // The wishes of its mapper for the time after the mapping.
-  struct Wishes {
-    int priority = 0;
-    ProfilingWish profiling;
-  } wishes;
-  bool stealable = false;    // while it waits to be mapped
-  TaskPlan* plan = nullptr;  // how it is mapped, if that is kept
-  bool ended = false;        // the task itself has ended; tasks that it launched may still run
+  TaskWishes wishes;
+  bool stealable = false;  // while it waits to be mapped
+  bool ended = false;      // the task itself has ended; tasks that it launched may still run
 
   // Holds the task on the processor with that number.
   void hold_on(const Processors& processors, std::int32_t its_number) {
@@ -94,7 +90,6 @@ struct TaskRun {
     parent = nullptr;
     launch = nullptr;
     of = nullptr;
-    plan = nullptr;
     ended = false;
     records = {};
     wishes.priority = 0;
@@ -166,6 +161,18 @@ inline Point point_of(const TaskRun& run) {
 inline const app::RequirementData& data_of_requirement(const app::Data& data, const TaskRun& run,
                                                        std::size_t position) {
   return app::data_of_requirement(data.tasks[run.task], run.launch, position);
+}
+
+// Returns the place for the plan of the task, or null if no plans of its launch are kept. The plan
+// there may be about another task with the same point.
+inline TaskPlan* plan_of(const TaskRun& run) {
+  if (run.of == nullptr || run.of->plan == nullptr) return nullptr;
+  return &run.of->plan->tasks[run.launch->is_index ? run.place : 0];
+}
+
+// Returns whether the plan is about a task with the same pieces.
+inline bool has_pieces_of(const TaskPlan& plan, const TaskRun& run) {
+  return std::equal(plan.pieces.begin(), plan.pieces.end(), run.pieces.begin(), run.pieces.end());
 }
 
 // Returns the field groups that requirement `position` of the task uses.
