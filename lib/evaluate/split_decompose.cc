@@ -154,7 +154,8 @@ class Decomposition {
     return result;
   }
 
-  // Returns the tail that begins with dimension i of this size and goes on with `rest`.
+  // A tail is a choice of sizes for the last dimensions. Returns the tail that gives dimension i
+  // the divisor with the number `size`, and the dimensions after i the sizes in `rest`.
   Tail extend(std::size_t i, std::size_t size, const Tail& rest, std::size_t next) const {
     const std::int64_t parts = divisors_.value(size);
     const Cost block = unsigned_of((extents_[i] - 1) / parts + 1);

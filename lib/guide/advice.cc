@@ -20,14 +20,8 @@ namespace {
 constexpr std::size_t kShownStatements = 3;
 constexpr std::size_t kShownLineText = 100;
 
-// Returns the text of a group; empty if the pattern has no such group.
-std::string group(const Groups& groups, const char* name) {
-  const auto found = groups.find(name);
-  return found == groups.end() ? "" : found->second;
-}
-
 std::optional<ProcKind> kind_of(const Groups& groups) {
-  return find_proc_kind(group(groups, "prockind"));
+  return find_proc_kind(text_of_group(groups, "prockind"));
 }
 
 // Returns the source at the range, shortened and safe to show.
@@ -39,7 +33,7 @@ std::string text_of(const Program& program, Range range) {
 // Returns true if a row of the mapping's tables may concern the task, the processor kind, the
 // memory and the region that the groups name. A group that is missing excludes nothing.
 bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {
-  const std::string task = group(groups, "task");
+  const std::string task = text_of_group(groups, "task");
   if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
     return false;
   }
@@ -48,14 +42,14 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
                        row.key.place != program::kAnyPlace && row.key.place < 0x40;
   if (kind && by_kind && row.key.place != program::place_key(*kind)) return false;
   // If a Region statement does not name the full memory, the statement is not the cause.
-  const auto memory = find_mem_kind(group(groups, "memkind"));
+  const auto memory = find_mem_kind(text_of_group(groups, "memkind"));
   if (memory && row.key.table == program::TableId::kRegion) {
     const auto* end = row.kinds.data() + row.kind_count;
     if (std::find(row.kinds.data(), end, static_cast<std::uint8_t>(*memory)) == end) return false;
   }
   // A row names its region by `*`, by its number among the arguments, or by its name.
   if (row.key.region == kStarName) return true;
-  const std::string region = group(groups, "region"), req = group(groups, "req");
+  const std::string region = text_of_group(groups, "region"), req = text_of_group(groups, "req");
   const bool numbered = (row.key.region & 0x80000000U) != 0;
   if (numbered) return req.empty() || fmt::format("{}", row.key.region & 0x7FFFFFFFU) == req;
   return region.empty() || data.names.text(row.key.region) == region;

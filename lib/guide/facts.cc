@@ -255,7 +255,7 @@ ProfileFacts facts_of_json(const Part& profile) {
     facts.by_task.push_back(
         {one.text("task"), one.text("kind"), time / all_tasks, one.count("runs")});
   }
-  // Of several memories of one kind, the fullest one counts.
+  // If there are several memories of one kind, keep only the one that was fullest.
   for (const Part& one : profile.list("by_memory")) {
     const std::string kind = one.kind_of_memory();
     const double capacity = one.figure("capacity_bytes");

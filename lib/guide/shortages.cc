@@ -46,16 +46,14 @@ std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
   static const RE2 kOurs(out_of_memory_pattern());
   static const RE2 kNumber("(\\d{1,9})");
   Shortage shortage;
-  const auto group = [&](const char* name) {
-    const auto found = groups.find(name);
-    return found == groups.end() ? std::string() : found->second;
-  };
   const bool ours = rule.diagnostic == name_of(DiagId::kOutOfMemory);
-  if (ours && RE2::PartialMatch(group("message"), kOurs, &shortage.requirement, &shortage.task)) {
+  if (ours && RE2::PartialMatch(text_of_group(groups, "message"), kOurs, &shortage.requirement,
+                                &shortage.task)) {
     return shortage;
   }
-  shortage.task = group("task");
-  if (rule.shortage && RE2::FullMatch(group("req"), kNumber, &shortage.requirement)) {
+  shortage.task = text_of_group(groups, "task");
+  if (rule.shortage &&
+      RE2::FullMatch(text_of_group(groups, "req"), kNumber, &shortage.requirement)) {
     return shortage;
   }
   return std::nullopt;

@@ -81,6 +81,11 @@ Groups groups_of(const Rule& rule, std::string_view text) {
   return groups;
 }
 
+std::string text_of_group(const Groups& groups, const char* name) {
+  const auto found = groups.find(name);
+  return found == groups.end() ? std::string() : found->second;
+}
+
 // A brace without its partner stays as it is.
 std::string filled(std::string_view text, const Groups& groups) {
   std::string made;

@@ -19,6 +19,9 @@ using Groups = std::map<std::string, std::string>;  // texts of groups by name; 
 // `flag` is the Legion flag that provides them.
 Groups groups_of(const Rule& rule, std::string_view text);
 
+// Returns the text of a group, or an empty text if the pattern has no such group.
+std::string text_of_group(const Groups& groups, const char* name);
+
 // Returns the template `text` with each {name} replaced by the group of that name. If there is no
 // such group, {name|words} becomes `words`, and {name} becomes "?".
 std::string filled(std::string_view text, const Groups& groups);

@@ -40,7 +40,8 @@ Drafts::Drafts(const Machine& machine, const Workload& workload)
       if (runs && machine.has(kind)) task.kinds.push_back(kind);
     }
     if (task.kinds.empty() || uses[t].uses.empty()) continue;
-    // Of several index launches with the fewest dimensions, the first one counts.
+    // The draft describes one index launch of the task: the first of those that have the fewest
+    // dimensions.
     for (const app::LaunchUse& use : uses[t].uses) {
       if (!use.domain) {
         task.single = task.single || use.depth > 0;

@@ -518,8 +518,8 @@ bool Search::goes_on_without_proposal(bool counted) {
   }
   if (!rejected_) return end(End::kExhausted);
   if (++rejections_ < kMostRejected) return true;
-  // A replayed round may have failed because the model could not be reached at that time. The
-  // search goes on with new questions.
+  // A replayed round may have failed because the model could not be reached at that time. So the
+  // search asks the model again.
   if (channel_.round_is_replayed()) {
     forget_rejections();
     return true;
