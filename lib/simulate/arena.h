@@ -67,6 +67,9 @@ class Arena {
 // shallow: after copying, only one of the copies may be used. All bytes 0 is an empty list.
 template <typename T>
 class Few {
+  static constexpr std::size_t kValueBytes =
+      sizeof(T);  // NOLINT(bugprone-sizeof-expression): of pointers, too
+
  public:
   T* begin() { return values_; }
   T* end() { return values_ + size_; }
@@ -90,10 +93,11 @@ class Few {
   // Doubles the room, or makes the first.
   void grow(Arena& arena) {
     Few larger;
-    const std::size_t bytes =
-        capacity_ == 0 ? std::max(Arena::kLeastBlock, std::bit_ceil(sizeof(T))) : 2 * block_bytes();
+    const std::size_t bytes = capacity_ == 0
+                                  ? std::max(Arena::kLeastBlock, std::bit_ceil(kValueBytes))
+                                  : 2 * block_bytes();
     larger.values_ = static_cast<T*>(arena.take(bytes));
-    larger.capacity_ = static_cast<std::uint32_t>(bytes / sizeof(T));
+    larger.capacity_ = static_cast<std::uint32_t>(bytes / kValueBytes);
     larger.size_ = size_;
     std::uninitialized_copy(begin(), end(), larger.values_);
     release(arena);
@@ -108,7 +112,7 @@ class Few {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
   std::size_t block_bytes() const {
-    return std::max(Arena::kLeastBlock, std::bit_ceil(capacity_ * sizeof(T)));
+    return std::max(Arena::kLeastBlock, std::bit_ceil(capacity_ * kValueBytes));
   }
 
   T* values_ = nullptr;

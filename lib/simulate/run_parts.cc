@@ -10,7 +10,7 @@ namespace groma::sim {
 // The parts refer to each other in the order in which they are made.
 RunParts::RunParts(const app::Data& data, const Spaces& spaces,
                    std::shared_ptr<const Machine> machine, const MapperFactory& make,
-                   Outcome::Limits limits)
+                   const Outcome::Limits& limits)
     : input(data, spaces, std::move(machine)),
       outcome(data.name, limits),
       store(data.regions.size(), spaces, input.memories, outcome.budget()),

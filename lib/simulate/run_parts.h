@@ -31,7 +31,7 @@ inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;
 struct RunParts {
   // `data`, `spaces` and `make` must outlive it. The limits hold for the whole run.
   RunParts(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
-           const MapperFactory& make, Outcome::Limits limits);
+           const MapperFactory& make, const Outcome::Limits& limits);
   RunParts(const RunParts&) = delete;
   RunParts& operator=(const RunParts&) = delete;
 
