@@ -82,6 +82,13 @@ bool Code::is_closed() const {
   return slot_ < 0 && std::none_of(ops_.begin(), ops_.end(), reads);
 }
 
+// A formula that is a single variable has no operations, only the slot of the variable.
+bool Code::reads(int slot) const {
+  return slot_ == slot || std::any_of(ops_.begin(), ops_.end(), [slot](const Op& op) {
+           return op.kind == Kind::kSlot && op.operand == slot;
+         });
+}
+
 // Runs the code on a stack of integers and returns the value. If there is no value, returns 0 and
 // sets `fault`, unless `fault` holds an earlier fault.
 std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,

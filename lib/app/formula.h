@@ -39,6 +39,8 @@ class Code {
   // Returns true if the formula reads no variable and no piece, so that its value (if it has one)
   // is known.
   bool is_closed() const;
+  // Returns true if the formula reads the variable in that slot.
+  bool reads(int slot) const;
   std::int64_t constant() const { return value_; }
   // Returns the approximate cost of value(), in units of Budget.
   std::int64_t work() const { return static_cast<std::int64_t>(ops_.size() / 2); }

@@ -12,11 +12,12 @@
 namespace groma::sim {
 
 // No task is open yet, and no time was spent in any phase.
-Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, Outcome& outcome,
-               Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
+Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopReplay& replay,
+               Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
     : input_(input),
       ops_(ops),
       launcher_(launcher),
+      replay_(replay),
       outcome_(outcome),
       agenda_(agenda),
       record_(record),
@@ -132,6 +133,7 @@ bool Bodies::enter_loop(Context& context, const app::Loop& loop) {
   inner.loop = &loop;
   inner.count = count;
   context.places.push_back(inner);
+  if (outermost) replay_.begin_loop(context, loop, count);
   return true;
 }
 
@@ -155,8 +157,10 @@ bool Bodies::leave(Context& context) {
       place.next = 0;
       // An empty body needs no more iterations.
       if (place.body->empty()) place.iteration = place.count - 1;
+      replay_.begin_iteration(context, *place.loop);
       return true;
     }
+    replay_.end_loop(context, *place.loop);
     if (traced && place.count > 1) --context.replaying;
   }
   context.places.pop_back();

@@ -8,6 +8,7 @@
 #include "app/data.h"
 #include "simulate/agenda.h"
 #include "simulate/launcher.h"
+#include "simulate/loop_replay.h"
 #include "simulate/ops.h"
 #include "simulate/outcome.h"
 #include "simulate/record_writer.h"
@@ -23,8 +24,8 @@ class Bodies {
  public:
   // Refers to all arguments, so they must outlive it. `max_iterations` limits the outermost loops
   // of the top-level task.
-  Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, Outcome& outcome,
-         Agenda& agenda, RecordWriter& record, std::int64_t max_iterations);
+  Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopReplay& replay,
+         Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations);
 
   // Issues a launch. Its task then waits until wake() is called.
   std::function<void(Context&, const app::Launch&)> on_launch;
@@ -61,6 +62,7 @@ class Bodies {
   const RunInput& input_;
   const Ops& ops_;
   Launcher& launcher_;
+  LoopReplay& replay_;
   Outcome& outcome_;
   Agenda& agenda_;
   RecordWriter& record_;

@@ -36,10 +36,11 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
       copies_(parts_.input, parts_.store, parts_.outcome, agenda_, record_, noise_),
       stations_(parts_.input, parts_.store, parts_.outcome, agenda_, record_, noise_),
       uses_(parts_.ops),
+      replay_(parts_, options.max_bytes / kShareOfPlans),
       selection_({parts_.input, parts_.outcome, parts_.views, parts_.mappers, parts_.calls, agenda_,
                   mapper_events_, stations_, tasks_, [this](TaskRun& run) { return map(run); }},
                  2 * to_time(costs_.remote_s)),
-      bodies_(parts_.input, parts_.ops, parts_.launcher, parts_.outcome, agenda_, record_,
+      bodies_(parts_.input, parts_.ops, parts_.launcher, replay_, parts_.outcome, agenda_, record_,
               options.max_iterations),
       utility_(static_cast<std::size_t>(parts_.input.machine->node_count())) {
   parts_.calls.use({mapper_events_, agenda_, tasks_});
@@ -59,8 +60,9 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
 
 // Returns about how many bytes of memory the run uses.
 std::int64_t Engine::bytes() const {
-  return parts_.bytes() + planned_bytes_ + tasks_.bytes() + bodies_.bytes() + copies_.bytes() +
-         agenda_.bytes() + mapper_events_.bytes() + record_.bytes() + uses_.bytes();
+  return parts_.bytes() + planned_bytes_ + replay_.bytes() + tasks_.bytes() + bodies_.bytes() +
+         copies_.bytes() + agenda_.bytes() + mapper_events_.bytes() + record_.bytes() +
+         uses_.bytes();
 }
 
 // Maps the top-level task. Then handles events in the order of their time until none is left or the

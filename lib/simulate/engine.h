@@ -12,6 +12,7 @@
 #include "simulate/agenda.h"
 #include "simulate/bodies.h"
 #include "simulate/copies.h"
+#include "simulate/loop_replay.h"
 #include "simulate/mapper_events.h"
 #include "simulate/noise.h"
 #include "simulate/op_uses.h"
@@ -23,6 +24,10 @@
 #include "simulate/task_pool.h"
 
 namespace groma::sim {
+
+// What is kept about loops may take one part in so many of a run's memory, so that it does not keep
+// a run from its end.
+inline constexpr std::int64_t kShareOfPlans = 8;
 
 class Engine {
  public:
@@ -71,6 +76,7 @@ class Engine {
   Stations stations_;
   TaskPool tasks_;
   OpUses uses_;
+  LoopReplay replay_;
   MapperEvents mapper_events_;
   Selection selection_;
   Bodies bodies_;

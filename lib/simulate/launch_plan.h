@@ -57,9 +57,11 @@ struct TaskPlan {
   // that no plan ever fits.
   static constexpr int kMostPlans = 2;
 
-  int plans = 0;             // number of plans so far
-  std::int32_t asked = -1;   // the processor whose mapper was asked; -1: nothing is known
-  std::int32_t number = -1;  // the processor that was chosen
+  int plans = 0;            // number of plans so far
+  std::int32_t asked = -1;  // the processor whose mapper was asked; -1: nothing is known
+  // The processors of the answer, of one kind in one node; the least loaded one runs the task. All
+  // of them use the same memories of the kinds in the answer.
+  std::vector<std::int32_t> processors;
   const app::Variant* variant = nullptr;
   TaskWishes wishes;
   std::vector<const Piece*> pieces;  // for each requirement

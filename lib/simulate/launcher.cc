@@ -142,25 +142,26 @@ bool Launcher::start_launch(const Context& context, const app::Launch& launch, c
 
 // `point` is not used for a single task, which has the point of the task that launches it.
 bool Launcher::place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
-                     const TaskSlice& slice, const Point& point) {
+                     const TaskSlice& slice, const Point& point, bool as_planned) {
   run.launch = &launch;
   run.of = of;
   run.task = launch.task;
   run.parent = &context;
   run.hold_on(input_.processors, slice.processor);
   run.stealable = slice.stealable;
-  if (!launch.is_index) return find_pieces(run, point_of(*context.run));
-  run.place = static_cast<std::uint32_t>(app::place_in(of->domain, point));
-  return find_pieces(run, point);
+  run.place = launch.is_index ? static_cast<std::uint32_t>(app::place_in(of->domain, point)) : 0;
+  const Point its_point = launch.is_index ? point : point_of(*context.run);
+  if (!find_arguments(run, its_point)) return false;
+  if (!as_planned || launch.data.empty()) return find_pieces(run, its_point);
+  for (const Piece* piece : plan_of(run)->pieces) run.pieces.add(piece, lists_);
+  return true;
 }
 
-// Computes the arguments of the task, and the piece of each requirement. Returns false, with a
-// refusal, if a formula has no value, if a partition has no piece for the point, or if two
-// requirements conflict.
-bool Launcher::find_pieces(TaskRun& run, const Point& point) {
+// Computes the arguments of the task from the frame of the launching task, in which it sets the
+// coordinates of the point. Returns false, with a refusal, if a formula has no value.
+bool Launcher::find_arguments(TaskRun& run, const Point& point) {
   const app::Launch& launch = *run.launch;
-  Context& context = *run.parent;
-  std::vector<std::int64_t>& frame = context.frame;
+  std::vector<std::int64_t>& frame = run.parent->frame;
   for (int d = 0; launch.is_index && d < point.dimensions(); ++d) {
     frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
   }
@@ -170,6 +171,17 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
     run.arguments.add(code.value(frame, fault), lists_);
     work += 1 + code.work();
   }
+  if (!outcome_.spend(work)) return false;
+  return fault == app::FormulaFault::kNone || fail_at(run, point, fault);
+}
+
+// Finds the piece of each requirement. Its arguments must be known. Returns false, with a refusal,
+// if a formula has no value, if a partition has no piece for the point, or if two requirements
+// conflict.
+bool Launcher::find_pieces(TaskRun& run, const Point& point) {
+  const app::Launch& launch = *run.launch;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  std::int64_t work = 0;
   for (const app::RequirementData& where : launch.data) {
     work += 4;
     if (where.kind != app::RequirementData::Kind::kPartition) {
@@ -184,7 +196,7 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
     if (where.from != app::RequirementData::Color::kPoint) {
       const std::span<const std::int64_t> variables =
           where.from == app::RequirementData::Color::kFrame
-              ? std::span<const std::int64_t>(frame)
+              ? std::span<const std::int64_t>(run.parent->frame)
               : std::span<const std::int64_t>(run.arguments);
       color = Point::zeros(static_cast<int>(where.color.size()));
       for (std::size_t d = 0; d < where.color.size(); ++d) {
@@ -192,23 +204,27 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
         work += 1 + where.color[d].work();
       }
     }
+    if (fault != app::FormulaFault::kNone) break;
     const auto index = color_index(partition, color);
-    if (fault == app::FormulaFault::kNone && !index) {
+    if (!index) {
       const std::string why = fmt::format("`{}` has no piece {}", partition.name, text_of(color));
       return outcome_.fail(
           input_.data.tasks[run.task].name,
           launch.is_index ? fmt::format("at point {}: {}", text_of(point), why) : why,
           launch.place);
     }
-    if (fault != app::FormulaFault::kNone) break;
     run.pieces.add(&input_.spaces.piece(where.index, *index), lists_);
   }
   if (!outcome_.spend(work)) return false;
-  if (fault == app::FormulaFault::kNone) return keeps_apart(run);
+  return fault == app::FormulaFault::kNone ? keeps_apart(run) : fail_at(run, point, fault);
+}
+
+// Ends the run because a formula of the launch has no value at that point. Returns false.
+bool Launcher::fail_at(const TaskRun& run, const Point& point, app::FormulaFault fault) {
   return outcome_.fail(
       input_.data.tasks[run.task].name,
       fmt::format("at point {}: a formula of its launch: {}", text_of(point), app::words_of(fault)),
-      launch.place);
+      run.launch->place);
 }
 
 // Returns false, with a refusal, if two requirements of the task conflict and their pieces overlap.
@@ -280,7 +296,7 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
     other.of = run.of;
     other.task = run.task;
     other.parent = run.parent;
-    find_pieces(other, point);
+    if (find_arguments(other, point)) find_pieces(other, point);
     if (other.pieces.size() < requirements) continue;  // the other point has no pieces
     for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
       if (clashes(other, r)) return std::pair(point, r);

@@ -52,9 +52,9 @@ class Launcher {
   bool start_launch(const Context& context, const app::Launch& launch, const Rect& domain,
                     LaunchPlan* plan = nullptr);
   // Makes one point of the launch, which lies in `slice`. Sets everything that `run` has before it
-  // is mapped, except its op.
+  // is mapped, except its op. `as_planned`: the pieces are those of its plan.
   bool place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
-             const TaskSlice& slice, const Point& point);
+             const TaskSlice& slice, const Point& point, bool as_planned = false);
 
   // Returns the answers about the launch that was started last.
   LaunchStart& start() { return start_; }
@@ -68,7 +68,9 @@ class Launcher {
 
  private:
   std::int32_t first_for_top_level(std::uint32_t task) const;
+  bool find_arguments(TaskRun& run, const Point& point);
   bool find_pieces(TaskRun& run, const Point& point);
+  bool fail_at(const TaskRun& run, const Point& point, app::FormulaFault fault);
   bool keeps_apart(const TaskRun& run);
   bool cut(const Context& context, const TaskView& view, const Rect& domain);
   bool slice(const Context& context, const TaskView& view, const Rect& domain, LaunchPlan* plan);

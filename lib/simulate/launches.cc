@@ -77,7 +77,7 @@ bool Engine::make_points(Context& context, const app::Launch& launch, const Rect
       TaskRun& run = tasks_.add();
       run.times.mapping = agenda_.now();
       run.op = parts_.ops.add();
-      if (!parts_.launcher.place(run, context, launch, of, slice, point)) {
+      if (!parts_.launcher.place(run, context, launch, of, slice, point, replay_.repeats())) {
         note_launch(parts_.input.data, &launch, &run, parts_.outcome.result().refusals);
         return false;
       }
@@ -112,10 +112,11 @@ bool Engine::map_points(std::span<TaskRun* const> runs) {
   for (TaskRun* run : runs) {
     if (parts_.outcome.over() || !parts_.outcome.spend(static_cast<std::int64_t>(asked.size())))
       return false;
-    if (!parts_.mappers.of(run->number).selects()) {
+    if (replay_.repeats() || !parts_.mappers.of(run->number).selects()) {
       if (!map(*run)) return false;
       continue;
     }
+    replay_.give_up();
     selection_.add(*run);
     may_move |= run->stealable;
     if (std::find(asked.begin(), asked.end(), run->number) == asked.end()) {
@@ -147,16 +148,16 @@ bool Engine::map(TaskRun& run) {
   };
   mapping_.begin(run);
   TaskPlan* const plan = plan_of(run);
-  if (plan != nullptr && mapping_.fits(*plan)) {
-    if (!mapping_.repeat(*plan)) return refused();
+  if (replay_.repeats(run)) {
+    mapping_.take(*plan, stations_.least_loaded(plan->processors));
+    if (!replay_.repeat_mapping(run, mapping_.fetches())) return refused();
+  } else if (plan != nullptr && mapping_.fits(*plan)) {
+    if (!mapping_.repeat(*plan, stations_.least_loaded(plan->processors))) return refused();
+    replay_.note_mapped(run, mapping_.fetches());
   } else {
+    replay_.note_asked(run);
     if (!mapping_.ask(parts_.mappers.of(run.number))) return refused();
-    // Take the least loaded of the processors in the answer.
-    const std::vector<Processor>& processors = mapping_.answer().processors;
-    mapping_.take(*std::min_element(processors.begin(), processors.end(),
-                                    [&](const Processor& a, const Processor& b) {
-                                      return stations_.load(a) < stations_.load(b);
-                                    }));
+    mapping_.take(stations_.least_loaded(mapping_.answer().processors));
     for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {
       if (!mapping_.map_requirement(r)) return refused();
     }
@@ -172,17 +173,16 @@ bool Engine::map(TaskRun& run) {
 }
 
 // Returns whether more plans may be kept: all mappers repeat their answers, and the plans take only
-// a small part of the memory, so that they do not keep a run from its end.
+// a small part of the memory.
 bool Engine::keeps_plans() const {
-  constexpr std::int64_t kShare = 8;
-  return parts_.mappers.all_repeat() && planned_bytes_ < options_.max_bytes / kShare;
+  return parts_.mappers.all_repeat() && planned_bytes_ < options_.max_bytes / kShareOfPlans;
 }
 
 // Keeps how the task was mapped, and counts the memory.
 void Engine::keep_plan(LaunchPlan& launch, TaskPlan& plan) {
   const auto size = [](const TaskPlan& of) {
     return heap_bytes(of.pieces) + heap_bytes(of.requirements) + heap_bytes(of.queries) +
-           heap_bytes(of.work.loads) + heap_bytes(of.work.instances) +
+           heap_bytes(of.processors) + heap_bytes(of.work.loads) + heap_bytes(of.work.instances) +
            heap_bytes(of.work.arguments);
   };
   const std::int64_t before = size(plan);

@@ -2,9 +2,8 @@
 #include "simulate/links.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -47,38 +46,38 @@ std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64
   return found->second;
 }
 
-// Returns the direct connection between two memories over the channel with the highest bandwidth.
-// `possible` is false if no channel connects them. A copy within a node between two kinds takes one
-// lane; any other copy takes the source's lane out and the target's lane in.
-Links::Hop Links::hop(const Memory& from, const Memory& to) {
-  Hop best;
+// Returns the channel with the highest bandwidth that connects two memories, or null if none does.
+const Channel* Links::channel_between(const Memory& from, const Memory& to) const {
   using Scope = Channel::Scope;
   const bool near = from.node == to.node;
   const Scope scope = !near ? Scope::kNetwork : from.kind == to.kind ? Scope::kPeer : Scope::kLocal;
-  const NodeType& here = machine_.node(from.node);
-  for (const Channel& channel : here.channels) {
+  const Channel* best = nullptr;
+  for (const Channel& channel : machine_.node(from.node).channels) {
     const bool straight = channel.from == from.kind && channel.to == to.kind;
     const bool joins = straight || (channel.from == to.kind && channel.to == from.kind);
     if (!joins || channel.scope != scope) continue;
-    if (best.possible && channel.bandwidth_bytes_per_s <= best.bandwidth) continue;
-    const auto lane_of = [&](const NodeType& node, const Memory& memory, bool out) {
-      const std::int64_t n = std::max<std::int64_t>(1, count_of(node, memory.kind));
-      return lane(memory.node, channel.name, memory.index * channel.links / n, out);
-    };
-    best.possible = true;
-    best.latency_s = channel.latency_s;
-    best.bandwidth = channel.bandwidth_bytes_per_s;
-    if (scope == Scope::kLocal) {
-      const bool source = count_of(here, from.kind) >= count_of(here, to.kind);
-      const bool out = from.kind < to.kind;
-      best.links[0] = lane_of(here, source ? from : to, out);
-      best.link_count = 1;
-    } else {
-      best.links = {lane_of(here, from, true), lane_of(machine_.node(to.node), to, false)};
-      best.link_count = 2;
+    if (best == nullptr || channel.bandwidth_bytes_per_s > best->bandwidth_bytes_per_s) {
+      best = &channel;
     }
   }
   return best;
+}
+
+// Adds the lanes that a copy over the channel takes. A copy within a node between two kinds takes
+// one lane; any other copy takes the source's lane out and the target's lane in.
+void Links::add_lanes(const Memory& from, const Memory& to, const Channel& channel, Route& route) {
+  const auto add = [&](const Memory& memory, bool out) {
+    const NodeType& node = machine_.node(memory.node);
+    const std::int64_t n = std::max<std::int64_t>(1, count_of(node, memory.kind));
+    route.links.push_back(lane(memory.node, channel.name, memory.index * channel.links / n, out));
+  };
+  if (channel.scope == Channel::Scope::kLocal) {
+    const NodeType& here = machine_.node(from.node);
+    const bool source = count_of(here, from.kind) >= count_of(here, to.kind);
+    return add(source ? from : to, from.kind < to.kind);
+  }
+  add(from, true);
+  add(to, false);
 }
 
 // Returns the route that is quickest for kTypicalBytes. A route passes no memory, one memory or two
@@ -98,49 +97,53 @@ Route Links::find(std::int32_t from, std::int32_t to) {
     }
     return found;
   };
-  Route best, route;
-  double least = std::numeric_limits<double>::infinity();
-  // The direct connections that were found already, for the many ways that share them.
-  struct Known {
-    Memory from, to;
-    Hop hop;
-  };
-  std::vector<Known> known;
-  const auto hop_between = [&](const Memory& source, const Memory& target) -> Hop {
-    for (const Known& each : known) {
-      if (each.from == source && each.to == target) return each.hop;
-    }
-    return known.emplace_back(Known{source, target, hop(source, target)}).hop;
-  };
-  // Keeps the way as `best` if it is possible and quicker than the best so far. All hops carry the
+  // A way over some stops: its channels and, all of them together, its time. All hops carry the
   // data at the same time, so the slowest hop sets the bandwidth.
-  const auto look_at = [&](std::initializer_list<Memory> way) {
-    route.links.clear();
-    route.latency_s = route.seconds_per_byte = 0;
-    for (const Memory* stop = way.begin(); stop + 1 != way.end(); ++stop) {
-      if (stop[0] == stop[1]) continue;
-      const Hop step = hop_between(stop[0], stop[1]);
-      if (!step.possible) return;
-      route.latency_s += step.latency_s;
-      route.seconds_per_byte = std::max(route.seconds_per_byte, 1 / step.bandwidth);
-      route.links.insert(route.links.end(), step.links.begin(),
-                         step.links.begin() + static_cast<std::ptrdiff_t>(step.link_count));
-    }
-    const double seconds = route.latency_s + kTypicalBytes * route.seconds_per_byte;
-    if (route.links.empty() || seconds >= least) return;
+  struct Way {
+    bool possible = true;
+    double latency_s = 0, seconds_per_byte = 0;
+    std::array<std::pair<Memory, const Channel*>, 3> hops{};  // each with the memory where it ends
+    std::size_t count = 0;
+  };
+  const auto extended = [this, &a](Way way, const Memory& stop) {
+    const Memory& last = way.count == 0 ? a : way.hops[way.count - 1].first;
+    if (!way.possible || last == stop) return way;
+    const Channel* const channel = channel_between(last, stop);
+    way.possible = channel != nullptr;
+    if (!way.possible) return way;
+    way.latency_s += channel->latency_s;
+    way.seconds_per_byte = std::max(way.seconds_per_byte, 1 / channel->bandwidth_bytes_per_s);
+    way.hops[way.count++] = {stop, channel};
+    return way;
+  };
+  Way best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto look_at = [&](const Way& way) {
+    const double seconds = way.latency_s + kTypicalBytes * way.seconds_per_byte;
+    if (!way.possible || way.count == 0 || seconds >= least) return;
     least = seconds;
-    best = route;
+    best = way;
   };
   const std::vector<Memory> near_a = stops(a), near_b = stops(b);
-  look_at({a, b});
+  look_at(extended({}, b));
   for (const Memory& first : near_a) {
-    look_at({a, first, b});
-    for (const Memory& last : near_b) look_at({a, first, last, b});
+    const Way begun = extended({}, first);
+    if (!begun.possible) continue;
+    look_at(extended(begun, b));
+    for (const Memory& last : near_b) look_at(extended(extended(begun, last), b));
   }
-  for (const Memory& last : near_b) look_at({a, last, b});
-  std::sort(best.links.begin(), best.links.end());
-  best.links.erase(std::unique(best.links.begin(), best.links.end()), best.links.end());
-  return best;
+  for (const Memory& last : near_b) look_at(extended(extended({}, last), b));
+  Route route;
+  route.latency_s = best.latency_s;
+  route.seconds_per_byte = best.seconds_per_byte;
+  Memory stop = a;
+  for (std::size_t i = 0; i < best.count; ++i) {
+    add_lanes(stop, best.hops[i].first, *best.hops[i].second, route);
+    stop = best.hops[i].first;
+  }
+  std::sort(route.links.begin(), route.links.end());
+  route.links.erase(std::unique(route.links.begin(), route.links.end()), route.links.end());
+  return route;
 }
 
 // Returns the route from the cache, or finds it and caches it. A copy within one memory has no

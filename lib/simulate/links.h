@@ -1,7 +1,6 @@
 // Links: the channels of a machine as one-way links that copies occupy, and the routes of copies.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -54,13 +53,6 @@ class Links {
   void describe(RunRecord& record) const;
 
  private:
-  struct Hop {
-    bool possible = false;
-    std::array<std::uint32_t, 2> links{};
-    std::size_t link_count = 0;
-    double latency_s = 0;
-    double bandwidth = 0;
-  };
   // The lanes of one channel name in a node.
   struct Lanes {
     std::string channel;
@@ -69,7 +61,8 @@ class Links {
   };
   // Returns the lane of a channel name in a node. The lane is made at its first use.
   std::uint32_t lane(std::int64_t node, const std::string& name, std::int64_t number, bool out);
-  Hop hop(const Memory& from, const Memory& to);
+  const Channel* channel_between(const Memory& from, const Memory& to) const;
+  void add_lanes(const Memory& from, const Memory& to, const Channel& channel, Route& route);
   Route find(std::int32_t from, std::int32_t to);
 
   const Machine& machine_;

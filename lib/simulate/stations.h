@@ -1,9 +1,11 @@
 // Stations: the processors of a run, and the tasks that wait for them and run on them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "simulate/agenda.h"
@@ -46,9 +48,16 @@ class Stations {
     return stations_[static_cast<std::size_t>(processor)];
   }
   std::int32_t size() const { return static_cast<std::int32_t>(stations_.size()); }
-  // Returns the number of tasks that are mapped to a processor and not finished.
-  std::int64_t load(const Processor& processor) const {
-    return stations_[static_cast<std::size_t>(input_.processors.number_of(processor))].load;
+  // Return the first of the processors with the least load. The list must not be empty.
+  std::int32_t least_loaded(std::span<const std::int32_t> processors) const {
+    return *std::min_element(processors.begin(), processors.end(),
+                             [this](std::int32_t a, std::int32_t b) { return load(a) < load(b); });
+  }
+  const Processor& least_loaded(std::span<const Processor> processors) const {
+    const auto number = [this](const Processor& p) { return input_.processors.number_of(p); };
+    return *std::min_element(
+        processors.begin(), processors.end(),
+        [&](const Processor& a, const Processor& b) { return load(number(a)) < load(number(b)); });
   }
 
   // Lets a task that is ready wait for its processor, or start there.
@@ -63,6 +72,9 @@ class Stations {
   std::function<void(TaskRun&)> on_start;
 
  private:
+  std::int64_t load(std::int32_t processor) const {
+    return stations_[static_cast<std::size_t>(processor)].load;
+  }
   void start(TaskRun& run, Station& station);
 
   const RunInput& input_;

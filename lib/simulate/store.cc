@@ -185,6 +185,20 @@ void Store::add_needed(InstanceNumber number, std::int64_t more) {
   change(number, [more](Instance& instance) { instance.needed += more; });
 }
 
+void Store::take_again(InstanceNumber number, CollectPriority priority) {
+  change(number, [&](Instance& instance) {
+    instance.used = ++clock_;
+    instance.priority = priority;
+    ++instance.users;
+  });
+}
+
+bool Store::has_eager() const {
+  return std::any_of(instances_.begin(), instances_.end(), [](const Instance& instance) {
+    return instance.alive && instance.priority == kCollectEager;
+  });
+}
+
 // An instance with the priority kCollectEager is collected as soon as it has no users.
 void Store::release(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });

@@ -72,6 +72,12 @@ class Store {
   // For callers without a clock: removes one user now or at any time before the next all_over().
   void leave(InstanceNumber instance);
   void all_over() { ++waits_; }
+  // Takes an instance that exists for a task, as find_or_make() does, and adds the task as a user.
+  void take_again(InstanceNumber instance, CollectPriority priority);
+  // Returns how many instances were made and removed so far.
+  std::int64_t changes() const { return 2 * static_cast<std::int64_t>(instances_.size()) - alive_; }
+  // Returns true if an instance exists that goes as soon as nobody uses it (kCollectEager).
+  bool has_eager() const;
   // The facts about the store of which a caller without a clock cannot be sure.
   struct Doubts {
     // An instance was evicted that may still be in use: the state is one of several possible

@@ -188,8 +188,11 @@ const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fa
     return std::equal(kept.begin(), kept.end(), now.begin(), now.end());
   };
   TaskPlan* const plan = plan_of(run);
-  const bool is_planned = plan != nullptr && plan->number == run.number &&
-                          plan->variant == run.variant && has_pieces_of(*plan, run);
+  // The processors of a plan are alike.
+  const bool is_planned = plan != nullptr && plan->variant == run.variant &&
+                          has_pieces_of(*plan, run) &&
+                          std::find(plan->processors.begin(), plan->processors.end(), run.number) !=
+                              plan->processors.end();
   if (!is_planned) {
     compute(run, work_, fault);
     return work_;

@@ -124,13 +124,17 @@ bool TaskMapping::fits(const TaskPlan& plan) const {
   return plan.asked == asked_ && has_pieces_of(plan, *run_);
 }
 
-// If the instance of a requirement has no room, the mapper is asked after all, for this requirement
-// and the following ones. Its answer is the same, and says how the run is refused.
-bool TaskMapping::repeat(const TaskPlan& plan) {
-  if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(plan.requirements.size()))) return false;
-  run_->hold_on(parts_.input.processors, plan.number);
+void TaskMapping::take(const TaskPlan& plan, std::int32_t processor) {
+  run_->hold_on(parts_.input.processors, processor);
   run_->variant = plan.variant;
   run_->wishes = plan.wishes;
+}
+
+// If the instance of a requirement has no room, the mapper is asked after all, for this requirement
+// and the following ones. Its answer is the same, and says how the run is refused.
+bool TaskMapping::repeat(const TaskPlan& plan, std::int32_t processor) {
+  if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(plan.requirements.size()))) return false;
+  take(plan, processor);
   const InstanceQuery* query = plan.queries.data();
   for (std::uint32_t r = 0; r < plan.requirements.size(); ++r) {
     const TaskPlan::Requirement& requirement = plan.requirements[r];
@@ -156,18 +160,36 @@ bool TaskMapping::repeat(const TaskPlan& plan) {
   return true;
 }
 
+// Returns true if all processors use the same memory of each kind in the answer.
+bool TaskMapping::shares_memories(std::span<const Processor> processors) const {
+  const Memories& memories = parts_.input.memories;
+  for (const Processor& other : processors.subspan(1)) {
+    for (const RequirementWish& wish : answer_.requirements) {
+      for (const InstanceWish& candidate : wish.candidates()) {
+        if (memories.nearest(other, candidate.memory) !=
+            memories.nearest(processors.front(), candidate.memory)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
 void TaskMapping::fill_plan(TaskPlan& plan) const {
   const int plans = plan.plans + 1;
   plan = {};
   plan.plans = plans;
-  if (answer_.processors.size() != 1) return;
+  if (!shares_memories(answer_.processors)) return;
   for (const RequirementWish& wish : answer_.requirements) {
     if (wish.instance != 0) return;
   }
   plan.requirements = requirements_done_;
   plan.queries = queries_;
   plan.pieces.assign(run_->pieces.begin(), run_->pieces.end());
-  plan.number = run_->number;
+  for (const Processor& each : answer_.processors) {
+    plan.processors.push_back(parts_.input.processors.number_of(each));
+  }
   plan.variant = run_->variant;
   plan.wishes = run_->wishes;
   plan.asked = asked_;

@@ -34,16 +34,18 @@ class TaskMapping {
   // Sets the processor, variant, priority and profiling of the task as answer() says, for that one
   // of the processors in the answer.
   void take(const Processor& processor);
+  // Does the same for one of the processors of a plan.
+  void take(const TaskPlan& plan, std::int32_t processor);
   // Takes an instance for a requirement: the one that answer() names, or the first candidate that
   // exists or has room. Adds it to run.instances, and the necessary copies to fetches().
   bool map_requirement(std::uint32_t position);
   // Returns true if the plan is about a task with the same pieces, held on the same processor.
   bool fits(const TaskPlan& plan) const;
   // Does what ask(), take() and map_requirement() did when fill_plan() made the plan, which fits.
-  // Asks the mapper only if there is no room.
-  bool repeat(const TaskPlan& plan);
-  // Keeps in `plan` how the task was mapped. Leaves the plan empty if the answer names several
-  // processors, or an instance by its number.
+  // Asks the mapper only if there is no room. `processor` is one of the plan.
+  bool repeat(const TaskPlan& plan, std::int32_t processor);
+  // Keeps in `plan` how the task was mapped. Leaves the plan empty if the answer names an instance
+  // by its number, or processors that use different memories.
   void fill_plan(TaskPlan& plan) const;
 
   // Returns the last answer of map_task.
@@ -52,6 +54,7 @@ class TaskMapping {
   std::vector<Fetch>& fetches() { return fetches_; }
 
  private:
+  bool shares_memories(std::span<const Processor> processors) const;
   void show_valid_instances();
   Use use_of(std::uint32_t position) const;
   bool hand_on(std::uint32_t position);

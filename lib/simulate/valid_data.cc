@@ -155,22 +155,24 @@ void ValidData::drop_pending(Cell& cell) {
 
 // Makes `op` wait for `on`. A task waits neither for itself nor for its ancestors, since it runs
 // while they run.
-void ValidData::wait(const Use& use, Op op, Op on) {
-  if (on == use.task || on == kBeginning || ops_.done(on)) return;
+void ValidData::wait(const Use& use, Op op, Op on, bool for_user) {
+  if (on == use.task || on == kBeginning || known_ != nullptr) return;
+  if (log_ == nullptr && ops_.done(on)) return;
   if (std::find(use.ancestors.begin(), use.ancestors.end(), on) != use.ancestors.end()) return;
+  if (log_ != nullptr) log_->waits.push_back({op, on, for_user});
   ops_.depend(op, on);
 }
 
 void ValidData::wait_for_users(const Use& use, Op op, Holder& holder) {
   budget_.spend(static_cast<std::int64_t>(holder.users.size()));
-  for (Op user : holder.users) wait(use, op, user);
+  for (Op user : holder.users) wait(use, op, user, true);
 }
 
 // Adds a user. Users that are done are dropped when the list is full. If more than half of them are
 // left, the list grows, so that it is not searched for each new user.
 void ValidData::add_user(Few<Op>& users, Op op) {
   if (!users.empty() && users.back() == op) return;
-  if (users.is_full()) {
+  if (users.is_full() && log_ == nullptr) {
     const std::size_t before = users.size();
     users.erase_if([this](Op user) { return ops_.done(user); });
     if (2 * users.size() > before) users.grow(arena_);
@@ -234,6 +236,7 @@ bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetche
   if (sources_.size() > 1) {
     std::sort(sources_.begin(), sources_.end());
     rank(use.instance, sources_);
+    if (log_ != nullptr) log_->ranked.insert(log_->ranked.end(), sources_.begin(), sources_.end());
   }
   const Step step{use, fetches, fetches.size()};
   for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t cell_bytes) {
@@ -250,8 +253,9 @@ Fetch& ValidData::fetch(const Step& step, InstanceNumber from, bool reduction) {
   for (std::size_t i = step.first; i < fetches.size(); ++i) {
     if (fetches[i].from == from && fetches[i].reduction == reduction) return fetches[i];
   }
+  if (known_ != nullptr) return fetches.emplace_back(known_[fetches.size()]);
   const Op op = ops_.add();
-  ops_.depend(step.use.task, op);
+  wait(step.use, step.use.task, op);
   store_.acquire(from);
   store_.acquire(step.use.instance);
   return fetches.emplace_back(Fetch{op, from, step.use.instance, reduction, 0});
@@ -289,7 +293,7 @@ void ValidData::fold_pending(const Step& step, Cell& cell, std::int64_t bytes, H
     Fetch& fold = fetch(step, pending.instance, true);
     fold.bytes += bytes;
     budget_.spend(static_cast<std::int64_t>(pending.users.size()));
-    for (Op op : pending.users) wait(step.use, fold.op, op);
+    for (Op op : pending.users) wait(step.use, fold.op, op, true);
     wait(step.use, fold.op, mine.ready);
     wait_for_users(step.use, fold.op, mine);
     mine.users.clear();
@@ -346,6 +350,93 @@ void ValidData::use_cell(const Step& step, Cell& cell, std::int64_t bytes) {
   drop_pending(cell);
   mine.ready = use.task;
   make_only_valid(cell, use.instance);
+}
+
+// ---- Loops whose iterations do the same
+
+void ValidData::use_again(const Use& use, const Rank& rank, std::span<const Fetch> known,
+                          std::vector<Fetch>& fetches) {
+  static constexpr Fetch kNone;
+  known_ = known.empty() ? &kNone : known.data();
+  this->use(use, rank, fetches);
+  known_ = nullptr;
+}
+
+std::int64_t ValidData::cells_of(std::uint32_t region) const {
+  return spaces_.region(region).cells * static_cast<std::int64_t>(groups_[region]);
+}
+
+void ValidData::add_to(StateHash& hash, const Few<Op>& users, Op since) {
+  for (const Op op : users) {
+    if (op >= since) hash.add(op - since);
+  }
+  hash.add(kSeveral);
+}
+
+// An op before `since` is the same op for every iteration. The lists of a cell end with a number
+// that is no instance.
+StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) const {
+  StateHash hash;
+  for (const std::uint32_t region : regions) {
+    if (cells_[region] == nullptr) continue;
+    const std::int64_t count = cells_of(region);
+    for (std::int64_t c = 0; c < count; ++c) {
+      const Cell& cell = cells_[region][static_cast<std::size_t>(c)];
+      if (budget_.spend(work_of(cell))) return {};
+      for (const Holder& holder : cell.holders) {
+        const bool is_new = holder.ready >= since;
+        hash.add(std::uint64_t{holder.instance} << 2 | (holder.valid ? 2 : 0) | (is_new ? 1 : 0));
+        hash.add(is_new ? holder.ready - since : holder.ready);
+        add_to(hash, holder.users, since);
+      }
+      hash.add(std::uint64_t{kVirtual} << 2);
+      for (const PendingReduction& pending : cell.pending) {
+        hash.add(pending.instance);
+        add_to(hash, pending.users, since);
+      }
+      hash.add(std::uint64_t{kVirtual} << 2);
+    }
+  }
+  return hash;
+}
+
+// A list without users before `since` was emptied in the iteration, so each equal iteration
+// replaces it. To other lists each iteration adds.
+void ValidData::repeat_users(Few<Op>& users, Op since, Op ops, std::int64_t times) {
+  const auto more = static_cast<Op>(times) * ops;
+  if (std::none_of(users.begin(), users.end(), [since](Op op) { return op < since; })) {
+    for (Op& op : users) op += more;
+    return;
+  }
+  std::vector<Op> last;
+  for (const Op op : users) {
+    if (op >= since) last.push_back(op);
+  }
+  for (Op by = ops; by <= more && !last.empty(); by += ops) {
+    budget_.spend(static_cast<std::int64_t>(last.size()));
+    for (const Op op : last) {
+      if (!ops_.done(op + by)) add_user(users, op + by);
+    }
+  }
+}
+
+void ValidData::repeat(std::span<const std::uint32_t> regions, Op since, Op ops,
+                       std::int64_t times) {
+  for (const std::uint32_t region : regions) {
+    if (cells_[region] == nullptr) continue;
+    const std::int64_t count = cells_of(region);
+    for (std::int64_t c = 0; c < count; ++c) {
+      Cell& cell = cells_[region][static_cast<std::size_t>(c)];
+      if (budget_.spend(work_of(cell))) return;
+      for (Holder& holder : cell.holders) {
+        if (holder.ready >= since) holder.ready += static_cast<Op>(times) * ops;
+        repeat_users(holder.users, since, ops, times);
+      }
+      for (PendingReduction& pending : cell.pending) {
+        repeat_users(pending.users, since, ops, times);
+      }
+    }
+  }
 }
 
 }  // namespace groma::sim

@@ -13,6 +13,7 @@
 #include "base/budget.h"
 #include "groma/kinds.h"
 #include "simulate/arena.h"
+#include "simulate/hash.h"
 #include "simulate/instance.h"
 #include "simulate/ops.h"
 #include "simulate/spaces.h"
@@ -26,6 +27,17 @@ struct Fetch {
   InstanceNumber from = 0, to = 0;
   bool reduction = false;
   std::int64_t bytes = 0;
+};
+
+// Two hashes of the same state, so that two states with equal hashes are equal for all purposes.
+struct StateHash {
+  std::uint64_t first = 0, second = 0;
+  bool operator==(const StateHash&) const = default;
+  void add(std::uint64_t value) {
+    first = hash_on(first, value);
+    second = (second ^ (value + 0x632BE59BD9B4E019)) * 0xD6E8FEB86659FD93;
+    second ^= second >> 32;
+  }
 };
 
 // The use of an instance by a task.
@@ -66,6 +78,39 @@ class ValidData {
   // Returns the instances with valid data for all of a piece, the oldest first.
   void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  std::vector<InstanceNumber>& answer) const;
+
+  // The following functions are for a loop whose iterations do the same (LoopReplay).
+
+  // One op waits for another one, which may be done. `for_user`: since that one used the data that
+  // the op changes.
+  struct Wait {
+    Op op = kBeginning, on = kBeginning;
+    bool for_user = false;
+  };
+  // What happened in calls of use().
+  struct Log {
+    std::vector<Wait> waits;             // also those for ops that are done
+    std::vector<InstanceNumber> ranked;  // the results of `rank`, one after the other
+    void clear() {
+      waits.clear();
+      ranked.clear();
+    }
+  };
+  // From now on adds to `log`, and keeps users that are done. Null: neither of these any more.
+  void use_log(Log* log) { log_ = log; }
+  // Returns the number of cells of the region, counted once for each group of fields.
+  std::int64_t cells_of(std::uint32_t region) const;
+  // Returns a hash of the state of all cells of these regions. Ops since `since` count relative to
+  // it. Users before `since` do not count: an iteration that waits for one is not repeated.
+  StateHash hash_of(std::span<const std::uint32_t> regions, Op since) const;
+  // Changes the state of these regions as if the iteration that added the ops from `since` to
+  // before `since + ops` had been followed by `times` equal ones, which added as many ops each.
+  void repeat(std::span<const std::uint32_t> regions, Op since, Op ops, std::int64_t times);
+
+  // Changes the state as use() did, when everything else that use() does was done already. Its
+  // copies are those in `known`, from number `fetches.size()` on; they are added to `fetches`.
+  void use_again(const Use& use, const Rank& rank, std::span<const Fetch> known,
+                 std::vector<Fetch>& fetches);
 
   // Returns the memory of its cells and of `lists`, approximately.
   std::int64_t bytes() const { return array_bytes_ + arena_.bytes(); }
@@ -114,12 +159,14 @@ class ValidData {
   void forget(InstanceNumber number);
   Holder& holder(Cell& cell, InstanceNumber instance);
   void add_user(Few<Op>& users, Op op);
+  static void add_to(StateHash& hash, const Few<Op>& users, Op since);
+  void repeat_users(Few<Op>& users, Op since, Op ops, std::int64_t times);
   static InstanceNumber only_valid(const Cell& cell);
   template <typename Change>
   void revise(Cell& cell, const Change& change);
   void make_only_valid(Cell& cell, InstanceNumber instance);
   void drop_pending(Cell& cell);
-  void wait(const Use& use, Op op, Op on);
+  void wait(const Use& use, Op op, Op on, bool for_user = false);
   void wait_for_users(const Use& use, Op op, Holder& holder);
   static bool note_use(const Use& use, Cell& cell);
   Fetch& fetch(const Step& step, InstanceNumber from, bool reduction);
@@ -136,6 +183,8 @@ class ValidData {
   std::vector<Cells> cells_;             // by region; null before the first use
   std::vector<std::size_t> groups_;      // number of groups, by region
   std::vector<InstanceNumber> sources_;  // ranked sources of the current use
+  Log* log_ = nullptr;                   // null: nothing is noted
+  const Fetch* known_ = nullptr;         // use_again(): the copies of the task; else null
   std::int64_t max_bytes_;               // limit on its own memory
   std::int64_t array_bytes_ = 0;         // memory of cells_
 };

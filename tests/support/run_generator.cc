@@ -13,6 +13,11 @@ namespace {
 
 std::uint64_t mix(std::uint64_t x) { return random_at(x, 0); }
 
+// Returns true if the mappers of the run with that seed repeat their answers. Its loops are longer,
+// so that the runtime makes use of it.
+bool repeats(std::uint64_t seed) { return mix(seed + 8) % 2 == 0; }
+bool selects(std::uint64_t seed) { return mix(seed + 5) % 3 == 0; }
+
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : state_(mix(seed)) {}
@@ -117,8 +122,13 @@ class AppGenerator {
  public:
   // `holes`: whether there are partitions by boxes. They are drawn apart from all else, so that the
   // other seeds mean what they meant before there were any.
-  AppGenerator(Draw& draw, std::uint64_t seed, bool holes)
-      : draw_(draw), boxes_(mix(seed + 1234)), holes_(holes) {}
+  // `loops`: whether the top-level task has long loops, and is the only one that launches.
+  AppGenerator(Draw& draw, std::uint64_t seed, bool holes, bool loops)
+      : draw_(draw),
+        boxes_(mix(seed + 1234)),
+        holes_(holes),
+        loops_(loops),
+        repeats_(repeats(seed)) {}
 
   Application make() {
     app_.name = "random";
@@ -129,8 +139,12 @@ class AppGenerator {
     for (std::size_t t = 0; t < count; ++t) task(t);
     // A task launches only later ones.
     for (std::size_t t = 0; t < count; ++t) {
-      const bool launches = t == 0 || (t + 1 < count && draw_.percent(30));
-      if (launches) app_.tasks[t].body = this->body(t, 0, t == 0 ? draw_.between(2, 6) : 2, {});
+      const bool launches = t == 0 || (!loops_ && t + 1 < count && draw_.percent(30));
+      if (t == 0 && loops_) {
+        app_.tasks[t].body = loops();
+      } else if (launches) {
+        app_.tasks[t].body = this->body(t, 0, t == 0 ? draw_.between(2, 6) : 2, {});
+      }
       for (AppVariant& variant : app_.tasks[t].variants) {
         variant.leaf =
             !launches || (&variant != app_.tasks[t].variants.data() && draw_.percent(30));
@@ -289,6 +303,37 @@ class AppGenerator {
     return variant;
   }
 
+  // Returns a body with launches between long loops, which wait for nothing: a run maps far ahead
+  // of what it executes.
+  std::vector<AppStatement> loops() {
+    std::vector<AppStatement> body;
+    const auto add_launches = [&](std::vector<AppStatement>& to, std::int64_t count,
+                                  const std::vector<std::string>& variables) {
+      for (; count > 0; --count) {
+        if (auto made = launch(0, variables)) to.push_back({*made});
+      }
+    };
+    for (std::int64_t round = draw_.between(1, 3); round > 0; --round) {
+      add_launches(body, draw_.between(0, 2), {});
+      AppLoop loop;
+      loop.count = draw_.between(4, 10);
+      loop.traced = draw_.percent(50);
+      std::vector<std::string> variables;
+      if (draw_.percent(20)) variables.push_back(loop.variable = "v");
+      add_launches(loop.body, draw_.between(1, 4), variables);
+      if (draw_.percent(20)) {
+        AppLoop inner;
+        inner.count = draw_.between(1, 3);
+        add_launches(inner.body, 1, variables);
+        loop.body.push_back({inner});
+      }
+      if (draw_.percent(20)) loop.body.push_back({AppWait{}});
+      body.push_back({loop});
+      add_launches(body, draw_.between(0, 2), {});
+    }
+    return body;
+  }
+
   std::vector<AppStatement> body(std::size_t task, int depth, std::int64_t statements,
                                  std::vector<std::string> variables) {
     std::vector<AppStatement> body;
@@ -298,7 +343,7 @@ class AppGenerator {
         if (auto made = launch(task, variables)) body.push_back({*made});
       } else if (kind < 80) {
         AppLoop loop;
-        loop.count = draw_.between(0, 3);
+        loop.count = draw_.between(0, repeats_ && depth == 0 ? 9 : 3);
         auto inner = variables;
         if (draw_.percent(60)) {
           loop.variable = "v" + std::to_string(depth);
@@ -430,7 +475,7 @@ class AppGenerator {
 
   Draw& draw_;
   Draw boxes_;
-  const bool holes_;
+  const bool holes_, loops_, repeats_;
   Application app_;
   std::vector<Cut> cuts_;
   std::vector<std::pair<std::size_t, std::string>> given_;  // futures, by task, the last first
@@ -447,8 +492,9 @@ struct Shared {  // of all mappers of a run
 
 class RandomMapper final : public Mapper {
  public:
-  RandomMapper(MapperSite site, std::uint64_t seed, std::shared_ptr<Shared> shared)
-      : Mapper(std::move(site)), seed_(seed), shared_(std::move(shared)) {}
+  // `keeps`: whether instances are used again and stay.
+  RandomMapper(MapperSite site, std::uint64_t seed, bool keeps, std::shared_ptr<Shared> shared)
+      : Mapper(std::move(site)), seed_(seed), keeps_(keeps), shared_(std::move(shared)) {}
 
   void select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) override {
     Draw draw = draws(1, task);
@@ -559,11 +605,12 @@ class RandomMapper final : public Mapper {
     if (limited(task)) ++shared_->running;
     answer.requirements.resize(task.requirements.size());
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-      Draw own = draws(10 + r * 2 + (valid[r].size() > 2 ? 1 : 0), task);
+      Draw own = draws(10 + r * 2 + (reads_valid() && valid[r].size() > 2 ? 1 : 0), task);
       wish(own, task, task.requirements[r], where, variant->leaf, answer.requirements[r]);
     }
     Draw own = draws(100, task);
-    if (own.percent(25)) name_instances(runtime, own, task, valid, where, answer);
+    if (own.percent(25) && !repeats_answers())
+      name_instances(runtime, own, task, valid, where, answer);
   }
 
   // Makes instances, or takes what it sees; mostly such as can be had.
@@ -627,12 +674,14 @@ class RandomMapper final : public Mapper {
       answer.push_back(
           static_cast<std::uint32_t>(draw.below(static_cast<std::int64_t>(sources.size()) + 1)));
     }
-    if (!draw.percent(15)) return;
+    if (!draw.percent(15) || repeats_answers()) return;
     const std::vector<RegionId> regions = {target.region};
     runtime.create_instance({target.memory, target.layout, regions, target.fields});
   }
 
-  bool selects() const override { return mix(seed_ + 5) % 3 == 0; }
+  bool selects() const override { return testing::selects(seed_); }
+  bool repeats_answers() const override { return repeats(seed_); }
+  bool reads_valid() const override { return !repeats_answers(); }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            SelectMappingOutput& answer) override {
     Draw draw(seed_ + 77 + asked_++);
@@ -666,7 +715,7 @@ class RandomMapper final : public Mapper {
     return Draw(seed);
   }
   bool limited(const TaskView& task) const {
-    return selects() && task.depth > 0 && task.variants.front().leaf &&
+    return selects() && !repeats_answers() && task.depth > 0 && task.variants.front().leaf &&
            mix(seed_ + task.id) % 2 == 0;
   }
 
@@ -713,16 +762,18 @@ class RandomMapper final : public Mapper {
       wish.candidates_in_order.front().memory = draw.of(kinds);
     }
     if (may_be_virtual && draw.percent(20)) wish.add({MemKind::kVirtual, {}, {}, {}});
-    wish.fresh = draw.percent(5);
+    wish.fresh = draw.percent(5) && !keeps_;
     wish.region =
         draw.percent(50) ? RequirementWish::Region::kRequired : RequirementWish::Region::kShared;
     wish.fields =
         draw.percent(50) ? RequirementWish::Fields::kRequired : RequirementWish::Fields::kAll;
     wish.collect_priority = priority(draw);
+    if (keeps_ && wish.collect_priority == kCollectEager) wish.collect_priority = kCollectLast;
     wish.untracked = requirement.privilege == Privilege::kReadOnly && draw.percent(20);
   }
 
   std::uint64_t seed_;
+  const bool keeps_;
   std::shared_ptr<Shared> shared_;
   std::uint64_t asked_ = 0;
 };
@@ -732,13 +783,13 @@ class RandomMapper final : public Mapper {
 MapperFactory GeneratedRun::mappers(Drawn* drawn) const {
   const auto shared = std::make_shared<Shared>();
   if (drawn != nullptr) shared->drawn = drawn;
-  return [seed = this->seed, machine = machine,
+  return [seed = this->seed, loops = this->loops, machine = machine,
           shared](const Processor& local) -> std::unique_ptr<Mapper> {
     MapperSite site;
     site.machine = machine;
     site.local = local;
     if (mix(seed + 3) % 10 == 0) return std::make_unique<DefaultMapper>(std::move(site));
-    return std::make_unique<RandomMapper>(std::move(site), seed, shared);
+    return std::make_unique<RandomMapper>(std::move(site), seed, loops, shared);
   };
 }
 
@@ -747,9 +798,22 @@ GeneratedRun generate_run(std::uint64_t seed) {
   GeneratedRun run;
   run.seed = seed;
   run.machine = machine(draw);
-  run.app = AppGenerator(draw, seed, seed % 5 == 2).make();
+  run.app = AppGenerator(draw, seed, seed % 5 == 2, false).make();
   if (draw.percent(30)) run.costs = {1e-6, 1e-6, 5e-7, 3e-6, 1e-6, 2e-7};
   if (draw.percent(10)) run.costs = {0, 0, 0, 0, 0, 0};
+  return run;
+}
+
+GeneratedRun generate_loops(std::uint64_t seed) {
+  while (!repeats(seed) || selects(seed)) seed = mix(seed);
+  Draw draw(seed);
+  GeneratedRun run;
+  run.seed = seed;
+  run.loops = true;
+  run.machine = machine(draw);
+  run.app = AppGenerator(draw, seed, seed % 5 == 2, true).make();
+  run.costs = {0, 0, 0, 0, 0, 0};
+  if (draw.percent(30)) run.costs = {1e-7, 1e-7, 5e-8, 3e-7, 1e-7, 2e-8};
   return run;
 }
 

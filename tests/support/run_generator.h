@@ -26,8 +26,11 @@ struct GeneratedRun {
   // that each call of this gives the same. They use neither ids, but those of instances, nor times.
   MapperFactory mappers(Drawn* drawn = nullptr) const;
   std::uint64_t seed = 0;
+  bool loops = false;
 };
 
 GeneratedRun generate_run(std::uint64_t seed);
+// Returns a run whose top-level task has long loops, and whose mappers repeat their answers.
+GeneratedRun generate_loops(std::uint64_t seed);
 
 }  // namespace groma::testing

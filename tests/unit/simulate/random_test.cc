@@ -61,18 +61,27 @@ std::string difference(const RunResult& found, const RunResult& expected) {
   return text;
 }
 
+// Returns the seeds from 1 to `count`, or those that the environment names: GROMA_RUNS seeds (1
+// unless given) from GROMA_SEED on.
+std::vector<std::uint64_t> seeds_to_run(std::uint64_t count) {
+  const char* const one = std::getenv("GROMA_SEED");
+  const char* const many = std::getenv("GROMA_RUNS");
+  if (one != nullptr) count = 1;
+  if (many != nullptr) count = std::strtoull(many, nullptr, 10);
+  std::vector<std::uint64_t> seeds(count);
+  std::iota(seeds.begin(), seeds.end(), one == nullptr ? 1 : std::strtoull(one, nullptr, 10));
+  return seeds;
+}
+
 TEST(RandomRuns, AreThoseOfTheDocument) {
   const char* const one = std::getenv("GROMA_SEED");
-  const std::uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
   const char* const many = std::getenv("GROMA_RUNS");
-  const std::uint64_t runs = many != nullptr  ? std::strtoull(many, nullptr, 10)
-                             : one == nullptr ? 3000
-                                              : 1;
+  const std::vector<std::uint64_t> seeds = seeds_to_run(3000);
   std::map<std::string, int> ends;
   std::int64_t tasks = 0, copies = 0, folds = 0;
   Drawn drawn;
   int failures = 0, with_holes = 0;
-  for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+  for (const std::uint64_t seed : seeds) {
     const GeneratedRun run = generate_run(seed);
     const auto workload = Workload::make(run.app);
     ASSERT_TRUE(workload) << "seed " << seed << ": " << workload.error().message;
@@ -101,7 +110,7 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
   }
   for (const auto& [end, count] : ends) fmt::print("{:>20}: {}\n", end, count);
   if (one == nullptr && many == nullptr) {  // that they are worth comparing
-    EXPECT_GT(ends["none"], static_cast<int>(runs / 2));
+    EXPECT_GT(ends["none"], static_cast<int>(seeds.size() / 2));
     for (const char* id : {"aliased-requirements", "cannot-run", "interfering-points", "no-route",
                            "out-of-memory", "bad-instance"}) {
       EXPECT_GT(ends[id], 10) << id;
@@ -114,6 +123,28 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
   }
   fmt::print("{} tasks, {} stolen; {} instances named; {} copies, {} of them reductions\n", tasks,
              drawn.stolen, drawn.named, copies, folds);
+}
+
+TEST(RandomLoops, AreThoseOfTheDocument) {
+  int well = 0, failures = 0;
+  for (const std::uint64_t seed : seeds_to_run(3000)) {
+    const GeneratedRun run = generate_loops(seed);
+    const auto workload = Workload::make(run.app);
+    ASSERT_TRUE(workload) << "seed " << seed << ": " << workload.error().message;
+    SimulateOptions options;
+    options.costs = run.costs;
+    options.record = true;
+    const RunResult found = simulate(*workload, run.machine, run.mappers(), options);
+    const RunResult expected = simulate_obviously(*workload, run.machine, run.mappers(), options);
+    const std::string differs = difference(found, expected);
+    EXPECT_EQ(differs, "") << "seed " << seed << ", GROMA_SEED=" << seed << " runs it alone; "
+                           << found.raw;
+    if (!differs.empty() && ++failures == 10) break;
+    well += found.ok() ? 1 : 0;
+  }
+  if (std::getenv("GROMA_SEED") == nullptr) {
+    EXPECT_GT(well, 1500);
+  }
 }
 
 // Of mappers that make and name instances, too. What it is not sure of it says. In some beyond 3000

@@ -13,9 +13,11 @@
 namespace groma {
 namespace {
 
-// How often the hooks of all mapper objects were called.
+// How often the hooks of all mapper objects were called, and the number of launches after which the
+// tasks `look` start on another CPU.
 struct Calls {
-  int slice_task = 0, map_task = 0;
+  int slice_task = 0, map_task = 0, select_sources = 0;
+  int looks = 0, looks_before_move = 1000;
 };
 
 // Maps as the default mapper does, but puts data into zero-copy memory if `host` is set.
@@ -26,6 +28,12 @@ class Counting : public Mapper {
   bool selects() const override { return false; }
   bool reads_valid() const override { return false; }
   bool repeats_answers() const override { return repeats_; }
+  void select_task_options(MapperRuntime& runtime, const TaskView& task,
+                           TaskOptions& answer) override {
+    Mapper::select_task_options(runtime, task, answer);
+    if (task.name != "look") return;
+    answer.initial = {ProcKind::kCpu, 0, calls_.looks++ < calls_.looks_before_move ? 0 : 1};
+  }
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                   SliceTaskOutput& answer) override {
     ++calls_.slice_task;
@@ -48,6 +56,12 @@ class Counting : public Mapper {
       wish.add(second);
     }
   }
+  void select_sources(MapperRuntime& runtime, const TaskView& task, const InstanceView& target,
+                      std::span<const InstanceView> sources,
+                      std::vector<std::uint32_t>& answer) override {
+    ++calls_.select_sources;
+    Mapper::select_sources(runtime, task, target, sources, answer);
+  }
 
  private:
   const bool repeats_, host_;
@@ -58,6 +72,7 @@ RunResult run(const AppBuilder& app, const std::shared_ptr<const Machine>& machi
               bool host, Calls& calls) {
   SimulateOptions options;
   options.record = true;
+  options.costs = RuntimeCosts{0, 0, 0, 0, 0, 0};  // so that tasks are mapped long before they run
   return simulate(
       *Workload::make(app.done()), machine,
       [&](const Processor& local) {
@@ -140,6 +155,61 @@ TEST(RepeatedLaunches, FindOutThatAMemoryIsFull) {
     const RunResult asked = run(app, machine, false, host, always);
     EXPECT_EQ(kept.ok(), host) << kept.raw;
     expect_same(kept, asked);
+  }
+}
+
+// A reader takes the elements of its neighbours from three instances, so each one that is mapped
+// asks select_sources. Only the first iterations are mapped.
+TEST(RepeatedLaunches, NeedNoLookAtTheData) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:nodes=2"));
+  AppBuilder app = line(16);
+  app.task("main").variant(cpu());
+  app.body({loop(10, {launch("write").over({"n"}), launch("read").over({"n"})})});
+  Calls once, always;
+  const RunResult kept = run(app, machine, true, false, once);
+  const RunResult asked = run(app, machine, false, false, always);
+  ASSERT_TRUE(kept.ok()) << kept.raw;
+  expect_same(kept, asked);
+  EXPECT_GT(once.select_sources, 0);
+  EXPECT_LE(3 * once.select_sources, always.select_sources);
+}
+
+// What follows a loop waits for the tasks of all its iterations, of which most were not looked at.
+TEST(RepeatedLaunches, AreWaitedFor) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4"));
+  AppBuilder app = line(8);
+  app.task("main").variant(cpu());
+  app.body({launch("write").over({"n"}), loop(10, {launch("read").over({"n"})}),
+            launch("write").over({"n"}), launch("read").over({"n"})});
+  Calls once, always;
+  const RunResult kept = run(app, machine, true, false, once);
+  const RunResult asked = run(app, machine, false, false, always);
+  ASSERT_TRUE(kept.ok()) << kept.raw;
+  expect_same(kept, asked);
+}
+
+// A loop is repeated until one of its tasks starts on another processor than in the iteration that
+// is repeated. The data is then as if all tasks before had been mapped one by one.
+TEST(RepeatedLaunches, AreMappedAgainWhenATaskMoves) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4"));
+  const LaunchBuilder read = launch("read").over({"n"}), write = launch("write").over({"n"});
+  for (const int before_move : {3, 4, 7, 9, 10}) {
+    for (const auto& body :
+         {loop(10, {launch("look"), read, write}), loop(10, {read, launch("look"), write}),
+          loop(10, {read, write, launch("look")})}) {
+      AppBuilder app = line(8);
+      app.region("small", {"n"}).field("value", 8);
+      app.task("look").variant(cpu().leaf().nanoseconds("1000000")).reads("small");
+      app.task("main").variant(cpu());
+      app.body({body, write, read});
+      Calls once, always;
+      once.looks_before_move = always.looks_before_move = before_move;
+      const RunResult kept = run(app, machine, true, false, once);
+      const RunResult asked = run(app, machine, false, false, always);
+      ASSERT_TRUE(kept.ok()) << kept.raw;
+      expect_same(kept, asked);
+      EXPECT_LT(once.map_task, always.map_task / 2);
+    }
   }
 }
 

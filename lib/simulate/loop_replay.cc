@@ -1,0 +1,266 @@
+// Finds loops whose iterations do the same, and repeats them.
+#include "simulate/loop_replay.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "simulate/bytes.h"
+
+namespace groma::sim {
+namespace {
+
+// A loop with fewer iterations is not watched, since its first iterations differ.
+constexpr std::int64_t kLeastIterations = 4;
+// The number of iterations after which a loop that does not become steady is watched no more.
+constexpr int kMostWatched = 4;
+// The state is compared only if the regions of the loop have at most so many cells for each wait
+// and each task of an iteration. Otherwise comparing takes longer than mapping.
+constexpr std::size_t kCellsToCompare = 16;
+
+// Copies of one task are counted in 31 bits; a run has fewer ops.
+constexpr std::uint32_t kMostCopies = 0x7FFFFFFF;
+
+bool read(std::span<const app::Code> codes, int slot) {
+  return slot >= 0 && std::any_of(codes.begin(), codes.end(),
+                                  [slot](const app::Code& code) { return code.reads(slot); });
+}
+
+}  // namespace
+
+// Returns true if the launch has the same points and pieces in each iteration of a loop whose
+// variable has that slot (-1: no variable), and its tasks launch nothing. Notes its regions.
+bool LoopReplay::does_the_same(const app::Launch& launch, int slot) {
+  if (!parts_.input.data.tasks[launch.task].body.empty()) return false;
+  if (read(launch.domain, slot) || read(launch.lower, slot)) return false;
+  for (const app::RequirementData& data : launch.data) {
+    if (data.kind == app::RequirementData::Kind::kUnknown) continue;
+    const bool is_piece = data.kind == app::RequirementData::Kind::kPartition;
+    using Color = app::RequirementData::Color;
+    if (is_piece && data.from == Color::kFrame && read(data.color, slot)) return false;
+    if (is_piece && data.from == Color::kArguments && read(launch.arguments, slot)) return false;
+    if (std::find(regions_.begin(), regions_.end(), data.region) == regions_.end()) {
+      regions_.push_back(data.region);
+    }
+  }
+  return true;
+}
+
+bool LoopReplay::does_the_same(const app::Body& body, int slot) {
+  return std::all_of(body.begin(), body.end(), [&](const app::Statement& statement) {
+    if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
+      return does_the_same(*launch, slot);
+    }
+    if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
+      return !read({&loop->count, 1}, slot) && does_the_same(loop->body, slot);
+    }
+    const auto* phase = std::get_if<app::Phase>(&statement.node);
+    return phase == nullptr || does_the_same(phase->body, slot);
+  });
+}
+
+// From now on ValidData keeps users that are done: a later iteration may have to wait for the ops
+// in their place.
+void LoopReplay::begin_loop(const Context& context, const app::Loop& loop, std::int64_t count) {
+  if (state_ != State::kIdle || count < kLeastIterations) return;
+  if (context.run->parent != nullptr || !parts_.mappers.all_repeat()) return;
+  regions_.clear();
+  if (!does_the_same(loop.body, loop.slot) || regions_.empty()) return;
+  state_ = State::kWatching;
+  context_ = &context;
+  loop_ = &loop;
+  iterations_ = 0;
+  since_ = static_cast<Op>(parts_.ops.size());
+  parts_.valid_data.use_log(&log_);
+  start_recording({}, since_);
+}
+
+// Forgets what was recorded. The iteration that begins has the state `hash`.
+void LoopReplay::start_recording(StateHash hash, Op here) {
+  tasks_.clear();
+  instances_.clear();
+  fetches_.clear();
+  edges_.clear();
+  ranked_.clear();
+  log_.clear();
+  repeated_.clear();
+  hash_ = hash;
+  ops_ = here - since_;
+  before_ = since_;
+  since_ = here;
+  is_steady_ = true;
+  store_changes_ = parts_.store.changes();
+  mapper_changes_ = parts_.instances.changes();
+}
+
+// Returns true if nothing else maps tasks, and instances neither came nor went in the recorded
+// iteration. No instance may go by itself either.
+bool LoopReplay::can_repeat(const Context& context) const {
+  return is_steady_ && context.inner.empty() && !tasks_.empty() && parts_.mappers.all_repeat() &&
+         store_changes_ == parts_.store.changes() &&
+         mapper_changes_ == parts_.instances.changes() && !parts_.store.has_eager();
+}
+
+// While it watches, compares the state with that before the last iteration.
+void LoopReplay::begin_iteration(const Context& context, const app::Loop& loop) {
+  if (!is_about(context, loop)) return;
+  const auto here = static_cast<Op>(parts_.ops.size());
+  if (state_ == State::kRepeating) {
+    here_ = here;
+    repeated_.clear();
+    ++times_;
+    return;
+  }
+  std::int64_t cells = 0;
+  for (const std::uint32_t region : regions_) cells += parts_.valid_data.cells_of(region);
+  const bool is_large =
+      iterations_ > 0 && is_steady_ &&
+      std::cmp_greater(cells, kCellsToCompare * (edges_.size() + fetches_.size() + tasks_.size()));
+  if (++iterations_ > kMostWatched || bytes() > max_bytes_ || is_large) {
+    return give_up();
+  }
+  const StateHash hash = parts_.valid_data.hash_of(regions_, since_);
+  const bool is_same = iterations_ > 1 && hash == hash_ && here - since_ == ops_;
+  if (!is_same || !can_repeat(context)) return start_recording(hash, here);
+  state_ = State::kRepeating;
+  parts_.valid_data.use_log(nullptr);
+  here_ = here;
+  times_ = 0;
+}
+
+void LoopReplay::end_loop(const Context& context, const app::Loop& loop) {
+  if (!is_about(context, loop)) return;
+  if (state_ == State::kRepeating) return leave();
+  stop();
+}
+
+// Makes the state of the data what it would be if every task had been mapped as usual.
+void LoopReplay::leave() {
+  parts_.valid_data.repeat(regions_, since_, ops_, times_);
+  for (std::size_t i = 0; i < repeated_.size(); ++i) use_again(i);
+  stop();
+}
+
+// Changes the state of the data as a task of the present iteration does.
+void LoopReplay::use_again(std::size_t number) {
+  const RepeatedTask& task = repeated_[number];
+  const MappedTask first = before(number), &end = tasks_[number];
+  std::vector<Fetch> known(fetches_.begin() + static_cast<std::ptrdiff_t>(first.fetches),
+                           fetches_.begin() + static_cast<std::ptrdiff_t>(end.fetches));
+  for (std::size_t i = 0; i < known.size(); ++i) known[i].op = task.copies + static_cast<Op>(i);
+  std::size_t ranked = first.ranked;
+  const auto rank = [&](InstanceNumber, std::vector<InstanceNumber>& sources) {
+    std::copy_n(ranked_.begin() + static_cast<std::ptrdiff_t>(ranked), sources.size(),
+                sources.begin());
+    ranked += sources.size();
+  };
+  std::vector<Fetch> fetches;
+  const app::Launch& launch = *task.launch;
+  for (std::size_t r = 0; r < launch.data.size(); ++r) {
+    Use use;
+    use.task = task.op;
+    use.instance = instances_[first.instances + r].number;
+    use.piece = end.plan->pieces[r];
+    use.groups = parts_.input.spaces.groups(launch.number, r);
+    use.privilege =
+        app::data_of_requirement(parts_.input.data.tasks[launch.task], &launch, r).privilege;
+    use.untracked = end.plan->requirements[r].untracked;
+    if (use.instance != kVirtual) parts_.valid_data.use_again(use, rank, known, fetches);
+  }
+}
+
+void LoopReplay::stop() {
+  state_ = State::kIdle;
+  parts_.valid_data.use_log(nullptr);
+  start_recording({}, kBeginning);
+}
+
+void LoopReplay::note_mapped(const TaskRun& run, std::span<const Fetch> fetches) {
+  if (state_ != State::kWatching) return;
+  if (run.pieces.empty()) return;
+  if (iterations_ == 0 || !is_steady_) return log_.clear();
+  if (run.wishes.profiling.any()) return give_up();
+  for (const InstanceNumber number : run.instances) {
+    instances_.push_back(
+        {number, number == kVirtual ? kCollectDefault : parts_.store.instance(number).priority});
+  }
+  add_edges(run, fetches);
+  fetches_.insert(fetches_.end(), fetches.begin(), fetches.end());
+  ranked_.insert(ranked_.end(), log_.ranked.begin(), log_.ranked.end());
+  tasks_.push_back(
+      {plan_of(run), instances_.size(), fetches_.size(), edges_.size(), ranked_.size()});
+  log_.clear();
+}
+
+// Adds the waits of the task and of its copies, in their order, each once. Ops that are done and
+// from before the iteration before are left out. The iteration is not repeated if it waits for a
+// user from before the iteration before, since the list of users is empty from then on.
+void LoopReplay::add_edges(const TaskRun& run, std::span<const Fetch> fetches) {
+  const std::vector<ValidData::Wait>& waits = log_.waits;
+  is_steady_ = is_steady_ && std::none_of(waits.begin(), waits.end(), [this](const auto& wait) {
+                 return wait.for_user && wait.on < before_;
+               });
+  const auto same = [&waits](std::size_t a, std::size_t b) {
+    return waits[a].op == waits[b].op && waits[a].on == waits[b].on;
+  };
+  std::vector<std::size_t> order(waits.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&waits](std::size_t a, std::size_t b) {
+    return std::pair(waits[a].op, waits[a].on) < std::pair(waits[b].op, waits[b].on);
+  });
+  order.erase(std::unique(order.begin(), order.end(), same), order.end());
+  std::sort(order.begin(), order.end());
+  for (const std::size_t i : order) {
+    const Op op = waits[i].op, on = waits[i].on;
+    const bool is_absolute = on < before_;
+    if (is_absolute && parts_.ops.done(on)) continue;
+    const Op waiter = op == run.op ? 0 : op - fetches.front().op + 1;
+    edges_.push_back({waiter & kMostCopies, is_absolute, is_absolute ? on : on - since_});
+  }
+}
+
+// A mapper that changes instances during the repetition does not keep its promise to repeat its
+// answers, so it is asked from then on.
+bool LoopReplay::repeats(const TaskRun& run) {
+  if (state_ != State::kRepeating || run.pieces.empty()) return false;
+  const TaskPlan* const plan = tasks_[repeated_.size()].plan;
+  if (plan == plan_of(run) && plan->asked == run.number &&
+      mapper_changes_ == parts_.instances.changes()) {
+    return true;
+  }
+  leave();
+  return false;
+}
+
+bool LoopReplay::repeat_mapping(TaskRun& run, std::vector<Fetch>& fetches) {
+  const MappedTask first = before(repeated_.size()), &end = tasks_[repeated_.size()];
+  if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(end.edges - first.edges))) return false;
+  for (std::size_t i = first.instances; i < end.instances; ++i) {
+    const TakenInstance& taken = instances_[i];
+    run.instances.add(taken.number, parts_.lists);
+    if (taken.number != kVirtual) parts_.store.take_again(taken.number, taken.priority);
+  }
+  const auto copies = static_cast<Op>(parts_.ops.size());
+  repeated_.push_back({run.launch, run.op, copies});
+  for (std::size_t i = first.fetches; i < end.fetches; ++i) {
+    Fetch fetch = fetches_[i];
+    fetch.op = parts_.ops.add();
+    parts_.store.acquire(fetch.from);
+    parts_.store.acquire(fetch.to);
+    fetches.push_back(fetch);
+  }
+  for (std::size_t i = first.edges; i < end.edges; ++i) {
+    const Edge& edge = edges_[i];
+    const Op waiter = edge.waiter == 0 ? run.op : copies + edge.waiter - 1;
+    parts_.ops.depend(waiter, edge.is_absolute != 0 ? edge.on : here_ + edge.on);
+  }
+  return parts_.within_limits(run.task);
+}
+
+std::int64_t LoopReplay::bytes() const {
+  return heap_bytes(tasks_) + heap_bytes(instances_) + heap_bytes(fetches_) + heap_bytes(edges_) +
+         heap_bytes(ranked_) + heap_bytes(repeated_) + heap_bytes(log_.waits) +
+         heap_bytes(log_.ranked);
+}
+
+}  // namespace groma::sim
