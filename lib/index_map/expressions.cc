@@ -11,7 +11,8 @@ __extension__ typedef __int128 Wide;
 using Op = Expression::Op;
 
 constexpr int kMaxJoints = 32;  // At most this many pairs of digits of one sum are joined.
-constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // The size is a power of two.
+// The first size of the hash table, which is always a power of two. Most maps have few expressions.
+constexpr std::size_t kFirstTableSize = 256;
 
 struct Interval {
   std::int64_t low, high;
@@ -62,7 +63,7 @@ Interval remainder(const Expression& a, const Expression& b) {
 
 }  // namespace
 
-Expressions::Expressions() : table_(kTableSize) {
+Expressions::Expressions() : table_(kFirstTableSize) {
   expressions_.reserve(64);
   terms_.reserve(64);
 }
@@ -81,7 +82,7 @@ std::size_t Expressions::hash_of(const Expression& expression) const {
   } else {
     mix(std::uint64_t{expression.a} << 32 | expression.b), mix(expression.c);
   }
-  return hash % kTableSize;
+  return hash % table_.size();
 }
 
 // Returns true if two expressions are the same operation on the same operands.
@@ -96,7 +97,7 @@ bool Expressions::same(const Expression& a, const Expression& b) const {
 // expressions.
 ExprId Expressions::intern(const Expression& expression) {
   std::size_t at = hash_of(expression);
-  for (; table_[at] != 0; at = (at + 1) % kTableSize) {
+  for (; table_[at] != 0; at = (at + 1) % table_.size()) {
     const ExprId known = table_[at] - 1U;
     if (!same(expressions_[known], expression)) continue;
     // The terms of a sum were added only to search for it. If the sum is known, they are removed
@@ -108,7 +109,18 @@ ExprId Expressions::intern(const Expression& expression) {
   const auto id = static_cast<ExprId>(expressions_.size());
   table_[at] = static_cast<std::uint16_t>(id + 1);
   expressions_.push_back(expression);
+  if (2 * expressions_.size() > table_.size()) grow_table();
   return id;
+}
+
+// Doubles the table, so that at most half of it is used.
+void Expressions::grow_table() {
+  table_.assign(2 * table_.size(), 0);
+  for (std::size_t id = 0; id < expressions_.size(); ++id) {
+    std::size_t at = hash_of(expressions_[id]);
+    while (table_[at] != 0) at = (at + 1) % table_.size();
+    table_[at] = static_cast<std::uint16_t>(id + 1);
+  }
 }
 
 ExprId Expressions::constant(std::int64_t value) {

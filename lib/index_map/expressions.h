@@ -144,6 +144,7 @@ class Expressions {
   bool rejoin(Linear& linear);
   ExprId joined(ExprId high, ExprId quotient, const Expression& remainder);
   std::size_t hash_of(const Expression& expression) const;
+  void grow_table();
   bool same(const Expression& a, const Expression& b) const;
 
   std::vector<Expression> expressions_;

@@ -155,12 +155,12 @@ bool Engine::map(TaskRun& run) {
     if (!mapping_.repeat(*plan, stations_.least_loaded(plan->processors))) return refused();
     replay_.note_mapped(run, mapping_.fetches());
   } else {
-    replay_.note_asked(run);
     if (!mapping_.ask(parts_.mappers.of(run.number))) return refused();
     mapping_.take(stations_.least_loaded(mapping_.answer().processors));
     for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {
       if (!mapping_.map_requirement(r)) return refused();
     }
+    replay_.note_asked(run);
     if (plan != nullptr && plan->plans < TaskPlan::kMostPlans && keeps_plans()) {
       keep_plan(*run.of->plan, *plan);
     }

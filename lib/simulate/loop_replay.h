@@ -45,9 +45,12 @@ class LoopReplay {
 
   // Notes that a task was mapped as its plan says.
   void note_mapped(const TaskRun& run, std::span<const Fetch> fetches);
-  // Notes that the mapper of a task was asked. If the task has data, the present iteration is not
+  // Notes that a task was mapped as its mapper said. If the task has data, the present iteration is not
   // repeated.
-  void note_asked(const TaskRun& run) { is_steady_ = is_steady_ && run.pieces.empty(); }
+  void note_asked(const TaskRun& run) {
+    is_steady_ = is_steady_ && run.pieces.empty();
+    log_.clear();
+  }
   // Watches the present loop no more, unless it repeats already.
   void give_up() {
     if (state_ == State::kWatching) stop();
