@@ -175,9 +175,14 @@ void LoopReplay::stop() {
   start_recording({}, kBeginning);
 }
 
+// An iteration is not repeated if an instance was wanted for which there was no room: another time
+// there may be room, or instances may be removed in vain.
 void LoopReplay::note_mapped(const TaskRun& run, std::span<const Fetch> fetches) {
   if (state_ != State::kWatching) return;
   if (run.pieces.empty()) return;
+  for (const TaskPlan::Requirement& each : plan_of(run)->requirements) {
+    is_steady_ = is_steady_ && each.queries <= (each.is_handed_on ? 0 : 1);
+  }
   if (iterations_ == 0 || !is_steady_) return log_.clear();
   if (run.wishes.profiling.any()) return give_up();
   for (const InstanceNumber number : run.instances) {
