@@ -49,6 +49,11 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
   return check(source, machine, nullptr, diags, log);
 }
 
+// Does the same without check_run.
+std::optional<BoundProgram> check_text(const Source& source, const Machine* machine,
+                                       const Workload* app, Diagnostics& diags,
+                                       LogSink* log = nullptr);
+
 // Finds what the embedded runtime would refuse (simulate.h), without a run. Each message is at the
 // statement that caused it and names the first task, launch and point with the problem. `diags` is
 // of the program's source.

@@ -334,7 +334,7 @@ std::optional<std::string> failure_of_run(std::string_view json) {
 
 // Goes through the same JSON as a profile from another process, so both give the same facts.
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words) {
-  const Json json = profile::json_of(profile, words);
+  const Json json = profile::json_of(profile, words, profile::ProfileExtent::kSums);
   std::optional<Error> error;
   return facts_of_json({json, "", error});
 }

@@ -13,14 +13,19 @@ namespace groma {
 // Returns the bound program, or nullopt without a machine or after an error.
 std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
                                   Diagnostics& diags, LogSink* log, const CheckOptions& options) {
+  auto bound = check_text(source, machine, app, diags, log);
+  if (bound && app != nullptr) check_run(*bound, *app, diags, options);
+  return bound;
+}
+
+std::optional<BoundProgram> check_text(const Source& source, const Machine* machine,
+                                       const Workload* app, Diagnostics& diags, LogSink* log) {
   const Program program = compile(source, diags);
   if (app != nullptr) check_names(program, *app, diags);
   if (app != nullptr) inspect::check_replication(program, machine, *app, diags);
   if (machine == nullptr || diags.has_errors()) return std::nullopt;
   inspect::check_kinds(program, *machine, diags);
-  auto bound = bind(program, *machine, diags, log);
-  if (bound && app != nullptr) check_run(*bound, *app, diags, options);
-  return bound;
+  return bind(program, *machine, diags, log);
 }
 
 // Warns if a parameter of the application states another number of nodes than the machine has. The

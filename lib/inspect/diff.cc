@@ -57,10 +57,12 @@ class Differ {
         slices_of_a_(a.shared, app, uses_),
         slices_of_b_(b.shared, app, uses_) {}
 
-  // Compares the decisions task by task. If the kinds of processors differ, the placement and the
-  // data of the task are not compared, because they follow from the kind.
-  std::vector<MappingDifference> differences() {
+  // Compares the decisions task by task, up to the first task with a difference if `only_first`. If
+  // the kinds of processors differ, the placement and the data of the task are not compared,
+  // because they follow from the kind.
+  std::vector<MappingDifference> differences(bool only_first = false) {
     for (std::size_t t = 0; t < app_.tasks.size(); ++t) {
+      if (only_first && !differences_.empty()) break;
       task_ = t;
       const ExplainedTask& a = a_.explanation.tasks[t];
       const ExplainedTask& b = b_.explanation.tasks[t];
@@ -333,7 +335,7 @@ bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload&
   const Mapping first(a, workload, said_of_a);
   const Mapping second(b, workload, said_of_b);
   Differ differ(first, second, workload.data());
-  return differ.differences().empty() && differ.complete();
+  return differ.differences(true).empty() && differ.complete();
 }
 
 namespace {

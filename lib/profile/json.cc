@@ -12,8 +12,11 @@ using namespace profile;
 // Builds the JSON of one profile.
 class JsonWriter {
  public:
-  JsonWriter(const Profile& profile, const ProfileWords& words)
-      : profile_(profile), record_(*profile.record), words_(words) {}
+  JsonWriter(const Profile& profile, const ProfileWords& words, ProfileExtent extent)
+      : profile_(profile),
+        record_(*profile.record),
+        words_(words),
+        whole_(extent == ProfileExtent::kAll) {}
 
   // The members that end in `_ps` are times and those that end in `_bytes` are sizes.
   Json write() {
@@ -51,6 +54,23 @@ class JsonWriter {
     });
     // A processor, a memory or a channel is written as a list that begins with its kind and its
     // node. All parts of the JSON name it by this list.
+    if (whole_) add_processors(json);
+    json["by_memory"] = list(profile_.memories, [&](const Profile::Memory& memory) {
+      const auto& one = record_.memories[static_cast<std::size_t>(memory.memory)];
+      return Json{{"memory", memory_json(memory.memory)}, {"capacity_bytes", one.capacity_bytes},
+                  {"peak_bytes", one.peak_bytes},         {"peak_ps", memory.peak_time},
+                  {"in_bytes", memory.in_bytes},          {"out_bytes", memory.out_bytes}};
+    });
+    if (whole_) add_channels(json);
+    json["moves"] =
+        list(profile_.moves, [&](const Profile::Move& move) { return move_json(move); });
+    if (whole_) flows(json);
+    json["notes"] = record_.notes;
+    return json;
+  }
+
+ private:
+  void add_processors(Json& json) const {
     json["by_processor"] = list(profile_.processors, [&](const Profile::Processor& processor) {
       const auto& one = record_.processors[static_cast<std::size_t>(processor.processor)];
       return Json{{"processor", {one.kind, one.node, one.index}},
@@ -61,12 +81,9 @@ class JsonWriter {
     json["by_runtime"] = list(profile_.runtimes, [](const Profile::Runtime& runtime) {
       return Json{{"node", runtime.node}, {"mapped", runtime.mapped}, {"busy_ps", runtime.busy}};
     });
-    json["by_memory"] = list(profile_.memories, [&](const Profile::Memory& memory) {
-      const auto& one = record_.memories[static_cast<std::size_t>(memory.memory)];
-      return Json{{"memory", memory_json(memory.memory)}, {"capacity_bytes", one.capacity_bytes},
-                  {"peak_bytes", one.peak_bytes},         {"peak_ps", memory.peak_time},
-                  {"in_bytes", memory.in_bytes},          {"out_bytes", memory.out_bytes}};
-    });
+  }
+
+  void add_channels(Json& json) const {
     json["by_channel"] = list(profile_.channels, [&](const Profile::Channel& channel) {
       const auto& one = record_.links[static_cast<std::size_t>(channel.link)];
       return Json{{"channel", {one.channel, one.node, one.number, one.out ? "out" : "in"}},
@@ -74,14 +91,8 @@ class JsonWriter {
                   {"bytes", channel.bytes},
                   {"busy_ps", channel.busy}};
     });
-    json["moves"] =
-        list(profile_.moves, [&](const Profile::Move& move) { return move_json(move); });
-    flows(json);
-    json["notes"] = record_.notes;
-    return json;
   }
 
- private:
   // Returns a JSON list with the result of `make` for each value.
   template <typename List, typename Make>
   static Json list(const List& values, const Make& make) {
@@ -150,7 +161,7 @@ class JsonWriter {
       if (!measured.empty()) one["measured_ps"] = measured[number++];
       return one;
     });
-    segments(json);
+    if (whole_) segments(json);
     return json;
   }
 
@@ -199,12 +210,14 @@ class JsonWriter {
   const Profile& profile_;
   const RunRecord& record_;
   const ProfileWords& words_;
+  const bool whole_;
 };
 
 }  // namespace
 
-profile::Json profile::json_of(const Profile& profile, const ProfileWords& words) {
-  return JsonWriter(profile, words).write();
+profile::Json profile::json_of(const Profile& profile, const ProfileWords& words,
+                               ProfileExtent extent) {
+  return JsonWriter(profile, words, extent).write();
 }
 
 // Returns the profile as one line. Hidden characters in names are escaped, and invalid UTF-8 is

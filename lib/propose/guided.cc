@@ -97,7 +97,7 @@ class Guided : public Proposer {
   // Returns true if the text should run, was not tried, and does not decide the same as the best
   // mapping.
   bool is_worth_it(const Round& round, const std::string& text) {
-    return is_fine(round, text) && is_new(text) &&
+    return seen_.find(hash_of(text)) == nullptr && is_fine(round, text) && is_new(text) &&
            !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
   }
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <thread>
-#include <variant>
 
 #include "groma/advise.h"
 #include "groma/diff.h"
@@ -37,6 +37,13 @@ std::string name_of(const Workload& workload) {
     name += fmt::format("{}{}={}", std::exchange(separator, ','), parameter, value);
   }
   return name;
+}
+
+// Returns true if one of the diagnostics is a warning or an error.
+bool has_warning(std::span<const Diagnostic> diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& diagnostic) {
+    return diagnostic.severity < Severity::kNote;
+  });
 }
 
 // Evaluates mappings on one machine with several inputs. Any thread may call its functions.
@@ -90,14 +97,17 @@ class SimulatedEvaluator : public Evaluator {
     Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
     options.first_error = detail <= GuideDetail::kExecution;  // this detail shows only one error
+    bool may_fail = false;
     // A check needs the share of the memory of one run, so it waits while a run uses all of the
     // memory.
     const std::shared_lock memory(memory_);
     for (const Workload& input : inputs_) {
       diags.clear();
-      if (groma::check(diags.source(), machine_.get(), &input, diags, nullptr, options)) {
-        if (!diags.has_errors()) continue;
-      }
+      const auto bound = check_text(diags.source(), machine_.get(), &input, diags);
+      const std::size_t of_text = diags.all().size();
+      if (bound) check_run(*bound, input, diags, options);
+      may_fail = may_fail || has_warning(std::span(diags.all()).subspan(of_text));
+      if (bound && !diags.has_errors()) continue;
       Evaluation evaluation;
       evaluation.status = Evaluation::Status::kRefused;
       if (detail != GuideDetail::kNone) {
@@ -110,22 +120,24 @@ class SimulatedEvaluator : public Evaluator {
       return evaluation;
     }
     const std::lock_guard lock(mutex_);
-    fine_.add(hash, {});
+    fine_.add(hash, may_fail);
     return std::nullopt;
   }
 
   // Returns true if the text cannot be bound, or if a check of some input finds an error or a
-  // warning.
+  // warning. The answer is known for a text that check() passed recently.
   bool may_fail(const std::string& text) const override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const bool* const known = fine_.find(hash_of(text))) return *known;
+    }
     Diagnostics diags(Source("mapping", text));
     const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
     if (!bound) return true;
     diags.clear();
     const std::shared_lock memory(memory_);
     for (const Workload& input : inputs_) check_run(*bound, input, diags, check_options());
-    return std::any_of(diags.all().begin(), diags.all().end(), [](const Diagnostic& diagnostic) {
-      return diagnostic.severity < Severity::kNote;
-    });
+    return has_warning(diags.all());
   }
 
   // Compares the decisions of both mappings about every input.
@@ -236,13 +248,13 @@ class SimulatedEvaluator : public Evaluator {
   std::shared_ptr<const Machine> machine_;
   std::vector<Workload> inputs_;
   SimulateOptions options_;
-  // Limit on the number of remembered texts that have no errors. The search checks a text again
+  // For texts that have no errors: the answer of may_fail(). The search checks a text again
   // soon after a proposer has checked it, so a few suffice.
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
   // A run holds this lock exclusively while it may use all of the memory.
   mutable std::shared_mutex memory_;
-  mutable RecentMap<std::monostate> fine_{kRemembered};
+  mutable RecentMap<bool> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };
