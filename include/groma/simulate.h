@@ -18,10 +18,37 @@
 
 namespace groma {
 
+// Constants of the model of time that describe neither the machine nor the runtime. They are the
+// same for every machine. groma/model_constants.h has their sources and plausible ranges.
+struct TimeModel {
+  // The smallest transfer of one access of a GPU, in bytes.
+  double gpu_sector_bytes = 32;
+  // The smallest transfer of one access of a CPU or OMP processor, in bytes.
+  double cpu_line_bytes = 64;
+  // How many times the bytes count that a GPU reads or writes in scattered accesses outside its
+  // framebuffer.
+  double host_scatter_factor = 1;
+  // How many times the bytes count that a GPU updates atomically outside its framebuffer.
+  double host_atomic_factor = 10;
+  // The bytes at the beginning of a row with gaps that a core's prefetcher does not fetch in time.
+  double unforeseen_bytes = 4096;
+  // The cache lines for which a core waits at the same time there.
+  double lines_awaited = 10;
+  // How much faster single precision is than double precision.
+  double single_precision_speedup = 2;
+  // The size of a copy, in bytes, for which the quickest route is chosen.
+  double route_bytes = 1 << 20;
+  // How many times a copy inside one memory moves each byte.
+  double copy_passes = 2;
+  friend bool operator==(const TimeModel&, const TimeModel&) = default;
+};
+
 // Options of a run.
 struct SimulateOptions {
   // nullopt: the costs of the application (Application::runtime), or else the defaults.
   std::optional<RuntimeCosts> costs = {};
+  // Finite numbers above 0. Any other value makes the run an error.
+  TimeModel model = {};
   // The duration of every task and copy varies at random by up to this fraction in both directions.
   // The same seed, application, machine and mapping give the same run.
   // At least 0 and below 1. Any other value makes the run an error.

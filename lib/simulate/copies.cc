@@ -7,14 +7,14 @@ namespace groma::sim {
 
 // The links of the machine are free at the beginning.
 Copies::Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
-               RecordWriter& record, Noise& noise)
+               RecordWriter& record, Noise& noise, const TimeModel& model)
     : input_(input),
       store_(store),
       outcome_(outcome),
       agenda_(agenda),
       record_(record),
       noise_(noise),
-      links_(*input.machine, input.memories) {}
+      links_(*input.machine, input.memories, model) {}
 
 // Takes the place of a copy that has ended, if there is one.
 std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped) {

@@ -21,7 +21,7 @@ class Copies {
  public:
   // Refers to all arguments, so they must outlive it.
   Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
-         RecordWriter& record, Noise& noise);
+         RecordWriter& record, Noise& noise, const TimeModel& model);
 
   // Adds a copy for a task that is mapped. The copy itself is mapped at `mapped`. Returns the
   // number of the copy.

@@ -10,9 +10,6 @@
 namespace groma::sim {
 namespace {
 
-// The size of a copy, in bytes, for which the quickest route is chosen.
-constexpr double kTypicalBytes = 1 << 20;
-
 // Returns how many memories of a kind a node has.
 std::int64_t count_of(const NodeType& node, MemKind kind) {
   const MemoryGroup* group = node.find(kind);
@@ -27,9 +24,10 @@ RunTime to_time(double seconds) {
   return time < static_cast<double>(kLongest) ? static_cast<RunTime>(std::llround(time)) : kLongest;
 }
 
-Links::Links(const Machine& machine, const Memories& memories)
+Links::Links(const Machine& machine, const Memories& memories, const TimeModel& model)
     : machine_(machine),
       memories_(memories),
+      model_(model),
       lane_numbers_(static_cast<std::size_t>(machine.node_count())) {}
 
 // Returns the number of a lane of the channel `name` in a node. `out` selects its way out or its
@@ -80,9 +78,9 @@ void Links::add_lanes(const Memory& from, const Memory& to, const Channel& chann
   add(to, false);
 }
 
-// Returns the route that is quickest for kTypicalBytes. A route passes no memory, one memory or two
-// memories in between: one of the source's node, one of the target's node. The route has no links
-// if no channels connect the memories.
+// Returns the route that is quickest for a copy of TimeModel::route_bytes. A route passes no
+// memory, one memory or two memories in between: one of the source's node, one of the target's
+// node. The route has no links if no channels connect the memories.
 Route Links::find(std::int32_t from, std::int32_t to) {
   const Memory a = memories_[from], b = memories_[to];
   // Returns the memories of other kinds in the node of `end`: of each kind the one nearest to
@@ -119,7 +117,7 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   Way best;
   double least = std::numeric_limits<double>::infinity();
   const auto look_at = [&](const Way& way) {
-    const double seconds = way.latency_s + kTypicalBytes * way.seconds_per_byte;
+    const double seconds = way.latency_s + model_.route_bytes * way.seconds_per_byte;
     if (!way.possible || way.count == 0 || seconds >= least) return;
     least = seconds;
     best = way;
@@ -158,7 +156,7 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   if (from == to) {  // the memory itself reads and writes each byte
     const MemoryGroup& group = memories_.group(from);
     const double bandwidth = group.bandwidth_bytes_per_s;
-    route.seconds_per_byte = bandwidth > 0 ? 2 / bandwidth : 0;
+    route.seconds_per_byte = bandwidth > 0 ? model_.copy_passes / bandwidth : 0;
   } else {
     route = find(from, to);
   }

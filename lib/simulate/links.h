@@ -10,6 +10,7 @@
 
 #include "groma/machine.h"
 #include "groma/run_record.h"
+#include "groma/simulate.h"
 #include "simulate/lane.h"
 #include "simulate/machine_index.h"
 
@@ -40,7 +41,9 @@ struct Route {
 //   source and the incoming lane of the target.
 class Links {
  public:
-  Links(const Machine& machine, const Memories& memories);
+  // Refers to the machine and the memories, so they must outlive it. The model matters for the
+  // choice among several routes and for durations.
+  Links(const Machine& machine, const Memories& memories, const TimeModel& model = {});
 
   // Returns the fastest route for large copies, over at most two memories in between. Returns null
   // if there is none. Valid until the next call.
@@ -67,6 +70,7 @@ class Links {
 
   const Machine& machine_;
   const Memories& memories_;
+  const TimeModel model_;
   std::vector<Lane> lanes_;
   std::vector<std::vector<Lanes>> lane_numbers_;     // by node
   std::unordered_map<std::uint64_t, Route> routes_;  // by both ends

@@ -1,6 +1,8 @@
 // simulate(): checks the options, cuts the application's regions into cells, and runs the engine.
 #include "groma/simulate.h"
 
+#include <cmath>
+#include <string>
 #include <utility>
 
 #include "base/budget.h"
@@ -8,6 +10,24 @@
 #include "simulate/engine.h"
 
 namespace groma {
+namespace {
+
+// Returns why a run cannot have these options; empty if it can.
+std::string why_bad(const SimulateOptions& options) {
+  if (!(options.noise >= 0 && options.noise < 1)) return "the noise is not a fraction below 1";
+  const TimeModel& model = options.model;
+  for (const double value :
+       {model.gpu_sector_bytes, model.cpu_line_bytes, model.host_scatter_factor,
+        model.host_atomic_factor, model.unforeseen_bytes, model.lines_awaited,
+        model.single_precision_speedup, model.route_bytes, model.copy_passes}) {
+    if (!std::isfinite(value) || value <= 0) {
+      return "a constant of the time model is not a finite number above 0";
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 // Returns the result of one simulated run. If the run cannot start, the result holds one refusal
 // that says why. It holds none if `options.stop` ended the preparation.
@@ -20,8 +40,9 @@ RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> mach
     failure.why = sim::why_too_large(*machine, spaces->bytes(), options.max_bytes);
     if (!failure.why.empty()) failure.status = RunStatus::kTooLarge;
   }
-  const bool bad_noise = !(options.noise >= 0 && options.noise < 1);
-  if (bad_noise) failure = {RunStatus::kExecuteError, "the noise is not a fraction below 1"};
+  if (std::string why = why_bad(options); !why.empty()) {
+    failure = {RunStatus::kExecuteError, std::move(why)};
+  }
   if (!spaces || !failure.why.empty()) {
     RunResult result;
     result.status = failure.status;

@@ -7,13 +7,13 @@ namespace groma::sim {
 
 // All processors are free at the beginning.
 Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
-                   RecordWriter& record, Noise& noise)
+                   RecordWriter& record, Noise& noise, const TimeModel& model)
     : input_(input),
       outcome_(outcome),
       agenda_(agenda),
       record_(record),
       noise_(noise),
-      durations_(input, store),
+      durations_(input, store, model),
       stations_(input.processors.size()) {}
 
 // Tasks of equal priority start in the order in which they became ready.

@@ -42,7 +42,7 @@ class Stations {
  public:
   // Refers to all arguments, so they must outlive it.
   Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
-           RecordWriter& record, Noise& noise);
+           RecordWriter& record, Noise& noise, const TimeModel& model);
 
   Station& operator[](std::int32_t processor) {
     return stations_[static_cast<std::size_t>(processor)];

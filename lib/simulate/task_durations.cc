@@ -6,20 +6,6 @@
 namespace groma::sim {
 namespace {
 
-// Returns the smallest transfer of one access in bytes: the sector of a GPU or the cache line of a
-// CPU (machines.md).
-double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
-
-// Atomic updates of a GPU in memory other than its framebuffer cross the host link one by one. They
-// are ten times slower than streams (machines.md 2, low confidence).
-constexpr double kFarAtomicFactor = 10;
-
-// After a gap between two rows, the prefetcher of a core starts anew. It is not ahead for about one
-// page of kUnforeseenBytes (measured with `rows` of benchmarks/simulate_benchmark.cc). The core
-// then waits for kLinesAwaited cache lines at a time: Intel's and AMD's cores have 10 to 12 line
-// buffers.
-constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
-
 // Returns the bytes of one point: the sum over all fields of the requirement.
 double point_bytes(const app::Data& data, const app::RequirementData& where) {
   double bytes = 0;
@@ -84,7 +70,7 @@ double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requireme
     (in_row ? row : rows) *= static_cast<double>(box.extents[d]);
     in_row = in_row && box.extents[d] == whole.extents[d];
   }
-  return rows > 1 && row > 0 ? std::min(1.0, kUnforeseenBytes / row) : 0;
+  return rows > 1 && row > 0 ? std::min(1.0, model_.unforeseen_bytes / row) : 0;
 }
 
 // Adds the bytes that a requirement moves to the load of the memory that has its instance.
@@ -99,9 +85,9 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
     bytes *= layout_factor(run, requirement, instance);
     unforeseen = bytes * unforeseen_share(run, requirement, instance);
   }
-  if (access == Access::kAtomic && run.processor->kind == ProcKind::kGpu &&
-      kind != MemKind::kFbmem) {
-    bytes *= kFarAtomicFactor;
+  if (run.processor->kind == ProcKind::kGpu && kind != MemKind::kFbmem) {
+    if (access == Access::kAtomic) bytes *= model_.host_atomic_factor;
+    if (access == Access::kScatter) bytes *= model_.host_scatter_factor;
   }
   std::vector<TaskWork::Load>& loads = work.loads;
   const auto known = std::find_if(loads.begin(), loads.end(), [&](const TaskWork::Load& load) {
@@ -133,7 +119,8 @@ double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::Loa
     const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
     // Extra seconds for each byte that no prefetcher fetches: the core waits for its line buffers.
     const double waits =
-        affinity->latency_s / (kLinesAwaited * sector_bytes(run.processor->kind)) - 1 / alone;
+        affinity->latency_s / (model_.lines_awaited * sector_bytes(run.processor->kind)) -
+        1 / alone;
     const double moving = std::max(load.bytes / bandwidth,
                                    load.bytes / alone + load.unforeseen * std::max(0.0, waits));
     longest = std::max(longest, affinity->latency_s + moving);
@@ -158,7 +145,7 @@ void TaskDurations::compute(const TaskRun& run, TaskWork& work, app::FormulaFaul
   work.computing_s = 0;
   if (flops > 0 && group.flops_per_s > 0) {
     work.computing_s = flops / (group.flops_per_s * group.sustained_fraction * efficiency *
-                                (variant.single ? 2 : 1));
+                                (variant.single ? model_.single_precision_speedup : 1));
   }
   work.loads.clear();
   const std::vector<app::Requirement>& requirements = input_.data.tasks[run.task].requirements;

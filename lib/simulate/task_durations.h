@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/data.h"
+#include "groma/simulate.h"
 #include "simulate/launch_plan.h"
 #include "simulate/run_input.h"
 #include "simulate/store.h"
@@ -16,9 +17,9 @@ namespace groma::sim {
 
 class TaskDurations {
  public:
-  // Refers to both arguments, so they must outlive it.
-  TaskDurations(const RunInput& input, const Store& store)
-      : input_(input), store_(store), streaming_(input.memories.size()) {}
+  // Refers to all arguments, so they must outlive it.
+  TaskDurations(const RunInput& input, const Store& store, const TimeModel& model)
+      : input_(input), store_(store), model_(model), streaming_(input.memories.size()) {}
 
   // Returns how long the task runs in seconds. It works on its memories from now on, and sets
   // run.streams. Sets `fault` if a formula of its variant has no value.
@@ -29,6 +30,10 @@ class TaskDurations {
  private:
   const TaskWork& work_of(const TaskRun& run, app::FormulaFault& fault);
   void compute(const TaskRun& run, TaskWork& work, app::FormulaFault& fault);
+  // Returns the smallest transfer of one access in bytes.
+  double sector_bytes(ProcKind kind) const {
+    return kind == ProcKind::kGpu ? model_.gpu_sector_bytes : model_.cpu_line_bytes;
+  }
   void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access,
                 TaskWork& work) const;
   double memory_seconds(TaskRun& run, std::span<const TaskWork::Load> loads);
@@ -39,6 +44,7 @@ class TaskDurations {
 
   const RunInput& input_;
   const Store& store_;
+  const TimeModel& model_;
   std::vector<std::int64_t> streaming_;  // for each memory: number of tasks that work on it
   TaskWork work_;                        // of the task that begins, if its plan is not kept
   std::vector<app::PieceSize> sizes_;    // of its pieces

@@ -144,7 +144,7 @@ std::optional<Way> Runtime::hop(const Memory& from, const Memory& to) const {
 std::optional<Way> Runtime::way(const Memory& from, const Memory& to) const {
   if (from == to) {
     const double bandwidth = group(from).bandwidth_bytes_per_s;
-    return Way{{}, 0, bandwidth > 0 ? 2 / bandwidth : 0};
+    return Way{{}, 0, bandwidth > 0 ? options_.model.copy_passes / bandwidth : 0};
   }
   const auto near = [&](const Memory& end) {
     std::vector<Memory> found;
@@ -176,7 +176,7 @@ std::optional<Way> Runtime::way(const Memory& from, const Memory& to) const {
       way.seconds_per_byte = std::max(way.seconds_per_byte, part->seconds_per_byte);
       way.lanes.insert(part->lanes.begin(), part->lanes.end());
     }
-    const double seconds = way.latency + 1048576 * way.seconds_per_byte;
+    const double seconds = way.latency + options_.model.route_bytes * way.seconds_per_byte;
     if (!possible || seconds >= least) continue;
     least = seconds;
     quickest = way;
@@ -222,6 +222,7 @@ void Runtime::start(Task& task) {
 }
 
 double Runtime::seconds(Task& task) {
+  const TimeModel& model = options_.model;
   const app::Variant& variant = this->variant(task);
   const NodeType& node = machine_->node(task.processor.node);
   const ProcessorGroup& processor = *node.find(task.processor.kind);
@@ -237,6 +238,7 @@ double Runtime::seconds(Task& task) {
     return static_cast<double>(
         std::max<std::int64_t>(0, code.value(task.arguments, fault, pieces)));
   };
+  const double sector = gpu ? model.gpu_sector_bytes : model.cpu_line_bytes;
   std::vector<std::pair<Memory, double>> moved;
   std::map<decltype(key(Memory{})), double> unforeseen;  // bytes
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
@@ -258,7 +260,6 @@ double Runtime::seconds(Task& task) {
     }
     for (auto [bytes, access] : traffic) {
       if (instance == nullptr || bytes <= 0) continue;
-      const double sector = gpu ? 32 : 64;
       const auto fields = static_cast<double>(where.fields.size());
       double factor = 1;
       if (access == Access::kStream && instance->layout.fields == FieldOrder::kAos) {
@@ -280,10 +281,12 @@ double Runtime::seconds(Task& task) {
         const auto rows = rows_in(*pieces[r].box, instance->shape.box, instance->layout.dimensions);
         const double row = structure * static_cast<double>(pieces[r].box->volume()) / rows;
         if (rows > 1)
-          unforeseen[key(instance->memory)] += bytes * factor * std::min(1.0, 4096 / row);
+          unforeseen[key(instance->memory)] +=
+              bytes * factor * std::min(1.0, model.unforeseen_bytes / row);
       }
-      if (access == Access::kAtomic && gpu && instance->memory.kind != MemKind::kFbmem) {
-        factor = 10;
+      if (gpu && instance->memory.kind != MemKind::kFbmem) {
+        if (access == Access::kAtomic) factor = model.host_atomic_factor;
+        if (access == Access::kScatter) factor = model.host_scatter_factor;
       }
       const auto known = std::find_if(moved.begin(), moved.end(), [&](const auto& each) {
         return each.first == instance->memory;
@@ -302,15 +305,15 @@ double Runtime::seconds(Task& task) {
     const Affinity& affinity = *node.find(task.processor.kind, memory.kind);
     const double bandwidth =
         std::min(affinity.bandwidth_bytes_per_s, group(memory).bandwidth_bytes_per_s / sharing);
-    const double slow = affinity.latency_s / (10 * (gpu ? 32 : 64));  // seconds a byte
+    const double slow = affinity.latency_s / (model.lines_awaited * sector);  // seconds a byte
     const double alone = 1 / affinity.bandwidth_bytes_per_s;
     const double of_core = bytes * alone + unforeseen[key(memory)] * std::max(0.0, slow - alone);
     memories = std::max(memories, affinity.latency_s + std::max(bytes / bandwidth, of_core));
   }
   const double flops = value(variant.flops);
   const double efficiency = std::max(1.0, value(variant.efficiency)) / 100;
-  const double rate =
-      processor.flops_per_s * processor.sustained_fraction * efficiency * (variant.single ? 2 : 1);
+  const double rate = processor.flops_per_s * processor.sustained_fraction * efficiency *
+                      (variant.single ? model.single_precision_speedup : 1);
   const double seconds = value(variant.kernels) * processor.launch_latency_s +
                          std::max({flops / rate, memories, value(variant.nanoseconds) * 1e-9});
   if (fault != app::FormulaFault::kNone) cannot();

@@ -9,7 +9,7 @@
 
 namespace groma::testing {
 
-// As simulate. Of the options it knows costs and max_tasks; it always records. The record has no
+// As simulate. Of the options it knows costs, model and max_tasks; it always records. The record has no
 // causes, statements and allocations.
 RunResult simulate_obviously(const Workload& workload, std::shared_ptr<const Machine> machine,
                              const MapperFactory& make, const SimulateOptions& options = {});

@@ -801,6 +801,7 @@ GeneratedRun generate_run(std::uint64_t seed) {
   run.app = AppGenerator(draw, seed, seed % 5 == 2, false).make();
   if (draw.percent(30)) run.costs = {1e-6, 1e-6, 5e-7, 3e-6, 1e-6, 2e-7};
   if (draw.percent(10)) run.costs = {0, 0, 0, 0, 0, 0};
+  if (draw.percent(20)) run.model = {64, 128, 2.5, 3, 1024, 12, 1.5, 4096, 3};
   return run;
 }
 

@@ -22,6 +22,7 @@ struct GeneratedRun {
   Application app;
   std::shared_ptr<const Machine> machine;
   RuntimeCosts costs;
+  TimeModel model;
   // Mappers of one run; what they answer is drawn from the task, point and requirement alone, so
   // that each call of this gives the same. They use neither ids, but those of instances, nor times.
   MapperFactory mappers(Drawn* drawn = nullptr) const;

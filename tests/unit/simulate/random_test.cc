@@ -87,6 +87,7 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     ASSERT_TRUE(workload) << "seed " << seed << ": " << workload.error().message;
     SimulateOptions options;
     options.costs = run.costs;
+    options.model = run.model;
     options.record = true;
     int asked = 0;
     options.stop = [&] { return ++asked > 1000; };

@@ -1,0 +1,76 @@
+// The table of constants, and that each constant changes what a run takes.
+#include "groma/model_constants.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+namespace groma {
+namespace {
+
+bool same(const ModelSetting& a, const ModelSetting& b) {
+  return *a.machine == *b.machine && a.costs == b.costs && a.model == b.model;
+}
+
+TEST(ModelConstants, TheDefaultSettingIsThatOfARun) {
+  const auto setting = model_setting();
+  ASSERT_TRUE(setting.ok());
+  const auto machine = make_machine("p100x4");
+  ASSERT_TRUE(machine.ok());
+  EXPECT_EQ(*setting->machine, *machine);
+  EXPECT_EQ(setting->costs, RuntimeCosts{});
+  EXPECT_EQ(setting->model, TimeModel{});
+  EXPECT_EQ(SimulateOptions{}.model, TimeModel{});
+}
+
+TEST(ModelConstants, EachHasARangeAndASource) {
+  std::set<std::string_view> names;
+  for (const ModelConstant& constant : model_constants()) {
+    EXPECT_TRUE(names.insert(constant.name).second) << constant.name;
+    EXPECT_GT(constant.lowest, 0) << constant.name;
+    EXPECT_LE(constant.lowest, constant.value * (1 + 1e-12)) << constant.name;
+    EXPECT_GE(constant.highest, constant.value * (1 - 1e-12)) << constant.name;
+    EXPECT_LT(constant.lowest, constant.highest) << constant.name;
+    EXPECT_FALSE(constant.source.empty()) << constant.name;
+    EXPECT_FALSE(constant.range_source.empty()) << constant.name;
+  }
+}
+
+TEST(ModelConstants, EachChangesItsOwnGroup) {
+  const auto usual = model_setting();
+  ASSERT_TRUE(usual.ok());
+  for (std::size_t i = 0; i < model_constants().size(); ++i) {
+    const ModelConstant& constant = model_constants()[i];
+    for (const double value : {constant.lowest, constant.highest}) {
+      const ConstantChange change{i, value};
+      const auto setting = model_setting({&change, 1});
+      ASSERT_TRUE(setting.ok()) << constant.name;
+      const bool is_value = std::abs(value / constant.value - 1) < 1e-9;
+      EXPECT_EQ(same(*setting, *usual), is_value) << constant.name << " at " << value;
+      EXPECT_TRUE(constant.group == ConstantGroup::kMachine ||
+                  *setting->machine == *usual->machine);
+      EXPECT_TRUE(constant.group == ConstantGroup::kRuntime || setting->costs == usual->costs);
+      EXPECT_TRUE(constant.group == ConstantGroup::kModel || setting->model == usual->model);
+    }
+    // The value itself gives the default setting.
+    const ConstantChange back[] = {{i, constant.highest}, {i, constant.value}};
+    const auto setting = model_setting(back);
+    ASSERT_TRUE(setting.ok());
+    if (constant.group == ConstantGroup::kModel) {
+      EXPECT_EQ(setting->model, usual->model);
+    }
+  }
+}
+
+TEST(ModelConstants, RefusesWhatIsNotAConstantOrNotAMachine) {
+  const ConstantChange unknown{model_constants().size(), 1};
+  EXPECT_FALSE(model_setting({&unknown, 1}).ok());
+  const ConstantChange negative{0, -1};
+  ASSERT_EQ(model_constants()[0].name, "core peak FP64");
+  EXPECT_FALSE(model_setting({&negative, 1}).ok());
+}
+
+}  // namespace
+}  // namespace groma
