@@ -39,7 +39,7 @@ constexpr std::string_view kUsage =
 // Random mappings drawn for each benchmark.
 constexpr std::uint64_t kRandomMappings = 50;
 // Two mappings are equally fast if their times differ by at most this fraction.
-constexpr double kMargin = 0.01;
+constexpr double kMargin = 0.02;
 // The value at which a verdict changes is found to this fraction.
 constexpr double kPrecision = 0.02;
 
@@ -102,7 +102,8 @@ Times times_of(const Case& each, const ModelSetting& setting) {
   return times;
 }
 
-// Returns the throughput of the left side divided by that of the right side.
+// Returns the throughput of the left side divided by that of the right side: 0 or infinity if one
+// of them does not run, not a number if neither runs.
 double factor_of(const Contest& contest, const Times& times) {
   double left = std::numeric_limits<double>::infinity();
   for (const std::string& mapping : contest.left) left = std::min(left, times.at(mapping));
@@ -155,11 +156,13 @@ Case make_case(const Benchmark& benchmark, std::string_view size, const ModelSet
     made.mappings["A4"] = text_of("circuit_a4");
     made.mappings["A5"] = text_of("circuit_a5");
     made.contests.push_back({"A5 by A4", {"A5"}, "A4"});
+    made.contests.push_back({"A5 by expert", {"A5"}, "expert"});
   }
   if (made.name == "solomonik") {
     made.mappings["A6"] = text_of("solomonik_a6");
     made.mappings["A7"] = text_of("solomonik_a7");
     made.contests.push_back({"A7 by A6", {"A7"}, "A6"});
+    made.contests.push_back({"A7 by expert", {"A7"}, "expert"});
   }
   add_random(made, usual);
   return made;
@@ -278,6 +281,30 @@ void print_constants() {
   }
 }
 
+std::string factor_text(double factor) {
+  if (std::isnan(factor)) return "neither runs";
+  if (std::isinf(factor)) return "the second does not run";
+  return factor == 0 ? "the first does not run" : fmt::format("{:.2f}", factor);
+}
+
+// Returns the smallest and the largest factor.
+std::string range_text(const std::vector<double>& factors) {
+  const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
+  const std::string from = factor_text(*least), to = factor_text(*most);
+  return from == to ? from : fmt::format("{} to {}", from, to);
+}
+
+// Returns the kinds of comparisons, each once, in the order of the lines.
+std::vector<std::string> kinds_of(const std::vector<Line>& lines) {
+  std::vector<std::string> kinds;
+  for (const Line& line : lines) {
+    if (std::find(kinds.begin(), kinds.end(), line.contest->kind) == kinds.end()) {
+      kinds.push_back(line.contest->kind);
+    }
+  }
+  return kinds;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -289,38 +316,23 @@ void print_contests(const std::vector<Line>& lines, std::int64_t settings, std::
       "\nA factor is the throughput of the first side divided by that of the second. A verdict "
       "says "
       "which side is\n"
-      "faster by more than 1 %, or that neither is. In {} settings all constants are drawn (seed "
+      "faster by more than 2 %, or that neither is. In {} settings all constants are drawn (seed "
       "{}).\n\n"
       "| comparison | benchmark | size | factor | smallest and largest factor drawn | settings "
       "with "
       "the same verdict | constants that alone change the verdict |\n"
       "|---|---|---|---|---|---|---|\n",
       settings, seed);
-  std::vector<const Line*> sorted;
-  for (const Line& line : lines) sorted.push_back(&line);
-  const auto kinds = [&] {
-    std::vector<std::string> found;
+  for (const std::string& kind : kinds_of(lines)) {
     for (const Line& line : lines) {
-      if (std::find(found.begin(), found.end(), line.contest->kind) == found.end()) {
-        found.push_back(line.contest->kind);
-      }
+      if (line.contest->kind != kind) continue;
+      const auto same = std::count_if(line.drawn.begin(), line.drawn.end(), [&](double factor) {
+        return verdict(factor) == verdict(line.usual);
+      });
+      fmt::print("| {} | {} | {} | {} | {} | {} of {} | {} |\n", kind, line.of->name, line.of->size,
+                 factor_text(line.usual), range_text(line.drawn), same, line.drawn.size(),
+                 joined(line.changed_by));
     }
-    return found;
-  }();
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Line* a, const Line* b) {
-    const auto place = [&](const Line* line) {
-      return std::find(kinds.begin(), kinds.end(), line->contest->kind);
-    };
-    return place(a) < place(b);
-  });
-  for (const Line* line : sorted) {
-    const auto [least, most] = std::minmax_element(line->drawn.begin(), line->drawn.end());
-    const auto same = std::count_if(line->drawn.begin(), line->drawn.end(), [&](double factor) {
-      return verdict(factor) == verdict(line->usual);
-    });
-    fmt::print("| {} | {} | {} | {:.2f} | {:.2f} to {:.2f} | {} of {} | {} |\n",
-               line->contest->kind, line->of->name, line->of->size, line->usual, *least, *most,
-               same, line->drawn.size(), joined(line->changed_by));
   }
 }
 
@@ -334,10 +346,10 @@ void print_flips(const std::vector<Flip>& flips, std::size_t lines) {
   for (const Flip& flip : flips) {
     const ModelConstant& constant = model_constants()[flip.constant];
     ++counts[flip.constant];
-    fmt::print("| {} | {} | {} | {} | {} | {} | {:.2f} | {:.2f} | {} |\n", constant.name,
+    fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", constant.name,
                number(constant.value), number(flip.end), flip.line->contest->kind,
-               flip.line->of->name, flip.line->of->size, flip.line->usual, flip.factor,
-               number(flip.changes_at));
+               flip.line->of->name, flip.line->of->size, factor_text(flip.line->usual),
+               factor_text(flip.factor), number(flip.changes_at));
   }
   std::vector<std::string> idle;
   for (std::size_t i = 0; i < model_constants().size(); ++i) {
