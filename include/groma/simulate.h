@@ -29,7 +29,7 @@ struct TimeModel {
   // framebuffer.
   double host_scatter_factor = 1;
   // How many times the bytes count that a GPU updates atomically outside its framebuffer.
-  double host_atomic_factor = 10;
+  double host_atomic_factor = 4.6;
   // The bytes at the beginning of a row with gaps that a core's prefetcher does not fetch in time.
   double unforeseen_bytes = 4096;
   // The cache lines for which a core waits at the same time there.

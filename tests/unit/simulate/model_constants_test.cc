@@ -7,8 +7,51 @@
 #include <set>
 #include <string>
 
+#include "groma/app_builder.h"
+#include "groma/program_mapper.h"
+
 namespace groma {
 namespace {
+
+// Returns how long a GPU task runs that makes one access of 32 bytes to zero-copy memory `accesses`
+// times, in seconds, without its launch latency and the latency of the memory.
+double seconds_of_accesses(Access access, std::int64_t accesses) {
+  AppBuilder builder("accesses");
+  builder.region("r", {1000}).field("x", 4);
+  builder.task("touch").variant(gpu().leaf().traffic(0, 32 * accesses, access)).writes("r");
+  builder.task("main").variant(cpu().inner()).body({launch("touch")});
+  const auto workload = Workload::make(builder.top_level("main").done());
+  EXPECT_TRUE(workload) << workload.error().message;
+  const auto machine = make_machine("p100x4");
+  const Source source("host.mapper", "Task * GPU, CPU;\nRegion * * GPU ZCMEM;\n");
+  Diagnostics diags(source);
+  const auto bound = bind(compile(source, diags), *machine, diags);
+  EXPECT_TRUE(bound) << render(diags);
+  const auto shared = ProgramMapper::share(*bound);
+  SimulateOptions options;
+  options.record = true;
+  const RunResult result = simulate(
+      *workload, bound->shared_machine(),
+      [&](const Processor& local) {
+        return std::make_unique<ProgramMapper>(shared, MapperSite{bound->shared_machine(), local});
+      },
+      options);
+  EXPECT_TRUE(result.ok()) << result.raw;
+  for (const RunRecord::Event& event : result.record->events) {
+    if (event.kind != RunRecord::Event::Kind::kTask || event.name != 0) continue;
+    return static_cast<double>(event.end - event.start) * kPicosecond - 6.6e-6 - 1e-6;
+  }
+  return 0;
+}
+
+// 10.5 GB/s are 328 million accesses of 32 bytes a second.
+TEST(HostMemory, AtomicUpdatesAreSlowerThanScatteredReads) {
+  EXPECT_NEAR(seconds_of_accesses(Access::kScatter, 1'000'000), 3.048e-3, 1e-6);
+  // The reference gives 50 to 100 million updates a second.
+  const double updates_a_second = 1e6 / seconds_of_accesses(Access::kAtomic, 1'000'000);
+  EXPECT_GT(updates_a_second, 50e6);
+  EXPECT_LT(updates_a_second, 100e6);
+}
 
 bool same(const ModelSetting& a, const ModelSetting& b) {
   return *a.machine == *b.machine && a.costs == b.costs && a.model == b.model;
