@@ -815,6 +815,7 @@ GeneratedRun generate_loops(std::uint64_t seed) {
   run.app = AppGenerator(draw, seed, seed % 5 == 2, true).make();
   run.costs = {0, 0, 0, 0, 0, 0};
   if (draw.percent(30)) run.costs = {1e-7, 1e-7, 5e-8, 3e-7, 1e-7, 2e-8};
+  if (draw.percent(20)) run.model = {64, 128, 2.5, 3, 1024, 12, 1.5, 4096, 3};
   return run;
 }
 

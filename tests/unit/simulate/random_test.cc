@@ -134,6 +134,7 @@ TEST(RandomLoops, AreThoseOfTheDocument) {
     ASSERT_TRUE(workload) << "seed " << seed << ": " << workload.error().message;
     SimulateOptions options;
     options.costs = run.costs;
+    options.model = run.model;
     options.record = true;
     const RunResult found = simulate(*workload, run.machine, run.mappers(), options);
     const RunResult expected = simulate_obviously(*workload, run.machine, run.mappers(), options);
