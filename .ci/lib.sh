@@ -7,24 +7,47 @@ started=$SECONDS
 stage_name=
 stage_started=$SECONDS
 
-# stage NAME COMMAND...: runs it under a banner; the first failure ends the run.
+# The names of the stages that ended with kUnfinished, quoted for a shell.
+unfinished=
+kUnfinished=75 # EX_TEMPFAIL of sysexits.h
+
+# stage NAME COMMAND...: runs it under a banner. The first failure ends the run. A stage that ends with
+# kUnfinished wants to be run again; the run goes on with the next stage.
 stage() {
+  local status
   stage_name=$1
   stage_started=$SECONDS
   shift
   printf '\n======== %s\n' "$stage_name"
-  "$@" </dev/null
-  printf -- '-------- %s: passed in %d s\n' "$stage_name" $((SECONDS - stage_started))
+  set +e
+  (
+    set -e
+    "$@" </dev/null
+  )
+  status=$?
+  set -e
+  case $status in
+    0) printf -- '-------- %s: passed in %d s\n' "$stage_name" $((SECONDS - stage_started)) ;;
+    "$kUnfinished")
+      unfinished+=" $(printf %q "$stage_name")"
+      printf -- '-------- %s: not finished after %d s, run it again\n' "$stage_name" \
+        $((SECONDS - stage_started))
+      ;;
+    *) exit "$status" ;;
+  esac
 }
 
 on_exit() {
-  local status=$?
-  if [ "$status" -ne 0 ]; then
-    printf '\n######## FAILED in: %s (after %d s)\n' "${stage_name:-start}" $((SECONDS - started)) >&2
-  fi
+  local status=$? what=FAILED
+  case $status in
+    0 | "$kUnfinished") exit "$status" ;;
+    130) what="BROKEN OFF" ;;
+  esac
+  printf '\n######## %s in: %s (after %d s)\n' "$what" "${stage_name:-start}" $((SECONDS - started)) >&2
   exit "$status"
 }
 trap on_exit EXIT
+trap 'exit 130' INT
 
 # Our own C++ files: what git knows or would take, else all outside build/.
 own_files() {

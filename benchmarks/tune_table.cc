@@ -153,12 +153,11 @@ double worked() {
 void search_all(const std::vector<Cell>& wanted, const std::string& path,
                 std::map<std::string, Cell>* cells) {
   std::vector<Cell> open;
-  std::set<std::string> known;
-  for (const auto& [key, cell] : *cells) known.insert(key);
+  std::set<std::string> all;
   for (const Cell& cell : wanted) {
-    if (known.insert(cell.key()).second) open.push_back(cell);
+    if (all.insert(cell.key()).second && !cells->contains(cell.key())) open.push_back(cell);
   }
-  std::atomic<std::size_t> next = 0, done = 0;
+  std::atomic<std::size_t> next = 0, done = all.size() - open.size();
   std::mutex mutex;
   const auto work = [&] {
     for (std::size_t i = next++; i < open.size(); i = next++) {
@@ -170,7 +169,7 @@ void search_all(const std::vector<Cell>& wanted, const std::string& path,
       if (path != "-" && !(std::ofstream(path, std::ios::app) << line_of(cell) << std::flush)) {
         fail("cannot write " + path);
       }
-      fmt::print(stderr, "{} of {}: {}", ++done, open.size(), line_of(cell));
+      fmt::print(stderr, "{} of {}: {}", ++done, all.size(), line_of(cell));
     }
   };
   std::vector<std::thread> threads(std::max(1U, std::thread::hardware_concurrency()));

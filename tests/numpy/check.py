@@ -1,12 +1,15 @@
 """Real NumPy programs under mappings: the same numbers as without one, or a refusal with a place.
 
-    python3 check.py GROMA LEGATE [--programs NAME,..] [--mappings N] [--first SEED]
+    python3 check.py GROMA LEGATE [--programs NAME,..] [--mappings N] [--first SEED] [--done FILE]
 
 GROMA is the command, built with the Legion of LEGATE, the launcher of the packages in requirements.txt.
 Each program in this folder is run as it is, recorded, tuned with --verify, and run under N drawn mappings
 of its tasks. The exit code is 1 if a line differs, a run fails without a diagnostic about a statement, fewer
 than half of the drawn mappings run, or the tuner recommends a mapping that computes something else; this script
 compares the lines itself, too.
+
+With --done each finished step is appended to a file, with its failures: a program's recording, its tuning,
+each drawn mapping. A run with the same file does not do these steps again.
 """
 
 import argparse
@@ -16,9 +19,15 @@ import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True  # a cache beside the sources would change the hash of the sources
+sys.path.append(str(HERE.parent / "support"))
+from resume import FinishedSteps, exit_on_signals  # noqa: E402
 
 LEGION_MESSAGE = re.compile(r"\[\d+ - [0-9a-f]+\]")
 # What Groma itself says on standard error: its own lines, diagnostics and the statements they name.
@@ -32,7 +41,7 @@ def cyclic(Task t) { return cpus[0, t.ipoint[0] % cpus.size[1]]; }
 def last(Task t) { return cpus[0, cpus.size[1] - 1]; }
 """
 REFUSAL = re.compile(r"^\S*drawn\.mapper:\d+:\d+: error: .*\[([a-z-]+)\]$", re.MULTILINE)
-CATALOGUE = pathlib.Path(__file__).resolve().parents[2] / "include/groma/catalogue.inc"
+CATALOGUE = HERE.parents[1] / "include/groma/catalogue.inc"
 KNOWN_IDS = set(re.findall(r'GROMA_DIAGNOSTIC\(\s*\w+,\s*"([a-z-]+)"', CATALOGUE.read_text()))
 
 
@@ -120,6 +129,7 @@ class Check:
         self.options = options
         self.folder = folder
         self.failures = []
+        self.done = FinishedSteps(options.done)
         self.environment = dict(os.environ)
         # legate starts the `python` that PATH finds first, which must be the one of its own packages.
         packages = pathlib.Path(options.legate).parent
@@ -130,17 +140,45 @@ class Check:
             self.environment["LD_LIBRARY_PATH"] = f"{stand_in}:{path}" if path else str(stand_in)
 
     def run(self, *words):
-        done = subprocess.run(
+        """Returns the exit code, the output and the errors. Ends the whole process group."""
+        with subprocess.Popen(
             words,
             cwd=self.folder,
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=1200,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
+            start_new_session=True,
+        ) as child:
+            try:
+                out, err = child.communicate(timeout=1200)
+            finally:
+                try:
+                    os.killpg(child.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        return child.returncode, out, err
+
+    def step(self, name, work):
+        """Returns the value of a step, or None if it could not be done.
+
+        Failures of a step that was done in an earlier run count, too.
+        """
+
+        def with_failures():
+            before = len(self.failures)
+            value = work()
+            return None if value is None else [value, self.failures[before:]]
+
+        is_new = name not in self.done
+        result = self.done.value_of(name, with_failures)
+        if result is None:
+            return None
+        value, failures = result
+        if not is_new:
+            self.failures += failures
+            print("".join(f"{failure} (found before)\n" for failure in failures), end="", flush=True)
+        return value
 
     def fail(self, program, what, *details):
         self.failures.append(f"{program}: {what}")
@@ -149,37 +187,53 @@ class Check:
     def check(self, path):
         name = path.stem
         legate = [self.options.legate, *FLAGS, str(path)]
-        groma = self.options.groma
-        code, out, err = self.run(*legate)
-        if code != 0:
-            return self.fail(name, "it does not run by itself", out, err)
         recorded = self.folder / f"{name}.json"
-        code, _, err = self.run(groma, "record", "--out", str(recorded), "--", *legate)
-        if code != 0:
-            return self.fail(name, "it cannot be recorded", err)
-        app = json.loads(recorded.read_text())
-        self.tune(name, recorded, legate, out)
-        same = refused = 0
-        for seed in range(self.options.first, self.options.first + self.options.mappings):
-            mapping = self.folder / "drawn.mapper"
-            mapping.write_text(draw(app, seed))
-            code, mapped, err = self.run(
-                groma, "run", "--map", str(mapping), "--checks", "always", "--timeout", "120",
-                "--json", "--", *legate,
-            )
-            said = json.loads(mapped.splitlines()[-1]) if mapped else {}
-            text = mapping.read_text()[len(FUNCTIONS):]
-            if code == 0 and said.get("same_results") is True and same_output(out, err):
-                same += 1
-            elif code == 1 and is_refusal(err):
-                refused += 1
-            else:
-                self.fail(name, f"seed {seed}, exit code {code}", text, mapped[-2000:], err[-2000:])
+        recording = self.step(f"{name}: record", lambda: self.record(name, recorded, legate))
+        if recording is None:
+            return
+        out, text = recording
+        recorded.write_text(text)
+        app = json.loads(text)
+        self.step(f"{name}: tune", lambda: self.tune(name, recorded, legate, out))
+        seeds = range(self.options.first, self.options.first + self.options.mappings)
+        results = [
+            self.step(f"{name}: seed {seed}", lambda: self.run_drawn(name, app, seed, legate, out))
+            for seed in seeds
+        ]
+        same, refused = results.count("same"), results.count("refused")
         print(f"{name}: {len(app['tasks'])} tasks, {same} the same, {refused} refused", flush=True)
         if 2 * same < self.options.mappings:
             self.fail(name, f"only {same} of {self.options.mappings} mappings ran")
 
+    def record(self, name, recorded, legate):
+        """Returns what the program prints, and the text of the recorded application; None if it fails."""
+        code, out, err = self.run(*legate)
+        if code != 0:
+            return self.fail(name, "it does not run by itself", out, err)
+        code, _, err = self.run(self.options.groma, "record", "--out", str(recorded), "--", *legate)
+        if code != 0:
+            return self.fail(name, "it cannot be recorded", err)
+        return out, recorded.read_text()
+
+    def run_drawn(self, name, app, seed, legate, expected):
+        """Runs the program under a drawn mapping; returns "same", "refused" or "failed"."""
+        mapping = self.folder / "drawn.mapper"
+        mapping.write_text(draw(app, seed))
+        code, mapped, err = self.run(
+            self.options.groma, "run", "--map", str(mapping), "--checks", "always", "--timeout", "120",
+            "--json", "--", *legate,
+        )
+        said = json.loads(mapped.splitlines()[-1]) if mapped else {}
+        if code == 0 and said.get("same_results") is True and same_output(expected, err):
+            return "same"
+        if code == 1 and is_refusal(err):
+            return "refused"
+        text = mapping.read_text()[len(FUNCTIONS):]
+        self.fail(name, f"seed {seed}, exit code {code}", text, mapped[-2000:], err[-2000:])
+        return "failed"
+
     def tune(self, name, recorded, legate, expected):
+        """Tunes the program and runs it under the recommended mapping. Returns whether the tuner ended well."""
         out = self.folder / f"{name}.search"
         code, said, err = self.run(
             self.options.groma, "tune", "--app", str(recorded), "--machine", MACHINE,
@@ -189,7 +243,8 @@ class Check:
         events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         verified = [event for event in events if event.get("event") == "verified"]
         if code != 0 or not verified:
-            return self.fail(name, f"tune --verify, exit code {code}", said[-2000:], err[-2000:])
+            self.fail(name, f"tune --verify, exit code {code}", said[-2000:], err[-2000:])
+            return False
         for one in verified[-1]["candidates"]:
             result = one.get("error") or f"{one['value']:.3g} {verified[-1]['unit']}"
             print(f"{name}: verified {one['name']}: {result}", flush=True)
@@ -198,7 +253,7 @@ class Check:
         )
         if code != 0 or not same_output(expected, err):
             self.fail(name, f"verified.mapper, exit code {code}", mapped[-2000:], err[-2000:])
-        return None
+        return True
 
 
 def main():
@@ -208,20 +263,24 @@ def main():
     parser.add_argument("--programs", default="", help="names, with commas between them (all)")
     parser.add_argument("--mappings", type=int, default=30, help="drawn for each program (30)")
     parser.add_argument("--first", type=int, default=1, help="the first seed (1)")
+    parser.add_argument("--done", type=pathlib.Path, help="the file of the finished steps (none)")
     options = parser.parse_args()
+    exit_on_signals()
     options.groma = str(pathlib.Path(options.groma).resolve())
     # Not resolved: the folder of a virtual environment tells legate where its packages are.
     options.legate = os.path.abspath(options.legate)
-    here = pathlib.Path(__file__).resolve().parent
-    programs = sorted(path for path in here.glob("*.py") if path.name != "check.py")
+    programs = sorted(path for path in HERE.glob("*.py") if path.name != "check.py")
     wanted = {name for name in options.programs.split(",") if name}
     if wanted - {path.stem for path in programs}:
         parser.error("no such program: " + ", ".join(sorted(wanted - {p.stem for p in programs})))
     with tempfile.TemporaryDirectory(prefix="groma-numpy-") as folder:
         check = Check(options, pathlib.Path(folder))
-        for path in programs:
-            if not wanted or path.stem in wanted:
+        chosen = [path for path in programs if not wanted or path.stem in wanted]
+        try:
+            for path in chosen:
                 check.check(path)
+        finally:
+            print(f"{len(check.done)} of {len(chosen) * (2 + options.mappings)} steps are done", flush=True)
     print(f"{len(check.failures)} failures")
     sys.exit(1 if check.failures else 0)
 

@@ -14,6 +14,9 @@ copy. With --build it changes the files from which that folder was configured, o
 restores each, also after Ctrl-C or SIGTERM. It then refuses to start where lib/ has uncommitted
 changes. After SIGKILL one mutant is left behind: `git checkout lib` removes it.
 
+With --done the outcome of each mutant is appended to a file. A run with the same file and the same
+sources goes on where the run before was broken off.
+
 The mutants of one seed are the same for the same sources. A mutant that does not compile is drawn
 anew. Folders without test programs in the build folder are left out (lib/legion without Legion).
 
@@ -38,6 +41,9 @@ import sys
 import time
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
+
+sys.dont_write_bytecode = True  # a cache beside the sources would change the hash of the sources
+from resume import FinishedSteps, exit_on_signals  # noqa: E402
 
 # The test programs of each folder, the quickest first: groma_NAME_test. Folders that are not here have
 # one program of their own name.
@@ -92,6 +98,11 @@ class Mutant:
     @property
     def place(self) -> str:
         return f"{self.path}:{self.line}"
+
+    @property
+    def step(self) -> str:
+        """The name of its test among the finished steps."""
+        return f"{self.path} {self.begin} {self.end} {self.text}"
 
 
 _NOT_CODE = re.compile(
@@ -213,9 +224,9 @@ class Draw:
 # -------------------------------------------------------------------------------- building and tests
 
 
-def kill_group(leader: int) -> None:
+def kill_group(leader: int, number: int = signal.SIGKILL) -> None:
     try:
-        os.killpg(leader, signal.SIGKILL)
+        os.killpg(leader, number)
     except ProcessLookupError:
         pass
 
@@ -247,6 +258,14 @@ def run(words: list[str], timeout_s: float, folder: pathlib.Path, bounded: bool)
             kill_group(child.pid)
             output, _ = child.communicate()
             status = None
+        except SystemExit:
+            # Ninja then ends its compilers, which are in process groups of their own.
+            kill_group(child.pid, signal.SIGTERM)
+            try:
+                child.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
+            raise
         finally:
             kill_group(child.pid)
     return status, output.decode(errors="replace")
@@ -261,8 +280,8 @@ class Killer(NamedTuple):
 class Bench:
     """A tree, its build folder and what the tests of each folder take without a mutant."""
 
-    def __init__(self, root: pathlib.Path, build: pathlib.Path, jobs: int) -> None:
-        self.root, self.build, self._jobs = root, build, jobs
+    def __init__(self, root: pathlib.Path, build: pathlib.Path, jobs: int, done: FinishedSteps) -> None:
+        self.root, self.build, self._jobs, self._done = root, build, jobs, done
         status, listed = run(["ninja", "-C", str(build), "-t", "targets", "all"], 600, root, False)
         if status != 0:
             stop(f"{build} is not a build folder of Ninja:\n{listed}")
@@ -285,6 +304,12 @@ class Bench:
                              3600, self.root, False)
         return None if status == 0 else output
 
+    def must_build(self, folder: str) -> None:
+        """Ends the check if the tests do not build without a mutant."""
+        words = self.builds(folder)
+        if words is not None:
+            stop(f"without a mutant the tests of {folder} do not build:\n{words[-4000:]}")
+
     def killer_of(self, folder: str) -> Killer | None:
         """Runs the test programs of the folder until a test fails."""
         for target in self.tests_of(folder):
@@ -300,21 +325,26 @@ class Bench:
         return None
 
     def measure(self, folder: str) -> None:
-        """Builds and runs the tests without a mutant, which sets the limits of time. Tests that fail
-        then are left out: those of Legion, where the user nobody cannot read it."""
-        words = self.builds(folder)
-        if words is not None:
-            stop(f"without a mutant the tests of {folder} do not build:\n{words[-4000:]}")
+        """Sets the limits of time of the folder's tests. Tests that fail without a mutant are left out:
+        those of Legion, where the user nobody cannot read it."""
         for target in self.tests_of(folder):
             if target in self._limits_s:
                 continue
-            begin = time.monotonic()
-            status, output = self._test(target, 3600)
-            if status != 0:
-                print(f"{target} is left out: it fails without a mutant:\n{output[-2000:]}", flush=True)
+            limit_s = self._done.value_of(f"limit of {target}", lambda: self._limit_s(folder, target))
+            if limit_s == 0:
                 self._targets.discard(target)
-                continue
-            self._limits_s[target] = 60 + 5 * (time.monotonic() - begin)
+            else:
+                self._limits_s[target] = limit_s
+
+    def _limit_s(self, folder: str, target: str) -> float:
+        """Builds and runs a test without a mutant; returns 0 if the test fails."""
+        self.must_build(folder)
+        begin = time.monotonic()
+        status, output = self._test(target, 3600)
+        if status != 0:
+            print(f"{target} is left out: it fails without a mutant:\n{output[-2000:]}", flush=True)
+            return 0
+        return 60 + 5 * (time.monotonic() - begin)
 
     def _test(self, target: str, timeout_s: float) -> tuple[int | None, str]:
         if target.startswith("groma_legion_"):  # ctest knows the flags of Legion that each needs
@@ -387,7 +417,7 @@ def copy_tree(root: pathlib.Path, to: pathlib.Path) -> None:
         shutil.copy(source, target)
 
 
-def made_bench(root: pathlib.Path, jobs: int) -> Bench:
+def made_bench(root: pathlib.Path, jobs: int, done: FinishedSteps) -> Bench:
     """Copies the tree and configures the copy; warnings of a mutant do not make it invalid."""
     tree = root / "build" / "mutants" / "tree"
     copy_tree(root, tree)
@@ -396,7 +426,7 @@ def made_bench(root: pathlib.Path, jobs: int) -> Bench:
                           "-DGROMA_BUILD_BENCHMARKS=OFF", "-DGROMA_BUILD_DRIVER=OFF"], 3600, tree, False)
     if status != 0:
         stop(f"cannot configure {tree}:\n{output[-4000:]}")
-    return Bench(tree, tree / "build" / "release", jobs)
+    return Bench(tree, tree / "build" / "release", jobs, done)
 
 
 # ---------------------------------------------------------------------------------------------- main
@@ -413,7 +443,26 @@ def show(mutant: Mutant, fate: str) -> None:
     print(f"{mutant.place}: {mutant.operator}: {fate}\n  - {mutant.before}\n  + {mutant.after}", flush=True)
 
 
-def test_mutants(bench: Bench, draw: Draw, options: argparse.Namespace) -> tuple[list[Outcome], int]:
+class Tried(NamedTuple):
+    """What the tests say about a mutant."""
+    compiles: bool
+    killer: Killer | None
+    seconds: float
+
+
+def try_mutant(bench: Bench, mutant: Mutant) -> Tried:
+    begin = time.monotonic()
+    with Restored(bench.root / mutant.path) as file:
+        file.write(mutant)
+        compiles = bench.builds(mutant.folder) is None
+        killer = bench.killer_of(mutant.folder) if compiles else None
+    if not compiles:
+        bench.must_build(mutant.folder)
+    return Tried(compiles, killer, time.monotonic() - begin)
+
+
+def test_mutants(bench: Bench, draw: Draw, done: FinishedSteps,
+                 options: argparse.Namespace) -> tuple[list[Outcome], int]:
     """Returns what became of each mutant, and how many did not compile."""
     outcomes: list[Outcome] = []
     invalid = 0
@@ -432,15 +481,16 @@ def test_mutants(bench: Bench, draw: Draw, options: argparse.Namespace) -> tuple
             mutant = draw.next_of(folder)
             if mutant is None:
                 break
-            begin = time.monotonic()
-            with Restored(bench.root / mutant.path) as file:
-                file.write(mutant)
-                if bench.builds(folder) is not None:
-                    invalid += 1
-                    continue
-                killer = bench.killer_of(folder)
-            outcomes.append(Outcome(mutant, killer, time.monotonic() - begin))
-            show(mutant, f"killed by {killer.test}" if killer else "SURVIVED")
+            is_new = mutant.step not in done
+            compiles, killer, seconds = done.value_of(mutant.step, lambda: try_mutant(bench, mutant))
+            if not compiles:
+                invalid += 1
+                continue
+            killer = Killer(*killer) if killer else None
+            outcomes.append(Outcome(mutant, killer, seconds))
+            if is_new:
+                print(f"{mutant_number + 1} of {options.count}: ", end="")
+                show(mutant, f"killed by {killer.test}" if killer else "SURVIVED")
             break
     return outcomes, invalid
 
@@ -470,13 +520,14 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--most-survivors", type=int, default=sys.maxsize, metavar="N",
                         help="exit with 1 if more mutants survive (default: any number may)")
     parser.add_argument("--json", type=pathlib.Path, metavar="OUT", help="write all outcomes there")
+    parser.add_argument("--done", type=pathlib.Path, metavar="FILE",
+                        help="append each outcome to FILE, and go on after those that are there")
     return parser.parse_args()
 
 
 def main() -> int:
     options = parsed_options()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: sys.exit(128 + received))
+    exit_on_signals()
     own = pathlib.Path(__file__).resolve().parents[2]
     build = options.build.resolve() if options.build else None
     root = source_of(build) if build else own
@@ -493,11 +544,12 @@ def main() -> int:
         return 0
     if build and git(root, "status", "--porcelain", "--", "lib").strip():
         stop(f"{root}/lib has uncommitted changes: commit them, or go without --build")
-    bench = Bench(root, build, options.jobs) if build else made_bench(root, options.jobs)
+    done = FinishedSteps(options.done)
+    bench = Bench(root, build, options.jobs, done) if build else made_bench(root, options.jobs, done)
     for folder in draw.folders():
         if not bench.tests_of(folder):
             print(f"lib/{folder} is left out: the build folder has no test program of it")
-    outcomes, invalid = test_mutants(bench, draw, options)
+    outcomes, invalid = test_mutants(bench, draw, done, options)
     survivors = [outcome.mutant for outcome in outcomes if outcome.killer is None]
     print(f"\n{summary_of(outcomes, options.count)}; {invalid} more did not compile")
     for mutant in survivors:
