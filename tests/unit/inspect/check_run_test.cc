@@ -255,6 +255,29 @@ TEST(CheckRun, WarnsWhereTheOrderOfTasksDecides) {
   EXPECT_THAT(checked(text, reads, with(MemKind::kFbmem, 7'000'000)), HasSubstr("[out-of-memory]"));
 }
 
+// Two nodes of p100x4 with one GPU each. The second node's GPU cannot address the ZCMEM of its node,
+// to which no channel leads.
+Machine with_a_node_without_zcmem_for_gpus() {
+  NodeType whole = make_machine("p100x4:gpu=1")->node(0), less = whole;
+  std::erase_if(less.affinities, [](const Affinity& each) {
+    return each.processor == ProcKind::kGpu && each.memory == MemKind::kZcmem;
+  });
+  std::erase_if(less.channels, [](const Channel& each) {
+    return each.from == MemKind::kZcmem || each.to == MemKind::kZcmem;
+  });
+  return *Machine::make("unequal", "", {std::move(whole), std::move(less)}, {0, 1});
+}
+
+// The GPU of the second node may steal tasks. It takes FBMEM there, so its node's ZCMEM does not
+// count, though it is of the kind that the statement names first.
+TEST(CheckRun, IgnoresMemoriesThatAThiefCannotAddress) {
+  const std::string text =
+      "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap work f;\n"
+      "InstanceLimit work GPU 1;\nTaskSteal work GPU ANY_NODE;\n"
+      "Region work * GPU ZCMEM, FBMEM;\n";
+  EXPECT_THAT(checked(text, stencil(), with_a_node_without_zcmem_for_gpus()), IsEmpty());
+}
+
 TEST(CheckRun, WaitsLetGoWhatWasRead) {
   // As above, but the tasks before are over when the next needs room.
   AppBuilder app("app");
