@@ -34,14 +34,20 @@ const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
 
 }  // namespace
 
-// The query asks for the memory of that kind that the processor uses. A new instance also gets the
-// fields and the shape that the wish allows.
+// The query asks for the memory of that kind that the processor uses.
 std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run,
                                        const RequirementView& requirement,
                                        const RequirementWish& wish, const InstanceWish& candidate,
                                        std::uint32_t position) {
   const std::int32_t memory = input.memories.nearest(*run.processor, candidate.memory);
   if (memory < 0) return std::nullopt;
+  return query_in(memory, input, run, requirement, wish, candidate, position);
+}
+
+// A new instance also gets the fields and the shape that the wish allows.
+InstanceQuery query_in(std::int32_t memory, const RunInput& input, const TaskRun& run,
+                       const RequirementView& requirement, const RequirementWish& wish,
+                       const InstanceWish& candidate, std::uint32_t position) {
   const bool reduces = requirement.privilege == Privilege::kReduce;
   InstanceQuery query;
   query.region = data_of_requirement(input.data, run, position).region;

@@ -20,4 +20,10 @@ std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run
                                        const RequirementWish& wish, const InstanceWish& candidate,
                                        std::uint32_t position);
 
+// Returns the same query for an instance in `memory`, whatever the processor of the task can
+// address.
+InstanceQuery query_in(std::int32_t memory, const RunInput& input, const TaskRun& run,
+                       const RequirementView& requirement, const RequirementWish& wish,
+                       const InstanceWish& candidate, std::uint32_t position);
+
 }  // namespace groma::sim

@@ -84,13 +84,14 @@ bool Wants::note(const TaskRun& run, const RequirementView& requirement,
         want.may_be_virtual = true;
         break;
       }
-      const auto query = query_for(input_, run, requirement, wish, candidate, position);
-      if (query) one_memory = add_choices(*query, candidate, stage++, places) && one_memory;
+      const auto query = query_in(-1, input_, run, requirement, wish, candidate, position);
+      one_memory = add_choices(query, candidate, stage++, places) && one_memory;
     }
   }
   std::uint64_t key = 1;
   for (const Choice& choice : choices_) {
     key = hash_on(key, choice.key + static_cast<std::uint64_t>(choice.stage));
+    key = hash_on(key, choice.is_for_all ? std::uint64_t{1} : std::uint64_t{0});
   }
   if (choices_.empty() || !known_.insert(key).second) return one_memory;
   want.choices = choices_;
@@ -98,20 +99,27 @@ bool Wants::note(const TaskRun& run, const RequirementView& requirement,
   return one_memory;
 }
 
-// Adds a choice for each memory that the candidate may mean. Returns false if there are several.
+// Adds a choice for each memory that the candidate may mean. Returns false if there are several, or
+// if only some of the places can address one.
 bool Wants::add_choices(InstanceQuery query, const InstanceWish& candidate, std::int32_t stage,
                         std::span<const Processor> places) {
   const std::int64_t bytes = store_.bytes_of(query);
+  const std::size_t begin = choices_.size();
+  bool is_for_all = true;
   seen_.clear();
   for (const Processor& place : places) {
     query.memory = input_.memories.nearest(place, candidate.memory);
-    if (query.memory < 0) continue;
+    if (query.memory < 0) {
+      is_for_all = false;
+      continue;
+    }
     if (std::find(seen_.begin(), seen_.end(), query.memory) != seen_.end()) continue;
     seen_.push_back(query.memory);
     const std::uint64_t key = key_of(query) + (query.fresh ? ++fresh_ : 0);
     choices_.push_back({key, query.memory, stage, bytes, query.region, candidate.memory_origin});
   }
-  return seen_.size() <= 1;
+  for (std::size_t i = begin; i < choices_.size(); ++i) choices_[i].is_for_all = is_for_all;
+  return seen_.empty() || (seen_.size() == 1 && is_for_all);
 }
 
 // Such a want is noted each time, since each call may make another instance.
@@ -130,8 +138,9 @@ void Wants::add(Want want) {
 
 // ---- Memories that may be too small
 
-// Calls use(choice) for the choices that a want may come to. A later stage is visited only if all
-// memories of a choice in the stage before may be full. Returns true if a stage surely has room.
+// Calls use(choice) for the choices that a want may come to. A later stage is visited only if a
+// memory of the stage before may be full, or if that stage has none for some processor. Returns
+// true if a stage surely has room.
 template <typename Use>
 bool Wants::for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
   bool room = true;
@@ -142,7 +151,7 @@ bool Wants::for_choices(const Want& want, const std::vector<bool>& full, const U
       room = true;
     }
     use(choice);
-    room = room && !full[static_cast<std::size_t>(choice.memory)];
+    room = room && choice.is_for_all && !full[static_cast<std::size_t>(choice.memory)];
   }
   return room;
 }

@@ -28,7 +28,8 @@ class Wants {
   Wants(const RunInput& input, const Store& store) : input_(input), store_(store) {}
 
   // Notes what a requirement may get on each processor where the task may run. Returns false if
-  // these processors use different memories for one candidate, so that the run decides.
+  // these processors use different memories for one candidate, or only some of them can address
+  // one, so that the run decides.
   bool note(const TaskRun& run, const RequirementView& requirement, const RequirementWish& wish,
             std::span<const Processor> places, std::uint32_t position);
   // Notes an instance that a mapper asked for while it mapped `task`; nullopt: there was no room.
@@ -57,6 +58,9 @@ class Wants {
     std::int64_t bytes;
     std::uint32_t region;
     Origin origin;
+    // False if a processor where the task may run can address no memory of the candidate, so that
+    // the next candidate counts there.
+    bool is_for_all = true;
   };
   struct Want {
     std::vector<Choice> choices;

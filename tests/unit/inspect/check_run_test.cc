@@ -255,27 +255,47 @@ TEST(CheckRun, WarnsWhereTheOrderOfTasksDecides) {
   EXPECT_THAT(checked(text, reads, with(MemKind::kFbmem, 7'000'000)), HasSubstr("[out-of-memory]"));
 }
 
-// Two nodes of p100x4 with one GPU each. The second node's GPU cannot address the ZCMEM of its node,
-// to which no channel leads.
-Machine with_a_node_without_zcmem_for_gpus() {
-  NodeType whole = make_machine("p100x4:gpu=1")->node(0), less = whole;
-  std::erase_if(less.affinities, [](const Affinity& each) {
+// The node of p100x4 with one GPU.
+NodeType one_gpu() { return make_machine("p100x4:gpu=1")->node(0); }
+
+NodeType without_zcmem_for_gpus(NodeType node) {
+  std::erase_if(node.affinities, [](const Affinity& each) {
     return each.processor == ProcKind::kGpu && each.memory == MemKind::kZcmem;
   });
-  std::erase_if(less.channels, [](const Channel& each) {
-    return each.from == MemKind::kZcmem || each.to == MemKind::kZcmem;
-  });
-  return *Machine::make("unequal", "", {std::move(whole), std::move(less)}, {0, 1});
+  return node;
 }
 
-// The GPU of the second node may steal tasks. It takes FBMEM there, so its node's ZCMEM does not
-// count, though it is of the kind that the statement names first.
-TEST(CheckRun, IgnoresMemoriesThatAThiefCannotAddress) {
-  const std::string text =
+NodeType without_channels_of_zcmem(NodeType node) {
+  std::erase_if(node.channels, [](const Channel& each) {
+    return each.from == MemKind::kZcmem || each.to == MemKind::kZcmem;
+  });
+  return node;
+}
+
+// Checks tasks that start on the GPU of the first node and that the GPU of the second node may
+// steal. They take ZCMEM, or else FBMEM.
+std::string checked_with_thief(NodeType first, NodeType thiefs) {
+  return checked(
       "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap work f;\n"
       "InstanceLimit work GPU 1;\nTaskSteal work GPU ANY_NODE;\n"
-      "Region work * GPU ZCMEM, FBMEM;\n";
-  EXPECT_THAT(checked(text, stencil(), with_a_node_without_zcmem_for_gpus()), IsEmpty());
+      "Region work * GPU ZCMEM, FBMEM;\n",
+      stencil(), *Machine::make("unequal", "", {std::move(first), std::move(thiefs)}, {0, 1}));
+}
+
+TEST(CheckRun, LooksAtTheMemoriesThatAThiefCanAddress) {
+  // The thief takes FBMEM, so its node's ZCMEM does not count.
+  NodeType thiefs = without_zcmem_for_gpus(without_channels_of_zcmem(one_gpu()));
+  EXPECT_THAT(checked_with_thief(one_gpu(), thiefs), IsEmpty());
+  // This FBMEM counts, even though the tasks need none on the first node.
+  for (MemoryGroup& memory : thiefs.memories) {
+    if (memory.kind == MemKind::kFbmem) memory.capacity_bytes = 1'000'000;
+  }
+  EXPECT_THAT(checked_with_thief(one_gpu(), thiefs),
+              HasSubstr("warning: FBMEM (1, 0) may be too small"));
+  // The thief's ZCMEM counts, even though the first node's GPU cannot address its own.
+  EXPECT_THAT(
+      checked_with_thief(without_zcmem_for_gpus(one_gpu()), without_channels_of_zcmem(one_gpu())),
+      HasSubstr("ZCMEM of node 1"));
 }
 
 TEST(CheckRun, WaitsLetGoWhatWasRead) {
