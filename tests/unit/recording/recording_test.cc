@@ -205,6 +205,43 @@ TEST(Recording, PiecesOfPointsThatFollowNoRuleAreListed) {
   EXPECT_EQ(test::trace_of(workload->data()), expected);
 }
 
+// Four runs of `outer` read their own tile, then launch `work` three times over all tiles in an
+// order that no formula holds, so that its pieces are listed. `outer` asks only for what its other
+// formulas use, here its point, and the loop around `work` has no counter.
+TEST(Recording, ListedPiecesNeedNoArguments) {
+  using ColorRule = app::Events::ColorRule;
+  constexpr std::int64_t kTiles = 600;
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"outer", {{}}}, {"own", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{kTiles}}, kTiles, {{"v", 8}}}};
+  app::Events::Partition partition{"tiles", 0, -1, {Point{0}, Point{kTiles}}, {}};
+  for (std::int64_t c = 0; c < kTiles; ++c) {
+    partition.pieces.push_back({Point{c}, {Point{c}, Point{1}}, 1});
+  }
+  events.partitions = {partition};
+  events.shapes = {{1, 1, {}},
+                   {2, 0, {{ColorRule::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}},
+                   {3, 1, {{ColorRule::kMapped, 0, 0, Privilege::kReadWrite, {}, {0}}}}};
+  std::vector<std::int64_t> numbers(kTiles);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937(5));
+  numbers.insert(numbers.begin(), {0, kTiles});
+  events.launches = {{0, {0, 4}}, {2, numbers}, {1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}};
+  events.contexts = {{0, -1, {}, 1, {{0}}}};
+  for (std::uint32_t run = 0; run < 4; ++run) {
+    events.contexts.push_back({1, 0, {run}, 1, {{2 + run}, {1}, {1}, {1}}});
+  }
+  const auto recorded = recorded_application(app::text_of(events), "listed");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes, Contains(HasSubstr("the pieces are listed by point")));
+  const AppTask& outer = *recorded->app.find("outer");
+  EXPECT_THAT(outer.arguments, ElementsAre("p0"));
+  ASSERT_EQ(outer.body.size(), 2U);
+  EXPECT_EQ(std::get<AppLaunch>(outer.body[0].node).data.at(0).color, Formulas{"p0"});
+  EXPECT_EQ(std::get<AppLoop>(outer.body[1].node).variable, "");
+}
+
 // Two fields that change places, and a region with other names for them: each launch says its own.
 TEST(Recording, LaunchesNameTheirFields) {
   AppBuilder app("heat");
