@@ -22,21 +22,31 @@
 namespace groma {
 
 // Limits on an application. They are larger than any known application needs: Legate's applications
-// have some hundred tasks. The comment behind a limit says for what it holds.
+// have some hundred tasks.
 inline constexpr std::size_t kMaxAppTasks = 1 << 14;
-inline constexpr std::size_t kMaxAppParts = 1 << 16;  // requirements and statements, over all tasks
-inline constexpr std::size_t kMaxAppVariants = 64;    // in one task
-inline constexpr std::size_t kMaxAppRequirements = 256;   // in one task
-inline constexpr std::size_t kMaxAppAliases = 16;         // in one region, partition or requirement
-inline constexpr std::size_t kMaxAppFields = 4096;        // in one region or requirement
-inline constexpr std::size_t kMaxAppAllFields = 1 << 20;  // over all requirements
+// Limit on the requirements and statements of all tasks of an application together.
+inline constexpr std::size_t kMaxAppParts = 1 << 16;
+// Limit on the variants of one task.
+inline constexpr std::size_t kMaxAppVariants = 64;
+// Limit on the region requirements of one task.
+inline constexpr std::size_t kMaxAppRequirements = 256;
+// Limit on the aliases of one region, partition or requirement.
+inline constexpr std::size_t kMaxAppAliases = 16;
+// Limit on the fields of one region or requirement.
+inline constexpr std::size_t kMaxAppFields = 4096;
+// Limit on the fields of all requirements together.
+inline constexpr std::size_t kMaxAppAllFields = 1 << 20;
 inline constexpr std::size_t kMaxAppParameters = 64;
-inline constexpr std::size_t kMaxAppNames = 256;        // definitions, sizes, arguments, ...
-inline constexpr std::size_t kMaxAppRegions = 1 << 12;  // the same limit holds for partitions
-// limit on AppPartition::boxes in all partitions together
+// Limit on each list of named things, such as definitions, sizes and arguments.
+inline constexpr std::size_t kMaxAppNames = 256;
+// Limit on the regions of an application. The same limit holds for its partitions.
+inline constexpr std::size_t kMaxAppRegions = 1 << 12;
+// Limit on the boxes (AppPartition::boxes) of all partitions together.
 inline constexpr std::size_t kMaxAppBoxes = 1 << 16;
-inline constexpr int kMaxAppDepth = 32;          // nesting of loops and phases in one task
-inline constexpr int kMaxAppPartitionDepth = 8;  // nesting of partitions in partitions
+// Limit on the nesting of loops and phases in one task.
+inline constexpr int kMaxAppDepth = 32;
+// Limit on the nesting of partitions in partitions.
+inline constexpr int kMaxAppPartitionDepth = 8;
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
 inline constexpr std::size_t kMaxFormulaBytes = 4096;
 
@@ -86,7 +96,8 @@ struct AppDefinition {
 
 // A named set of parameter values.
 struct AppSize {
-  std::string name;  // "small"
+  // The name of the size, such as "small".
+  std::string name;
   // Why this size exists, for people. May be empty.
   std::string reason = {};
   std::vector<std::pair<std::string, std::int64_t>> values;
@@ -179,9 +190,12 @@ struct AppData {
 
 // How a task walks through memory.
 enum class Access : std::uint8_t {
-  kStream,   // sequential
-  kScatter,  // random; `bytes` counts whole sectors (32 bytes on a GPU, 64 on a CPU)
-  kAtomic,   // random atomic read-modify-write
+  // The task reads or writes the data in sequence.
+  kStream,
+  // The task accesses random places. `bytes` counts whole sectors (32 bytes on a GPU, 64 on a CPU).
+  kScatter,
+  // The task reads, changes and writes back random places, each in one atomic operation.
+  kAtomic,
 };
 
 // The bytes that a variant moves between its processor and the memory of a requirement.

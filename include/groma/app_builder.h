@@ -115,7 +115,8 @@ class AppBuilder {
                        Formulas color = {});
   AppBuilder& reduces(std::string of, const std::vector<std::string>& fields = {},
                       Formulas color = {});
-  AppBuilder& ignores(std::string of, Formulas color = {});  // no access
+  // Adds a requirement without access to the data.
+  AppBuilder& ignores(std::string of, Formulas color = {});
   // Gives the requirement that was added last simultaneous coherence.
   AppBuilder& simultaneous();
   AppBuilder& body(std::vector<AppStatement> body);

@@ -13,7 +13,8 @@ namespace groma {
 // A benchmark. `make` builds its application. The views refer to constants.
 struct Benchmark {
   std::string_view name;
-  std::string_view summary;  // one line
+  // One line that says what the benchmark computes.
+  std::string_view summary;
   Application (*make)();
 };
 

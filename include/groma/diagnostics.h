@@ -30,7 +30,8 @@ enum class DiagId : std::uint8_t {
 // The catalogue entry of an id. `message` is a format string with one `{}` for each argument.
 struct CatalogueEntry {
   DiagId id;
-  std::string_view name;  // the stable id: "unknown-name"
+  // The stable name of the diagnostic, such as "unknown-name".
+  std::string_view name;
   Severity severity;
   std::string_view message;
 };
@@ -53,18 +54,24 @@ using DiagArg = std::variant<std::int64_t, std::string, RegionArg>;
 // Tells apart the causes of one id, for code that must not read the message. The message states
 // them too.
 enum class DiagCause : std::uint8_t {
-  kNoProcessors,     // slice-index-out-of-bound: the size is 0
-  kNegativeIndex,    // slice-index-out-of-bound: the index is below 0
-  kMemoryAbsent,     // no-memory: the node has no memory of a kind in the list
-  kVirtualFirst,     // no-memory: the list begins with VIRTUAL, which the data cannot be
-  kGpuCannotAddress  // no-memory: the GPU cannot address a memory in the list
+  // A `slice-index-out-of-bound` error: the size of the dimension is 0.
+  kNoProcessors,
+  // A `slice-index-out-of-bound` error: the index is negative.
+  kNegativeIndex,
+  // A `no-memory` error: the node has no memory of a kind in the list.
+  kMemoryAbsent,
+  // A `no-memory` error: the list begins with VIRTUAL, but the data cannot be virtual.
+  kVirtualFirst,
+  // A `no-memory` error: the GPU cannot address a memory in the list.
+  kGpuCannotAddress
 };
 
 // The replacement of a range of a text.
 struct Edit {
   // The range to replace. If it is empty, the text is inserted there.
   Range range;
-  std::string text;  // the replacement
+  // The text that replaces the range.
+  std::string text;
 };
 
 // An edit that a person or a tool can apply. If `sure` is true, the result is certainly what the

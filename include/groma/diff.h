@@ -23,13 +23,22 @@ inline constexpr std::size_t kMaxDiffRuns = 1024;
 // One decision that two mappings, A and B, make differently.
 struct MappingDifference {
   enum class Aspect : std::uint8_t {
-    kKind,  // processor kind of the task, and with it where the task runs and where its data lies
-    kPlacement,    // which processors of the kind run the task's points
-    kMemory,       // memories of a requirement, and with them the layouts
-    kLayout,       // layouts of a requirement in the same memories
-    kCollection,   // garbage collection of a requirement
-    kLimit,        // limits of all tasks together: A's limits are replaced by B's
-    kReplication,  // replication of a task
+    // The mappings choose different processor kinds for the task. So the task runs elsewhere, and
+    // its data lies elsewhere.
+    kKind,
+    // The mappings send the task's points to different processors of one kind.
+    kPlacement,
+    // The mappings list different memories for a region requirement, and so other layouts.
+    kMemory,
+    // The mappings give the data of a requirement different layouts in the same memories.
+    kLayout,
+    // The mappings differ in whether unused instances of a requirement are collected.
+    kCollection,
+    // The mappings limit the running instances of tasks differently. All limits are one difference:
+    // B's limits replace A's.
+    kLimit,
+    // Only one of the mappings replicates the task.
+    kReplication,
     kStealing,
   };
   struct SideDecision {

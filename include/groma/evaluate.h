@@ -72,7 +72,8 @@ struct TaskPoint {
 // The place to which a function sends a point: one processor, or a set of them. The first processor
 // of a set decides node and shard.
 struct Placed {
-  std::vector<Processor> processors;  // never empty
+  // The processors that the function chose. The list is never empty.
+  std::vector<Processor> processors;
   // True if the function returned a set (`m[0, *]`), even a set of one processor.
   bool is_set = false;
 };

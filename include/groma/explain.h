@@ -40,12 +40,19 @@ struct ExplainQuery {
 // A statement that matches what the deciding statement matches, and why it did not decide.
 struct BeatenStatement {
   enum class Reason : std::uint8_t {
-    kPrecedence,  // another statement is more specific
-    kShadowed,    // an earlier statement has the same key
-    kNothingNew,  // a Region statement: more specific ones already list its memories, or VIRTUAL
-    kInner,       // a Region or Layout statement: regions of an inner variant are always virtual
-    kVirtual,     // a Layout statement: virtual data has no layout
-    kPrivilege,   // a CollectMemory statement: the region is not read-only
+    // Another statement that matches is more specific.
+    kPrecedence,
+    // An earlier statement has the same key.
+    kShadowed,
+    // More specific Region statements already list the memories of this one, or list VIRTUAL.
+    kNothingNew,
+    // This Region or Layout statement has no effect, because the regions of an inner variant are
+    // always virtual.
+    kInner,
+    // This Layout statement has no effect, because virtual data has no layout.
+    kVirtual,
+    // This CollectMemory statement has no effect, because the task does not only read the region.
+    kPrivilege,
   };
   Origin origin;
   Reason reason = Reason::kPrecedence;
@@ -104,9 +111,12 @@ struct ExplainedLaunch : Decided {
 // One memory of a requirement's list, and the layout of the data in it.
 struct ExplainedMemory {
   enum class State : std::uint8_t {
-    kPassed,    // the processor cannot use this memory: see `why`
-    kTaken,     // the mapper uses this memory if it has room
-    kFallback,  // the mapper uses this memory if those before it in the list have no room
+    // The processor cannot use this memory. `why` gives the reason.
+    kPassed,
+    // The mapper uses this memory if it has room.
+    kTaken,
+    // The mapper uses this memory if the memories before it in the list have no room.
+    kFallback,
   };
   MemKind memory = MemKind::kSysmem;
   State state = State::kTaken;

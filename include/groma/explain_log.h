@@ -23,19 +23,24 @@
 namespace groma {
 
 // Limits on what is kept of a log. Entries beyond a limit are only counted.
-inline constexpr std::size_t kMaxLogLine = 1 << 16;    // bytes; the rest of a line is skipped
-inline constexpr std::size_t kMaxLogKinds = 1 << 16;   // different task and data entries
-inline constexpr std::size_t kMaxLogPoints = 1 << 18;  // points whose processors are kept
+// Limit on the bytes of one line of a log. The rest of a longer line is skipped.
+inline constexpr std::size_t kMaxLogLine = 1 << 16;
+// Limit on the different entries about tasks and data that are kept of a log.
+inline constexpr std::size_t kMaxLogKinds = 1 << 16;
+// Limit on the points whose processors are kept.
+inline constexpr std::size_t kMaxLogPoints = 1 << 18;
 inline constexpr std::size_t kMaxLogLaunches = 1 << 16;
 inline constexpr std::size_t kMaxLogThreads = 1 << 12;
-inline constexpr std::size_t kMaxLogNames = 1 << 26;  // bytes of all names together
+// Limit on the bytes of all names together.
+inline constexpr std::size_t kMaxLogNames = 1 << 26;
 
 // The contents of a log. Equal entries are counted together.
 struct MapperLog {
   // Runs of one task on one kind of processor.
   struct Task {
     std::string name;
-    std::optional<ProcKind> kind;  // nullopt: a kind that the language does not have
+    // The processor kind of the runs; nullopt if the mapping language does not have the kind.
+    std::optional<ProcKind> kind;
     bool is_index = false;
     std::int64_t count = 0;
     // One of the runs: "write (0) <20>".
@@ -50,7 +55,8 @@ struct MapperLog {
     std::vector<std::string> names;
     // False if the log does not have the names.
     bool has_names = false;
-    std::optional<MemKind> memory;  // nullopt: a kind that the language does not have
+    // The memory kind of the data; nullopt if the mapping language does not have the kind.
+    std::optional<MemKind> memory;
     // The layout: "SoA:YX", from the slowest to the fastest dimension.
     std::string layout;
     bool one_field = false;
@@ -128,16 +134,24 @@ class MapperLogReader {
 struct LoggedStatement {
   enum class State : std::uint8_t {
     kActed,
-    kNotHonoured,  // the run did something else at least once
-    kOverruled,    // other statements decided about everything that this statement matches
-    kUnmatched,    // the run has nothing that the statement matches
-    kNotShown,     // this kind of log does not show it, or the log was broken off before it
+    // The run did not do what the statement says at least once.
+    kNotHonoured,
+    // Other statements decided about everything that this statement matches.
+    kOverruled,
+    // The run has nothing that the statement matches.
+    kUnmatched,
+    // The log cannot show what became of the statement: its kind does not report this, or the log
+    // is incomplete.
+    kNotShown,
   };
   struct Difference {
     enum class Kind : std::uint8_t {
-      kOtherValue,      // another kind of processor, memory, layout or processor
-      kNotReplicated,   // the task was not replicated
-      kCannotReplicate  // Legion could not replicate the task
+      // The run used another kind of processor, memory or layout, or another processor.
+      kOtherValue,
+      // The run did not replicate the task.
+      kNotReplicated,
+      // Legion could not replicate the task.
+      kCannotReplicate
     };
     std::string wanted, got;
     std::int64_t count = 0;

@@ -30,12 +30,15 @@ class Scanner;
 // paper's ablation.
 enum class GuideDetail : std::uint8_t { kNone, kExecution, kExplain, kSuggest, kProfile };
 // Returns the level with this name, or nullopt.
-std::optional<GuideDetail> guide_detail(std::string_view name);  // "none", ..., "profile"
+// Returns the level of feedback with this name ("none", "execution", "explain", "suggest" or
+// "profile"), or nullopt.
+std::optional<GuideDetail> guide_detail(std::string_view name);
 
 // The value that a run measured for itself.
 struct Score {
   double value = 0;
-  std::string unit;  // "s", "GFLOPS"
+  // The unit of the value, such as "s" or "GFLOPS".
+  std::string unit;
   bool higher_is_better = false;
 };
 
@@ -116,9 +119,13 @@ ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 // A rule that matched something in the output.
 struct GuideMatch {
   enum class From : std::uint8_t {
-    kProgram,  // what the program, Legion or a tool printed
-    kGroma,    // a message of Groma about the mapping or its run, printed or in GuideContext::diags
-    kEnd,      // the way in which the run ended
+    // The rule matched a text that the program, Legion or a tool printed.
+    kProgram,
+    // The rule matched a message of Groma about the mapping or its run. The message was printed, or
+    // it is in GuideContext::diags.
+    kGroma,
+    // The rule matched the way in which the run ended.
+    kEnd,
   };
   std::string rule;
   // The name of the log, as it was given.

@@ -73,9 +73,9 @@ class IndexMap {
   // at the point at which it has taken more than kMaxQuestionSteps steps or `stop` returns true.
   class Cursor {
    public:
-    // `warns`: whether `diags` gets the warning about sets on several nodes. `stop` (null: never)
-    // is asked every few milliseconds of reference evaluation. Once it returns true, every point
-    // that needs the reference evaluator fails with `step-limit`.
+    // If `warns` is true, `diags` gets the warning about sets on several nodes. `stop` (may be
+    // null) is asked every few milliseconds of reference evaluation. Once `stop` returns true,
+    // every point that needs the reference evaluator fails with `step-limit`.
     explicit Cursor(std::shared_ptr<const IndexMap> map, bool warns = true,
                     std::function<bool()> stop = {});
     ~Cursor();
@@ -129,13 +129,16 @@ class IndexMap {
     ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
 
     mapper::MapCursor& cursor();
-    mapper::MapCursor& question();  // returns cursor(), prepared for the next question
+    // Returns cursor(), prepared for the next question.
+    mapper::MapCursor& question();
 
     std::shared_ptr<const IndexMap> map_;
     bool warns_;
     std::function<bool()> stop_;
-    std::unique_ptr<mapper::MapCursor> cursor_;  // made when it is first needed
-    const mapper::PointForm* form_ = nullptr;    // PointForm of the map, or null
+    // The implementation of the cursor, which is made when it is first needed.
+    std::unique_ptr<mapper::MapCursor> cursor_;
+    // The form of the map that is quick to evaluate at one point; null if the map has none.
+    const mapper::PointForm* form_ = nullptr;
     std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
   };
 

@@ -89,7 +89,8 @@ enum class DemandSource : std::uint8_t { kVariant, kMapper };
 // mapping can contradict (Legion: TaskLayoutConstraintSet), or a request of the program's own
 // mapper.
 struct LayoutDemand {
-  std::uint32_t requirement = 0;  // position of the requirement among those of the task
+  // The position of the requirement among the requirements of the task.
+  std::uint32_t requirement = 0;
   std::optional<DimensionOrder> dimensions;
   std::optional<FieldOrder> fields;
   std::optional<MemKind> memory;

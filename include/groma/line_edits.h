@@ -12,8 +12,10 @@ std::vector<std::string_view> lines_of(std::string_view text);
 
 // One line of an edit script.
 struct LineEdit {
-  char sign;              // ' ' keeps the line, '-' removes it, '+' adds it
-  std::string_view line;  // from the text that has it, with its line end if it has one
+  // The kind of the edit: ' ' keeps the line, '-' removes the line, '+' adds it.
+  char sign;
+  // The line, with its line end if it has one. It is a view of the text that contains the line.
+  std::string_view line;
 };
 
 // Returns the edits that turn `before` into `after`, in order. Lines at the common beginning and

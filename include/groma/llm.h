@@ -23,7 +23,8 @@ namespace groma::llm {
 // empty().
 class ChatKey {
  public:
-  ChatKey() = default;  // empty
+  // Makes an empty key.
+  ChatKey() = default;
   bool empty() const { return text_.empty(); }
   // Makes a key from another source. Fails if `text` is not 4 to 4096 visible ASCII characters
   // without `"` and `\`.
@@ -161,24 +162,42 @@ struct ChatReply {
 // Why a request failed.
 struct ChatError {
   enum class Code {
-    kUnreachable,     // every attempt got no connection, or the connection broke
-    kCertificate,     // the certificate of the server is not valid
-    kTimeout,         // the server sent nothing for too long, or was not done in time
-    kStopped,         // stopped by the caller
-    kKey,             // the key is missing, wrong, or not allowed to do this (401, 403)
-    kNotFound,        // unknown model or address (404), or a redirect
-    kContextTooLong,  // the prompt is too long; `context_tokens` is the limit if known
-    kBadRequest,      // the server refuses the request
-    kRateLimit,       // the server refused every attempt because of too many requests
-    kQuota,           // no money or quota left at the server
-    kServer,          // the server failed in every attempt, or the child process failed
-    kBadReply,        // the answer is not a chat reply
-    kNoText,          // the reply has no text: it is a tool call, or empty
-    kRefusal,         // the model or a filter refuses to answer
-    kTooLarge,        // the reply has more than max_reply_bytes
-    kCeiling,         // the request might exceed max_tokens or max_money
-    kUnsupported,     // the endpoint does not offer this
-    kReplay,          // the request differs from the recorded one
+    // No attempt reached the server, or the connection broke.
+    kUnreachable,
+    // The certificate of the server is not valid.
+    kCertificate,
+    // The server sent nothing for too long, or its reply took too long.
+    kTimeout,
+    // The caller stopped the request.
+    kStopped,
+    // The key is missing, wrong, or not allowed to make this request (HTTP 401 or 403).
+    kKey,
+    // The model or the address is unknown (HTTP 404), or the server redirects.
+    kNotFound,
+    // The prompt is too long for the model. `context_tokens` is the limit, if it is known.
+    kContextTooLong,
+    // The server refuses the request as malformed.
+    kBadRequest,
+    // The server refused every attempt because of too many requests.
+    kRateLimit,
+    // The account at the server has no money or quota left.
+    kQuota,
+    // The server failed in every attempt, or the child process failed.
+    kServer,
+    // The answer of the server is not a chat reply.
+    kBadReply,
+    // The reply has no text. It is a tool call, or it is empty.
+    kNoText,
+    // The model or a filter refuses to answer.
+    kRefusal,
+    // The reply has more than max_reply_bytes.
+    kTooLarge,
+    // The request was not sent, because it might exceed max_tokens or max_money.
+    kCeiling,
+    // The endpoint does not offer what the request asks for.
+    kUnsupported,
+    // The request differs from the recorded request.
+    kReplay,
   };
   Code code = Code::kUnreachable;
   // The message, as in Error. It may quote the server, and is bounded and printable.

@@ -85,10 +85,12 @@ struct Affinity {
 // kinds: a PCIe link carries copies from SYSMEM and from ZCMEM. A copy within one memory needs no
 // channel.
 struct Channel {
-  // kLocal: between different memories of one node. kPeer: between two memories of one kind in one
-  // node (GPU to GPU, socket to socket). kNetwork: between two nodes.
+  // The memories that a channel connects. kLocal: different memories of one node. kPeer: two
+  // memories of one kind in one node (GPU to GPU, socket to socket). kNetwork: memories of two
+  // nodes.
   enum class Scope : std::uint8_t { kLocal, kPeer, kNetwork };
-  std::string name;  // "pcie", "nvlink", "infiniband"
+  // The name of the channel, such as "pcie", "nvlink" or "infiniband".
+  std::string name;
   MemKind from;
   MemKind to;
   Scope scope;
@@ -169,7 +171,8 @@ class Machine {
   std::string name_;
   std::string description_;
   std::vector<NodeType> node_types_;
-  std::vector<std::uint32_t> nodes_;  // the type of each node
+  // The index of each node's type in node_types_.
+  std::vector<std::uint32_t> nodes_;
   // The smallest and the largest count of each kind over all nodes.
   std::array<Extremes, kProcKindCount> extremes_{};
 };
@@ -177,7 +180,8 @@ class Machine {
 // One parameter of a preset, as `groma machines NAME` lists it.
 struct PresetParameter {
   std::string_view name;
-  std::string_view meaning;  // includes the unit
+  // The meaning of the parameter, with its unit.
+  std::string_view meaning;
   std::int64_t default_value;
 };
 
@@ -185,9 +189,12 @@ struct PresetParameter {
 // the vendor or site), measured (and published by those who measured), recalled (from such a
 // publication, not read again; good to 20 %), arithmetic, or chosen.
 struct PresetFigure {
-  std::string_view what;    // "GPU peak FP64"
-  std::string_view value;   // "4.7 TFLOP/s"
-  std::string_view source;  // publication, vendor figure or measurement
+  // What the figure measures, such as "GPU peak FP64".
+  std::string_view what;
+  // The value with its unit, such as "4.7 TFLOP/s".
+  std::string_view value;
+  // The source of the value: a publication, a figure of the vendor, or a measurement.
+  std::string_view source;
 };
 
 // A machine that comes with Groma.

@@ -44,11 +44,16 @@ namespace groma {
 struct DefaultSettings {
   // The number of tasks that are mapped at a time. 0 stands for all (Legion's default is 8).
   int schedule_count = 0;
-  bool exact_region = false;        // -dm:exact_region
-  bool same_address_space = false;  // -dm:same_address_space: all tasks stay on their node
-  bool map_locally = false;         // -dm:map_locally
-  bool memoize = false;             // -dm:memoize
-  bool replicate = true;            // -dm:replicate: replicates the top-level task on several nodes
+  // The flag -dm:exact_region.
+  bool exact_region = false;
+  // The flag -dm:same_address_space, which keeps all tasks on the node that launches them.
+  bool same_address_space = false;
+  // The flag -dm:map_locally.
+  bool map_locally = false;
+  // The flag -dm:memoize.
+  bool memoize = false;
+  // The flag -dm:replicate, which lets the mapper replicate the top-level task on several nodes.
+  bool replicate = true;
 };
 
 // Tags of launches and requirements that DefaultMapper understands (DefaultMapper::MappingTags).
@@ -123,12 +128,13 @@ class Mapper {
   // ---- Replication. Returns the functors that select_sharding_functor may name; ids begin at 1. A
   // runtime registers them before it starts. They live as long as the mapper.
   virtual std::span<const ShardingFunctor* const> sharding_functors() const { return {}; }
-  // select_sharding_functor (for tasks, copies, fills, ...). Default: kCyclicSharding. The answer
-  // must be the same on every shard.
+  // Returns the functor that divides the points of an operation (a task, copy, fill, ...) among the
+  // shards. The default is kCyclicSharding. The answer must be the same on every shard.
   virtual ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                              const ShardTable& shards);
-  // replicate_task. Default: the first replicable variant, with one shard on each node. Called only
-  // for tasks whose options have `replicate`.
+  // Chooses the variant and the processors of the shards of a replicated task. The default is the
+  // first replicable variant, with one shard on each node. The runtime calls this hook only for
+  // tasks whose options have `replicate`.
   virtual void replicate_task(MapperRuntime& runtime, const TaskView& task,
                               ReplicateTaskOutput& answer);
 
@@ -138,8 +144,8 @@ class Mapper {
   // equal as the factorisation of the number of processors allows.
   virtual void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                           SliceTaskOutput& answer);
-  // premap_task: chooses the memories for the reduced future. An empty answer leaves the choice to
-  // the runtime.
+  // Chooses the memories for the future to which an index launch reduces its results. An empty
+  // answer leaves the choice to the runtime.
   virtual void premap_task(MapperRuntime& runtime, const TaskView& task,
                            std::vector<Memory>& answer);
 
@@ -162,11 +168,10 @@ class Mapper {
   // and node; for select_sources: also the same instances). The answers may depend neither on
   // earlier calls nor on other instances. A runtime may then keep answers and ask no more.
   virtual bool repeats_answers() const { return false; }
-  // select_task_variant: returns the variant of a task that is inlined in its parent on
-  // `task.current`. 0 means none.
+  // Returns the variant of a task that is inlined in its parent on `task.current`. 0 means none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
-  // postmap_task: requests copies of the task's results, with one wish for each requirement.
-  // Default: no copies.
+  // Requests copies of the task's results, with one wish for each requirement. The default requests
+  // no copies.
   virtual void postmap_task(MapperRuntime& runtime, const TaskView& task,
                             MapOperationOutput& answer);
 
@@ -176,31 +181,31 @@ class Mapper {
   virtual void map_operation(MapperRuntime& runtime, const TaskView& operation,
                              std::span<const std::span<const InstanceView>> valid,
                              MapOperationOutput& answer);
-  // select_partition_projection: returns the partition through which the operation projects. 0
-  // means none.
+  // Returns the partition through which the operation projects. 0 means none.
   virtual PartitionId select_partition_projection(MapperRuntime& runtime, const TaskView& operation,
                                                   std::span<const PartitionId> open);
-  // map_future_map_reduction: chooses the memories that get the reduced future.
+  // Chooses the memories that get the future to which a future map is reduced.
   virtual void map_future_map_reduction(MapperRuntime& runtime, std::uint64_t tag,
                                         std::vector<Memory>& answer);
-  // map_must_epoch: chooses a different processor for each task of a must epoch.
+  // Chooses a different processor for each task of a must epoch.
   virtual void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
                               MapMustEpochOutput& answer);
-  // select_task_sources, select_inline_sources, ... Indices into `sources`, the best first.
-  // Default: the nearest first. The same memory comes first, then the same node by bandwidth, then
-  // other nodes.
+  // Orders the instances from which data may be copied to `target` (select_task_sources,
+  // select_inline_sources, ...). The answer has indices into `sources`, the best first. The default
+  // puts the same memory first, then the memories of the same node by bandwidth, then other nodes.
   virtual void select_sources(MapperRuntime& runtime, const TaskView& operation,
                               const InstanceView& target, std::span<const InstanceView> sources,
                               std::vector<std::uint32_t>& answer);
 
-  // ---- Order (select_tasks_to_map). Default: all ready tasks, in their order. `ready` outlives
-  // the call.
+  // ---- Order (select_tasks_to_map). Chooses the ready tasks that are mapped now. The default is
+  // all ready tasks, in their order. `ready` outlives the call.
   virtual void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                    SelectMappingOutput& answer);
   // Returns true if select_tasks_to_map may hold back or move a task. If an override returns false,
   // a runtime need not call it.
   virtual bool selects() const { return true; }
-  // configure_context. Default: Legion's defaults (see ContextConfigOutput).
+  // Configures the context in which a task launches others. The default leaves Legion's defaults
+  // (see ContextConfigOutput).
   virtual void configure_context(MapperRuntime& runtime, const TaskView& task,
                                  ContextConfigOutput& answer);
 
@@ -251,8 +256,10 @@ class Mapper {
 
  private:
   MapperSite site_;
-  std::array<std::optional<Processor>, kProcKindCount> global_turn_;  // the last one chosen
-  std::array<std::int64_t, kProcKindCount> local_turn_{};  // the index after the last one chosen
+  // For each kind, the processor of the machine that was chosen last.
+  std::array<std::optional<Processor>, kProcKindCount> global_turn_;
+  // For each kind, the index after that of the processor of this node that was chosen last.
+  std::array<std::int64_t, kProcKindCount> local_turn_{};
 };
 
 // Decides as Legion's DefaultMapper does: with the default hooks of Mapper.

@@ -18,21 +18,32 @@ namespace groma {
 // The features that a runtime supports. A mapper uses them to log, once, what has no effect on this
 // runtime.
 struct Capabilities {
-  bool layouts = true;      // field and dimension orders
-  bool alignment = true;    // LayoutSpec::align_op
-  bool compact = true;      // LayoutSpec::compact
-  bool collection = true;   // CollectPriority, untracked
-  bool replication = true;  // a task can run as several shards
-  bool stealing = true;     // ready tasks can move to an idle processor
-  bool events = true;       // select_tasks_to_map can defer, and profiling reports arrive
-  bool messages = true;     // send_message reaches the mapper object of any processor
-  bool instances = true;    // the calls below find and make instances
+  // True if a mapper can choose the order of fields and dimensions.
+  bool layouts = true;
+  // True if the runtime applies LayoutSpec::align_op.
+  bool alignment = true;
+  // True if the runtime applies LayoutSpec::compact.
+  bool compact = true;
+  // True if the runtime applies the CollectPriority of instances and the wish that an instance be
+  // untracked.
+  bool collection = true;
+  // True if a task can run as several shards.
+  bool replication = true;
+  // True if ready tasks can move to an idle processor.
+  bool stealing = true;
+  // True if select_tasks_to_map can defer tasks, and profiling reports arrive.
+  bool events = true;
+  // True if send_message reaches the mapper object of any processor.
+  bool messages = true;
+  // True if the functions of MapperRuntime can find and make instances.
+  bool instances = true;
 };
 
 // An instance to find or to make. An invalid request is neither found nor made: without a region or
 // field, with unknown ones, or with regions of several region trees.
 struct InstanceRequest {
-  Memory memory;  // in any node
+  // The memory of the instance. It may be in any node.
+  Memory memory;
   // The layout. With `exact`, a found instance holds these regions and nothing else.
   LayoutSpec layout;
   // Regions of one tree. The instance covers all of them.

@@ -39,13 +39,20 @@ struct Profile {
   enum class Doing : std::uint8_t { kTask, kCopy, kReduction, kRuntime };
   // Why the next step of the path had to wait for this one.
   enum class Reason : std::uint8_t {
-    kEnd,        // nothing came next: the run was over
-    kData,       // the next step needed the result, or the copied data
-    kProcessor,  // the next step ran on the same processor
-    kChannel,    // the next copy used the same channel
-    kMapping,  // the next step was launched and mapped then, or its launching task waited for this
-               // step
-    kStart,    // kRuntime: the step was ready, and no known event used its processor or channel
+    // The run ended, so no step came next.
+    kEnd,
+    // The next step needed the result of this step, or the data that it copied.
+    kData,
+    // The next step ran on the same processor.
+    kProcessor,
+    // The next copy used the same channel.
+    kChannel,
+    // The next step was launched and mapped only then, or the task that launched it waited for this
+    // step.
+    kMapping,
+    // The next step was ready, and no known event used its processor or channel. Only kRuntime has
+    // this reason.
+    kStart,
   };
   static constexpr std::size_t kReasons = 6;
 
@@ -56,7 +63,8 @@ struct Profile {
     std::int64_t runs = 0;
     // The sum over all runs.
     RunTime time = 0;
-    RunTime longest = 0;  // longest run
+    // The time of the longest run.
+    RunTime longest = 0;
     // The time for which the runs were ready but waited for a processor, summed over all runs.
     RunTime waited = 0;
   };
@@ -136,8 +144,10 @@ struct Profile {
   struct PathCause {
     Doing doing = Doing::kRuntime;
     Reason reason = Reason::kEnd;
-    std::int32_t task = -1;  // for kTask
-    std::int32_t move = -1;  // index into `moves`, for kCopy and kReduction
+    // The index of the task, for segments of kind kTask.
+    std::int32_t task = -1;
+    // The index of the copies in `moves`, for segments of kind kCopy and kReduction.
+    std::int32_t move = -1;
     std::int64_t segments = 0;
     RunTime time = 0;
   };

@@ -78,7 +78,8 @@ class ProgramMapper final : public Mapper {
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            SelectMappingOutput& answer) override;
   bool repeats_answers() const override { return true; }
-  bool selects() const override;  // true if there is an InstanceLimit statement
+  // Returns true if the program has an InstanceLimit statement.
+  bool selects() const override;
   bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;

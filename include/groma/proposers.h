@@ -15,7 +15,8 @@ namespace groma::tuning {
 // A proposer that comes with the tuner.
 struct ProposerInfo {
   std::string_view name;
-  std::string_view what;  // one line that says what the proposer does
+  // One line that says what the proposer does.
+  std::string_view what;
   // True if the proposer asks a language model.
   bool asks_model = false;
   // True if the proposer cannot search for a marked text.

@@ -15,7 +15,8 @@ inline constexpr std::size_t kMaxRecordedBytes = std::size_t{64} << 20;
 
 // The application of a recorded run.
 struct Recording {
-  Application app;  // Workload::make accepts it
+  // The application. Workload::make accepts it.
+  Application app;
   // What the application leaves out or describes differently; a sentence each.
   std::vector<std::string> notes;
 };

@@ -22,11 +22,16 @@ inline constexpr std::size_t kMaxFileErrors = 20;
 // Why an operation failed: a code to branch on, and a message that names the thing.
 struct Error {
   enum class Code {
-    kUnreadable,  // a file cannot be read or written
-    kTooLarge,    // a limit on size or count would be exceeded
-    kUnknown,     // unknown machine, preset or parameter
-    kMalformed,   // the text does not have the expected shape
-    kStopped,     // the caller asked for the end
+    // A file cannot be read or written.
+    kUnreadable,
+    // A limit on a size or a count would be exceeded.
+    kTooLarge,
+    // The machine, preset or parameter is unknown.
+    kUnknown,
+    // The text does not have the expected form.
+    kMalformed,
+    // The caller stopped the operation.
+    kStopped,
   };
   Code code;
   // The message, in lower case and without a full stop: "cannot read `a.mapper`: permission

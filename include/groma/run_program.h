@@ -29,7 +29,8 @@ struct ProgramRun {
   // libgroma_preload.so of a Groma that was built with the program's Legion. The other files that
   // it needs are beside it.
   std::string library;
-  std::int64_t timeout_ms = 600'000;  // 0: none
+  // The time limit of a run, in milliseconds. 0: no limit.
+  std::int64_t timeout_ms = 600'000;
   // Legion's own checks of a mapper's answers (-lg:safe_mapper), which cost time. kFirst: until the
   // program has run well under the mapping once.
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
@@ -68,7 +69,8 @@ struct ProgramRun {
 
 // The result of a run.
 struct ProgramResult {
-  // kMap: the program was not mapped, or an answer of the mapping was refused.
+  // The stage at which the program failed. kMap: the program was not mapped, or an answer of the
+  // mapping was refused. kDone: the program did not fail.
   enum class Stage : std::uint8_t { kDone, kMap, kExecute } stage = Stage::kDone;
   // True if `stop` ended the run.
   bool stopped = false;
@@ -104,14 +106,17 @@ struct ProgramResult {
     kLaunched
   };
   Same same_results = Same::kNotCompared;
-  UnsteadyResults unsteady;  // set for kSame and kDifferent: what was not compared
+  // The results that were not compared because they vary from run to run. Set for kSame and
+  // kDifferent.
+  UnsteadyResults unsteady;
   // Set if ProgramRun::app names an application and its run ended without an error.
   struct Measured {
     // The time that the program prints.
     double seconds = 0;
     // The metric's work divided by this time.
     double throughput = 0;
-    std::string unit;  // unit of the throughput
+    // The unit of the throughput.
+    std::string unit;
   };
   std::optional<Measured> measured;
   // With ProgramRun::profile: the measurements of a run that came to its end. If they are not

@@ -28,9 +28,12 @@ namespace groma::tuning {
 struct Evaluation {
   enum class Status : std::uint8_t {
     kOk,
-    kRefused,   // check() or a correctness command refused the text, before it was measured
-    kFailed,    // a run failed
-    kTimedOut,  // a run exceeded its deadline
+    // check() or a correctness command refused the text before it was measured.
+    kRefused,
+    // A run of the text failed.
+    kFailed,
+    // A run of the text exceeded its deadline.
+    kTimedOut,
   };
   Status status = Status::kRefused;
   // One value for each input, in the evaluator's unit. Empty unless the status is kOk.

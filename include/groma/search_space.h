@@ -17,8 +17,10 @@ namespace groma::tuning {
 
 // The granularity of a Region or Layout decision.
 enum class SpaceGrain : std::uint8_t {
-  kRegions,    // one decision for a region in all tasks; one layout for everything
-  kArguments,  // one decision for each region requirement of a task
+  // The search decides once for each region, for all tasks. It chooses one layout for all data.
+  kRegions,
+  // The search decides for each region requirement of each task.
+  kArguments,
 };
 
 // One decision of the space: the beginning of a statement, and the ways to complete it.
@@ -63,7 +65,8 @@ class SearchSpace {
   std::string sample_text(std::uint64_t seed) const;
 
  private:
-  struct Parts;  // the statements that the options of each decision stand for
+  // The statements that the options of each decision stand for.
+  struct Parts;
   class Maker;
 
   std::vector<Decision> decisions_;

@@ -59,7 +59,8 @@ class Segments {
 
  private:
   std::vector<Segment> segments_;
-  std::vector<std::string> between_;  // the text outside the segments; empty for a mapping
+  // The text outside the segments. It is empty for a mapping.
+  std::vector<std::string> between_;
 };
 
 }  // namespace groma

@@ -42,7 +42,8 @@ class ShardTable {
  private:
   struct NodeShards {
     std::int64_t node = 0;
-    std::size_t begin = 0, count = 0;  // range in both lists below
+    // The range of the node's shards in in_order_ and by_processor_.
+    std::size_t begin = 0, count = 0;
   };
   struct ProcessorShard {
     Processor processor;
@@ -51,7 +52,8 @@ class ShardTable {
   NodeShards on_node(std::int64_t node) const;
 
   std::vector<Processor> shards_;
-  std::vector<NodeShards> nodes_;  // sorted by node
+  // The shards of each node, sorted by node.
+  std::vector<NodeShards> nodes_;
   std::vector<ShardId> in_order_;
   std::vector<ProcessorShard> by_processor_;
 };

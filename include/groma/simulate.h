@@ -45,7 +45,8 @@ struct TimeModel {
 
 // Options of a run.
 struct SimulateOptions {
-  // nullopt: the costs of the application (Application::runtime), or else the defaults.
+  // The costs of the runtime. nullopt stands for those of the application (Application::runtime)
+  // or, if it has none, for the default costs.
   std::optional<RuntimeCosts> costs = {};
   // Finite numbers above 0. Any other value makes the run an error.
   TimeModel model = {};
@@ -71,9 +72,12 @@ struct SimulateOptions {
 // How a run ended.
 enum class RunStatus : std::uint8_t {
   kOk,
-  kMapError,      // an answer of the mapper cannot be carried out
-  kExecuteError,  // the run cannot go on: an error of the application, or a deadlock
-  kTooLarge,      // the run exceeds max_tasks or max_bytes
+  // An answer of the mapper cannot be carried out.
+  kMapError,
+  // The run cannot go on, because of an error of the application or a deadlock.
+  kExecuteError,
+  // The run exceeds max_tasks or max_bytes.
+  kTooLarge,
   kStopped,
 };
 

@@ -61,7 +61,8 @@ class Source {
   struct Data {
     std::string name;
     std::string text;
-    std::vector<Position> blocks;  // the positions at which every 64 KB of the text begin
+    // The positions at which every 64 KB of the text begin.
+    std::vector<Position> blocks;
   };
   std::shared_ptr<const Data> data_;
 };

@@ -26,7 +26,8 @@ enum class GrammarFormat { kEbnf, kGbnf, kLark };
 // are left out.
 struct GrammarNames {
   std::vector<std::string> tasks, regions;
-  std::optional<int> requirements;  // the largest number of requirements of any task
+  // The largest number of region requirements of any task.
+  std::optional<int> requirements;
   std::vector<ProcKind> processors;
   std::vector<MemKind> memories;
 };

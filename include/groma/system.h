@@ -54,7 +54,8 @@ class ReplacedFile {
 
   std::string path_, beside_, buffer_;
   int file_ = -1;
-  int code_ = 0;  // errno of the first failure
+  // The value of errno after the first failure.
+  int code_ = 0;
   bool placed_ = false;
 };
 

@@ -16,7 +16,8 @@ namespace groma {
 
 // One slice, as slice_task gives it (Legion: TaskSlice).
 struct TaskSlice {
-  Rect box;  // never empty
+  // The points of the slice. The box is never empty.
+  Rect box;
   Processor processor;
   // True if the slice is cut again at its processor.
   bool recurse = false;
@@ -82,8 +83,10 @@ class TaskSlices {
     }
     void unpack();
 
-    const std::uint8_t* at_ = nullptr;  // behind the current slice
-    std::size_t left_ = 0;              // number of slices left, including the current one
+    // The packed bytes behind the current slice.
+    const std::uint8_t* at_ = nullptr;
+    // The number of slices that are left, including the current one.
+    std::size_t left_ = 0;
     TaskSlice slice_;
   };
   const_iterator begin() const { return {packed_.data(), count_}; }

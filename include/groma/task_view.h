@@ -17,13 +17,19 @@ namespace groma {
 
 // Numbers of the runtime, opaque to Groma (Legion: TaskID, VariantID, FieldID, ...).
 using TaskId = std::uint32_t;
-using VariantId = std::uint32_t;  // 0: none
+// The number of a variant of a task. 0 stands for no variant.
+using VariantId = std::uint32_t;
 using FieldId = std::uint32_t;
-using RegionId = std::uint64_t;     // a logical region; equal ids are equal regions. 0: none
-using PartitionId = std::uint64_t;  // 0: none
-using InstanceId = std::uint64_t;   // 0: none
-using ReductionId = std::int32_t;   // 0: none
-using MapperEvent = std::uint64_t;  // 0: none
+// The number of a logical region. Equal numbers mean equal regions. 0 stands for no region.
+using RegionId = std::uint64_t;
+// The number of a logical partition. 0 stands for no partition.
+using PartitionId = std::uint64_t;
+// The number of a physical instance. 0 stands for no instance.
+using InstanceId = std::uint64_t;
+// The number of a reduction operator. 0 stands for no operator.
+using ReductionId = std::int32_t;
+// The number of an event that a mapper can trigger. 0 stands for no event.
+using MapperEvent = std::uint64_t;
 
 // The kind of an operation that has to be mapped (Legion: Mappable::get_mappable_type).
 enum class OperationKind : std::uint8_t {
@@ -52,10 +58,13 @@ struct FieldView {
 struct VariantView {
   VariantId id = 0;
   ProcKind kind = ProcKind::kCpu;
-  bool leaf = false;   // launches no tasks
-  bool inner = false;  // does not access data itself
+  // True if the variant launches no tasks.
+  bool leaf = false;
+  // True if the variant does not access its data itself.
+  bool inner = false;
   bool idempotent = false;
-  bool replicable = false;  // may run as several shards
+  // True if the variant may run as several shards.
+  bool replicable = false;
   // True if the program's own mapper chose this variant when the program was recorded.
   bool chosen_by_mapper = false;
   std::span<const LayoutDemand> demands;
@@ -73,7 +82,8 @@ struct RequirementView {
   // 0: no key.
   std::uint64_t aliases_key = 0;
 
-  RegionId region = 0;  // 0 for the partition requirement of a launch
+  // The region of the requirement. It is 0 if an index launch names a partition instead.
+  RegionId region = 0;
   // The partition of the projection.
   PartitionId partition = 0;
   // The region that gives the privileges.
@@ -84,7 +94,8 @@ struct RequirementView {
 
   Privilege privilege = Privilege::kReadOnly;
   Coherence coherence = Coherence::kExclusive;
-  ReductionId reduction = 0;  // set with Privilege::kReduce
+  // The reduction operator. It is set if `privilege` is Privilege::kReduce.
+  ReductionId reduction = 0;
   Projection projection = Projection::kSingle;
   std::uint32_t projection_functor = 0;
   std::uint64_t tag = 0;
@@ -116,7 +127,8 @@ struct InstanceView {
 
 // A future that the task waits for.
 struct FutureView {
-  std::int64_t bytes = -1;  // -1: unknown
+  // The size of the future's value. -1: the size is unknown.
+  std::int64_t bytes = -1;
 };
 
 // An operation to be mapped. If it is not a task, `name` and `variants` are empty, and
@@ -144,8 +156,8 @@ struct TaskView {
   // its `point`, if any, is that of its launcher.
   bool is_index = false;
   Rect domain;
-  Rect sharding_domain;  // the domain for sharding functors; `domain` unless the launch gives
-                         // another
+  // The domain that sharding functors receive. It is `domain` unless the launch gives another one.
+  Rect sharding_domain;
   Point point;
 
   // The processor that holds the operation until it is mapped.

@@ -48,12 +48,18 @@ struct TuneSpending {
 // An event of the search, for a display.
 struct TuneEvent {
   enum class Kind : std::uint8_t {
-    kProposed,    // `proposal` is about to be tried
-    kEvaluated,   // `step` was evaluated
-    kAsking,      // the model is being asked
-    kRejected,    // `text` says why a reply was unusable
-    kResumed,     // the journal has been replayed
-    kEstimating,  // a batch of estimates is about to begin; spent.estimates includes it
+    // The search is about to try `proposal`.
+    kProposed,
+    // The search has evaluated `step`.
+    kEvaluated,
+    // The search is asking the language model.
+    kAsking,
+    // A reply of the language model was unusable. `text` gives the reason.
+    kRejected,
+    // The search has read its journal again and continues from it.
+    kResumed,
+    // A batch of estimates is about to begin. spent.estimates includes the batch.
+    kEstimating,
   } kind = Kind::kProposed;
   const Proposal* proposal = nullptr;
   const Step* step = nullptr;
@@ -105,11 +111,15 @@ struct TuneOptions {
 // The result of a search.
 struct TuneOutcome {
   enum class End : std::uint8_t {
-    kBudget,     // one of the budgets is used up
-    kExhausted,  // the proposer has no more proposals
+    // One of the budgets is used up.
+    kBudget,
+    // The proposer has no more proposals.
+    kExhausted,
     kStopped,
-    kRejected,  // too many consecutive replies were unusable
-    kModel,     // the model cannot be asked, or gave no reply for too many consecutive rounds
+    // Too many consecutive replies of the language model were unusable.
+    kRejected,
+    // The language model cannot be asked, or it gave no reply for too many consecutive rounds.
+    kModel,
   } end = End::kBudget;
   // The reason for kRejected and kModel. For kExhausted: how many proposals in a row were refused
   // or had been tried; empty if the proposer ended. For a budget of the model: what the next

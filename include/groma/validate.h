@@ -25,12 +25,18 @@ class Mapper;
 // Diagnostic::id alone does not tell these causes apart.
 enum class RefusalCause : std::uint8_t {
   kOther,
-  kSlicesOverlap,         // two slices hold the same point
-  kVariantNotReplicable,  // the variant of a replicated task is not replicable
-  kNoLocalShard,          // no shard is on the node that maps the task
-  kNothingScheduled,      // select_tasks_to_map maps nothing and names no event
-  kLayoutOrder,           // the variant wants another order of dimensions or fields
-  kLayoutAlignment,       // the variant wants another alignment
+  // Two slices of the launch contain the same point.
+  kSlicesOverlap,
+  // The variant chosen for a replicated task is not replicable.
+  kVariantNotReplicable,
+  // No shard is on the node that maps the task.
+  kNoLocalShard,
+  // select_tasks_to_map maps no task and names no event to wait for.
+  kNothingScheduled,
+  // The variant wants another order of dimensions or fields.
+  kLayoutOrder,
+  // The variant wants another alignment.
+  kLayoutAlignment,
 };
 
 // One error in an answer. The diagnostic has no range; Mapper::describe(origin) names the statement

@@ -24,7 +24,8 @@ namespace groma::tuning {
 
 // A mapping to measure with the real program.
 struct VerifyCandidate {
-  std::string name;  // "start", "step 17"
+  // The name of the mapping in reports, such as "start" or "step 17".
+  std::string name;
   std::string text;
   // Value in the embedded runtime, in the evaluator's unit. NaN: the mapping was not simulated.
   double simulated = std::numeric_limits<double>::quiet_NaN();
@@ -112,9 +113,12 @@ struct VerifyComparison {
 // The result of verify().
 struct Verification {
   enum class Measure : std::uint8_t {
-    kMetric,   // the value that the metric finds
-    kElapsed,  // the time that the program prints
-    kProcess,  // the run time of the whole process
+    // The mappings are compared by the value that the metric finds in the output.
+    kMetric,
+    // The mappings are compared by the time that the program prints.
+    kElapsed,
+    // The mappings are compared by the run time of the whole process.
+    kProcess,
   } measure = Measure::kProcess;
   std::string unit = "s";
   bool higher_is_better = false;

@@ -23,7 +23,8 @@ namespace groma {
 // soon as it is invalid (Legion: GCPriority, LEGION_GC_*).
 using CollectPriority = int;
 inline constexpr CollectPriority kCollectNever = INT_MIN;
-inline constexpr CollectPriority kCollectLast = INT_MIN + 1;  // DefaultMapper's value for tasks
+// DefaultMapper gives this priority to the instances of tasks.
+inline constexpr CollectPriority kCollectLast = INT_MIN + 1;
 inline constexpr CollectPriority kCollectDefault = 0;
 inline constexpr CollectPriority kCollectFirst = INT_MAX - 1;
 inline constexpr CollectPriority kCollectEager = INT_MAX;
@@ -33,18 +34,22 @@ inline constexpr CollectPriority kCollectEager = INT_MAX;
 struct InstanceWish {
   MemKind memory = MemKind::kSysmem;
   Origin memory_origin;
-  // `exact`: only the required region, whatever RequirementWish::region says.
+  // The layout of the instance. If `exact` is set, the instance covers only the required region,
+  // whatever RequirementWish::region says.
   LayoutSpec layout;
   Origin layout_origin;
-  LayoutAspects layout_named = {};  // the parts that the statement at `layout_origin` names
+  // The parts of the layout that the statement at `layout_origin` names.
+  LayoutAspects layout_named = {};
 };
 
 // The instances for a requirement. The runtime takes the first candidate that the processor can
 // address, that exists and that has room. It fails if there is none.
 struct RequirementWish {
   enum class Region : std::uint8_t {
-    kRequired,  // only the requirement's own region
-    kShared,    // an enclosing region, so that neighbours share the instance; see shares()
+    // The instance covers only the requirement's own region.
+    kRequired,
+    // The instance covers an enclosing region, so that neighbouring tasks share it. See shares().
+    kShared,
   };
   // The fields of the requirement, or all of the field space.
   enum class Fields : std::uint8_t { kRequired, kAll };
@@ -126,8 +131,10 @@ struct SliceTaskOutput {
 
 // What a task reports after it has run (Legion: ProfilingMeasurements).
 struct ProfilingWish {
-  bool status = false;    // OperationStatus
-  bool timeline = false;  // OperationTimeline: create, ready, start, end
+  // True if the task reports its OperationStatus.
+  bool status = false;
+  // True if the task reports its OperationTimeline: when it was created, ready, started and ended.
+  bool timeline = false;
   bool any() const { return status || timeline; }
 };
 
