@@ -15,7 +15,8 @@ namespace groma {
 inline bool within_json_bounds(std::string_view text) {
   constexpr std::size_t kMaxOpen = 200, kMaxKeys = 10'000;
   const std::size_t max_comparisons = kMaxKeys * kMaxKeys / 2 + 8 * text.size();
-  std::array<std::size_t, kMaxOpen + 1> keys{};  // number of keys of each open object
+  // The number of keys of each open object.
+  std::array<std::size_t, kMaxOpen + 1> keys{};
   std::size_t open = 0, comparisons = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -11,7 +11,8 @@
 namespace groma {
 
 using NameId = std::uint32_t;
-inline constexpr NameId kStarName = 0;  // `*`
+// The id of the name `*`, which every table contains.
+inline constexpr NameId kStarName = 0;
 
 // Maps hashes to indices that are kept elsewhere. The caller compares the values behind the
 // indices. The table grows by doubling, never shrinks, and has no removal.

@@ -46,15 +46,22 @@ struct Statement {
   // Used by Region and Layout. InstanceLimit, IndexTaskMap, TaskSteal and other statements allow
   // only a ProcKind.
   Place place = {};
-  // The next members hold what the statement decides. The comment behind each member names the
-  // kinds of statements that use it.
-  std::vector<ProcKind> processors = {};  // Task
-  std::vector<MemKind> memories = {};     // Region
-  LayoutWords layout = {};                // Layout
-  std::int64_t limit = 0;                 // InstanceLimit
+  // The next members hold what the statement decides.
+  //
+  // The processor kinds of a Task statement, in order.
+  std::vector<ProcKind> processors = {};
+  // The memory kinds of a Region statement, in order.
+  std::vector<MemKind> memories = {};
+  // The words of a Layout statement.
+  LayoutWords layout = {};
+  // The number of an InstanceLimit statement.
+  std::int64_t limit = 0;
+  // The processors whose instances an InstanceLimit statement counts together.
   LimitScope scope = LimitScope::kProcessor;
-  std::string function = {};                 // IndexTaskMap, SingleTaskMap
-  StealScope steal = StealScope::kSameNode;  // TaskSteal
+  // The mapping function of an IndexTaskMap or SingleTaskMap statement.
+  std::string function = {};
+  // The scope of a TaskSteal statement.
+  StealScope steal = StealScope::kSameNode;
 
   // Returns the text without `;`.
   std::string str() const;

@@ -33,7 +33,8 @@ struct ValueType {
 
 inline constexpr ValueType kInt{program::Type::kInt};
 inline constexpr ValueType kBool{program::Type::kBool};
-inline constexpr ValueType kTuple{program::Type::kInt, 1};  // A tuple of integers.
+// The type of a tuple of integers.
+inline constexpr ValueType kTuple{program::Type::kInt, 1};
 inline constexpr ValueType kMachine{program::Type::kMachine};
 
 // Returns the text as a string literal.

@@ -23,7 +23,8 @@ struct Expr {
   ValueType type;
   // Operators with higher numbers bind tighter. An expression with 9 never needs parentheses.
   int precedence = 9;
-  bool literal = false;  // The text is a C++ integer literal.
+  // True if the text is a C++ integer literal.
+  bool literal = false;
   std::string failure = {};
 };
 
@@ -32,8 +33,10 @@ struct ListItem {
   // The expression of the item. Not set for `*`.
   Expr expr;
   Range range;
-  bool splice = false;  // The item is `*t`: all items of the tuple t.
-  bool all = false;     // The item is `*`: every index.
+  // True if the item is `*t`, which stands for all items of the tuple t.
+  bool splice = false;
+  // True if the item is `*`, which stands for every index.
+  bool all = false;
 };
 bool has_splice(const std::vector<ListItem>& items);
 

@@ -32,7 +32,8 @@ class Functions {
     std::string name;
     // True: the function returns a set of processors. False: it returns one.
     bool is_set = false;
-    std::string failure;  // A C++ expression for the reason of the failure.
+    // A C++ expression for the reason why the function can only fail.
+    std::string failure;
   };
   MappingFunction map(FunctionId function);
   // Returns all functions, each after the functions that it calls.
@@ -100,7 +101,8 @@ class Functions {
   std::vector<Frame> frames_;
   struct TopStatement {
     std::string text;
-    const Variable* global = nullptr;  // The global to which the statement assigns.
+    // The global variable to which the statement assigns. Null for a print.
+    const Variable* global = nullptr;
     bool can_fail = true;
     bool kept() const { return can_fail || global->read; }
   };

@@ -8,7 +8,8 @@
 namespace groma::emitting {
 
 struct PartFile {
-  std::string_view name;  // "values.h"
+  // The name of the file, such as "values.h".
+  std::string_view name;
   std::string_view text;
 };
 std::span<const PartFile> part_files();

@@ -17,7 +17,8 @@ namespace groma::mapper {
 struct ListItem {
   Value value;
   Range range;
-  bool all = false;  // True: a bare `*`, which has no value.
+  // True if the item is a bare `*`, which has no value.
+  bool all = false;
 };
 
 class Evaluation {

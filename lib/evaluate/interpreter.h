@@ -64,7 +64,8 @@ class Interpreter {
   Evaluation run_;
   MachineExpressions machines_;
   int printed_lines_ = 0;
-  int depth_ = 0;  // The number of eval() calls that are running, through expressions and calls.
+  // The number of eval() calls that are running, through expressions and calls.
+  int depth_ = 0;
 };
 
 }  // namespace groma::mapper

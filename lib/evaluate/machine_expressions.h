@@ -46,7 +46,8 @@ class MachineExpressions {
   // in the same way for every point.
   struct SplitMemo {
     program::CodeId code = program::kNoCode;
-    std::int64_t n = 0;  // The extent that is split.
+    // The extent that is split.
+    std::int64_t n = 0;
     OperationArguments given;
     Coordinates parts;
   };

@@ -43,7 +43,8 @@ class MachineView {
   // from_base() returns the index of (node, processor). If a slice has cut the processor off, it
   // returns nullopt and sets `cut` to the slice.
   struct Cut {
-    int dimension = 0;  // The dimension that the slice cuts.
+    // The dimension that the slice cuts.
+    int dimension = 0;
     std::int64_t index = 0, size = 0;
   };
   std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor, Cut* cut) const;
@@ -56,7 +57,8 @@ class MachineView {
     // Extents before the operation. For kRotate, size_a is k within [0, n) and size_b is n. For
     // kSlice, they are the first index and the new extent.
     std::int64_t size_a = 0, size_b = 0;
-    Coordinates parts;  // Only for kSplit: the extents of the new dimensions.
+    // The extents of the new dimensions. Only kSplit has them.
+    Coordinates parts;
   };
   const std::vector<Step>& steps() const { return steps_; }
 

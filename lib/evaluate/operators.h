@@ -8,7 +8,8 @@ namespace groma::mapper {
 // An operator, with its place and the places of its operands in the program, which errors point at.
 struct Operator {
   program::Op op;
-  Range range;  // The whole expression.
+  // The range of the whole expression.
+  Range range;
   Range sign;
   Range left, right;
 };

@@ -9,12 +9,14 @@
 namespace groma::mapper {
 
 inline constexpr std::int64_t kMaxSplit = std::int64_t{1} << 40;
-inline constexpr std::size_t kMaxNewDimensions = 32;  // Only for auto_split and decompose.
+// Limit on the dimensions that `auto_split` and `decompose` make.
+inline constexpr std::size_t kMaxNewDimensions = 32;
 
 struct Factor {
   std::int64_t prime;
   std::size_t exponent;
-  std::size_t stride;  // The index of the prime itself in Divisors.
+  // The index of the prime itself in Divisors.
+  std::size_t stride;
 };
 
 // Returns the prime factors in rising order. Uses trial division: at most 2^20 steps.

@@ -13,8 +13,10 @@ namespace groma::mapper {
 
 // Why there is no split.
 enum class SplitError : std::uint8_t {
-  kOverflow,  // A product or a cost does not fit (extents: 2^63-1, costs: 128 bits).
-  kTooMany,   // More than kMaxFactorisations factorisations would have to be tried.
+  // A product of extents exceeds 2^63-1, or a cost does not fit in 128 bits.
+  kOverflow,
+  // The search would have to try more than kMaxFactorisations factorisations.
+  kTooMany,
 };
 using SplitResult = std::variant<std::vector<std::int64_t>, SplitError>;
 

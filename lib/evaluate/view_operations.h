@@ -19,8 +19,10 @@ namespace groma::mapper {
 struct OperationArguments {
   // The integers and dimensions, each at its position among the parameters. Other positions are 0.
   std::array<std::int64_t, syntax::kMaxMethodParameters> numbers = {};
-  Coordinates tuple;                  // The tuple parameter, such as the extents of a launch.
-  std::optional<Coordinates> option;  // The value of the option `halo`.
+  // The tuple among the arguments, such as the extents of a launch.
+  Coordinates tuple;
+  // The value of the option `halo`.
+  std::optional<Coordinates> option;
 
   std::size_t dimension(std::size_t position) const {
     return static_cast<std::size_t>(numbers[position]);

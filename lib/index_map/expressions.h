@@ -23,15 +23,22 @@ inline constexpr std::int64_t kTameLimit = std::int64_t{1} << 60;
 
 struct Expression {
   enum class Op : std::uint8_t {
-    kConstant,    // its value is `constant`
-    kCoordinate,  // coordinate of dimension a, counted from the launch's lower corner
-    kSum,         // sum of `constant` and the b terms from index a on
-    kAdd,         // a + b; kAdd, kSubtract and kMultiply may wrap around
+    // A constant, which is `constant`.
+    kConstant,
+    // The coordinate of the point in dimension `a`, counted from the launch's lower corner.
+    kCoordinate,
+    // The sum of `constant` and of `b` terms, the first of which has index `a` in the list of
+    // terms.
+    kSum,
+    // The sum a + b. kAdd, kSubtract and kMultiply wrap around on overflow.
+    kAdd,
     kSubtract,
     kMultiply,
-    kDivideBy,  // a >= 0 divided by `constant` > 1
+    // The quotient of `a`, which is not negative, and `constant`, which is above 1.
+    kDivideBy,
     kModuloBy,
-    kDivide,  // a / b for any a and b, truncated
+    // The quotient a / b of any integers, rounded towards zero.
+    kDivide,
     kModulo,
     kEqual,
     kLess,
@@ -39,7 +46,8 @@ struct Expression {
     kAnd,
     kOr,
     kNot,
-    kSelect,  // a ? b : c
+    // The value of `b` if the condition `a` is not 0, otherwise that of `c`.
+    kSelect,
     kAddOverflows,
     kSubtractOverflows,
     kMultiplyOverflows,
@@ -47,10 +55,12 @@ struct Expression {
     kAddressable,
   };
   Op op = Op::kConstant;
-  std::uint16_t dimensions = 0;  // Bit d is set if the value depends on coordinate d.
+  // Bit d is set if the value depends on coordinate d.
+  std::uint16_t dimensions = 0;
   ExprId a = 0, b = 0, c = 0;
   std::int64_t constant = 0;
-  std::int64_t low = 0, high = 0;  // All values lie in [low, high].
+  // All values of the expression lie in [low, high].
+  std::int64_t low = 0, high = 0;
 
   bool tame() const { return low >= -kTameLimit && high <= kTameLimit; }
 };
@@ -73,7 +83,8 @@ class Expressions {
  public:
   // Limit on the expressions. A formula that is written by hand needs far fewer.
   static constexpr std::size_t kMaxExpressions = 4'096;
-  static constexpr std::size_t kMaxTerms = 16'384;  // The limit for the terms of all sums together.
+  // Limit on the terms of all sums together.
+  static constexpr std::size_t kMaxTerms = 16'384;
 
   Expressions();
 
@@ -149,7 +160,8 @@ class Expressions {
 
   std::vector<Expression> expressions_;
   std::vector<Term> terms_;
-  std::vector<std::uint16_t> table_;  // A hash table of ids. 0: a free place; otherwise an id + 1.
+  // A hash table of ids. 0 marks a free place; any other entry is an id + 1.
+  std::vector<std::uint16_t> table_;
 };
 
 }  // namespace groma::mapper

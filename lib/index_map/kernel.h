@@ -90,10 +90,12 @@ class Kernel {
   using Op = Expression::Op;
   struct Instruction {
     Op op = Op::kConstant;
-    bool wild = false;  // True: an operand or the result is too large for slopes.
+    // True if an operand or the result may be too large for arithmetic on linear functions.
+    bool wild = false;
     Register to = 0, a = 0, b = 0, c = 0;
     std::uint16_t dimensions = 0;
-    std::int64_t constant = 0;  // For kSum, the index of the first term in terms_.
+    // The constant of the operation. For kSum, it is the index of the first term in terms_.
+    std::int64_t constant = 0;
     Divider divider;
   };
   struct RegisterTerm {

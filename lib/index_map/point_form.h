@@ -37,7 +37,8 @@ class PointForm {
   struct Side {
     std::int64_t lower = 0;
     std::uint64_t extent = 0;
-    std::int64_t factor = 0;  // The coordinate is added to the number with this factor.
+    // The factor with which the coordinate is added to the number.
+    std::int64_t factor = 0;
   };
   enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
   // One digit: its operations and the value to which they are applied.
@@ -45,7 +46,8 @@ class PointForm {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
     std::int64_t factor = 0;
-    std::int64_t scale = 1, offset = 0;  // The dividend is scale * (value of the slot) + offset.
+    // The dividend of the digit is scale * (value of the slot) + offset.
+    std::int64_t scale = 1, offset = 0;
     // The divisors of the digit, in the order of its operations. 0: no second divisor.
     std::int64_t first = 0, second = 0;
     Divider by_first, by_second;
@@ -84,7 +86,8 @@ class PointForm {
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};
-  std::uint64_t block_ = 0;  // The multiplier that note_block() computes.
+  // The multiplier that note_block() computes.
+  std::uint64_t block_ = 0;
   std::vector<Digit> digits_;
   std::vector<Input> inputs_;
 };

@@ -83,7 +83,8 @@ struct PartialProcessor {
 // else can be done with it.
 struct Places {
   ExprId id;
-  bool set = false;  // True: a set of one shape.
+  // True if the result is a set of one shape.
+  bool set = false;
 };
 struct Partial {
   std::variant<std::monostate, Number, Truth, std::shared_ptr<const PartialTuple>,
@@ -127,7 +128,8 @@ class Specialiser {
   const Code& code(CodeId id) const { return data_.code[id]; }
   Partial number(std::int64_t value) { return {Number{made_.expressions.constant(value)}}; }
   Partial from_value(const Value& value);
-  void note_failure(ExprId fails);  // Adds `fails`, under the current condition, to `unsure`.
+  // Adds the condition `fails`, as far as the current condition holds, to `unsure`.
+  void note_failure(ExprId fails);
 
   Partial run_body(program::List body);
   void print(const program::Action& action);

@@ -35,8 +35,10 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id);
 // A number whose terms change at very different rates along a row, such as blocks over nodes and
 // cycles within each node. The fast part soon repeats, and the slow part has long runs.
 struct RowParts {
-  Kernel fast, slow;        // Each part has one root.
-  std::int64_t period = 0;  // The period of the fast part, which has no drift.
+  // The kernels that compute the two parts of a number. Each has one root.
+  Kernel fast, slow;
+  // The period after which the fast part repeats exactly.
+  std::int64_t period = 0;
 };
 // Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
 // parts.
@@ -48,16 +50,20 @@ struct SpecialisedMap {
   BoundProgram bound;
   FunctionId function;
   std::string name, parent_name;
-  TaskPoint launch;  // The texts of this launch are the two strings above.
+  // The launch to which the function is specialised. Its texts are `name` and `parent_name`.
+  TaskPoint launch;
   std::optional<ProcKind> kind;
 
-  Specialised code;  // code.id == kNoExpr: the function is not specialised.
+  // The specialised function. If code.id is kNoExpr, the function could not be specialised.
+  Specialised code;
   // True: the function fails at no point of the launch.
   bool proved = false;
   // True: some results are sets of processors.
   bool has_sets = false;
-  Kernel kernel;                  // The roots are the number and `unsure`.
-  std::optional<PointForm> form;  // Empty: a point needs the kernel.
+  // The kernel that computes the number of the result and the condition `unsure`.
+  Kernel kernel;
+  // The form that is quick to evaluate at one point. If it is empty, the kernel evaluates points.
+  std::optional<PointForm> form;
   std::optional<RowParts> row_parts;
   std::optional<Separated> numbers_apart, nodes_apart;
   // The period of the number along the last dimension. 0: none is useful.
@@ -115,7 +121,8 @@ class NumberSet {
   static Range hits(const Range& range, std::int64_t number, std::int64_t slope,
                     std::int64_t length);
 
-  std::vector<Range> ranges_;  // No two ranges touch.
+  // The ranges in rising order. No two ranges touch each other.
+  std::vector<Range> ranges_;
 };
 
 // The implementation of IndexMap::Cursor, which documents the questions.
@@ -169,7 +176,8 @@ class MapCursor {
   // later dimensions.
   struct DimensionCut {
     CellList open, joined, fresh, sorted;
-    std::int64_t begin = 0, end = 0;  // The range of the current step.
+    // The range of coordinates of the current step.
+    std::int64_t begin = 0, end = 0;
   };
   // Consecutive points of a row with the same number.
   struct RowRun {
@@ -226,7 +234,8 @@ class MapCursor {
   bool stopped_ = false;
   // Sets that only the reference evaluator gives. Their numbers begin at map_.numbers.
   std::vector<Placed> own_;
-  std::size_t own_size_ = 0;  // The number of processors in the sets of own_.
+  // The number of processors in the sets of own_.
+  std::size_t own_size_ = 0;
   std::int64_t own_steps_ = 0;
   // Cache of the processors for numbers of the map, and how many processors it holds.
   std::unordered_map<ProcessorNumber, Placed> made_;
@@ -236,14 +245,17 @@ class MapCursor {
 
   // State of the current cut.
   std::array<DimensionCut, kMaxDimensions> levels_;
-  RowRun run_{};          // The last run of the row so far.
-  bool running_ = false;  // True: `run_` is valid.
+  // The last run of the row so far.
+  RowRun run_{};
+  // True if `run_` is valid.
+  bool running_ = false;
   bool keeps_runs_ = false;
   // The runs of the row so far, kept if the row repeats them.
   std::vector<RowRun> kept_runs_;
   // The numbers that are wanted. Null: all numbers.
   const NumberSet* wanted_ = nullptr;
-  Rect box_;  // The box that is being filled in for the caller.
+  // The box that is being filled in for the caller.
+  Rect box_;
   const SliceSink* sink_ = nullptr;
   Diagnostics* diags_ = nullptr;
 };

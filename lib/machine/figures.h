@@ -10,7 +10,8 @@ namespace groma {
 // A number, and where it comes from.
 struct Sourced {
   double value;
-  std::string_view source;  // as in PresetFigure::source
+  // The source of the number, as in PresetFigure::source.
+  std::string_view source;
 };
 
 // The figures of one node, in bytes, bytes/s, flop/s and seconds. Counts are whole numbers.

@@ -29,8 +29,10 @@ struct LimitMessage {
   // with which idle processors ask for work (from 0xFFFFFF00).
   enum class Kind : std::uint32_t { kAsk = 0xFFFFFF10, kPlace, kReturn };
   Kind kind = Kind::kAsk;
-  std::uint32_t task = 0;  // The id of the task.
-  std::int64_t most = 0;   // The limit. With it, the keeper need not know the task.
+  // The id of the task that the message is about.
+  std::uint32_t task = 0;
+  // The limit of the task. The message contains it, so the keeper need not know the task.
+  std::int64_t most = 0;
 };
 
 // Decodes a message. Returns nullopt if the bytes are not such a message.
@@ -40,7 +42,8 @@ std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* b
 class InstanceLimits {
  public:
   struct TaskLimit {
-    std::int64_t most = 0;  // The largest number of concurrent instances; 0: no limit.
+    // The largest number of instances of the task that may run at the same time. 0: no limit.
+    std::int64_t most = 0;
     // The processor whose mapper object counts for several processors. nullopt: each mapper object
     // counts its own instances.
     std::optional<Processor> keeper;
@@ -77,12 +80,15 @@ class InstanceLimits {
     // run.
     std::map<Processor, std::int64_t, ProcessorOrder> in_flight;
     TaskLimit limit;
-    bool asked = false;      // A request to the keeper has no answer yet.
-    bool has_place = false;  // A place was granted, and no instance has begun in it.
+    // True if a request to the keeper has no answer yet.
+    bool asked = false;
+    // True if a place was granted and no instance has begun in it.
+    bool has_place = false;
   };
   // The keeper's state for one task.
   struct KeeperState {
-    std::int64_t taken = 0;  // The number of places that are granted now.
+    // The number of places that are granted now.
+    std::int64_t taken = 0;
     // The processors whose mapper objects asked for a place, in the order of their requests.
     std::deque<Processor> waiting;
   };

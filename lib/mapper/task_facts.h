@@ -36,7 +36,8 @@ class PlannedWishes {
   // alias key are compared separately.
   struct RequirementKey {
     std::uint64_t aliases = 0;
-    std::size_t names = 0;  // The number of names, if there is no alias key.
+    // The number of names. It is set only if the requirement has no alias key.
+    std::size_t names = 0;
     std::uint64_t tag = 0;
     Privilege privilege = Privilege::kNoAccess;
     Coherence coherence = Coherence::kExclusive;
@@ -54,7 +55,8 @@ class PlannedWishes {
   };
   struct Plan {
     VariantId variant = 0;
-    bool leaf = false, inner = false;  // Properties of the variant.
+    // The properties `leaf` and `inner` of the variant.
+    bool leaf = false, inner = false;
     ProcKind kind = ProcKind::kCpu;
     std::int64_t node = 0;
     std::vector<RequirementKey> keys;
@@ -95,7 +97,8 @@ struct TaskFacts {
   std::size_t variant_count = 0;
   std::optional<KindDecision> kind;
   std::optional<MappingFunctionDecision> function;
-  bool reads_name = false;  // True: the function reads the task's name.
+  // True if the mapping function reads the name of its task.
+  bool reads_name = false;
   InstanceLimits::TaskLimit limit;
   std::optional<StealDecision> steal;
   PlannedWishes wishes;

@@ -26,7 +26,8 @@ struct NamesOfRun {
   // The launched tasks, each with the largest number of regions in one of its launches.
   std::map<std::string, std::size_t, std::less<>> tasks;
   std::set<std::string, std::less<>> regions;
-  bool all_regions = true;  // False: there were too many regions to list them all.
+  // False if there were too many regions to list them all.
+  bool all_regions = true;
 
   void merge(const NamesOfRun& other);
 };

@@ -45,7 +45,8 @@ void add_alignment_cure(Diagnostic& diagnostic);
 // A part of a wished layout that a variant, or the program's own mapper, does not accept.
 struct RefusedLayout : LayoutConflict {
   DemandSource by = DemandSource::kVariant;
-  bool is_of_dimensions = false;  // True: the refused part is the order of the dimensions.
+  // True if the refused part is the order of the dimensions.
+  bool is_of_dimensions = false;
 };
 // Returns the parts of the wish for requirement `i` that contradict what the variant demands.
 // `only_named`: only parts that the Layout statement names are compared.

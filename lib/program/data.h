@@ -30,7 +30,8 @@ enum class Type : std::uint8_t {
   kString,
   kMachine,
   kTask,
-  kParent,  // a task's parent, which has fewer members
+  // The parent of a task. It has fewer members than a task.
+  kParent,
   kProcessor,
   kProcessors,
   kProcKind,
@@ -44,17 +45,29 @@ inline constexpr CodeId kNoCode = 0xFFFFFFFF;
 
 // An operation, with the meaning of Code::a, b and c.
 enum class Op : std::uint8_t {
-  kInt,            // an integer, whose halves are in a and b
-  kBool,           // a
-  kString,         // a: index into strings
-  kProcKind,       // a
-  kMemKind,        // a
-  kLocal,          // a: slot
-  kGlobal,         // a: index into globals
-  kTuple,          // a tuple, whose items are the list a, b
-  kSplice,         // in lists: the items of tuple a
-  kAll,            // in an index list: `*`
-  kComprehension,  // item a for each value of variable (slot c) in range b
+  // An integer, whose two halves are `a` and `b`.
+  kInt,
+  // A truth value; `a` is 0 or 1.
+  kBool,
+  // A string; `a` is its index in Data::strings.
+  kString,
+  // A kind of processor, which is `a`.
+  kProcKind,
+  // A kind of memory, which is `a`.
+  kMemKind,
+  // A local variable; `a` is its slot.
+  kLocal,
+  // A global variable; `a` is its index in Data::globals.
+  kGlobal,
+  // A tuple. Its items are the list that begins at `a` and has `b` entries.
+  kTuple,
+  // A list element that stands for the items of the tuple `a`.
+  kSplice,
+  // An index element `*`, which stands for all indices of a dimension.
+  kAll,
+  // A tuple with the value of item `a` for each value of the variable in slot `c`, which takes the
+  // values of range `b`.
+  kComprehension,
   kNegate,
   kNot,
   kAdd,
@@ -70,22 +83,36 @@ enum class Op : std::uint8_t {
   kGreaterEqual,
   kAnd,
   kOr,
-  kConditional,  // b if condition a is true, otherwise c
-  kIndex,        // indexes c (a machine or a tuple) with the list a, b
-  kSlice,        // slices c from a to b; a missing end is kNoCode
-  kCall,         // calls function number c with the arguments in the list a, b
-  kMachine,      // Machine(a)
-  kMethod,       // calls `method` of c with the list a, b; option: the value of `halo` or kNoCode
-  kMember,       // `member` of a
-  // fails with diagnostic number a of Data::failures: a mistake that may never be evaluated
+  // The value of `b` if the condition `a` is true, otherwise that of `c`.
+  kConditional,
+  // An item of the machine or tuple `c`. The index is the list that begins at `a` and has `b`
+  // entries.
+  kIndex,
+  // A slice of the tuple, or of the extents of the machine, `c` from `a` to `b`. A missing end is
+  // kNoCode.
+  kSlice,
+  // A call of function number `c`. Its arguments are the list that begins at `a` and has `b`
+  // entries.
+  kCall,
+  // The expression `Machine(KIND)`; `a` is the kind.
+  kMachine,
+  // A call of `method` on the value `c`. Its arguments are the list that begins at `a` and has `b`
+  // entries. `option` is the value of `halo`, or kNoCode.
+  kMethod,
+  // The member `member` of the value `a`.
+  kMember,
+  // An expression with a mistake, which may never be evaluated. The evaluation fails with diagnostic
+  // number `a` of Data::failures.
   kBroken,
 };
 
 enum class Member : std::uint8_t {
-  kSize,  // machine, tuple
+  // The extents of a machine or of a tuple.
+  kSize,
   kVolume,
   kLen,
-  kIpoint,  // task
+  // The point of a task within its index launch.
+  kIpoint,
   kIspace,
   kIlo,
   kParent,
@@ -120,16 +147,21 @@ struct List {
 struct Action {
   enum class Kind : std::uint8_t { kAssign, kPrint, kReturn };
   Kind kind = Kind::kAssign;
-  std::uint32_t target = 0;  // kAssign: a slot; at top level a global
-  CodeId value = kNoCode;    // kAssign, kReturn
-  std::uint32_t text = 0;    // kPrint: index into strings
-  List args;                 // kPrint: range of lists
+  // The variable that a kAssign sets. It is a slot of the function; at top level it is a global.
+  std::uint32_t target = 0;
+  // The code of the value, for kAssign and kReturn.
+  CodeId value = kNoCode;
+  // The index in Data::strings of the text that a kPrint prints.
+  std::uint32_t text = 0;
+  // The range in Data::lists of the values that a kPrint prints.
+  List args;
   Range range;
 };
 
 struct Parameter {
   ParamType type = ParamType::kAny;
-  Range range;  // range of its name
+  // The range of the parameter's name in the source.
+  Range range;
 };
 
 // A part of its task that a function reads, directly or through functions that it calls.
@@ -154,8 +186,10 @@ struct Function {
   // The number of local variables. Each assignment has a separate slot.
   std::uint32_t slots = 0;
   Type result = Type::kAny;
-  TaskRead index_only;   // ipoint, ispace, ilo
-  TaskRead single_only;  // parent, processor
+  // The first read of a member that only index launches have: ipoint, ispace or ilo.
+  TaskRead index_only;
+  // The first read of a member that only single tasks have: parent or processor.
+  TaskRead single_only;
   // True if the function reads the name of its task, directly or through functions that it calls.
   bool reads_name = false;
   // True if a statement uses the function, directly or through other functions.
@@ -166,7 +200,8 @@ struct Function {
 
 struct Global {
   NameId name = kStarName;
-  Range range;  // range of its name
+  // The range of the global's name in the source.
+  Range range;
   // True if only a statement with an error defines the global. Its value is then unknown.
   bool implied = false;
 };

@@ -25,15 +25,24 @@ using CharRange = CharacterRange;
 // A part of the right-hand side of a production.
 struct GrammarItem {
   enum class Kind {
-    kText,      // text, never empty
-    kChars,     // one character from the ascending ranges in `chars`
-    kRule,      // the production named `text`
-    kSequence,  // items one after the other; at least two
-    kChoice,    // one of the items; at least two
-    kOptional,  // items[0] or nothing
-    kMany,      // items[0], zero or more times
-    kSome,      // items[0], one or more times
-    kUpTo,      // the characters of items[0], which is kChars, at most `most` times
+    // The item is the fixed text `text`, which is not empty.
+    kText,
+    // The item is one character from the ascending ranges in `chars`.
+    kChars,
+    // The item is the production with the name `text`.
+    kRule,
+    // The item is at least two items, one after the other.
+    kSequence,
+    // The item is one of at least two items.
+    kChoice,
+    // The item is items[0] or nothing.
+    kOptional,
+    // The item is items[0], zero or more times.
+    kMany,
+    // The item is items[0], one or more times.
+    kSome,
+    // The item is at most `most` characters from the ranges of items[0], which is kChars.
+    kUpTo,
   };
   Kind kind = Kind::kText;
   std::string text;

@@ -15,7 +15,8 @@ namespace groma::syntax {
 
 // A comment in the source.
 struct Comment {
-  Range range;  // begins at `#` or `//` and ends before the line end
+  // The range begins at `#` or `//` and ends before the line end.
+  Range range;
   // True if only white space precedes the comment on its line.
   bool own_line;
 };

@@ -34,10 +34,13 @@ enum class Operand : std::uint8_t {
   kMachine,
   kProcessor,
   kTask,
-  kMemory,     // a memory kind
-  kDimension,  // an integer: a dimension of the machine
+  // A kind of memory.
+  kMemory,
+  // An integer that names a dimension of the machine.
+  kDimension,
   kInteger,
-  kIntegers,  // a tuple of integers
+  // A tuple of integers.
+  kIntegers,
   kTruth,
 };
 

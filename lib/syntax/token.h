@@ -12,17 +12,24 @@ namespace groma::syntax {
 
 enum class TokenKind : std::uint8_t {
   kEnd,
-  kError,  // invalid text, which the lexer has reported
+  // Invalid text, which the lexer has reported.
+  kError,
   kName,
   kInt,
   kString,
   // Words. If several words share a kind, `value` of the Token says which one it is.
-  kStatementWord,   // value: StatementKind
-  kProcWord,        // value: ProcKind
-  kMemWord,         // value: MemKind
-  kConstraintWord,  // value: ConstraintWord
-  kScopeWord,       // value: StealScope
-  kTypeWord,        // value: ParamType
+  // A word that begins a statement. `value` is its StatementKind.
+  kStatementWord,
+  // A word for a kind of processor. `value` is the ProcKind.
+  kProcWord,
+  // A word for a kind of memory. `value` is the MemKind.
+  kMemWord,
+  // A word for a property of a layout. `value` is its ConstraintWord.
+  kConstraintWord,
+  // A word that says from where tasks may be stolen. `value` is the StealScope.
+  kScopeWord,
+  // A word for the type of a parameter. `value` is the ParamType.
+  kTypeWord,
   kFor,
   kIn,
   kTrue,
@@ -73,7 +80,8 @@ enum class StatementKind : std::uint8_t {
   kPrint,
   kDef,
   kReturn,
-  kAssign,  // has no word
+  // An assignment, which does not begin with a reserved word.
+  kAssign,
 };
 
 enum class ConstraintWord : std::uint8_t {

@@ -28,28 +28,51 @@ using ExprId = std::uint32_t;
 inline constexpr ExprId kNoExpr = 0xFFFFFFFF;
 
 enum class ExprKind : std::uint8_t {
-  kError,    // was reported
-  kInt,      // value
-  kBool,     // a: 0 or 1
-  kString,   // the text in range, with its quotes
-  kName,     // a: NameId
-  kProc,     // a: ProcKind
-  kMem,      // a: MemKind
-  kMachine,  // the word `Machine`
-  kParen,    // a
-  kTuple,    // a, b: the List of elements (begin, count)
-  // item a for each value of the variable in range b; c: NameId of the variable, at offset `at`
+  // An expression with an error, which was reported.
+  kError,
+  // An integer, which value() returns.
+  kInt,
+  // A truth value; `a` is 0 or 1.
+  kBool,
+  // A string. Its text, with the quotes, is in `range`.
+  kString,
+  // A name; `a` is its NameId.
+  kName,
+  // A kind of processor; `a` is the ProcKind.
+  kProc,
+  // A kind of memory; `a` is the MemKind.
+  kMem,
+  // The word `Machine`.
+  kMachine,
+  // The expression `a` in parentheses.
+  kParen,
+  // A tuple. Its elements are the List that begins at `a` and has `b` entries.
+  kTuple,
+  // A tuple with the value of item `a` for each value of a variable, which takes the values of
+  // range `b`. `c` is the NameId of the variable, which is at offset `at`.
   kComprehension,
-  kUnary,        // the operator `op` applied to a
-  kBinary,       // a `op` b, with the operator at offset `at`
-  kConditional,  // condition a, then the values b and c of its branches
-  kCall,         // a call of c; a, b: the List of arguments
-  kOption,       // an argument NAME = value of a call; a: value, c: NameId
-  kIndex,        // base c; a, b: the List of index elements
-  kSlice,        // a slice of base c from a to b; a missing end is kNoExpr
-  kMember,       // member c (a NameId, at offset `at`) of a
-  kSplice,       // the items of tuple a, written `*a` in an element
-  kAll,          // a bare `*` as an index
+  // The operator `op` applied to the expression `a`.
+  kUnary,
+  // The expressions `a` and `b` with the operator `op` between them. The operator is at offset
+  // `at`.
+  kBinary,
+  // A conditional `a ? b : c`: the condition, then the values of its two branches.
+  kConditional,
+  // A call of `c`. Its arguments are the List that begins at `a` and has `b` entries.
+  kCall,
+  // An argument NAME = value of a call; `a` is the value, `c` the NameId.
+  kOption,
+  // The base `c` with an index. The index elements are the List that begins at `a` and has `b`
+  // entries.
+  kIndex,
+  // A slice of the base `c` from `a` to `b`. A missing end is kNoExpr.
+  kSlice,
+  // A member of the expression `a`; `c` is the NameId of the member, which is at offset `at`.
+  kMember,
+  // A list element `*a`, which stands for the items of the tuple `a`.
+  kSplice,
+  // An index element `*`, which stands for all indices of a dimension.
+  kAll,
 };
 
 enum class Operator : std::uint8_t {
@@ -148,7 +171,8 @@ struct RegionStatement {
 struct LayoutStatement {
   List names, which;
   Place place;
-  List constraints;  // Tree::constraints
+  // The range of the statement's constraints in Tree::constraints.
+  List constraints;
 };
 struct InstanceLimitStatement {
   List names;
@@ -185,16 +209,20 @@ struct AssignStatement {
 struct PrintStatement {
   // The text with its quotes.
   Range text;
-  List args;  // Tree::lists
+  // The range of the printed expressions in Tree::lists.
+  List args;
 };
 struct ReturnStatement {
   ExprId value = kNoExpr;
 };
 struct DefStatement {
   Name name;
-  List params;  // Tree::params
-  List body;    // Tree::bodies
-  List exprs;   // Tree::exprs: all nodes of the body
+  // The range of the function's parameters in Tree::params.
+  List params;
+  // The range of the function's statements in Tree::bodies.
+  List body;
+  // The range in Tree::exprs of all expressions in the function's body.
+  List exprs;
   // True if an error was reported in the parameters.
   bool head_broken = false;
   // True if an error was reported in the body.
