@@ -56,7 +56,7 @@ void lex(benchmark::State& state, const groma::Source& source) {
     groma::Diagnostics diags(source);
     groma::syntax::Lexer lexer(source, diags, nullptr);
     std::size_t tokens = 0;
-    while (lexer.next().kind != groma::syntax::TokenKind::kEnd) ++tokens;
+    while (lexer.next_token().kind != groma::syntax::TokenKind::kEnd) ++tokens;
     if (tokens < source.text().size() / 10 || diags.has_errors())
       state.SkipWithError("wrong tokens");
   }

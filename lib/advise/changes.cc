@@ -162,7 +162,7 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
 // dimensions, the functions suit the smallest number.
 void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, ProgramEditor& editor) {
   const app::Task& of = subject.app.tasks[task];
-  const auto name = syntax::written_name(of.name);
+  const auto name = syntax::spell_name(of.name);
   if (!name) return;
   int dimensions = 0;
   bool single = false;
@@ -311,7 +311,7 @@ class Faster {
   // second choice.
   void let_run_elsewhere(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
-    const auto name = syntax::written_name(task.name);
+    const auto name = syntax::spell_name(task.name);
     const auto now = kind_of(subject_, task);
     if (!name || !now) return;
     for (ProcKind kind : kinds_of(subject_, task)) {
@@ -397,7 +397,7 @@ class Faster {
   // Proposes other memories for the region, and other processor kinds for tasks that use it.
   void keep_elsewhere(std::int32_t region) {
     const std::string& name = record_.regions[static_cast<std::size_t>(region)];
-    const auto written = syntax::written_name(name);
+    const auto written = syntax::spell_name(name);
     if (!written) return;
     std::vector<ProcKind> kinds;
     std::size_t moved = 0;
@@ -431,14 +431,14 @@ class Faster {
   void replicate() {
     const int top = subject_.app.top_level;
     if (top < 0 || subject_.machine.node_count() < 2 || subject_.program.replicates_any()) return;
-    const auto name = syntax::written_name(subject_.app.tasks[static_cast<std::size_t>(top)].name);
+    const auto name = syntax::spell_name(subject_.app.tasks[static_cast<std::size_t>(top)].name);
     if (name) editor_.set({.kind = MappingStatement::kControlReplicate, .tasks = {*name}});
   }
 
   // Proposes three common layouts for all data of a task.
   void lay_out(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
-    const auto name = syntax::written_name(task.name);
+    const auto name = syntax::spell_name(task.name);
     const auto kind = kind_of(subject_, task);
     if (!name || !kind) return;
     constexpr auto kSoa = FieldOrder::kSoa, kAos = FieldOrder::kAos;

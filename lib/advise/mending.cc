@@ -89,7 +89,7 @@ class Mending {
   std::optional<Wanted> wanted() const {
     const app::Task* of = task(argument(1));
     const auto number = position();
-    const auto written = syntax::written_name(argument(1));
+    const auto written = syntax::spell_name(argument(1));
     if (of == nullptr || !number || !written) return std::nullopt;
     const auto kind = kind_of(subject_, *of);
     if (!kind) return std::nullopt;
@@ -115,7 +115,7 @@ class Mending {
       }
       editor_.change({{decision->origin.statement - 1, std::move(statement)}});
     }
-    const auto written = syntax::written_name(name);
+    const auto written = syntax::spell_name(name);
     if (!written) return;
     const std::vector<ProcKind> can = kinds_of(subject_, *of);
     if (!can.empty()) editor_.set({.tasks = {*written}, .processors = can});
@@ -153,7 +153,7 @@ class Mending {
 
   // Proposes to free the instances of the task, or of all tasks, as soon as they are not needed.
   void collect() {
-    const auto written = syntax::written_name(argument(1));
+    const auto written = syntax::spell_name(argument(1));
     edit::Statement all{.kind = MappingStatement::kCollectMemory, .tasks = {"*"}, .regions = {"*"}};
     if (written) {
       edit::Statement of_task = all;

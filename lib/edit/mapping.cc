@@ -34,7 +34,7 @@ std::string key_of(const syntax::Tree& tree, const syntax::Statement& statement)
   if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
     return key_of_definition(tree.table.text(assign->target.id));
   }
-  return std::string(syntax::spelling(std::visit(KindOf(), statement.node)));
+  return std::string(syntax::spelling_of(std::visit(KindOf(), statement.node)));
 }
 
 // Returns true for white space that does not end a line.
@@ -45,8 +45,8 @@ std::vector<Range> words_in(const Source& text) {
   Diagnostics ignored(text);
   syntax::Lexer lexer(text, ignored, nullptr);
   std::vector<Range> words;
-  for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
-       token = lexer.next()) {
+  for (syntax::Token token = lexer.next_token(); token.kind != syntax::TokenKind::kEnd;
+       token = lexer.next_token()) {
     words.push_back(token.range);
   }
   return words;
@@ -99,9 +99,10 @@ Keys Mapping::definitions() const {
 
 // Returns true if a comment begins in the range.
 bool Mapping::has_comment(Range range) const {
-  const auto comment = std::lower_bound(
-      comments_.begin(), comments_.end(), range.begin,
-      [](const syntax::Comment& each, std::uint32_t begin) { return each.range.begin < begin; });
+  const auto comment = std::lower_bound(comments_.begin(), comments_.end(), range.begin,
+                                        [](const syntax::SourceComment& each, std::uint32_t begin) {
+                                          return each.range.begin < begin;
+                                        });
   return comment != comments_.end() && comment->range.begin < range.end;
 }
 

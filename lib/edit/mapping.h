@@ -109,7 +109,7 @@ class Mapping {
 
   Source source_;
   std::vector<ProgramItem> items_;
-  std::vector<syntax::Comment> comments_;
+  std::vector<syntax::SourceComment> comments_;
   std::string line_end_ = "\n";
 };
 

@@ -118,7 +118,7 @@ void add_broken(std::string_view text, std::size_t begin, std::size_t end,
     while (length < line.size() && (std::isalpha(static_cast<unsigned char>(line[length])) != 0)) {
       ++length;
     }
-    const syntax::ReservedWord* word = syntax::find_reserved(line.substr(0, length));
+    const syntax::ReservedWord* word = syntax::find_reserved_word(line.substr(0, length));
     if (word != nullptr && word->kind == syntax::TokenKind::kStatementWord) {
       const auto kind = static_cast<StatementKind>(word->value);
       // `return` and `print` may belong to a function's body.

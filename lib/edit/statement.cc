@@ -33,13 +33,13 @@ std::string_view as_written(const std::string& name) { return name; }
 std::string in_key(const std::string& name) {
   if (name.find_first_not_of("0123456789") == name.npos) return name;
   const bool is_quoted = name.starts_with('"');
-  return syntax::written_name(is_quoted ? syntax::string_value(name) : name).value_or(name);
+  return syntax::spell_name(is_quoted ? syntax::unescape_string(name) : name).value_or(name);
 }
 
 // Returns the beginning of a statement, up to what it decides, with names spelled by `spell`.
 template <typename Spell>
 std::string head(const Statement& of, const Spell& spell) {
-  std::string text(syntax::spelling(static_cast<syntax::StatementKind>(of.kind)));
+  std::string text(syntax::spelling_of(static_cast<syntax::StatementKind>(of.kind)));
   const auto add = [&text](std::string_view words) {
     if (!words.empty()) text.append(" ").append(words);
   };
@@ -62,32 +62,34 @@ struct Reader {
   // Returns a name as programs write it: in quotes if the source has quotes.
   std::string name(NameId id, Range range) const {
     const std::string text(tree.table.text(id));
-    return tree.source.text(range).starts_with('"') ? syntax::quoted(text) : text;
+    return tree.source.text(range).starts_with('"') ? syntax::quote_string(text) : text;
   }
-  std::vector<std::string> names(syntax::List list) const {
+  std::vector<std::string> names(syntax::IndexRange list) const {
     std::vector<std::string> all;
-    for (const syntax::Name& one : tree.names_of(list)) all.push_back(name(one.id, one.range));
+    for (const syntax::NameUse& one : tree.names_of(list)) all.push_back(name(one.id, one.range));
     return all;
   }
   // Returns the regions of a list. A region may be given by its position among the requirements.
-  std::vector<std::string> which(syntax::List list) const {
+  std::vector<std::string> which(syntax::IndexRange list) const {
     std::vector<std::string> all;
-    for (const syntax::RegionRef& one : syntax::Tree::slice(tree.which, list)) {
+    for (const syntax::RegionRef& one : syntax::Tree::entries_of(tree.which, list)) {
       all.push_back(one.is_position ? std::to_string(one.value) : name(one.value, one.range));
     }
     return all;
   }
   template <typename Kind>
-  std::vector<Kind> kinds(syntax::List list) const {
+  std::vector<Kind> kinds(syntax::IndexRange list) const {
     std::vector<Kind> all;
-    for (const syntax::KindWord& word : syntax::Tree::slice(tree.words, list)) {
+    for (const syntax::KindWord& word : syntax::Tree::entries_of(tree.words, list)) {
       all.push_back(static_cast<Kind>(word.value));
     }
     return all;
   }
-  static Place place(const syntax::Place& place) {
-    if (place.kind == syntax::Place::Kind::kProc) return static_cast<ProcKind>(place.word.value);
-    if (place.kind == syntax::Place::Kind::kMem) return static_cast<MemKind>(place.word.value);
+  static Place place(const syntax::StatementPlace& place) {
+    if (place.kind == syntax::StatementPlace::Kind::kProc)
+      return static_cast<ProcKind>(place.word.value);
+    if (place.kind == syntax::StatementPlace::Kind::kMem)
+      return static_cast<MemKind>(place.word.value);
     return {};
   }
   static Place place(const std::optional<syntax::KindWord>& word) {
@@ -110,7 +112,7 @@ struct Reader {
   // Reads the constraints of a Layout statement.
   Made operator()(const syntax::LayoutStatement& s) const {
     LayoutWords words;
-    for (const auto& each : syntax::Tree::slice(tree.constraints, s.constraints)) {
+    for (const auto& each : syntax::Tree::entries_of(tree.constraints, s.constraints)) {
       words.push_back({each.word, each.op, each.bytes});
     }
     return Statement{.kind = MappingStatement::kLayout,
@@ -171,9 +173,9 @@ LayoutWords words_of(const LayoutSpec& layout) {
 
 std::string str(const LayoutWords& words) {
   return joined(words, " ", [](const LayoutWord& each) {
-    std::string text(syntax::spelling(each.word));
+    std::string text(syntax::spelling_of(each.word));
     if (each.word != ConstraintWord::kAlign) return text;
-    return fmt::format("{}{}{}", text, syntax::spelling(each.op), each.bytes);
+    return fmt::format("{}{}{}", text, syntax::spelling_of(each.op), each.bytes);
   });
 }
 
@@ -204,14 +206,14 @@ std::string Statement::str() const {
       break;
     case MappingStatement::kInstanceLimit:
       add(std::to_string(limit));
-      add(syntax::spelling(scope));
+      add(syntax::spelling_of(scope));
       break;
     case MappingStatement::kIndexTaskMap:
     case MappingStatement::kSingleTaskMap:
       add(function);
       break;
     case MappingStatement::kTaskSteal:
-      add(syntax::spelling(steal));
+      add(syntax::spelling_of(steal));
       break;
     // These two statements have nothing after their heads.
     case MappingStatement::kCollectMemory:

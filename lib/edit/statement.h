@@ -36,7 +36,7 @@ std::string str(const std::vector<MemKind>& kinds);
 using Place = std::variant<std::monostate, ProcKind, MemKind>;
 
 // A statement as a value. `kind` decides which members matter. Names are spelled as programs write
-// them (syntax::written_name) or are `*`; a region may also be a position, such as "0".
+// them (syntax::spell_name) or are `*`; a region may also be a position, such as "0".
 struct Statement {
   MappingStatement kind = MappingStatement::kTask;
   // Used by all kinds. Empty if IndexTaskMap binds a processor kind.

@@ -122,7 +122,7 @@ Expr method(Emission& emission, Method method, const Expr& base, const std::vect
   std::string text;
   for (std::size_t i = 0; i < args.size(); ++i) {
     Expr arg = args[i];
-    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+    if (info.parameters[i].type == syntax::OperandType::kIntegers) {
       const auto tuple = as_tuple(arg);
       if (!tuple || !tuple->type.integers()) {
         return type_mismatch(fmt::format("`{}`", name), "a tuple of integers", arg);

@@ -67,7 +67,7 @@ void add_features(Features& features) {
     features.insert("splits");
   }
   for (const syntax::MethodInfo& method : syntax::kMethods) {
-    if (method.receiver == syntax::Operand::kMachine && features.contains(method.name)) {
+    if (method.receiver == syntax::OperandType::kMachine && features.contains(method.name)) {
       features.insert("views");
     }
   }

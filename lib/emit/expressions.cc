@@ -324,7 +324,7 @@ Expr Functions::call(const Code& node) {
     if (!fits) {
       return type_mismatch(fmt::format("an argument of `{}`", callee),
                            pair ? std::string("a tuple of integers")
-                                : fmt::format("a value of type `{}`", syntax::spelling(wanted)),
+                                : fmt::format("a value of type `{}`", syntax::spelling_of(wanted)),
                            arg);
     }
     types.push_back(arg.type);

@@ -105,7 +105,7 @@ bool check_parameter(Evaluation& run, const program::Parameter& parameter, const
   const bool tuple = parameter.type == ParamType::kIPoint || parameter.type == ParamType::kISpace;
   run.fail_type(argument.range, fmt::format("an argument of `{}`", callee),
                 tuple ? "a tuple of integers"
-                      : fmt::format("a value of type `{}`", syntax::spelling(parameter.type)),
+                      : fmt::format("a value of type `{}`", syntax::spelling_of(parameter.type)),
                 found);
   return false;
 }

@@ -195,13 +195,13 @@ std::optional<OperationArguments> MachineExpressions::arguments(const Code& node
   const auto name = [&info] { return fmt::format("`{}`", info.name); };
   OperationArguments given;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+    if (info.parameters[i].type == syntax::OperandType::kIntegers) {
       const auto numbers = integers(run_, args[i].value, args[i].range, name());
       if (!numbers) return std::nullopt;
       given.tuple = *numbers;
       continue;
     }
-    const bool dimension = info.parameters[i].type == syntax::Operand::kDimension;
+    const bool dimension = info.parameters[i].type == syntax::OperandType::kDimension;
     const auto* number = args[i].value.get<std::int64_t>();
     if (number == nullptr) {
       run_.fail_type(args[i].range, name(), dimension ? "a dimension, an integer" : "an integer",

@@ -79,7 +79,7 @@ class DefaultProgram {
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
     const TaskUses& uses = uses_[number];
-    const std::optional<std::string> name = syntax::written_name(task.name);
+    const std::optional<std::string> name = syntax::spell_name(task.name);
     const app::AppView views(app_, number, uses.names.front());
     const app::LaunchUse first =
         uses.uses.empty() ? app::LaunchUse{.task = number} : uses.uses.front();
@@ -206,7 +206,7 @@ class DefaultProgram {
                                std::size_t position) {
     const app::Names& names = all[number][position];
     const std::optional<std::string> name =
-        names.empty() ? std::nullopt : syntax::written_name(names.front());
+        names.empty() ? std::nullopt : syntax::spell_name(names.front());
     if (!name) return std::to_string(position);
     for (const app::LaunchNames& launch : all) {
       for (std::size_t i = 0; i < launch.size(); ++i) {

@@ -76,12 +76,12 @@ class NameChecker {
   template <typename Node>
   void look_at(const Node& node) {
     if constexpr (requires { node.names; }) {
-      for (const syntax::Name& name : tree_.names_of(node.names)) {
+      for (const syntax::NameUse& name : tree_.names_of(node.names)) {
         look_at(DiagId::kUnknownTask, name.id, name.range, names_.tasks, seen_tasks_);
       }
     }
     if constexpr (requires { node.which; }) {
-      for (const syntax::RegionRef& region : syntax::Tree::slice(tree_.which, node.which)) {
+      for (const syntax::RegionRef& region : syntax::Tree::entries_of(tree_.which, node.which)) {
         if (!region.is_position) {
           look_at(DiagId::kUnknownRegion, region.value, region.range, names_.regions,
                   seen_regions_);
@@ -94,12 +94,12 @@ class NameChecker {
   // Warns if none of the tasks that the statement names has the region. Says nothing if the
   // statement is about all tasks, or if no task of the application has the region, because another
   // warning says that.
-  void look_at(std::span<const syntax::Name> tasks, const syntax::RegionRef& region) {
+  void look_at(std::span<const syntax::NameUse> tasks, const syntax::RegionRef& region) {
     const bool star = !region.is_position && region.value == kStarName;
     const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
     if (star || (!region.is_position && !names_.regions.contains(name))) return;
     std::set<std::string_view> without;
-    for (const syntax::Name& task : tasks) {
+    for (const syntax::NameUse& task : tasks) {
       if (task.id == kStarName || --pairs_ < 0) return;
       const auto found = of_task_.find(tree_.table.text(task.id));
       if (found == of_task_.end()) continue;

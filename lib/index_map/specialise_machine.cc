@@ -185,14 +185,14 @@ std::optional<OperationArguments> Specialiser::operation_arguments(
   const syntax::MethodInfo& info = syntax::info_of(node.method);
   OperationArguments given;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+    if (info.parameters[i].type == syntax::OperandType::kIntegers) {
       const auto numbers = integers(args[i].value);
       if (!numbers) return std::nullopt;
       given.tuple = *numbers;
       continue;
     }
     const auto number = known(args[i].value);
-    const bool dimension = info.parameters[i].type == syntax::Operand::kDimension;
+    const bool dimension = info.parameters[i].type == syntax::OperandType::kDimension;
     if (!number || (dimension && !has_dimension(view, *number))) return std::nullopt;
     given.numbers[i] = *number;
   }

@@ -76,7 +76,7 @@ bool is_word(std::string_view body, std::initializer_list<std::string_view> word
 bool begins_statement(std::string_view line) {
   line = trimmed(line);
   const std::string_view word = line.substr(0, line.find_first_of(" \t=("));
-  const syntax::ReservedWord* reserved = syntax::find_reserved(word);
+  const syntax::ReservedWord* reserved = syntax::find_reserved_word(word);
   if (reserved != nullptr) return reserved->kind == syntax::TokenKind::kStatementWord;
   const std::string_view rest = trimmed(line.substr(word.size()));
   return !word.empty() && rest.starts_with("=") && rest.find("Machine") != rest.npos;

@@ -22,7 +22,7 @@ void Builder::function(FunctionId id) {
   bind_parameters(made, def);
   const auto first = static_cast<std::uint32_t>(context_.data.actions.size());
   bool returned = false;
-  for (const syntax::Statement& statement : Tree::slice(context_.tree.bodies, def.body)) {
+  for (const syntax::Statement& statement : Tree::entries_of(context_.tree.bodies, def.body)) {
     if (returned) {
       context_.report(DiagId::kUnreachableCode, statement.range, {});
       break;
@@ -45,7 +45,7 @@ void Builder::function(FunctionId id) {
 // Gives each parameter a slot and a type. Reports a name that is used for two parameters.
 void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
   made.parameters = {static_cast<std::uint32_t>(context_.data.parameters.size()), def.params.count};
-  for (const syntax::Param& param : Tree::slice(context_.tree.params, def.params)) {
+  for (const syntax::Param& param : Tree::entries_of(context_.tree.params, def.params)) {
     // The types in the order of syntax::ParamType.
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};

@@ -111,7 +111,7 @@ CodeId CallBuilder::unknown_function(const Expr& expr, const Expr& callee) {
     candidates.push_back(context_.text(function.name));
   // Some mistakes have a better help than a similar name: `not x`, and a member that is written as
   // a function, such as size(m).
-  const auto args = context_.tree.elements(expr);
+  const auto args = context_.tree.elements_of(expr);
   if (spelled == "not") {
     diagnostic.help("write `!`");
   } else if ((find_member(spelled) && args.size() == 1) ||
@@ -141,7 +141,7 @@ CodeId CallBuilder::call_function(const Expr& expr, FunctionId id) {
   const syntax::DefStatement& def = *context_.definitions.defs[id];
   if (def.head_broken) return context_.broken(expr.range);
   const bool count_fits = check_arguments(callee, args, def.params.count, expr.range);
-  const auto params = syntax::Tree::slice(context_.tree.params, def.params);
+  const auto params = syntax::Tree::entries_of(context_.tree.params, def.params);
   for (std::uint32_t i = 0;
        count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,

@@ -53,9 +53,9 @@ class Search {
   };
 
   // Returns the calls of functions among these expressions of the tree.
-  std::vector<Call> calls_in(syntax::List exprs) const {
+  std::vector<Call> calls_in(syntax::IndexRange exprs) const {
     std::vector<Call> calls;
-    for (const Expr& expr : Tree::slice(tree_.exprs, exprs)) {
+    for (const Expr& expr : Tree::entries_of(tree_.exprs, exprs)) {
       if (expr.kind != ExprKind::kCall) continue;
       const Expr& callee = tree_.exprs[expr.c];
       if (callee.kind != ExprKind::kName) continue;
@@ -100,7 +100,7 @@ class Search {
     if (!stack_.empty()) deepen(stack_.back().function, function);
     // Functions that call this one are deeper still, and are not reported.
     if (depth_[function] == kMaxCallDepth + 1) {
-      const syntax::Name& name = definitions_.defs[function]->name;
+      const syntax::NameUse& name = definitions_.defs[function]->name;
       diags_.report(DiagId::kCallsTooDeep, name.range, kMaxCallDepth, text(function))
           .help("put what the called functions do into fewer of them");
     }

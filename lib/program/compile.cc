@@ -15,7 +15,7 @@ namespace groma {
 namespace program {
 namespace {
 
-using syntax::Name;
+using syntax::NameUse;
 using syntax::Statement;
 using syntax::Tree;
 
@@ -81,7 +81,7 @@ class Compiler {
 
   // Enters one name. A second definition of a name is reported. A global that is only implied by a
   // broken statement gives way to any other definition.
-  void define(const Name& name, Symbol::Kind kind, std::size_t index) {
+  void define(const NameUse& name, Symbol::Kind kind, std::size_t index) {
     Symbol& symbol = definitions_.symbols[name.id];
     const auto implied = [this](Symbol::Kind of, std::size_t i) {
       return of == Symbol::Kind::kGlobal && data_->globals[i].implied;
@@ -151,21 +151,21 @@ class Compiler {
     return fmt::format("`{}`", text(region));
   }
   // Returns a place for messages, such as " on `GPU`". The place `*` has no words.
-  static std::string place_words(const syntax::Place& place) {
+  static std::string place_words(const syntax::StatementPlace& place) {
     switch (place.kind) {
-      case syntax::Place::Kind::kAny:
+      case syntax::StatementPlace::Kind::kAny:
         return "";
-      case syntax::Place::Kind::kProc:
+      case syntax::StatementPlace::Kind::kProc:
         return fmt::format(" on `{}`", name_of(static_cast<ProcKind>(place.word.value)));
-      case syntax::Place::Kind::kMem:
+      case syntax::StatementPlace::Kind::kMem:
         return fmt::format(" in `{}`", name_of(static_cast<MemKind>(place.word.value)));
     }
     return "";
   }
 
   // Copies the kinds of a statement into the row, in order and without duplicates.
-  void set_kinds(Row& row, syntax::List words) const {
-    for (const syntax::KindWord& word : Tree::slice(tree_.words, words)) {
+  void set_kinds(Row& row, syntax::IndexRange words) const {
+    for (const syntax::KindWord& word : Tree::entries_of(tree_.words, words)) {
       const auto end = row.kinds.begin() + row.kind_count;
       if (std::find(row.kinds.begin(), end, word.value) == end) {
         row.kinds[row.kind_count++] = word.value;
@@ -174,13 +174,13 @@ class Compiler {
   }
 
   // Returns the key of a place.
-  static PlaceKey place_of(const syntax::Place& place) {
+  static PlaceKey place_of(const syntax::StatementPlace& place) {
     switch (place.kind) {
-      case syntax::Place::Kind::kAny:
+      case syntax::StatementPlace::Kind::kAny:
         return kAnyPlace;
-      case syntax::Place::Kind::kProc:
+      case syntax::StatementPlace::Kind::kProc:
         return place_key(static_cast<ProcKind>(place.word.value));
-      case syntax::Place::Kind::kMem:
+      case syntax::StatementPlace::Kind::kMem:
         return place_key(static_cast<MemKind>(place.word.value));
     }
     return kAnyPlace;
@@ -193,10 +193,10 @@ class Compiler {
 
   // Adds the row under every pair of a task and a region. `what` and `where` are words for the
   // warning: `what` says what the statement decides, `where` at which place.
-  void add_regions(Row row, syntax::List names, syntax::List which, std::string_view what,
-                   std::string_view where) {
-    for (const Name& name : tree_.names_of(names)) {
-      for (const syntax::RegionRef& region : Tree::slice(tree_.which, which)) {
+  void add_regions(Row row, syntax::IndexRange names, syntax::IndexRange which,
+                   std::string_view what, std::string_view where) {
+    for (const NameUse& name : tree_.names_of(names)) {
+      for (const syntax::RegionRef& region : Tree::entries_of(tree_.which, which)) {
         // The limit is reported once.
         if (pairs_ == kMaxPairs) {
           diags_.report(DiagId::kProgramTooLarge, name.range, kMaxPairs,
@@ -205,7 +205,8 @@ class Compiler {
         if (++pairs_ > kMaxPairs) return;
         row.key.task = name.id;
         row.key.region = region_key(region);
-        const Range range = Tree::slice(tree_.which, which).size() > 1 ? region.range : name.range;
+        const Range range =
+            Tree::entries_of(tree_.which, which).size() > 1 ? region.range : name.range;
         add(row, range, [&] {
           return fmt::format("{} of {} of {}{}", what, region_words(row.key.region),
                              task_words(row.key.task), where);
@@ -219,7 +220,7 @@ class Compiler {
     Row row;
     row.key.table = TableId::kTask;
     set_kinds(row, node.procs);
-    for (const Name& name : tree_.names_of(node.names)) {
+    for (const NameUse& name : tree_.names_of(node.names)) {
       row.key.task = name.id;
       add(row, name.range, [&] { return fmt::format("where {} runs", task_words(name.id)); });
     }
@@ -249,8 +250,9 @@ class Compiler {
   StatedLayout layout_of(const syntax::LayoutStatement& node) {
     StatedLayout stated;
     LayoutSpec& layout = stated.layout;
-    const syntax::Constraint* exact = nullptr;
-    for (const syntax::Constraint& constraint : Tree::slice(tree_.constraints, node.constraints)) {
+    const syntax::LayoutConstraint* exact = nullptr;
+    for (const syntax::LayoutConstraint& constraint :
+         Tree::entries_of(tree_.constraints, node.constraints)) {
       using syntax::ConstraintWord;
       switch (constraint.word) {
         case ConstraintWord::kSoa:
@@ -302,7 +304,7 @@ class Compiler {
 
   // Returns the text from the first to the last constraint. There must be at least one.
   Range node_range(const syntax::LayoutStatement& node) const {
-    const auto constraints = Tree::slice(tree_.constraints, node.constraints);
+    const auto constraints = Tree::entries_of(tree_.constraints, node.constraints);
     return {constraints.front().range.begin, constraints.back().range.end};
   }
 
@@ -313,7 +315,7 @@ class Compiler {
     row.value = node.limit;
     row.kinds[0] = static_cast<std::uint8_t>(node.scope);
     if (node.proc) row.key.place = place_key(static_cast<ProcKind>(node.proc->value));
-    for (const Name& name : tree_.names_of(node.names)) {
+    for (const NameUse& name : tree_.names_of(node.names)) {
       row.key.task = name.id;
       add(row, name.range, [&] { return fmt::format("the limit of {}", task_words(name.id)); });
     }
@@ -330,7 +332,7 @@ class Compiler {
   void enter(const syntax::ControlReplicateStatement& node) {
     Row row;
     row.key.table = TableId::kControlReplicate;
-    for (const Name& name : tree_.names_of(node.names)) {
+    for (const NameUse& name : tree_.names_of(node.names)) {
       row.key.task = name.id;
       add(row, name.range,
           [&] { return fmt::format("the replication of {}", task_words(name.id)); });
@@ -343,7 +345,7 @@ class Compiler {
     row.key.table = TableId::kTaskSteal;
     row.key.place = place_key(static_cast<ProcKind>(node.proc.value));
     row.value = static_cast<std::int64_t>(node.scope);
-    for (const Name& name : tree_.names_of(node.names)) {
+    for (const NameUse& name : tree_.names_of(node.names)) {
       row.key.task = name.id;
       add(row, name.range, [&] { return fmt::format("the stealing of {}", task_words(name.id)); });
     }
@@ -363,7 +365,7 @@ class Compiler {
       add(row, node.proc->range, [&] { return fmt::format("{} of `{}`", what, name_of(kind)); });
       return;
     }
-    for (const Name& name : tree_.names_of(node.names)) {
+    for (const NameUse& name : tree_.names_of(node.names)) {
       row.key.task = name.id;
       if (name.id == kStarName && node.index) {
         diags_.report(DiagId::kOriginalDiffers, name.range,
@@ -401,7 +403,7 @@ class Compiler {
         parameters.count == 1 ? data_->parameters[parameters.begin].type : ParamType::kAny;
     if (parameters.count != 1 || (type != ParamType::kTask && type != ParamType::kAny)) {
       const std::string takes =
-          parameters.count == 1 ? fmt::format("a parameter of type `{}`", syntax::spelling(type))
+          parameters.count == 1 ? fmt::format("a parameter of type `{}`", syntax::spelling_of(type))
                                 : fmt::format("{} parameters", parameters.count);
       diags_.report(DiagId::kMappingSignature, node.function.range, name, takes)
           .note("it is defined here", function.name_range)

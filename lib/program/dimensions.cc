@@ -405,7 +405,8 @@ bool DimensionCheck::check_operation(const Code& node, const Known& base,
   const syntax::MethodInfo& info = syntax::info_of(node.method);
   std::vector<std::int64_t> dimensions;
   for (std::uint32_t i = 0; i < args.size(); ++i) {
-    if (info.parameters[i].type != syntax::Operand::kDimension || !args[i].is_integer()) continue;
+    if (info.parameters[i].type != syntax::OperandType::kDimension || !args[i].is_integer())
+      continue;
     const std::int64_t d = args[i].number;
     if (base.is_machine() && (d < 0 || d >= base.number)) {
       const std::string count = dimensions_text(base.number);

@@ -37,7 +37,8 @@ CodeId ExpressionBuilder::build(ExprId id) {
     case ExprKind::kBool:
       return context_.make(Op::kBool, Type::kBool, expr.range, expr.a);
     case ExprKind::kString:
-      context_.data.strings.push_back(syntax::string_value(context_.tree.source.text(expr.range)));
+      context_.data.strings.push_back(
+          syntax::unescape_string(context_.tree.source.text(expr.range)));
       return context_.make(Op::kString, Type::kString, expr.range,
                            static_cast<std::uint32_t>(context_.data.strings.size() - 1));
     case ExprKind::kName:
@@ -149,7 +150,7 @@ Elements ExpressionBuilder::elements(const Expr& expr, std::string_view option_n
                                      std::string_view callee) {
   Elements made;
   const std::size_t first = pending_.size();
-  for (ExprId id : context_.tree.elements(expr)) {
+  for (ExprId id : context_.tree.elements_of(expr)) {
     const Expr& element = context_.expr_of(id);
     if (element.kind == ExprKind::kAll) {
       pending_.push_back(context_.make(Op::kAll, Type::kAny, element.range));
@@ -247,11 +248,11 @@ CodeId ExpressionBuilder::unary(const Expr& expr) {
 CodeId ExpressionBuilder::binary(const Expr& expr) {
   const CodeId left = build(expr.a);
   const CodeId right = build(expr.b);
-  const std::string_view sign = syntax::spelling(expr.op);
+  const std::string_view sign = syntax::spelling_of(expr.op);
   Code code;
   code.op = kBinaryOps[static_cast<std::size_t>(expr.op)];
   code.range = expr.range;
-  code.focus = {expr.at, expr.at + static_cast<std::uint32_t>(syntax::spelling(expr.op).size())};
+  code.focus = {expr.at, expr.at + static_cast<std::uint32_t>(syntax::spelling_of(expr.op).size())};
   code.a = left, code.b = right;
   if (code.op >= Op::kAdd && code.op <= Op::kModulo) {
     code.type = arithmetic_type(left, right, sign);

@@ -17,24 +17,24 @@ std::optional<Member> find_member(std::string_view name) {
   return std::nullopt;
 }
 
-Type type_of(syntax::Operand operand) {
+Type type_of(syntax::OperandType operand) {
   switch (operand) {
-    case syntax::Operand::kNone:
+    case syntax::OperandType::kNone:
       break;
-    case syntax::Operand::kMachine:
+    case syntax::OperandType::kMachine:
       return Type::kMachine;
-    case syntax::Operand::kProcessor:
+    case syntax::OperandType::kProcessor:
       return Type::kProcessor;
-    case syntax::Operand::kTask:
+    case syntax::OperandType::kTask:
       return Type::kTask;
-    case syntax::Operand::kMemory:
+    case syntax::OperandType::kMemory:
       return Type::kMemKind;
-    case syntax::Operand::kDimension:
-    case syntax::Operand::kInteger:
+    case syntax::OperandType::kDimension:
+    case syntax::OperandType::kInteger:
       return Type::kInt;
-    case syntax::Operand::kIntegers:
+    case syntax::OperandType::kIntegers:
       return Type::kTuple;
-    case syntax::Operand::kTruth:
+    case syntax::OperandType::kTruth:
       return Type::kBool;
   }
   return Type::kAny;

@@ -30,6 +30,6 @@ bool of_task(Member member);
 // Returns the type of a member's value.
 Type type_of(Member member);
 // Returns the type of a value that a method takes or returns.
-Type type_of(syntax::Operand operand);
+Type type_of(syntax::OperandType operand);
 
 }  // namespace groma::program

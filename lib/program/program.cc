@@ -288,8 +288,8 @@ std::string mapping_mark(const Program& program) {
   Diagnostics ignored(source);
   syntax::Lexer lexer(source, ignored, nullptr);
   std::uint64_t mark = 0;
-  for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
-       token = lexer.next()) {
+  for (syntax::Token token = lexer.next_token(); token.kind != syntax::TokenKind::kEnd;
+       token = lexer.next_token()) {
     for (const char c : source.text(token.range)) mark = mix(mark ^ static_cast<unsigned char>(c));
     // This step separates the tokens, so that `ab` and `a b` differ.
     mark = mix(mark + 1);

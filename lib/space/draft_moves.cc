@@ -198,7 +198,7 @@ class Drafts::Collector {
       draft.tasks[t].steal = steal;
       add(Move::Aspect::kSchedule, std::move(draft),
           fmt::format("{} stolen {}", task.name,
-                      steal ? std::string(syntax::spelling(*steal)) : otherwise()),
+                      steal ? std::string(syntax::spelling_of(*steal)) : otherwise()),
           0);
     }
   }

@@ -139,7 +139,7 @@ class SearchSpace::Maker {
                                    [](const TaskUses& uses) { return !uses.uses.empty(); });
     for (std::uint32_t t = 0; t < app.tasks.size(); ++t) {
       if (static_cast<int>(t) == app.top_level || (knows && uses_[t].uses.empty())) continue;
-      const std::optional<std::string> name = syntax::written_name(app.tasks[t].name);
+      const std::optional<std::string> name = syntax::spell_name(app.tasks[t].name);
       if (!name) continue;
       Parts::Task& task = parts_.tasks.emplace_back();
       task.name = *name;
@@ -298,7 +298,7 @@ class SearchSpace::Maker {
         if (!is_mapped(requirements[r])) continue;
         for (const app::LaunchNames& launch : uses_[number].names) {
           for (const std::string& name : launch[r]) {
-            const std::optional<std::string> text = syntax::written_name(name);
+            const std::optional<std::string> text = syntax::spell_name(name);
             if (text && seen.insert(*text).second) names.emplace_back(name, *text);
           }
         }

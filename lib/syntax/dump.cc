@@ -36,8 +36,8 @@ class Dumper {
   }
   std::string inner(const LayoutStatement& n) const {
     std::string list;
-    for (const Constraint& c : Tree::slice(tree_.constraints, n.constraints)) {
-      list += fmt::format(" {}", spelling(c.word));
+    for (const LayoutConstraint& c : Tree::entries_of(tree_.constraints, n.constraints)) {
+      list += fmt::format(" {}", spelling_of(c.word));
       if (c.word == ConstraintWord::kAlign) {
         list += fmt::format("/{}/{}", static_cast<int>(c.op), c.bytes);
       }
@@ -46,7 +46,7 @@ class Dumper {
   }
   std::string inner(const InstanceLimitStatement& n) const {
     const std::string_view kind = n.proc ? name_of(static_cast<ProcKind>(n.proc->value)) : "*";
-    const std::string_view scope = spelling(n.scope);
+    const std::string_view scope = spelling_of(n.scope);
     return fmt::format("limit {} {} {}{}{}", names(n.names), kind, n.limit,
                        scope.empty() ? "" : " ", scope);
   }
@@ -77,46 +77,46 @@ class Dumper {
   }
   std::string inner(const DefStatement& n) const {
     std::string list;
-    for (const Param& param : Tree::slice(tree_.params, n.params)) {
-      list += fmt::format(" ({} {})", spelling(param.type), text(param.name.id));
+    for (const Param& param : Tree::entries_of(tree_.params, n.params)) {
+      list += fmt::format(" ({} {})", spelling_of(param.type), text(param.name.id));
     }
     std::string body;
-    for (const Statement& s : Tree::slice(tree_.bodies, n.body)) body += " " + dump(s);
+    for (const Statement& s : Tree::entries_of(tree_.bodies, n.body)) body += " " + dump(s);
     return fmt::format("def {} ({}){}", text(n.name.id), list, body);
   }
 
   // Returns the task names of a statement, in parentheses and separated by spaces.
-  std::string names(List list) const {
+  std::string names(IndexRange list) const {
     std::string joined;
-    for (const Name& name : tree_.names_of(list)) joined += fmt::format(" {}", text(name.id));
+    for (const NameUse& name : tree_.names_of(list)) joined += fmt::format(" {}", text(name.id));
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
   // Returns the regions of a statement in parentheses. `#2` is the requirement at position 2;
   // anything else is a region's name.
-  std::string which(List list) const {
+  std::string which(IndexRange list) const {
     std::string joined;
-    for (const RegionRef& w : Tree::slice(tree_.which, list)) {
+    for (const RegionRef& w : Tree::entries_of(tree_.which, list)) {
       joined += w.is_position ? fmt::format(" #{}", w.value) : fmt::format(" {}", text(w.value));
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
   // Returns the processor or memory kinds of a statement, in parentheses and separated by spaces.
   template <typename Kind>
-  std::string words(List list) const {
+  std::string words(IndexRange list) const {
     std::string joined;
-    for (const KindWord& word : Tree::slice(tree_.words, list)) {
+    for (const KindWord& word : Tree::entries_of(tree_.words, list)) {
       joined += fmt::format(" {}", name_of(static_cast<Kind>(word.value)));
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
   // Returns the third word of `Region` and `Layout`: `*`, a processor kind or a memory kind.
-  static std::string place(const Place& place) {
+  static std::string place(const StatementPlace& place) {
     switch (place.kind) {
-      case Place::Kind::kAny:
+      case StatementPlace::Kind::kAny:
         return "*";
-      case Place::Kind::kProc:
+      case StatementPlace::Kind::kProc:
         return std::string(name_of(static_cast<ProcKind>(place.word.value)));
-      case Place::Kind::kMem:
+      case StatementPlace::Kind::kMem:
         return std::string(name_of(static_cast<MemKind>(place.word.value)));
     }
     return "";
@@ -154,21 +154,21 @@ class Dumper {
       case ExprKind::kParen:
         return expr(e.a);
       case ExprKind::kTuple:
-        return fmt::format("(tuple{})", exprs(tree_.elements(e)));
+        return fmt::format("(tuple{})", exprs(tree_.elements_of(e)));
       case ExprKind::kComprehension:
         return fmt::format("(for {} {} {})", text(e.c), expr(e.a), expr(e.b));
       case ExprKind::kUnary:
-        return fmt::format("({} {})", spelling(e.op), expr(e.a));
+        return fmt::format("({} {})", spelling_of(e.op), expr(e.a));
       case ExprKind::kBinary:
-        return fmt::format("({} {} {})", spelling(e.op), expr(e.a), expr(e.b));
+        return fmt::format("({} {} {})", spelling_of(e.op), expr(e.a), expr(e.b));
       case ExprKind::kConditional:
         return fmt::format("(? {} {} {})", expr(e.a), expr(e.b), expr(e.c));
       case ExprKind::kCall:
-        return fmt::format("(call {}{})", expr(e.c), exprs(tree_.elements(e)));
+        return fmt::format("(call {}{})", expr(e.c), exprs(tree_.elements_of(e)));
       case ExprKind::kOption:
         return fmt::format("(option {} {})", text(e.c), expr(e.a));
       case ExprKind::kIndex:
-        return fmt::format("(index {}{})", expr(e.c), exprs(tree_.elements(e)));
+        return fmt::format("(index {}{})", expr(e.c), exprs(tree_.elements_of(e)));
       case ExprKind::kSlice:
         return fmt::format("(slice {} {} {})", expr(e.c), expr(e.a), expr(e.b));
       case ExprKind::kMember:
@@ -186,6 +186,6 @@ class Dumper {
 
 }  // namespace
 
-std::string dump(const Tree& tree) { return Dumper(tree).program(); }
+std::string dump_tree(const Tree& tree) { return Dumper(tree).program(); }
 
 }  // namespace groma::syntax

@@ -8,7 +8,7 @@ namespace groma {
 std::optional<std::string> format(const Source& source, Diagnostics& diags) {
   const syntax::Tree tree = syntax::parse(source, diags, /*keep_comments=*/true);
   if (diags.has_errors()) return std::nullopt;
-  return syntax::print(tree);
+  return syntax::print_tree(tree);
 }
 
 }  // namespace groma

@@ -88,7 +88,7 @@ GrammarItem word(TokenKind kind, std::string_view after = "") {
   return text(words(kind)[0] + std::string(after));
 }
 GrammarItem word(StatementKind kind, std::string_view after = " ") {
-  return text(std::string(spelling(kind)) + std::string(after));
+  return text(std::string(spelling_of(kind)) + std::string(after));
 }
 // Returns a reserved word between two spaces.
 GrammarItem spaced(TokenKind kind) { return text(" " + words(kind)[0] + " "); }
@@ -110,7 +110,7 @@ std::optional<GrammarItem> names_of(const std::vector<std::string>& names) {
   if (names.empty()) return rule("path-name");
   std::vector<std::string> written;
   for (const std::string& name : names) {
-    if (auto text = written_name(name)) written.push_back(*std::move(text));
+    if (auto text = spell_name(name)) written.push_back(*std::move(text));
   }
   return written.empty() ? std::nullopt : std::optional(texts(written));
 }
@@ -156,7 +156,7 @@ std::string next_chars(std::string_view prefix) {
 // * A name that has left the tree continues with any characters.
 // * A name that is still in the tree may end here, unless `prefix` is itself a reserved word.
 GrammarItem after(const std::string& prefix) {
-  const bool reserved = find_reserved(prefix) != nullptr;
+  const bool reserved = find_reserved_word(prefix) != nullptr;
   const std::string next = next_chars(prefix);
   if (next.empty()) return some(rule("word-char"));
   std::vector<GrammarItem> ways;
@@ -261,7 +261,7 @@ void add_functions(std::vector<Production>& table) {
                        text(") {"), rule("line-end"), rule("body"), text("}"), rule("line-end")),
                    false, "Functions"});
   std::vector<std::string> types = words(TokenKind::kTypeWord);
-  types.emplace_back(spelling(ParamType::kTask));
+  types.emplace_back(spelling_of(ParamType::kTask));
   table.push_back(
       {"parameter", seq(optional(seq(texts(types), text(" "))), rule("free-name")), false, ""});
   table.push_back({"body",
@@ -271,7 +271,7 @@ void add_functions(std::vector<Production>& table) {
   const GrammarItem action = seq(one_of(rule("assign"), rule("print")), rule("end"));
   table.push_back(
       {"step", seq(text("  "), one_of(action, seq(rule("comment"), text("\n")))), false, ""});
-  const std::string indented = "  " + std::string(spelling(StatementKind::kReturn)) + " ";
+  const std::string indented = "  " + std::string(spelling_of(StatementKind::kReturn)) + " ";
   table.push_back({"return", seq(text(indented), expr, rule("end")), false, ""});
 }
 
@@ -306,14 +306,14 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   places.emplace_back("*");
   add("layout-place", texts(places));
   std::vector<std::string> constraints = words(TokenKind::kConstraintWord);
-  std::erase(constraints, spelling(ConstraintWord::kAlign));
+  std::erase(constraints, spelling_of(ConstraintWord::kAlign));
   std::vector<std::string> comparisons;
   for (TokenKind sign : {TokenKind::kEqual, TokenKind::kNotEqual, TokenKind::kLess,
                          TokenKind::kLessEqual, TokenKind::kGreater, TokenKind::kGreaterEqual}) {
-    comparisons.emplace_back(spelling(sign));
+    comparisons.emplace_back(spelling_of(sign));
   }
   const GrammarItem align =
-      seq(text(spelling(ConstraintWord::kAlign)), texts(comparisons), rule("alignment"));
+      seq(text(spelling_of(ConstraintWord::kAlign)), texts(comparisons), rule("alignment"));
   add("constraint", one_of(texts(constraints), align));
   std::vector<std::string> powers;
   for (int shift = 0; shift <= 21; ++shift) powers.push_back(std::to_string(1 << shift));
@@ -331,7 +331,7 @@ void add_binary(std::vector<Production>& table) {
     std::vector<std::string> signs;
     for (Operator op = Operator::kOr; op < Operator::kNegate;
          op = static_cast<Operator>(static_cast<int>(op) + 1)) {
-      if (precedence(op) == level) signs.push_back(" " + std::string(spelling(op)) + " ");
+      if (precedence_of(op) == level) signs.push_back(" " + std::string(spelling_of(op)) + " ");
     }
     const GrammarItem operand = rule(kLevels[level]);
     table.push_back({std::string(kLevels[level - 1]),
@@ -392,7 +392,7 @@ void add_expressions(std::vector<Production>& table) {
                    false, "Expressions"});
   add_binary(table);
   const GrammarItem signs =
-      one_of(text(spelling(Operator::kNegate)), text(spelling(Operator::kNot)));
+      one_of(text(spelling_of(Operator::kNegate)), text(spelling_of(Operator::kNot)));
   table.push_back({"prefix", one_of(seq(signs, rule("prefix")), rule("postfix")), false, ""});
   table.push_back(
       {"postfix", seq(rule("primary"), many(one_of(rule("member"), rule("index")))), false, ""});
@@ -488,7 +488,7 @@ void prune(std::vector<Production>& table) {
 }  // namespace
 
 // Returns the table with the start of the grammar as its first production.
-std::vector<Production> productions(const GrammarNames& names) {
+std::vector<Production> grammar_productions(const GrammarNames& names) {
   std::vector<Production> table;
   add_program(table);
   add_decisions(table);

@@ -31,7 +31,7 @@ class Writer {
 
   // Returns the whole grammar with its headings as comments.
   std::string grammar(const GrammarNames& names) {
-    const std::vector<Production> table = syntax::productions(names);
+    const std::vector<Production> table = syntax::grammar_productions(names);
     for (const Production& production : table) {
       if (production.token) tokens_.insert(production.name);
     }

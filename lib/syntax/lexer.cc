@@ -54,20 +54,20 @@ Range range_of(std::size_t begin, std::size_t end) {
 }  // namespace
 
 // Skips a byte order mark, so that files saved by editors on Windows are read.
-Lexer::Lexer(const Source& source, Diagnostics& diags, std::vector<Comment>* comments)
+Lexer::Lexer(const Source& source, Diagnostics& diags, std::vector<SourceComment>* comments)
     : text_(source.text()), diags_(diags), comments_(comments) {
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
 }
 
 // Makes a token from `begin` to at_ and notes whether it is the first of its line.
-Token Lexer::token(TokenKind kind, std::size_t begin, std::uint8_t value) {
+Token Lexer::make_token(TokenKind kind, std::size_t begin, std::uint8_t value) {
   const Token token{kind, value, line_start_, range_of(begin, at_)};
   line_start_ = false;
   return token;
 }
 
 // Returns the next token, or kEnd. Comments, white space and foreign text are skipped on the way.
-Token Lexer::next() {
+Token Lexer::next_token() {
   while (at_ < text_.size()) {
     const std::size_t begin = at_;
     const char c = text_[begin];
@@ -79,30 +79,30 @@ Token Lexer::next() {
         ++at_;
         continue;
       case kLetter:
-        return word(begin);
+        return read_word(begin);
       case kDigit:
-        return number(begin);
+        return read_number(begin);
       case kOther:
         break;
     }
     if (c == '#' || text_.substr(begin, 2) == "//") {
       skip_comment(begin);
     } else if (c == '"') {
-      return string(begin);
+      return read_string(begin);
     } else {
-      const Token found = sign(begin);
+      const Token found = read_sign(begin);
       if (found.kind != TokenKind::kEnd) return found;
       if (c == '/' || text_.substr(begin, 3) == "```") {
-        skip_foreign(begin);
+        skip_foreign_text(begin);
         continue;
       }
-      report_unexpected(begin, false);
-      return token(TokenKind::kError, begin);
+      report_unexpected_character(begin, false);
+      return make_token(TokenKind::kError, begin);
     }
   }
   // The end of the text counts as a line's end, so a statement may end there without `;`.
   line_start_ = true;
-  return token(TokenKind::kEnd, text_.size());
+  return make_token(TokenKind::kEnd, text_.size());
 }
 
 // Skips a comment to the end of its line and keeps it, without trailing white space, if the caller
@@ -110,7 +110,7 @@ Token Lexer::next() {
 void Lexer::skip_comment(std::size_t begin) {
   const std::size_t line_end = text_.find('\n', begin);
   at_ = line_end == std::string_view::npos ? text_.size() : line_end;
-  report_hidden(begin, at_);
+  report_hidden_characters(begin, at_);
   if (comments_ == nullptr) return;
   std::size_t end = at_;
   while (end > begin && class_of(text_[end - 1]) == kSpace) --end;
@@ -119,7 +119,7 @@ void Lexer::skip_comment(std::size_t begin) {
 
 // Reports and skips text of other notations: a C comment `/* */`, or a Markdown fence and the rest
 // of its line. A C comment that is never closed is skipped up to the end of its line.
-void Lexer::skip_foreign(std::size_t begin) {
+void Lexer::skip_foreign_text(std::size_t begin) {
   const bool comment = text_[begin] == '/';
   at_ = comment ? text_.find("*/", begin + 2) : std::string_view::npos;
   if (at_ != std::string_view::npos) {
@@ -139,15 +139,15 @@ void Lexer::skip_foreign(std::size_t begin) {
 }
 
 // Reads a name or a reserved word.
-Token Lexer::word(std::size_t begin) {
+Token Lexer::read_word(std::size_t begin) {
   while (at_ < text_.size() && in_word(text_[at_])) ++at_;
-  const ReservedWord* reserved = find_reserved(text_.substr(begin, at_ - begin));
-  if (reserved == nullptr) return token(TokenKind::kName, begin);
-  return token(reserved->kind, begin, reserved->value);
+  const ReservedWord* reserved = find_reserved_word(text_.substr(begin, at_ - begin));
+  if (reserved == nullptr) return make_token(TokenKind::kName, begin);
+  return make_token(reserved->kind, begin, reserved->value);
 }
 
 // Reads an integer. A fraction such as `1.5`, or digits with letters such as `3x`, is one mistake.
-Token Lexer::number(std::size_t begin) {
+Token Lexer::read_number(std::size_t begin) {
   while (at_ < text_.size() && class_of(text_[at_]) == kDigit) ++at_;
   const bool fraction =
       at_ + 1 < text_.size() && text_[at_] == '.' && class_of(text_[at_ + 1]) == kDigit;
@@ -159,7 +159,7 @@ Token Lexer::number(std::size_t begin) {
     diags_.report(DiagId::kNotAnInteger, range_of(begin, at_), shown)
         .help("integers are decimal digits and nothing else; a name begins with a letter or `_`");
   }
-  return token(broken ? TokenKind::kError : TokenKind::kInt, begin);
+  return make_token(broken ? TokenKind::kError : TokenKind::kInt, begin);
 }
 
 // Returns true if `print (` stands before `begin`, so that the string there is a text to print.
@@ -177,7 +177,7 @@ bool Lexer::is_print_text(std::size_t begin) const {
 
 // Reads a string up to its closing quote. The escapes `\"` and `\\` are recognised. A string must
 // end on its line; hidden characters in it are errors.
-Token Lexer::string(std::size_t begin) {
+Token Lexer::read_string(std::size_t begin) {
   ++at_;
   while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
     const bool escape = text_[at_] == '\\' && at_ + 1 < text_.size() &&
@@ -188,7 +188,7 @@ Token Lexer::string(std::size_t begin) {
   const bool open = end == text_.size() || text_[end] == '\n';
   // The original language has no escapes, so a text to print may end in a backslash.
   if (open && is_print_text(begin)) end = std::min(text_.find_first_of("\"\n", begin + 1), end);
-  const bool hides = report_hidden(begin, end);
+  const bool hides = report_hidden_characters(begin, end);
   at_ = end;
   const bool closed = end < text_.size() && text_[end] == '"';
   if (closed) {
@@ -199,24 +199,24 @@ Token Lexer::string(std::size_t begin) {
     diags_.report(DiagId::kUnterminatedString, range_of(begin, at_))
         .help("close it with `\"` before the end of the line");
   }
-  return token(closed && !hides ? TokenKind::kString : TokenKind::kError, begin);
+  return make_token(closed && !hides ? TokenKind::kString : TokenKind::kError, begin);
 }
 
 // Reads an operator or a bracket. Returns a token of kind kEnd, without moving at_, if there is
 // none.
-Token Lexer::sign(std::size_t begin) {
+Token Lexer::read_sign(std::size_t begin) {
   const char c = text_[begin];
   const char after = begin + 1 < text_.size() ? text_[begin + 1] : '\0';
   const auto one = [&](TokenKind kind) {
     at_ = begin + 1;
-    return token(kind, begin);
+    return make_token(kind, begin);
   };
   // Makes the sign of two characters if `second` follows, otherwise the sign `without`, unless that
   // is kEnd.
   const auto two = [&](char second, TokenKind with, TokenKind without) {
     if (after != second) return without == TokenKind::kEnd ? Token{} : one(without);
     at_ = begin + 2;
-    return token(with, begin);
+    return make_token(with, begin);
   };
   switch (c) {
     case '+':
@@ -271,7 +271,7 @@ Token Lexer::sign(std::size_t begin) {
 // Reports the character at `begin`, which no token begins with, and skips it. Repetitions that
 // follow at once are part of the same mistake. `in_text`: the character stands in a comment or a
 // string.
-void Lexer::report_unexpected(std::size_t begin, bool in_text) {
+void Lexer::report_unexpected_character(std::size_t begin, bool in_text) {
   const std::size_t length = utf8_length(text_.substr(begin));
   if (length == 0) {
     at_ = begin + 1;
@@ -294,7 +294,7 @@ void Lexer::report_unexpected(std::size_t begin, bool in_text) {
         .fix({"remove it", {{range_of(begin, at_), ""}}, in_text});
     return;
   }
-  skip_what_belongs(character);
+  skip_rest_of_mistake(character);
   std::string shown = fmt::format("`{}`", character);
   if (length > 1) shown += fmt::format(" (U+{:04X})", static_cast<unsigned>(code));
   Diagnostic& diagnostic =
@@ -310,11 +310,11 @@ void Lexer::report_unexpected(std::size_t begin, bool in_text) {
 
 // Reports hidden characters and invalid UTF-8 between `begin` and `end`, in a comment or a string.
 // Returns true if there are any. All other characters are allowed there.
-bool Lexer::report_hidden(std::size_t begin, std::size_t end) {
+bool Lexer::report_hidden_characters(std::size_t begin, std::size_t end) {
   const std::string_view text = text_.substr(0, end);
   const std::size_t first = find_hidden(text, begin);
   for (std::size_t at = first; at < end && !diags_.full(); at = find_hidden(text, at_)) {
-    report_unexpected(at, true);
+    report_unexpected_character(at, true);
   }
   at_ = end;
   return first < end;
@@ -322,7 +322,7 @@ bool Lexer::report_hidden(std::size_t begin, std::size_t end) {
 
 // Skips text that belongs to the same mistake: a text in foreign quotes up to the closing quote on
 // the same line (at most 200 bytes), or the rest of a word with letters beyond ASCII.
-void Lexer::skip_what_belongs(std::string_view character) {
+void Lexer::skip_rest_of_mistake(std::string_view character) {
   constexpr std::size_t kLongest = 200;
   const bool curly = character == "\xE2\x80\x9C";
   if (curly || character == "'" || character == "`") {
@@ -339,7 +339,7 @@ void Lexer::skip_what_belongs(std::string_view character) {
 }
 
 // Removes the quotes and replaces `\"` and `\\`; every other character is kept.
-std::string string_value(std::string_view quoted_text) {
+std::string unescape_string(std::string_view quoted_text) {
   std::string value;
   if (!quoted_text.empty()) quoted_text.remove_prefix(1);
   for (std::size_t i = 0; i < quoted_text.size() && quoted_text[i] != '"'; ++i) {
@@ -351,9 +351,9 @@ std::string string_value(std::string_view quoted_text) {
   return value;
 }
 
-// Returns the value as a string of a program, with quotes and escapes. string_value() does the
-// reverse.
-std::string quoted(std::string_view value) {
+// Returns the value as a string of a program, with quotes and escapes. unescape_string()
+// does the reverse.
+std::string quote_string(std::string_view value) {
   std::string text = "\"";
   for (char c : value) {
     if (c == '"' || c == '\\') text += '\\';
@@ -374,7 +374,7 @@ bool is_shown(std::string_view name) {
 
 // Returns a name plain if it is an ordinary word, otherwise in quotes. Returns nothing for the
 // empty name, `*`, and names that a string cannot contain.
-std::optional<std::string> written_name(std::string_view name) {
+std::optional<std::string> spell_name(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
@@ -382,8 +382,8 @@ std::optional<std::string> written_name(std::string_view name) {
   const auto plain = [&](char c) { return letter(c) || digit(c); };
   if (name.empty() || name == "*" || !is_shown(name)) return std::nullopt;
   const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
-  if (word && find_reserved(name) == nullptr) return std::string(name);
-  return quoted(name);
+  if (word && find_reserved_word(name) == nullptr) return std::string(name);
+  return quote_string(name);
 }
 
 }  // namespace groma::syntax

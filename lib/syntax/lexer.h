@@ -14,7 +14,7 @@
 namespace groma::syntax {
 
 // A comment in the source.
-struct Comment {
+struct SourceComment {
   // The range begins at `#` or `//` and ends before the line end.
   Range range;
   // True if only white space precedes the comment on its line.
@@ -25,23 +25,23 @@ class Lexer {
  public:
   // `comments` (may be null) receives every comment in order. All arguments are used until the last
   // call of next().
-  Lexer(const Source& source, Diagnostics& diags, std::vector<Comment>* comments);
+  Lexer(const Source& source, Diagnostics& diags, std::vector<SourceComment>* comments);
 
   // Returns the next token. At the end it returns kEnd, again and again.
-  Token next();
+  Token next_token();
 
  private:
   void skip_comment(std::size_t begin);
-  void skip_foreign(std::size_t begin);
-  Token word(std::size_t begin);
-  Token number(std::size_t begin);
+  void skip_foreign_text(std::size_t begin);
+  Token read_word(std::size_t begin);
+  Token read_number(std::size_t begin);
   bool is_print_text(std::size_t begin) const;
-  Token string(std::size_t begin);
-  Token sign(std::size_t begin);
-  void report_unexpected(std::size_t begin, bool in_text);
-  bool report_hidden(std::size_t begin, std::size_t end);
-  void skip_what_belongs(std::string_view character);
-  Token token(TokenKind kind, std::size_t begin, std::uint8_t value = 0);
+  Token read_string(std::size_t begin);
+  Token read_sign(std::size_t begin);
+  void report_unexpected_character(std::size_t begin, bool in_text);
+  bool report_hidden_characters(std::size_t begin, std::size_t end);
+  void skip_rest_of_mistake(std::string_view character);
+  Token make_token(TokenKind kind, std::size_t begin, std::uint8_t value = 0);
 
   std::string_view text_;
   std::size_t at_ = 0;
@@ -50,18 +50,18 @@ class Lexer {
   // True if a Markdown code fence was reported before.
   bool fence_seen_ = false;
   Diagnostics& diags_;
-  std::vector<Comment>* comments_;
+  std::vector<SourceComment>* comments_;
 };
 
 // Returns the value of a string token (with its quotes): `\"` and `\\` are replaced, and all else
 // stays.
-std::string string_value(std::string_view quoted);
-// Returns the value as a string of a program, with quotes and escapes. string_value() does the
-// reverse.
-std::string quoted(std::string_view value);
+std::string unescape_string(std::string_view quoted);
+// Returns the value as a string of a program, with quotes and escapes. unescape_string()
+// does the reverse.
+std::string quote_string(std::string_view value);
 
 // Returns the name of a task or region as a statement writes it. Returns nullopt if no string can
 // hold the name.
-std::optional<std::string> written_name(std::string_view name);
+std::optional<std::string> spell_name(std::string_view name);
 
 }  // namespace groma::syntax

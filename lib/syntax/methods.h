@@ -29,7 +29,7 @@ enum class Method : std::uint8_t {
 };
 
 // The type of a receiver, an argument or a result.
-enum class Operand : std::uint8_t {
+enum class OperandType : std::uint8_t {
   kNone,
   kMachine,
   kProcessor,
@@ -47,7 +47,7 @@ enum class Operand : std::uint8_t {
 // A parameter of a method.
 struct MethodParameter {
   std::string_view name = {};
-  Operand type = Operand::kNone;
+  OperandType type = OperandType::kNone;
 };
 
 inline constexpr std::size_t kMaxMethodParameters = 3;
@@ -56,9 +56,9 @@ inline constexpr std::size_t kMaxMethodParameters = 3;
 struct MethodInfo {
   Method method;
   std::string_view name;
-  Operand receiver;
+  OperandType receiver;
   std::array<MethodParameter, kMaxMethodParameters> parameters;
-  Operand result;
+  OperandType result;
   // The name of an optional argument, a tuple of integers, that is given as NAME=...; empty: none.
   std::string_view option;
   // For an operation on a machine: what replaces the extent n of dimension `d`, or the extents of
@@ -72,7 +72,7 @@ struct MethodInfo {
   // Returns the number of parameters, which come first in the array.
   constexpr std::size_t parameter_count() const {
     std::size_t count = 0;
-    while (count < parameters.size() && parameters[count].type != Operand::kNone) ++count;
+    while (count < parameters.size() && parameters[count].type != OperandType::kNone) ++count;
     return count;
   }
 };
@@ -81,120 +81,122 @@ struct MethodInfo {
 inline constexpr std::array kMethods = {
     MethodInfo{Method::kSplit,
                "split",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}, {"f", Operand::kInteger}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension}, {"f", OperandType::kInteger}}},
+               OperandType::kMachine,
                "",
                "f, n/f",
                "dimension d becomes two; f must divide its extent n, and the first runs fastest",
                true},
     MethodInfo{Method::kMerge,
                "merge",
-               Operand::kMachine,
-               {{{"a", Operand::kDimension}, {"b", Operand::kDimension}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"a", OperandType::kDimension}, {"b", OperandType::kDimension}}},
+               OperandType::kMachine,
                "",
                "their product",
                "dimensions a and b become one, at a (at a - 1 if a > b); b runs fastest",
                true},
     MethodInfo{Method::kSwap,
                "swap",
-               Operand::kMachine,
-               {{{"a", Operand::kDimension}, {"b", Operand::kDimension}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"a", OperandType::kDimension}, {"b", OperandType::kDimension}}},
+               OperandType::kMachine,
                "",
                "",
                "dimensions a and b change places",
                true},
     MethodInfo{Method::kReverse,
                "reverse",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension}}},
+               OperandType::kMachine,
                "",
                "",
                "dimension d counts from its other end",
                true},
     MethodInfo{Method::kRotate,
                "rotate",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}, {"k", Operand::kInteger}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension}, {"k", OperandType::kInteger}}},
+               OperandType::kMachine,
                "",
                "",
                "dimension d counts from k on and around: index i is what (i + k) mod n was",
                true},
     MethodInfo{Method::kSlice,
                "slice",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}, {"lo", Operand::kInteger}, {"hi", Operand::kInteger}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension},
+                 {"lo", OperandType::kInteger},
+                 {"hi", OperandType::kInteger}}},
+               OperandType::kMachine,
                "",
                "hi - lo + 1",
                "of dimension d only lo to hi stay, both included; 0 <= lo <= hi < n",
                true},
     MethodInfo{Method::kBalanceSplit,
                "balance_split",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}, {"k", Operand::kInteger}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension}, {"k", OperandType::kInteger}}},
+               OperandType::kMachine,
                "",
                "k extents, falling",
                "dimension d becomes k dimensions, as equal as the prime factors of n, dealt from "
                "the smallest, make them"},
     MethodInfo{Method::kGreedySplit,
                "greedy_split",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}, {"t", Operand::kIntegers}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension}, {"t", OperandType::kIntegers}}},
+               OperandType::kMachine,
                "",
                "as many as t has",
                "the prime factors of n, the largest first, each go to the largest extent of t that "
                "is left"},
     MethodInfo{Method::kAutoSplit,
                "auto_split",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}, {"t", Operand::kIntegers}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension}, {"t", OperandType::kIntegers}}},
+               OperandType::kMachine,
                "",
                "as many as t has",
                "of all ways o0, o1, ... to factorise n the one with the least sum of o_i / t_i, as "
                "the original computes it"},
     MethodInfo{Method::kDecompose,
                "decompose",
-               Operand::kMachine,
-               {{{"d", Operand::kDimension}, {"t", Operand::kIntegers}}},
-               Operand::kMachine,
+               OperandType::kMachine,
+               {{{"d", OperandType::kDimension}, {"t", OperandType::kIntegers}}},
+               OperandType::kMachine,
                "halo",
                "as many as t has",
                "dimension d becomes the grid for a launch of extents t that exchanges least",
                true},
     MethodInfo{Method::kHas,
                "has",
-               Operand::kProcessor,
-               {{{"memory", Operand::kMemory}}},
-               Operand::kTruth,
+               OperandType::kProcessor,
+               {{{"memory", OperandType::kMemory}}},
+               OperandType::kTruth,
                "",
                "",
                "whether the processor can address such a memory"},
     MethodInfo{Method::kProcessor,
                "processor",
-               Operand::kTask,
-               {{{"m", Operand::kMachine}}},
-               Operand::kIntegers,
+               OperandType::kTask,
+               {{{"m", OperandType::kMachine}}},
+               OperandType::kIntegers,
                "",
                "",
                "the task's processor as an index of the machine m"},
 };
 
 // Returns true if the row of each method is at the index of its enumerator.
-constexpr bool in_order() {
+constexpr bool methods_are_in_order() {
   for (std::size_t i = 0; i < kMethods.size(); ++i) {
     if (static_cast<std::size_t>(kMethods[i].method) != i) return false;
   }
   return true;
 }
-static_assert(in_order(), "the table has the order of the enumerators");
+static_assert(methods_are_in_order(), "the table has the order of the enumerators");
 
 // Returns the row of the method.
 constexpr const MethodInfo& info_of(Method method) {

@@ -36,13 +36,13 @@ Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
   tree_.words.reserve(bytes / 40);
   tree_.statements.reserve(bytes / 32);
   tree_.table.reserve(bytes / 32);
-  token_ = lexer_.next();
-  next_ = lexer_.next();
+  token_ = lexer_.next_token();
+  next_ = lexer_.next_token();
 }
 
 // Reads all statements. A `}` that closes nothing is a mistake unless its opening brace was part of
 // a mistake that was reported before. A text without statements gives a note.
-Tree Parser::run() {
+Tree Parser::parse_program() {
   while (token_.kind != TokenKind::kEnd) {
     if (token_.kind == TokenKind::kRightBrace) {
       if (expected_braces_ > 0) {
@@ -52,10 +52,10 @@ Tree Parser::run() {
       }
       panic_ = false;
       recovered_ = true;
-      advance();
+      advance_token();
       continue;
     }
-    statement(tree_.statements, false);
+    parse_statement(tree_.statements, false);
   }
   if (tree_.statements.empty() && !diags_.has_errors()) {
     diags_.report(DiagId::kEmptyProgram, std::nullopt)
@@ -66,7 +66,7 @@ Tree Parser::run() {
 
 // Moves on by one token. Once a limit has been passed or enough mistakes have been reported, every
 // further token is the end.
-void Parser::advance() {
+void Parser::advance_token() {
   last_end_ = token_.range.end;
   last_kind_ = token_.kind;
   if (diags_.full() || stopped_) {
@@ -74,33 +74,33 @@ void Parser::advance() {
     return;
   }
   token_ = next_;
-  next_ = lexer_.next();
+  next_ = lexer_.next_token();
 }
 
 // Returns true at the statement word of this kind.
-bool Parser::at_word(StatementKind kind) const {
-  return at(TokenKind::kStatementWord) && token_.value == static_cast<std::uint8_t>(kind);
+bool Parser::at_statement_word(StatementKind kind) const {
+  return at_token(TokenKind::kStatementWord) && token_.value == static_cast<std::uint8_t>(kind);
 }
 
 // Reads a token of the kind and returns true. Otherwise reads nothing.
-bool Parser::accept(TokenKind kind) {
-  if (!at(kind)) return false;
-  advance();
+bool Parser::accept_token(TokenKind kind) {
+  if (!at_token(kind)) return false;
+  advance_token();
   return true;
 }
 
 // Reads a token of the kind and returns true. Otherwise reports that the token is missing.
-bool Parser::expect(TokenKind kind) {
+bool Parser::expect_token(TokenKind kind) {
   if (panic_) return false;
-  if (accept(kind)) return true;
-  report_expected(fmt::format("`{}`", spelling(kind)));
+  if (accept_token(kind)) return true;
+  report_expected(fmt::format("`{}`", spelling_of(kind)));
   return false;
 }
 
 // Returns the token as a message shows it after "found". Long texts are named, not shown.
-std::string Parser::describe(const Token& token) const {
+std::string Parser::describe_token(const Token& token) const {
   if (token.kind == TokenKind::kEnd) return "the end of the file";
-  const std::string_view shown = text(token.range);
+  const std::string_view shown = source_text(token.range);
   if (shown.size() <= 40) return fmt::format("`{}`", shown);
   if (token.kind == TokenKind::kString) return "a string";
   return token.kind == TokenKind::kInt ? "an integer" : "a long name";
@@ -109,8 +109,8 @@ std::string Parser::describe(const Token& token) const {
 // Returns true if the token begins a statement wherever it stands in a line: a statement word, or a
 // name before `=`.
 bool Parser::begins_statement() const {
-  return at(TokenKind::kStatementWord) ||
-         (at(TokenKind::kName) && next_.kind == TokenKind::kAssign);
+  return at_token(TokenKind::kStatementWord) ||
+         (at_token(TokenKind::kName) && next_.kind == TokenKind::kAssign);
 }
 
 // Returns true if the token is probably a misspelt statement word, as in `task a GPU`. Only valid
@@ -118,25 +118,26 @@ bool Parser::begins_statement() const {
 bool Parser::looks_like_statement() const {
   const bool follows = next_.kind == TokenKind::kName || next_.kind == TokenKind::kStar ||
                        next_.kind == TokenKind::kProcWord || next_.kind == TokenKind::kString;
-  if (!at(TokenKind::kName) || !follows || next_.line_start) return false;
+  if (!at_token(TokenKind::kName) || !follows || next_.line_start) return false;
   return looks_like_word(TokenKind::kStatementWord);
 }
 
 // Returns true if the token is a name that is probably a misspelt word of this kind.
 bool Parser::looks_like_word(TokenKind kind) const {
-  return at(TokenKind::kName) && !near_names(text(token_.range), words_of(kind)).empty();
+  return at_token(TokenKind::kName) &&
+         !near_names(source_text(token_.range), words_of(kind)).empty();
 }
 
 // Returns true if a word stands in the first column of a line. The continuation of a statement is
 // usually indented, or follows a comma.
-bool Parser::unindented_word() const {
+bool Parser::at_unindented_word() const {
   const std::uint32_t begin = token_.range.begin;
   return token_.line_start && is_word(token_.kind) && last_kind_ != TokenKind::kComma &&
-         (begin == 0 || text({begin - 1, begin}) == "\n");
+         (begin == 0 || source_text({begin - 1, begin}) == "\n");
 }
 
 // Returns the distance of the token from the start of its line, in bytes.
-std::size_t Parser::indentation() const {
+std::size_t Parser::token_indentation() const {
   const std::string_view before = tree_.source.text().substr(0, token_.range.begin);
   const std::size_t newline = before.rfind('\n');
   return newline == std::string_view::npos ? before.size() : before.size() - newline - 1;
@@ -151,12 +152,13 @@ bool Parser::at_next_statement() const {
 // Reports that `what` was expected here. An error token was already reported by the lexer, so the
 // rest of its statement is skipped silently.
 void Parser::report_expected(std::string_view what) {
-  if (at(TokenKind::kError)) {
+  if (at_token(TokenKind::kError)) {
     panic_ = true;
     panic_brackets_ = brackets_;
   }
-  Diagnostic* diagnostic = report(DiagId::kExpectedToken, token_.range, what, describe(token_));
-  if (diagnostic != nullptr && at(TokenKind::kName) && text(token_.range) == "if") {
+  Diagnostic* diagnostic =
+      report(DiagId::kExpectedToken, token_.range, what, describe_token(token_));
+  if (diagnostic != nullptr && at_token(TokenKind::kName) && source_text(token_.range) == "if") {
     diagnostic->help("choose with `condition ? a : b`");
   }
 }
@@ -169,20 +171,20 @@ void Parser::report_too_large(std::size_t limit, std::string_view what) {
 
 // Suggests the candidates that are spelled like the text at `range`. If none is similar, a note
 // lists all.
-void Parser::suggest(Diagnostic& diagnostic, Range range,
-                     std::span<const std::string_view> candidates) {
-  if (groma::suggest(diagnostic, text(range), candidates, range)) return;
+void Parser::suggest_spellings(Diagnostic& diagnostic, Range range,
+                               std::span<const std::string_view> candidates) {
+  if (groma::suggest(diagnostic, source_text(range), candidates, range)) return;
   diagnostic.note(fmt::format("there are {}", join_names(candidates, "and")));
 }
 
 // Suggests the reserved words of this kind.
-void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
-  suggest(diagnostic, range, words_of(kind));
+void Parser::suggest_spellings(Diagnostic& diagnostic, Range range, TokenKind kind) {
+  suggest_spellings(diagnostic, range, words_of(kind));
 }
 
 // Returns true if the statement word cannot begin a statement because nothing suitable follows it,
 // as in `f(print)`.
-bool Parser::stands_alone() const {
+bool Parser::word_stands_alone() const {
   if (next_.line_start) return true;
   switch (next_.kind) {
     case TokenKind::kRightParen:
@@ -200,31 +202,32 @@ bool Parser::stands_alone() const {
 // Skips tokens up to a place where the next statement can begin: behind a `;`, at a line that
 // begins a statement, or at a statement word outside the brackets that were open at the mistake.
 // `in_body`: the mistake was in a function.
-void Parser::synchronize(bool in_body) {
+void Parser::skip_to_next_statement(bool in_body) {
   const bool inside = panic_brackets_ > 0;
   int open = panic_brackets_;
-  if (stopped_) advance();
-  while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
-    if (accept(TokenKind::kSemicolon)) return;
-    if (token_.line_start && (begins_statement() || reserved_target() || looks_like_statement()))
+  if (stopped_) advance_token();
+  while (!at_token(TokenKind::kEnd) && !at_token(TokenKind::kRightBrace)) {
+    if (accept_token(TokenKind::kSemicolon)) return;
+    if (token_.line_start && (begins_statement() || at_reserved_target() || looks_like_statement()))
       return;
-    if (!in_body && !inside && unindented_word()) return;
-    if (token_.line_start && !inside && lacks_assign()) return;
+    if (!in_body && !inside && at_unindented_word()) return;
+    if (token_.line_start && !inside && lacks_assign_sign()) return;
     // In the middle of a line, `Task` may be the type of a parameter.
-    if (at(TokenKind::kStatementWord) && !at_word(StatementKind::kTask) && open <= 0 &&
-        !stands_alone() && (in_body || !at_word(StatementKind::kReturn))) {
+    if (at_token(TokenKind::kStatementWord) && !at_statement_word(StatementKind::kTask) &&
+        open <= 0 && !word_stands_alone() &&
+        (in_body || !at_statement_word(StatementKind::kReturn))) {
       return;
     }
-    open += at(TokenKind::kLeftParen) || at(TokenKind::kLeftBracket);
-    open -= at(TokenKind::kRightParen) || at(TokenKind::kRightBracket);
-    advance();
+    open += at_token(TokenKind::kLeftParen) || at_token(TokenKind::kLeftBracket);
+    open -= at_token(TokenKind::kRightParen) || at_token(TokenKind::kRightBracket);
+    advance_token();
   }
 }
 
 // Ends a statement at `;`, before `}`, or at a line's end. After a mistake the rest of the
 // statement is skipped instead.
 void Parser::finish_statement(bool in_body) {
-  if (after_mistake_ && (at(TokenKind::kRightParen) || at(TokenKind::kRightBracket))) {
+  if (after_mistake_ && (at_token(TokenKind::kRightParen) || at_token(TokenKind::kRightBracket))) {
     // A wrong `;` split the statement, and the tokens that follow are its rest.
     panic_ = true;
   }
@@ -232,13 +235,13 @@ void Parser::finish_statement(bool in_body) {
   brackets_ = 0;
   if (panic_) {
     panic_ = false;
-    synchronize(in_body);
+    skip_to_next_statement(in_body);
     return;
   }
-  if (accept(TokenKind::kSemicolon)) return;
-  if (at(TokenKind::kRightBrace) || at(TokenKind::kEnd) || token_.line_start) return;
+  if (accept_token(TokenKind::kSemicolon)) return;
+  if (at_token(TokenKind::kRightBrace) || at_token(TokenKind::kEnd) || token_.line_start) return;
   if (begins_statement()) {
-    diags_.report(DiagId::kMissingSemicolon, token_.range, describe(token_))
+    diags_.report(DiagId::kMissingSemicolon, token_.range, describe_token(token_))
         .note("two statements on one line need a `;` between them")
         .fix({"insert `;`", {{{last_end_, last_end_}, ";"}}, true});
     return;
@@ -248,7 +251,7 @@ void Parser::finish_statement(bool in_body) {
 }
 
 Tree parse(const Source& source, Diagnostics& diags, bool keep_comments) {
-  return Parser(source, diags, keep_comments).run();
+  return Parser(source, diags, keep_comments).parse_program();
 }
 
 }  // namespace groma::syntax

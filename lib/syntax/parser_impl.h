@@ -33,25 +33,25 @@ std::optional<Operator> binary_operator(TokenKind kind);
 class Parser {
  public:
   Parser(const Source& source, Diagnostics& diags, bool keep_comments);
-  Tree run();
+  Tree parse_program();
 
  private:
   // ---- tokens
 
-  void advance();
-  bool at(TokenKind kind) const { return token_.kind == kind; }
-  bool at_word(StatementKind kind) const;
-  bool accept(TokenKind kind);
-  bool expect(TokenKind kind);
-  std::string_view text(Range range) const { return tree_.source.text(range); }
-  std::string describe(const Token& token) const;
+  void advance_token();
+  bool at_token(TokenKind kind) const { return token_.kind == kind; }
+  bool at_statement_word(StatementKind kind) const;
+  bool accept_token(TokenKind kind);
+  bool expect_token(TokenKind kind);
+  std::string_view source_text(Range range) const { return tree_.source.text(range); }
+  std::string describe_token(const Token& token) const;
   bool begins_statement() const;
   bool at_next_statement() const;
   bool looks_like_statement() const;
   bool looks_like_word(TokenKind kind) const;
-  bool unindented_word() const;
-  bool stands_alone() const;
-  std::size_t indentation() const;
+  bool at_unindented_word() const;
+  bool word_stands_alone() const;
+  std::size_t token_indentation() const;
 
   // ---- errors
 
@@ -65,72 +65,73 @@ class Parser {
   }
   void report_expected(std::string_view what);
   void report_too_large(std::size_t limit, std::string_view what);
-  void suggest(Diagnostic& diagnostic, Range range, std::span<const std::string_view> candidates);
-  void suggest(Diagnostic& diagnostic, Range range, TokenKind kind);
-  void synchronize(bool in_body);
+  void suggest_spellings(Diagnostic& diagnostic, Range range,
+                         std::span<const std::string_view> candidates);
+  void suggest_spellings(Diagnostic& diagnostic, Range range, TokenKind kind);
+  void skip_to_next_statement(bool in_body);
   void finish_statement(bool in_body);
 
   // ---- statements
 
-  void statement(std::vector<Statement>& into, bool in_body);
-  bool top_statement(Statement& made);
-  bool body_statement(Statement& made);
-  bool reserved_target() const;
-  bool unknown_statement(Statement& made, bool in_body);
+  void parse_statement(std::vector<Statement>& into, bool in_body);
+  bool parse_top_statement(Statement& made);
+  bool parse_body_statement(Statement& made);
+  bool at_reserved_target() const;
+  bool report_unknown_statement(Statement& made, bool in_body);
   bool looks_like_assignment() const;
-  bool lacks_assign() const;
+  bool lacks_assign_sign() const;
   bool looks_like_def() const;
-  bool def_without_keyword(Statement& made, bool in_body);
-  bool control_word() const;
-  void control(std::vector<Statement>& into, bool in_body);
-  void controlled(std::vector<Statement>& into, bool in_body, std::size_t column);
-  bool leaves_body() const;
-  bool task(Statement& made);
-  bool region(Statement& made);
-  bool layout(Statement& made);
-  bool instance_limit(Statement& made);
-  LimitScope limit_scope();
-  bool collect_memory(Statement& made);
-  bool task_map(Statement& made, bool index);
-  bool control_replicate(Statement& made);
-  bool task_steal(Statement& made);
-  bool assign(Statement& made);
-  bool print(Statement& made);
-  bool def(Statement& made);
-  bool nested_def(bool word);
+  bool parse_def_without_keyword(Statement& made, bool in_body);
+  bool at_control_word() const;
+  void parse_control_word(std::vector<Statement>& into, bool in_body);
+  void parse_controlled_statements(std::vector<Statement>& into, bool in_body, std::size_t column);
+  bool at_end_of_body() const;
+  bool parse_task(Statement& made);
+  bool parse_region(Statement& made);
+  bool parse_layout(Statement& made);
+  bool parse_instance_limit(Statement& made);
+  LimitScope parse_limit_scope();
+  bool parse_collect_memory(Statement& made);
+  bool parse_task_map(Statement& made, bool index);
+  bool parse_control_replicate(Statement& made);
+  bool parse_task_steal(Statement& made);
+  bool parse_assign(Statement& made);
+  bool parse_print(Statement& made);
+  bool parse_def(Statement& made);
+  bool report_nested_def(bool word);
   bool skip_to_body();
-  void body_without_brace(std::vector<Statement>& body);
-  void braced_body(std::vector<Statement>& body, const Token& opening);
-  void colon_body(std::vector<Statement>& body, const Token& opening, const Name& name);
+  void parse_body_without_brace(std::vector<Statement>& body);
+  void parse_braced_body(std::vector<Statement>& body, const Token& opening);
+  void parse_colon_body(std::vector<Statement>& body, const Token& opening, const NameUse& name);
 
   // ---- parts of statements
 
-  bool token_is_proc() const { return at(TokenKind::kProcWord); }
-  List names(std::string_view of_what, bool kind_follows = false);
-  Name path_name(std::string_view of_what);
-  NameId spaced_path(Range range);
-  Name bad_name(std::string_view of_what);
-  enum class Named : std::uint8_t { kFunction, kParameter, kVariable };
-  Name plain_name(Named what);
-  List which();
-  RegionRef region_ref();
-  Place place(bool memory_too);
-  KindWord kind_word(TokenKind kind, bool last);
-  List word_list(TokenKind kind);
-  List constraints();
-  void alignment(Constraint& constraint);
-  std::int64_t integer(std::string_view what);
-  std::int64_t integer_value(Range range);
-  List params();
+  bool at_processor_kind() const { return at_token(TokenKind::kProcWord); }
+  IndexRange parse_names(std::string_view of_what, bool kind_follows = false);
+  NameUse parse_path_name(std::string_view of_what);
+  NameId name_of_spaced_path(Range range);
+  NameUse parse_bad_name(std::string_view of_what);
+  enum class NamedThing : std::uint8_t { kFunction, kParameter, kVariable };
+  NameUse parse_plain_name(NamedThing what);
+  IndexRange parse_regions();
+  RegionRef parse_region_ref();
+  StatementPlace parse_place(bool memory_too);
+  KindWord parse_kind_word(TokenKind kind, bool last);
+  IndexRange parse_kind_words(TokenKind kind);
+  IndexRange parse_constraints();
+  void parse_alignment(LayoutConstraint& constraint);
+  std::int64_t parse_integer(std::string_view what);
+  std::int64_t integer_at(Range range);
+  IndexRange parse_params();
 
   // ---- expressions
 
-  ExprId add(Expr expr);
-  int height(ExprId id) const { return id == kNoExpr ? 0 : tree_.exprs[id].height; }
-  std::uint32_t begin_of(ExprId id) const { return tree_.exprs[id].range.begin; }
-  static std::uint16_t above(int height) { return static_cast<std::uint16_t>(height + 1); }
-  int height(List list) const;
-  List take_pending(std::size_t first);
+  ExprId add_expr(Expr expr);
+  int expr_height(ExprId id) const { return id == kNoExpr ? 0 : tree_.exprs[id].height; }
+  std::uint32_t begin_of_expr(ExprId id) const { return tree_.exprs[id].range.begin; }
+  static std::uint16_t height_above(int height) { return static_cast<std::uint16_t>(height + 1); }
+  int expr_height(IndexRange list) const;
+  IndexRange take_pending(std::size_t first);
   void close_bracket(TokenKind kind, std::uint32_t open);
   // One level of recursion. Reports an error beyond kMaxNesting levels.
   class NestingLevel {
@@ -149,29 +150,30 @@ class Parser {
    private:
     Parser& parser_;
   };
-  ExprId expression();
-  ExprId binary(int least);
-  std::optional<Operator> operator_here() const;
-  bool at_not() const;
-  ExprId not_word();
+  ExprId parse_expression();
+  ExprId parse_binary(int least);
+  std::optional<Operator> operator_at_token() const;
+  bool at_not_word() const;
+  ExprId parse_not_word();
   void report_operator_word(std::string_view sign);
-  ExprId unary();
-  ExprId postfix();
-  ExprId call(ExprId callee);
-  ExprId index_or_slice(ExprId base);
-  ExprId slice(ExprId base, ExprId from, std::uint32_t open);
-  ExprId member(ExprId base);
-  ExprId element(bool in_call);
-  ExprId star_element();
-  ExprId option();
-  List elements(TokenKind closing, std::uint32_t open, bool in_call);
-  List more_elements(std::size_t first, TokenKind closing, std::uint32_t open, bool in_call);
-  void check_star(ExprId id, TokenKind closing);
-  ExprId token_expr(ExprKind kind, std::uint32_t a = 0, std::uint32_t b = 0);
-  ExprId primary();
-  ExprId parenthesized();
-  ExprId tuple_or_call();
-  ExprId comprehension(const Token& word, ExprId item, std::uint32_t open);
+  ExprId parse_unary();
+  ExprId parse_postfix();
+  ExprId parse_call(ExprId callee);
+  ExprId parse_index_or_slice(ExprId base);
+  ExprId parse_slice(ExprId base, ExprId from, std::uint32_t open);
+  ExprId parse_member(ExprId base);
+  ExprId parse_element(bool in_call);
+  ExprId parse_star_element();
+  ExprId parse_option();
+  IndexRange parse_elements(TokenKind closing, std::uint32_t open, bool in_call);
+  IndexRange parse_more_elements(std::size_t first, TokenKind closing, std::uint32_t open,
+                                 bool in_call);
+  void report_misplaced_star(ExprId id, TokenKind closing);
+  ExprId parse_token_expr(ExprKind kind, std::uint32_t a = 0, std::uint32_t b = 0);
+  ExprId parse_primary();
+  ExprId parse_parenthesized();
+  ExprId parse_tuple_or_call();
+  ExprId parse_comprehension(const Token& word, ExprId item, std::uint32_t open);
   Diagnostics& diags_;
   Tree tree_;
   Lexer lexer_;

@@ -36,14 +36,14 @@ std::optional<AlignOp> align_operator(TokenKind kind) {
 // NAMES : '*' | name (',' name)*
 // `kind_follows`: the statement's next word is a processor kind. A kind directly before `,`, `;` or
 // the end is then more likely that word, so the name is missing.
-List Parser::names(std::string_view of_what, bool kind_follows) {
-  List list{static_cast<std::uint32_t>(tree_.names.size()), 0};
+IndexRange Parser::parse_names(std::string_view of_what, bool kind_follows) {
+  IndexRange list{static_cast<std::uint32_t>(tree_.names.size()), 0};
   if (panic_) return list;
-  if (at(TokenKind::kStar)) {
+  if (at_token(TokenKind::kStar)) {
     tree_.names.push_back({kStarName, token_.range});
-    advance();
+    advance_token();
     list.count = 1;
-    if (at(TokenKind::kComma)) report_expected("nothing after `*`, which means all");
+    if (at_token(TokenKind::kComma)) report_expected("nothing after `*`, which means all");
     return list;
   }
   const bool name_missing =
@@ -57,58 +57,60 @@ List Parser::names(std::string_view of_what, bool kind_follows) {
   do {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "names in a list");
     const bool ends = next_.kind == TokenKind::kSemicolon || next_.line_start;
-    if (list.count > 0 && at(TokenKind::kProcWord) && ends) {
+    if (list.count > 0 && at_token(TokenKind::kProcWord) && ends) {
       report_expected(fmt::format("the name of a {}", of_what));
     }
     if (panic_) break;
-    tree_.names.push_back(path_name(of_what));
+    tree_.names.push_back(parse_path_name(of_what));
     ++list.count;
-  } while (!panic_ && accept(TokenKind::kComma));
+  } while (!panic_ && accept_token(TokenKind::kComma));
   return list;
 }
 
 // name : WORD (('.' | '::') WORD)* | STRING
-Name Parser::path_name(std::string_view of_what) {
-  Name name;
+NameUse Parser::parse_path_name(std::string_view of_what) {
+  NameUse name;
   name.range = token_.range;
   if (at_next_statement()) {
     report_expected(fmt::format("the name of a {}", of_what));
     return name;
   }
-  if (at(TokenKind::kString)) {
-    name.id = tree_.table.own(string_value(text(token_.range)));
+  if (at_token(TokenKind::kString)) {
+    name.id = tree_.table.own(unescape_string(source_text(token_.range)));
     if (name.id == kStarName) report(DiagId::kKindAsName, token_.range, "*", of_what);
-    advance();
+    advance_token();
     return name;
   }
   const bool path = next_.kind == TokenKind::kDot || next_.kind == TokenKind::kColonColon;
-  if (!at(TokenKind::kName) && !(is_word(token_.kind) && path)) return bad_name(of_what);
-  advance();
+  if (!at_token(TokenKind::kName) && !(is_word(token_.kind) && path))
+    return parse_bad_name(of_what);
+  advance_token();
   // The text of a path without white space is the name itself. Any other path is joined into a new
   // text.
   bool contiguous = true;
-  while (at(TokenKind::kDot) || at(TokenKind::kColonColon)) {
+  while (at_token(TokenKind::kDot) || at_token(TokenKind::kColonColon)) {
     contiguous =
         contiguous && token_.range.begin == last_end_ && next_.range.begin == token_.range.end;
-    advance();
+    advance_token();
     if (!is_word(token_.kind)) {
       report_expected("a name");
       return name;
     }
-    advance();
+    advance_token();
   }
   name.range.end = last_end_;
-  name.id = contiguous ? tree_.table.intern(text(name.range)) : spaced_path(name.range);
+  name.id =
+      contiguous ? tree_.table.intern(source_text(name.range)) : name_of_spaced_path(name.range);
   return name;
 }
 
 // Returns the name of a path that has white space or comments inside: its text without them.
-NameId Parser::spaced_path(Range range) {
+NameId Parser::name_of_spaced_path(Range range) {
   std::string joined;
-  const Source piece("", std::string(text(range)));
+  const Source piece("", std::string(source_text(range)));
   Diagnostics silent(piece);
   Lexer pieces(piece, silent, nullptr);
-  for (Token t = pieces.next(); t.kind != TokenKind::kEnd; t = pieces.next()) {
+  for (Token t = pieces.next_token(); t.kind != TokenKind::kEnd; t = pieces.next_token()) {
     joined += piece.text(t.range);
   }
   return tree_.table.own(joined);
@@ -116,40 +118,40 @@ NameId Parser::spaced_path(Range range) {
 
 // Reports a reserved word in the place of a name, and reads it as if it were quoted. Any other
 // token is an ordinary mistake.
-Name Parser::bad_name(std::string_view of_what) {
-  Name name;
+NameUse Parser::parse_bad_name(std::string_view of_what) {
+  NameUse name;
   name.range = token_.range;
   if (!is_word(token_.kind)) {
     report_expected(fmt::format("the name of a {}", of_what));
     return name;
   }
   // Continue as if the word were quoted.
-  const std::string_view word = text(token_.range);
+  const std::string_view word = source_text(token_.range);
   if (!panic_) {
     diags_.report(DiagId::kKindAsName, token_.range, word, of_what)
         .help(fmt::format("quote it: `\"{}\"`", word))
-        .fix({"quote it", {{token_.range, quoted(word)}}, true});
+        .fix({"quote it", {{token_.range, quote_string(word)}}, true});
   }
   name.id = tree_.table.intern(word);
-  advance();
+  advance_token();
   return name;
 }
 
 // Reads the name of a variable, parameter or function. A reserved word is a mistake.
-Name Parser::plain_name(Named what) {
+NameUse Parser::parse_plain_name(NamedThing what) {
   // The words are in the order of Named.
   constexpr std::string_view kWords[] = {"function", "parameter", "variable"};
   const std::string_view of_what = kWords[static_cast<std::size_t>(what)];
-  Name name;
+  NameUse name;
   name.range = token_.range;
   if (panic_) return name;
-  if (at(TokenKind::kName) && !(at_next_statement() && what == Named::kFunction)) {
-    name.id = tree_.table.intern(text(token_.range));
-    advance();
-  } else if (is_word(token_.kind) && (!at_next_statement() || what == Named::kVariable)) {
-    report(DiagId::kReservedName, token_.range, text(token_.range), of_what)
+  if (at_token(TokenKind::kName) && !(at_next_statement() && what == NamedThing::kFunction)) {
+    name.id = tree_.table.intern(source_text(token_.range));
+    advance_token();
+  } else if (is_word(token_.kind) && (!at_next_statement() || what == NamedThing::kVariable)) {
+    report(DiagId::kReservedName, token_.range, source_text(token_.range), of_what)
         ->help("choose another name");
-    advance();
+    advance_token();
   } else {
     report_expected(fmt::format("the name of a {}", of_what));
   }
@@ -157,39 +159,40 @@ Name Parser::plain_name(Named what) {
 }
 
 // WHICH : '*' | (INT | name) (',' (INT | name))*
-List Parser::which() {
-  List list{static_cast<std::uint32_t>(tree_.which.size()), 0};
+IndexRange Parser::parse_regions() {
+  IndexRange list{static_cast<std::uint32_t>(tree_.which.size()), 0};
   if (panic_) return list;
-  if (at(TokenKind::kStar)) {
+  if (at_token(TokenKind::kStar)) {
     tree_.which.push_back({false, kStarName, token_.range});
-    advance();
+    advance_token();
     list.count = 1;
     return list;
   }
   do {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "regions in a list");
     if (panic_) break;
-    tree_.which.push_back(region_ref());
+    tree_.which.push_back(parse_region_ref());
     ++list.count;
-  } while (!panic_ && accept(TokenKind::kComma));
+  } while (!panic_ && accept_token(TokenKind::kComma));
   return list;
 }
 
 // Reads one region of WHICH: a requirement's position (at most kMaxPosition) or a region's name.
-RegionRef Parser::region_ref() {
-  if (!at(TokenKind::kInt)) {
+RegionRef Parser::parse_region_ref() {
+  if (!at_token(TokenKind::kInt)) {
     // A processor kind directly before a memory is the third word of the statement, so the region,
     // its second word, is missing.
-    const bool left_out = at(TokenKind::kProcWord) && next_.kind == TokenKind::kMemWord;
-    if (left_out || at_next_statement() || (!at(TokenKind::kString) && !is_word(token_.kind))) {
+    const bool left_out = at_token(TokenKind::kProcWord) && next_.kind == TokenKind::kMemWord;
+    if (left_out || at_next_statement() ||
+        (!at_token(TokenKind::kString) && !is_word(token_.kind))) {
       report_expected("a region's name or position, or `*`");
       return {};
     }
-    const Name name = path_name("region");
+    const NameUse name = parse_path_name("region");
     return {false, name.id, name.range};
   }
   const Range range = token_.range;
-  const std::int64_t position = integer("a position");
+  const std::int64_t position = parse_integer("a position");
   if (position > kMaxPosition) {
     report(DiagId::kPositionTooLarge, range, position, kMaxPosition);
   }
@@ -198,19 +201,19 @@ RegionRef Parser::region_ref() {
 
 // PLACE : '*' | PROC | MEM
 // A memory is allowed only if `memory_too`. VIRTUAL cannot have a layout.
-Place Parser::place(bool memory_too) {
-  Place place;
+StatementPlace Parser::parse_place(bool memory_too) {
+  StatementPlace place;
   place.word.range = token_.range;
-  if (panic_ || accept(TokenKind::kStar)) return place;
-  if (at(TokenKind::kMemWord) && !memory_too) {
+  if (panic_ || accept_token(TokenKind::kStar)) return place;
+  if (at_token(TokenKind::kMemWord) && !memory_too) {
     report_expected("a processor kind or `*` before the memories");
     return place;
   }
   const bool memory =
-      at(TokenKind::kMemWord) || (memory_too && looks_like_word(TokenKind::kMemWord) &&
-                                  !looks_like_word(TokenKind::kProcWord));
-  place.word = kind_word(memory ? TokenKind::kMemWord : TokenKind::kProcWord, false);
-  place.kind = memory ? Place::Kind::kMem : Place::Kind::kProc;
+      at_token(TokenKind::kMemWord) || (memory_too && looks_like_word(TokenKind::kMemWord) &&
+                                        !looks_like_word(TokenKind::kProcWord));
+  place.word = parse_kind_word(memory ? TokenKind::kMemWord : TokenKind::kProcWord, false);
+  place.kind = memory ? StatementPlace::Kind::kMem : StatementPlace::Kind::kProc;
   if (memory && static_cast<MemKind>(place.word.value) == MemKind::kVirtual) {
     report(DiagId::kVirtualLayout, place.word.range);
   }
@@ -222,20 +225,22 @@ Place Parser::place(bool memory_too) {
 //
 // * For the `last` kinds of a statement, a comma or the end of the statement must follow.
 // * For an earlier kind, something else must follow that is not a kind of the same sort.
-KindWord Parser::kind_word(TokenKind kind, bool last) {
+KindWord Parser::parse_kind_word(TokenKind kind, bool last) {
   KindWord word{token_.value, token_.range};
   if (panic_) return word;
   const bool processor = kind == TokenKind::kProcWord;
-  if (at(kind)) {
-    advance();
-  } else if (at(TokenKind::kName) && !at_next_statement()) {
+  if (at_token(kind)) {
+    advance_token();
+  } else if (at_token(TokenKind::kName) && !at_next_statement()) {
     word.value = 0;
-    suggest(diags_.report(processor ? DiagId::kUnknownProcessor : DiagId::kUnknownMemory,
-                          token_.range, text(token_.range)),
-            token_.range, kind);
-    advance();
-    const bool ends = at(TokenKind::kSemicolon) || token_.line_start || at(TokenKind::kRightBrace);
-    panic_ = last ? !ends && !at(TokenKind::kComma) : ends || at(kind) || at(TokenKind::kComma);
+    suggest_spellings(diags_.report(processor ? DiagId::kUnknownProcessor : DiagId::kUnknownMemory,
+                                    token_.range, source_text(token_.range)),
+                      token_.range, kind);
+    advance_token();
+    const bool ends =
+        at_token(TokenKind::kSemicolon) || token_.line_start || at_token(TokenKind::kRightBrace);
+    panic_ = last ? !ends && !at_token(TokenKind::kComma)
+                  : ends || at_token(kind) || at_token(TokenKind::kComma);
   } else {
     report_expected(processor ? "a processor kind" : "a memory kind");
   }
@@ -244,17 +249,17 @@ KindWord Parser::kind_word(TokenKind kind, bool last) {
 
 // kinds : PROC (',' PROC)* | MEM (',' MEM)*
 // Two kinds without a comma are reported with a fix, and reading continues.
-List Parser::word_list(TokenKind kind) {
-  List list{static_cast<std::uint32_t>(tree_.words.size()), 0};
+IndexRange Parser::parse_kind_words(TokenKind kind) {
+  IndexRange list{static_cast<std::uint32_t>(tree_.words.size()), 0};
   while (!panic_) {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "kinds in a list");
     if (panic_) break;
-    tree_.words.push_back(kind_word(kind, true));
+    tree_.words.push_back(parse_kind_word(kind, true));
     ++list.count;
-    if (at(kind) && !token_.line_start && !panic_) {
-      diags_.report(DiagId::kExpectedToken, token_.range, "`,`", describe(token_))
+    if (at_token(kind) && !token_.line_start && !panic_) {
+      diags_.report(DiagId::kExpectedToken, token_.range, "`,`", describe_token(token_))
           .fix({"insert `,`", {{{last_end_, last_end_}, ","}}, true});
-    } else if (!accept(TokenKind::kComma)) {
+    } else if (!accept_token(TokenKind::kComma)) {
       break;
     }
   }
@@ -263,27 +268,28 @@ List Parser::word_list(TokenKind kind) {
 
 // constraint : SOA | AOS | C_order | F_order | Compact | Exact | No_Align
 //            | Align ('==' | '!=' | '<' | '<=' | '>' | '>=') INT
-List Parser::constraints() {
-  List list{static_cast<std::uint32_t>(tree_.constraints.size()), 0};
+IndexRange Parser::parse_constraints() {
+  IndexRange list{static_cast<std::uint32_t>(tree_.constraints.size()), 0};
   while (!panic_) {
-    if (at(TokenKind::kName) && !token_.line_start) {
-      suggest(diags_.report(DiagId::kUnknownConstraint, token_.range, text(token_.range)),
-              token_.range, TokenKind::kConstraintWord);
-      advance();
+    if (at_token(TokenKind::kName) && !token_.line_start) {
+      suggest_spellings(
+          diags_.report(DiagId::kUnknownConstraint, token_.range, source_text(token_.range)),
+          token_.range, TokenKind::kConstraintWord);
+      advance_token();
       // The tokens that follow may belong to the unknown word, so the parser continues only at the
       // end of the statement, a name or a constraint.
-      const bool ends = token_.line_start || at(TokenKind::kSemicolon);
-      panic_ = !ends && !at(TokenKind::kName) && !at(TokenKind::kConstraintWord);
+      const bool ends = token_.line_start || at_token(TokenKind::kSemicolon);
+      panic_ = !ends && !at_token(TokenKind::kName) && !at_token(TokenKind::kConstraintWord);
       continue;
     }
-    if (!at(TokenKind::kConstraintWord)) break;
+    if (!at_token(TokenKind::kConstraintWord)) break;
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "constraints");
     if (panic_) break;
-    Constraint constraint;
+    LayoutConstraint constraint;
     constraint.word = static_cast<ConstraintWord>(token_.value);
     constraint.range = token_.range;
-    advance();
-    if (constraint.word == ConstraintWord::kAlign) alignment(constraint);
+    advance_token();
+    if (constraint.word == ConstraintWord::kAlign) parse_alignment(constraint);
     constraint.range.end = last_end_;
     tree_.constraints.push_back(constraint);
     ++list.count;
@@ -292,21 +298,22 @@ List Parser::constraints() {
 }
 
 // Reads the comparison and the number of bytes after `Align`. The number must be a power of two.
-void Parser::alignment(Constraint& constraint) {
+void Parser::parse_alignment(LayoutConstraint& constraint) {
   const auto op = align_operator(token_.kind);
   if (!op) {
-    const bool assigned = at(TokenKind::kAssign);
+    const bool assigned = at_token(TokenKind::kAssign);
     const Range sign = token_.range;
-    if (Diagnostic* diagnostic = report(DiagId::kExpectedToken, sign,
-                                        "`==`, `!=`, `<`, `<=`, `>` or `>=`", describe(token_))) {
+    if (Diagnostic* diagnostic =
+            report(DiagId::kExpectedToken, sign, "`==`, `!=`, `<`, `<=`, `>` or `>=`",
+                   describe_token(token_))) {
       if (assigned) diagnostic->fix({"write `==`", {{sign, "=="}}, true});
     }
     return;
   }
   constraint.op = *op;
-  advance();
+  advance_token();
   const Range number = token_.range;
-  constraint.bytes = integer("a number of bytes");
+  constraint.bytes = parse_integer("a number of bytes");
   const std::int64_t bytes = constraint.bytes;
   if (!panic_ && (bytes <= 0 || (bytes & (bytes - 1)) != 0)) {
     report(DiagId::kBadAlignment, number, bytes)->help("such as 16, 64 or 128");
@@ -314,20 +321,20 @@ void Parser::alignment(Constraint& constraint) {
 }
 
 // Reads an integer. Returns 0 after reporting that `what` is missing.
-std::int64_t Parser::integer(std::string_view what) {
+std::int64_t Parser::parse_integer(std::string_view what) {
   if (panic_) return 0;
-  if (!at(TokenKind::kInt)) {
+  if (!at_token(TokenKind::kInt)) {
     report_expected(what);
     return 0;
   }
-  const std::int64_t value = integer_value(token_.range);
-  advance();
+  const std::int64_t value = integer_at(token_.range);
+  advance_token();
   return value;
 }
 
 // Returns the value of an integer's digits. Returns 0 and reports a number that exceeds 64 bits.
-std::int64_t Parser::integer_value(Range range) {
-  const std::string_view digits = text(range);
+std::int64_t Parser::integer_at(Range range) {
+  const std::string_view digits = source_text(range);
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (status == std::errc()) return value;
@@ -341,34 +348,35 @@ std::int64_t Parser::integer_value(Range range) {
 
 // params : '(' [param (',' param)*] ')'
 // param : [TYPE] NAME
-List Parser::params() {
-  List list{static_cast<std::uint32_t>(tree_.params.size()), 0};
+IndexRange Parser::parse_params() {
+  IndexRange list{static_cast<std::uint32_t>(tree_.params.size()), 0};
   const std::uint32_t open = token_.range.begin;
-  if (!expect(TokenKind::kLeftParen)) return list;
+  if (!expect_token(TokenKind::kLeftParen)) return list;
   ++brackets_;
-  while (!panic_ && !at(TokenKind::kRightParen)) {
+  while (!panic_ && !at_token(TokenKind::kRightParen)) {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "parameters");
     if (panic_) break;
     Param param;
-    if (at(TokenKind::kTypeWord)) {
+    if (at_token(TokenKind::kTypeWord)) {
       param.type = static_cast<ParamType>(token_.value);
-      advance();
-    } else if (at_word(StatementKind::kTask)) {
+      advance_token();
+    } else if (at_statement_word(StatementKind::kTask)) {
       param.type = ParamType::kTask;
-      advance();
-    } else if (at(TokenKind::kName) && next_.kind == TokenKind::kName) {
+      advance_token();
+    } else if (at_token(TokenKind::kName) && next_.kind == TokenKind::kName) {
       // Two names in a row are a misspelt type and the parameter.
       constexpr std::array<std::string_view, 6> kTypes = {"int",    "bool",   "IPoint",
                                                           "ISpace", "MSpace", "Task"};
-      suggest(*report(DiagId::kExpectedToken, token_.range, "a type", describe(token_)),
-              token_.range, kTypes);
+      suggest_spellings(
+          *report(DiagId::kExpectedToken, token_.range, "a type", describe_token(token_)),
+          token_.range, kTypes);
       break;
     }
-    param.name = plain_name(Named::kParameter);
+    param.name = parse_plain_name(NamedThing::kParameter);
     tree_.params.push_back(param);
     ++list.count;
-    if (!accept(TokenKind::kComma)) break;
-    if (at(TokenKind::kRightParen)) report_expected("another parameter");
+    if (!accept_token(TokenKind::kComma)) break;
+    if (at_token(TokenKind::kRightParen)) report_expected("another parameter");
   }
   close_bracket(TokenKind::kRightParen, open);
   return list;

@@ -60,7 +60,7 @@ class Printer {
   // statement is indented by two more steps.
   void flush_inside(std::uint32_t offset) {
     while (comment_before(offset)) {
-      const Comment& comment = tree_.comments[comment_++];
+      const SourceComment& comment = tree_.comments[comment_++];
       if (!inside_broken_) indent_ += 2;
       inside_broken_ = true;
       if (comment.own_line && !at_line_start_) line();
@@ -74,7 +74,7 @@ class Printer {
   // Writes comments between statements, each on a line of its own.
   void flush_own_lines(std::uint32_t offset) {
     while (comment_before(offset)) {
-      const Comment& comment = tree_.comments[comment_++];
+      const SourceComment& comment = tree_.comments[comment_++];
       begin_line(comment.range.begin);
       out_ += tree_.source.text(comment.range);
       end_line(comment.range.end);
@@ -92,7 +92,7 @@ class Printer {
   // Writes a comment behind the statement, on the same line. If another comment already ends that
   // line, the comment gets a line of its own.
   void append_comment() {
-    const Comment& comment = tree_.comments[comment_++];
+    const SourceComment& comment = tree_.comments[comment_++];
     const std::size_t step = inside_broken_ ? indent_ - 2 : indent_;
     out_ += comment_ends_line_ ? "\n" + std::string(step * 2, ' ') : "  ";
     out_ += tree_.source.text(comment.range);
@@ -167,12 +167,13 @@ class Printer {
     print_names(node.names);
     print_which(node.which);
     print_place(node.place);
-    for (const Constraint& constraint : Tree::slice(tree_.constraints, node.constraints)) {
+    for (const LayoutConstraint& constraint :
+         Tree::entries_of(tree_.constraints, node.constraints)) {
       flush_inside(constraint.range.begin);
       put(" ");
-      put(spelling(constraint.word));
+      put(spelling_of(constraint.word));
       if (constraint.word == ConstraintWord::kAlign) {
-        put(spelling(constraint.op));
+        put(spelling_of(constraint.op));
         put(std::to_string(constraint.bytes));
       }
     }
@@ -187,7 +188,7 @@ class Printer {
     put(std::to_string(node.limit));
     if (node.scope != LimitScope::kProcessor) {
       put(" ");
-      put(spelling(node.scope));
+      put(spelling_of(node.scope));
     }
     end_with_semicolon(statement);
   }
@@ -223,7 +224,7 @@ class Printer {
     print_names(node.names);
     print_word<ProcKind>(node.proc, " ");
     put(" ");
-    put(spelling(node.scope));
+    put(spelling_of(node.scope));
     end_with_semicolon(statement);
   }
 
@@ -257,11 +258,11 @@ class Printer {
     put(text(node.name.id));
     put("(");
     std::string_view separator;
-    for (const Param& param : Tree::slice(tree_.params, node.params)) {
+    for (const Param& param : Tree::entries_of(tree_.params, node.params)) {
       put(separator);
       flush_inside(param.name.range.begin);
       if (param.type != ParamType::kAny) {
-        put(spelling(param.type));
+        put(spelling_of(param.type));
         put(" ");
       }
       put(text(param.name.id));
@@ -271,7 +272,7 @@ class Printer {
     if (inside_broken_) indent_ -= 2;
     inside_broken_ = false;
     opened_ = true;
-    const auto body = Tree::slice(tree_.bodies, node.body);
+    const auto body = Tree::entries_of(tree_.bodies, node.body);
     // Blank lines and comments of the body are counted from the end of the head.
     last_end_ = node.params.count == 0
                     ? node.name.range.end
@@ -291,7 +292,7 @@ class Printer {
   // Writes comments that stand on the line of the opening brace; they stay on that line.
   void flush_after_brace(std::uint32_t first_statement) {
     while (comment_before(first_statement) && !tree_.comments[comment_].own_line) {
-      const Comment& comment = tree_.comments[comment_++];
+      const SourceComment& comment = tree_.comments[comment_++];
       out_ += "  ";
       out_ += tree_.source.text(comment.range);
       last_end_ = comment.range.end;
@@ -308,9 +309,9 @@ class Printer {
   // ---- parts of statements
 
   // Writes the task names of a statement.
-  void print_names(List list) {
+  void print_names(IndexRange list) {
     std::string_view separator = " ";
-    for (const Name& name : tree_.names_of(list)) {
+    for (const NameUse& name : tree_.names_of(list)) {
       print_name(name.id, name.range, separator);
       separator = ", ";
     }
@@ -324,13 +325,13 @@ class Printer {
     put(" ");
     // A quoted name stays quoted. A path loses the white space that may stand inside it.
     const bool quoted_name = tree_.source.text(range).starts_with('"');
-    put(quoted_name ? quoted(text(id)) : std::string(text(id)));
+    put(quoted_name ? quote_string(text(id)) : std::string(text(id)));
   }
 
   // Writes the regions of a statement: positions and names.
-  void print_which(List list) {
+  void print_which(IndexRange list) {
     std::string_view separator = " ";
-    for (const RegionRef& which : Tree::slice(tree_.which, list)) {
+    for (const RegionRef& which : Tree::entries_of(tree_.which, list)) {
       if (which.is_position) {
         if (separator == ", ") put(",");
         flush_inside(which.range.begin);
@@ -352,25 +353,25 @@ class Printer {
   }
 
   template <typename Kind>
-  void print_words(List list) {
+  void print_words(IndexRange list) {
     std::string_view separator = " ";
-    for (const KindWord& word : Tree::slice(tree_.words, list)) {
+    for (const KindWord& word : Tree::entries_of(tree_.words, list)) {
       print_word<Kind>(word, separator);
       separator = ", ";
     }
   }
 
   // Writes the place of a Region or Layout statement.
-  void print_place(const Place& place) {
+  void print_place(const StatementPlace& place) {
     switch (place.kind) {
-      case Place::Kind::kAny:
+      case StatementPlace::Kind::kAny:
         flush_inside(place.word.range.begin);
         put(" *");
         break;
-      case Place::Kind::kProc:
+      case StatementPlace::Kind::kProc:
         print_word<ProcKind>(place.word, " ");
         break;
-      case Place::Kind::kMem:
+      case StatementPlace::Kind::kMem:
         print_word<MemKind>(place.word, " ");
         break;
     }
@@ -392,7 +393,7 @@ class Printer {
       case ExprKind::kConditional:
         return 0;
       case ExprKind::kBinary:
-        return precedence(expr.op);
+        return precedence_of(expr.op);
       case ExprKind::kUnary:
         return 7;
       default:
@@ -501,7 +502,7 @@ class Printer {
   void print_elements(const Expr& expr, std::string_view open, std::string_view close) {
     put(open);
     bool first = true;
-    for (ExprId id : tree_.elements(expr)) {
+    for (ExprId id : tree_.elements_of(expr)) {
       if (!first) put(",");
       flush_inside(tree_.exprs[id].range.begin);
       if (!first) put(" ");
@@ -513,7 +514,7 @@ class Printer {
 
   // Writes a tuple. A tuple of one item keeps a comma, unless the item is spliced.
   void print_tuple(const Expr& expr) {
-    const auto items = tree_.elements(expr);
+    const auto items = tree_.elements_of(expr);
     const bool needs_comma = items.size() == 1 && tree_.exprs[items[0]].kind != ExprKind::kSplice;
     print_elements(expr, "(", needs_comma ? ",)" : ")");
   }
@@ -530,20 +531,20 @@ class Printer {
   }
 
   void print_unary(const Expr& expr) {
-    put(spelling(expr.op));
+    put(spelling_of(expr.op));
     print_expr(expr.a, 7);
   }
 
   // Writes a binary expression. A right operand of the same precedence needs parentheses, because
   // operators group from the left.
   void print_binary(const Expr& expr) {
-    print_expr(expr.a, precedence(expr.op));
+    print_expr(expr.a, precedence_of(expr.op));
     flush_inside(expr.at);
     put(" ");
-    put(spelling(expr.op));
+    put(spelling_of(expr.op));
     flush_inside(tree_.exprs[expr.b].range.begin);
     put(" ");
-    print_expr(expr.b, precedence(expr.op) + 1);
+    print_expr(expr.b, precedence_of(expr.op) + 1);
   }
 
   const Tree& tree_;
@@ -566,17 +567,17 @@ class Printer {
 
 }  // namespace
 
-std::string_view spelling(StealScope scope) {
+std::string_view spelling_of(StealScope scope) {
   return scope == StealScope::kSameNode ? "SAME_NODE" : "ANY_NODE";
 }
 
-std::string_view spelling(AlignOp op) {
+std::string_view spelling_of(AlignOp op) {
   constexpr std::string_view kSigns[] = {"", "==", "!=", "<", "<=", ">", ">="};
   return kSigns[static_cast<std::size_t>(op)];
 }
 
-std::string print(const Tree& tree) { return Printer(tree, true).program(); }
+std::string print_tree(const Tree& tree) { return Printer(tree, true).program(); }
 
-std::string print(const Tree& tree, ExprId id) { return Printer(tree, false).expression(id); }
+std::string print_tree(const Tree& tree, ExprId id) { return Printer(tree, false).expression(id); }
 
 }  // namespace groma::syntax

@@ -97,7 +97,7 @@ constexpr std::array<std::uint8_t, kSlots> kSlotTable = make_slots();
 std::span<const ReservedWord> reserved_words() { return kWords; }
 
 // Returns the reserved word with this text, or null if the text is free.
-const ReservedWord* find_reserved(std::string_view text) {
+const ReservedWord* find_reserved_word(std::string_view text) {
   if (text.empty()) return nullptr;
   for (std::size_t at = slot_of(text); kSlotTable[at] != 0; at = (at + 1) % kSlots) {
     const ReservedWord& candidate = kWords[kSlotTable[at] - 1];
@@ -107,7 +107,7 @@ const ReservedWord* find_reserved(std::string_view text) {
 }
 
 // Returns a sign as it is written. The order of kSigns follows TokenKind from kPlus on.
-std::string_view spelling(TokenKind kind) {
+std::string_view spelling_of(TokenKind kind) {
   constexpr std::string_view kSigns[] = {
       "+", "-",  "*",  "/",  "%",  "=",  ",",  ";", "!", "?", ":", "::", ".", "<",
       ">", "<=", ">=", "==", "!=", "&&", "||", "(", ")", "{", "}", "[",  "]"};
@@ -127,21 +127,21 @@ std::string_view word_of(TokenKind kind, std::uint8_t value) {
 
 }  // namespace
 
-std::string_view spelling(StatementKind kind) {
+std::string_view spelling_of(StatementKind kind) {
   return word_of(TokenKind::kStatementWord, static_cast<std::uint8_t>(kind));
 }
 
-std::string_view spelling(ConstraintWord word) {
+std::string_view spelling_of(ConstraintWord word) {
   return word_of(TokenKind::kConstraintWord, static_cast<std::uint8_t>(word));
 }
 
-std::string_view spelling(ParamType type) {
-  if (type == ParamType::kTask) return spelling(StatementKind::kTask);
+std::string_view spelling_of(ParamType type) {
+  if (type == ParamType::kTask) return spelling_of(StatementKind::kTask);
   return word_of(TokenKind::kTypeWord, static_cast<std::uint8_t>(type));
 }
 
 // Returns the word that selects a scope. A limit per processor is the default and has no word.
-std::string_view spelling(LimitScope scope) {
+std::string_view spelling_of(LimitScope scope) {
   switch (scope) {
     case LimitScope::kProcessor:
       return "";

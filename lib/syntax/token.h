@@ -118,15 +118,15 @@ struct ReservedWord {
 // Returns all reserved words.
 std::span<const ReservedWord> reserved_words();
 // Returns null if `text` is not reserved.
-const ReservedWord* find_reserved(std::string_view text);
+const ReservedWord* find_reserved_word(std::string_view text);
 
 // Return the text of a sign or word, such as "<=". Return "" if its text is not fixed, as for a
 // name.
-std::string_view spelling(TokenKind kind);
-std::string_view spelling(StatementKind kind);
-std::string_view spelling(ConstraintWord word);
-std::string_view spelling(ParamType type);
+std::string_view spelling_of(TokenKind kind);
+std::string_view spelling_of(StatementKind kind);
+std::string_view spelling_of(ConstraintWord word);
+std::string_view spelling_of(ParamType type);
 // Returns "" for kProcessor, which has no word.
-std::string_view spelling(LimitScope scope);
+std::string_view spelling_of(LimitScope scope);
 
 }  // namespace groma::syntax

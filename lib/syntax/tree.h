@@ -17,7 +17,7 @@
 namespace groma::syntax {
 
 // `count` entries from index `begin` of the vector that the field's comment names.
-struct List {
+struct IndexRange {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
 };
@@ -93,9 +93,9 @@ enum class Operator : std::uint8_t {
   kNot,
 };
 // Returns the operator as programs write it.
-std::string_view spelling(Operator op);
+std::string_view spelling_of(Operator op);
 // Returns how tightly a binary operator binds, from 1 (`||`) to 6 (`* / %`).
-int precedence(Operator op);
+int precedence_of(Operator op);
 
 // A node. The comments of ExprKind say what `a`, `b` and `c` hold.
 struct Expr {
@@ -119,7 +119,7 @@ struct Expr {
 // ------------------------------------------------------------------------------------- statements
 
 // A name where it stands in the source.
-struct Name {
+struct NameUse {
   NameId id = kStarName;
   Range range;
 };
@@ -139,14 +139,14 @@ struct RegionRef {
 };
 
 // Where a Region or Layout statement applies: everywhere, on a processor kind, or in a memory kind.
-struct Place {
+struct StatementPlace {
   enum class Kind : std::uint8_t { kAny, kProc, kMem };
   Kind kind = Kind::kAny;
   KindWord word;
 };
 
 // A word of a Layout statement. Only Align has `op` and `bytes`.
-struct Constraint {
+struct LayoutConstraint {
   ConstraintWord word = ConstraintWord::kSoa;
   AlignOp op = AlignOp::kNone;
   std::int64_t bytes = 0;
@@ -155,52 +155,52 @@ struct Constraint {
 
 struct Param {
   ParamType type = ParamType::kAny;
-  Name name;
+  NameUse name;
 };
 
 // In the statements below, `names` are entries of Tree::names, `which` of Tree::which, and `procs`
 // and `memories` of Tree::words. Comments say which vectors other lists are entries of.
 struct TaskStatement {
-  List names, procs;
+  IndexRange names, procs;
 };
 struct RegionStatement {
-  List names, which;
-  Place place;
-  List memories;
+  IndexRange names, which;
+  StatementPlace place;
+  IndexRange memories;
 };
 struct LayoutStatement {
-  List names, which;
-  Place place;
+  IndexRange names, which;
+  StatementPlace place;
   // The range of the statement's constraints in Tree::constraints.
-  List constraints;
+  IndexRange constraints;
 };
 struct InstanceLimitStatement {
-  List names;
+  IndexRange names;
   std::optional<KindWord> proc;
   std::int64_t limit = 0;
   LimitScope scope = LimitScope::kProcessor;
 };
 struct CollectMemoryStatement {
-  List names, which;
+  IndexRange names, which;
 };
 // The statements IndexTaskMap and SingleTaskMap.
 struct TaskMapStatement {
   bool index = true;
   // Empty if the statement binds a processor kind.
-  List names;
+  IndexRange names;
   std::optional<KindWord> proc;
-  Name function;
+  NameUse function;
 };
 struct ControlReplicateStatement {
-  List names;
+  IndexRange names;
 };
 struct TaskStealStatement {
-  List names;
+  IndexRange names;
   KindWord proc;
   StealScope scope = StealScope::kSameNode;
 };
 struct AssignStatement {
-  Name target;
+  NameUse target;
   ExprId value = kNoExpr;
   // True if a broken statement seems to define the name. Any other definition of the name counts
   // instead.
@@ -210,19 +210,19 @@ struct PrintStatement {
   // The text with its quotes.
   Range text;
   // The range of the printed expressions in Tree::lists.
-  List args;
+  IndexRange args;
 };
 struct ReturnStatement {
   ExprId value = kNoExpr;
 };
 struct DefStatement {
-  Name name;
+  NameUse name;
   // The range of the function's parameters in Tree::params.
-  List params;
+  IndexRange params;
   // The range of the function's statements in Tree::bodies.
-  List body;
+  IndexRange body;
   // The range in Tree::exprs of all expressions in the function's body.
-  List exprs;
+  IndexRange exprs;
   // True if an error was reported in the parameters.
   bool head_broken = false;
   // True if an error was reported in the body.
@@ -246,28 +246,28 @@ struct Tree {
   NameTable table;
   std::vector<Expr> exprs;
   std::vector<ExprId> lists;
-  std::vector<Name> names;
+  std::vector<NameUse> names;
   std::vector<KindWord> words;
   std::vector<RegionRef> which;
-  std::vector<Constraint> constraints;
+  std::vector<LayoutConstraint> constraints;
   std::vector<Param> params;
   // The statements of functions.
   std::vector<Statement> bodies;
   // The statements of the program, in order.
   std::vector<Statement> statements;
   // The comments, if the caller asked for them.
-  std::vector<Comment> comments;
+  std::vector<SourceComment> comments;
 
   // Returns the entries of a list.
   template <typename T>
-  static std::span<const T> slice(const std::vector<T>& all, List list) {
+  static std::span<const T> entries_of(const std::vector<T>& all, IndexRange list) {
     return std::span<const T>(all).subspan(list.begin, list.count);
   }
-  std::span<const Name> names_of(List list) const { return slice(names, list); }
-  std::span<const ExprId> exprs_of(List list) const { return slice(lists, list); }
+  std::span<const NameUse> names_of(IndexRange list) const { return entries_of(names, list); }
+  std::span<const ExprId> exprs_of(IndexRange list) const { return entries_of(lists, list); }
   // Returns the elements or arguments of a kTuple, kCall or kIndex.
-  std::span<const ExprId> elements(const Expr& expr) const {
-    return slice(lists, {expr.a, expr.b});
+  std::span<const ExprId> elements_of(const Expr& expr) const {
+    return entries_of(lists, {expr.a, expr.b});
   }
 };
 

@@ -72,8 +72,8 @@ class SimulatedEvaluator : public Evaluator {
     Diagnostics ignored(source);
     syntax::Lexer lexer(source, ignored, nullptr);
     std::string words;
-    for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
-         token = lexer.next()) {
+    for (syntax::Token token = lexer.next_token(); token.kind != syntax::TokenKind::kEnd;
+         token = lexer.next_token()) {
       words += source.text(token.range);
       words += ' ';
     }

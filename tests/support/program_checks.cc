@@ -109,12 +109,13 @@ std::string check_printer(const Source& source) {
   Diagnostics diags(source);
   const syntax::Tree tree = syntax::parse(source, diags, true);
   if (diags.has_errors()) return "";
-  const Source printed("printed", syntax::print(tree));
+  const Source printed("printed", syntax::print_tree(tree));
   Diagnostics again(printed);
   const syntax::Tree second = syntax::parse(printed, again, true);
   if (again.has_errors()) return "the formatted text has errors:\n" + render(again);
-  if (syntax::dump(tree) != syntax::dump(second)) return "the formatted text is another program";
-  if (syntax::print(second) != printed.text()) return "formatting twice differs from once";
+  if (syntax::dump_tree(tree) != syntax::dump_tree(second))
+    return "the formatted text is another program";
+  if (syntax::print_tree(second) != printed.text()) return "formatting twice differs from once";
   if (tree.comments.size() != second.comments.size()) return "formatting lost or made a comment";
   return "";
 }

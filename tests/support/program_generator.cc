@@ -707,10 +707,10 @@ class Generator {
         for (std::size_t i = 1; i < method.parameter_count(); ++i) {
           put(",");
           switch (method.parameters[i].type) {
-            case syntax::Operand::kDimension:
+            case syntax::OperandType::kDimension:
               number(other);
               break;
-            case syntax::Operand::kIntegers:
+            case syntax::OperandType::kIntegers:
               type.size += new_grid(method, depth) - 1;
               break;
             default:
@@ -725,8 +725,9 @@ class Generator {
   const syntax::MethodInfo& any_operation(int dimensions) {
     for (;;) {
       const auto& method = syntax::kMethods[random_.below(syntax::kMethods.size())];
-      const bool two = method.parameters[1].type == syntax::Operand::kDimension;
-      if (method.receiver == syntax::Operand::kMachine && (dimensions > 1 || !two)) return method;
+      const bool two = method.parameters[1].type == syntax::OperandType::kDimension;
+      if (method.receiver == syntax::OperandType::kMachine && (dimensions > 1 || !two))
+        return method;
     }
   }
 

@@ -179,12 +179,12 @@ TEST(AllMappings, AreWrittenAsTheyWereRead) {
 std::vector<std::string> comments_of(const Source& source, const Mapping& mapping,
                                      const Mapping::Changes& changes) {
   Diagnostics ignored(source);
-  std::vector<syntax::Comment> comments;
+  std::vector<syntax::SourceComment> comments;
   syntax::Lexer lexer(source, ignored, &comments);
-  while (lexer.next().kind != syntax::TokenKind::kEnd) {
+  while (lexer.next_token().kind != syntax::TokenKind::kEnd) {
   }
   std::vector<std::string> kept;
-  for (const syntax::Comment& comment : comments) {
+  for (const syntax::SourceComment& comment : comments) {
     bool stays = true;
     for (const auto& [index, statement] : changes) {
       const Mapping::ProgramItem& item = mapping.items()[index];

@@ -76,7 +76,7 @@ TEST(Dimensions, FollowEveryOperation) {
     followed += operation;
   }
   for (const syntax::MethodInfo& method : syntax::kMethods) {
-    if (method.result == syntax::Operand::kMachine) {
+    if (method.result == syntax::OperandType::kMachine) {
       EXPECT_THAT(followed, HasSubstr(fmt::format(".{}(", method.name)));
     }
   }

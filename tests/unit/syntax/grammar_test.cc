@@ -19,8 +19,8 @@
 namespace groma {
 namespace {
 
+using syntax::grammar_productions;
 using syntax::Production;
-using syntax::productions;
 using testing::Recogniser;
 using testing::SentenceGenerator;
 
@@ -34,7 +34,7 @@ Parsed parsed(const std::string& text) {
   Diagnostics diags(source);
   const syntax::Tree tree = syntax::parse(source, diags, true);
   if (diags.has_errors()) return {false, "", "", render(diags)};
-  return {true, dump(tree), print(tree), render(diags)};
+  return {true, dump_tree(tree), print_tree(tree), render(diags)};
 }
 
 std::vector<Production> exported_gbnf() {
@@ -77,14 +77,14 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 // ------------------------------------------------------------------------------------ the table
 
 TEST(Grammar, DefinesWhatItUsesAndUsesWhatItDefines) {
-  const auto table = productions();
+  const auto table = grammar_productions();
   EXPECT_EQ(testing::undefined(table), std::vector<std::string>());
   EXPECT_EQ(testing::left_recursive(table), std::vector<std::string>());
   EXPECT_EQ(testing::nullable(table), std::vector<std::string>());
 }
 
 TEST(Grammar, EveryProductionIsPartOfSomeSentence) {
-  const auto table = productions();
+  const auto table = grammar_productions();
   SentenceGenerator generator(table, 1);
   for (int i = 0; i < 50'000 && generator.used().size() < table.size(); ++i) generator.sentence();
   for (const Production& production : table) {
@@ -93,7 +93,7 @@ TEST(Grammar, EveryProductionIsPartOfSomeSentence) {
 }
 
 TEST(Grammar, EverySentenceParsesAndIsFormatted) {
-  SentenceGenerator generator(productions(), 2);
+  SentenceGenerator generator(grammar_productions(), 2);
   for (int i = 0; i < 6000; ++i) {
     const std::string sentence = generator.sentence();
     const Parsed tree = parsed(sentence);
@@ -104,7 +104,7 @@ TEST(Grammar, EverySentenceParsesAndIsFormatted) {
 
 // Semicolons at line ends may be left out, and a program may be written in other lines.
 TEST(Grammar, SentencesMeanTheSameInOtherLines) {
-  SentenceGenerator generator(productions(), 7);
+  SentenceGenerator generator(grammar_productions(), 7);
   for (int i = 0; i < 3000; ++i) {
     const std::string sentence = generator.sentence();
     const std::string without = replaced(sentence, ";\n", "\n");
@@ -121,7 +121,7 @@ TEST(Grammar, SentencesMeanTheSameInOtherLines) {
 }
 
 TEST(Grammar, PrintedSentencesMeanTheSame) {
-  SentenceGenerator generator(productions(), 3);
+  SentenceGenerator generator(grammar_productions(), 3);
   for (int i = 0; i < 2000; ++i) {
     const Parsed tree = parsed(generator.sentence());
     ASSERT_TRUE(tree.ok);
@@ -132,8 +132,8 @@ TEST(Grammar, PrintedSentencesMeanTheSame) {
 }
 
 TEST(Grammar, RecognisesItsSentences) {
-  SentenceGenerator generator(productions(), 4);
-  Recogniser recogniser(productions());
+  SentenceGenerator generator(grammar_productions(), 4);
+  Recogniser recogniser(grammar_productions());
   for (int i = 0; i < 500; ++i) {
     const std::string sentence = generator.sentence();
     ASSERT_TRUE(recogniser.accepts(sentence)) << sentence << "\n>>> " << recogniser.understood();
@@ -142,8 +142,8 @@ TEST(Grammar, RecognisesItsSentences) {
 
 // What a slip of the finger leaves in the grammar is still a formatted program.
 TEST(Grammar, DescribesNothingThatTheParserRefuses) {
-  SentenceGenerator generator(productions(), 5);
-  Recogniser recogniser(productions());
+  SentenceGenerator generator(grammar_productions(), 5);
+  Recogniser recogniser(grammar_productions());
   std::mt19937_64 random(5);
   int accepted = 0;
   for (int i = 0; i < 1500; ++i) {
@@ -158,7 +158,7 @@ TEST(Grammar, DescribesNothingThatTheParserRefuses) {
 }
 
 TEST(Grammar, DescribesTheFormattedFilesOfTheLanguage) {
-  Recogniser table(productions());
+  Recogniser table(grammar_productions());
   Recogniser gbnf(exported_gbnf());
   const auto files = testing::files_below("dsl", ".mapper");
   EXPECT_GE(files.size(), 15U);
@@ -171,7 +171,7 @@ TEST(Grammar, DescribesTheFormattedFilesOfTheLanguage) {
 }
 
 TEST(Grammar, KnowsTheMembersThatProgramsHave) {
-  Recogniser recogniser(productions());
+  Recogniser recogniser(grammar_productions());
   for (const syntax::MethodInfo& method : syntax::kMethods) {
     const std::string name(method.name);
     EXPECT_TRUE(recogniser.accepts("." + name + "(0)", "member")) << name;
@@ -180,7 +180,7 @@ TEST(Grammar, KnowsTheMembersThatProgramsHave) {
     const std::string name(name_of(static_cast<program::Member>(i)));
     EXPECT_TRUE(recogniser.accepts("." + name, "member")) << name;
   }
-  for (const Production& production : productions()) {
+  for (const Production& production : grammar_productions()) {
     const std::size_t count = production.item.items.size();
     if (production.name == "property") {
       EXPECT_EQ(count, program::kMemberCount);
@@ -193,7 +193,7 @@ TEST(Grammar, KnowsTheMembersThatProgramsHave) {
 }
 
 TEST(Grammar, RefusesWhatIsNotFormatted) {
-  Recogniser recogniser(productions());
+  Recogniser recogniser(grammar_productions());
   EXPECT_TRUE(recogniser.accepts("Task * GPU, CPU;\n"));
   for (const char* text : {"",
                            "\n",
@@ -245,11 +245,11 @@ GrammarNames few() {
 TEST(NarrowedGrammar, IsAGrammarOfProgramsToo) {
   GrammarNames names = few();
   names.regions = {"rp"};  // a name with a capital is only quoted in the whole one
-  const auto table = productions(names);
+  const auto table = grammar_productions(names);
   EXPECT_EQ(testing::undefined(table), std::vector<std::string>());
   EXPECT_EQ(testing::nullable(table), std::vector<std::string>());
   SentenceGenerator generator(table, 8);
-  Recogniser whole(productions());
+  Recogniser whole(grammar_productions());
   for (int i = 0; i < 1000; ++i) {
     const std::string sentence = generator.sentence();
     const Parsed tree = parsed(sentence);
@@ -267,7 +267,7 @@ TEST(NarrowedGrammar, IsAGrammarOfProgramsToo) {
 }
 
 TEST(NarrowedGrammar, NamesNothingElse) {
-  Recogniser table(productions(few()));
+  Recogniser table(grammar_productions(few()));
   for (const char* text :
        {"Task a, \"Take one\", \"in\", \"a.b\" GPU;\n", "Task * GPU;\n", "CollectMemory a 0;\n",
         "Region a rp, Wires, 2 GPU FBMEM;\n", "Layout * * FBMEM SOA;\n",
@@ -287,11 +287,11 @@ TEST(NarrowedGrammar, LeavesOpenWhatIsEmpty) {
   GrammarNames names;
   names.tasks = {"a"};
   names.requirements = 0;
-  Recogniser table(productions(names));
+  Recogniser table(grammar_productions(names));
   EXPECT_TRUE(table.accepts("Region a any OMP RDMEM;\n")) << table.understood();
   EXPECT_FALSE(table.accepts("Region a 0 OMP RDMEM;\n"));
   names.requirements = 1000;
-  EXPECT_TRUE(Recogniser(productions(names)).accepts("Region a 999 OMP RDMEM;\n"));
+  EXPECT_TRUE(Recogniser(grammar_productions(names)).accepts("Region a 999 OMP RDMEM;\n"));
 }
 
 // Of names that cannot be written none is left, not all.
@@ -300,13 +300,13 @@ TEST(NarrowedGrammar, HasNoNamesWhereNoneCanBeWritten) {
   names.tasks = {"line\nend"};
   names.regions = {"line\nend"};
   names.requirements = 0;
-  Recogniser table(productions(names));
+  Recogniser table(grammar_productions(names));
   EXPECT_TRUE(table.accepts("Task * CPU;\n")) << table.understood();
   EXPECT_TRUE(table.accepts("Region * * CPU SYSMEM;\n")) << table.understood();
   EXPECT_FALSE(table.accepts("Task any CPU;\n"));
   EXPECT_FALSE(table.accepts("Region * any CPU SYSMEM;\n"));
   names.requirements = 2;
-  EXPECT_TRUE(Recogniser(productions(names)).accepts("Region * 1 CPU SYSMEM;\n"));
+  EXPECT_TRUE(Recogniser(grammar_productions(names)).accepts("Region * 1 CPU SYSMEM;\n"));
 }
 
 TEST(NarrowedGrammar, WritesBothQuotesInEbnf) {
@@ -320,7 +320,7 @@ TEST(NarrowedGrammar, IsWrittenAsGbnf) {
   std::string problem;
   const auto table = testing::parse_gbnf(grammar(GrammarFormat::kGbnf, few()), &problem);
   EXPECT_EQ(problem, "");
-  SentenceGenerator generator(productions(few()), 9);
+  SentenceGenerator generator(grammar_productions(few()), 9);
   Recogniser gbnf(table);
   for (int i = 0; i < 100; ++i) {
     const std::string sentence = generator.sentence();
@@ -331,7 +331,7 @@ TEST(NarrowedGrammar, IsWrittenAsGbnf) {
 // ------------------------------------------------------------------------------------ free names
 
 TEST(Grammar, NoReservedWordIsAFreeName) {
-  Recogniser recogniser(productions());
+  Recogniser recogniser(grammar_productions());
   for (const syntax::ReservedWord& word : syntax::reserved_words()) {
     EXPECT_FALSE(recogniser.accepts(word.text, "free-name")) << word.text;
   }
@@ -339,7 +339,7 @@ TEST(Grammar, NoReservedWordIsAFreeName) {
 
 // Every name with a small letter or `_` first and no more than a slip away from a reserved word.
 TEST(Grammar, AllOtherSmallNamesAreFreeNames) {
-  Recogniser recogniser(productions());
+  Recogniser recogniser(grammar_productions());
   std::vector<std::string> names = {"mgpu", "block1d", "ip",    "task",  "m_2d", "linearize3D",
                                     "_",    "__x",     "tuple", "slice", "len",  "x",
                                     "f",    "i",       "b0",    "iN",    "in_",  "inT"};
@@ -354,7 +354,7 @@ TEST(Grammar, AllOtherSmallNamesAreFreeNames) {
   }
   for (const std::string& name : names) {
     const bool small = name[0] == '_' || (name[0] >= 'a' && name[0] <= 'z');
-    const bool free = small && syntax::find_reserved(name) == nullptr;
+    const bool free = small && syntax::find_reserved_word(name) == nullptr;
     EXPECT_EQ(recogniser.accepts(name, "free-name"), free) << name;
   }
 }
@@ -364,7 +364,7 @@ TEST(Grammar, AllOtherSmallNamesAreFreeNames) {
 TEST(Grammar, ExportedGbnfIsWellFormed) {
   const std::string text = grammar(GrammarFormat::kGbnf);
   const auto table = exported_gbnf();
-  EXPECT_EQ(table.size(), productions().size());
+  EXPECT_EQ(table.size(), grammar_productions().size());
   EXPECT_EQ(testing::undefined(table), std::vector<std::string>());
   EXPECT_EQ(testing::left_recursive(table), std::vector<std::string>());
   EXPECT_EQ(text.find("\n|"), std::string::npos);
@@ -372,8 +372,8 @@ TEST(Grammar, ExportedGbnfIsWellFormed) {
 }
 
 TEST(Grammar, ExportedGbnfSaysWhatTheTableSays) {
-  SentenceGenerator of_table(productions(), 6), of_gbnf(exported_gbnf(), 6);
-  Recogniser table(productions()), gbnf(exported_gbnf());
+  SentenceGenerator of_table(grammar_productions(), 6), of_gbnf(exported_gbnf(), 6);
+  Recogniser table(grammar_productions()), gbnf(exported_gbnf());
   std::mt19937_64 random(6);
   for (int i = 0; i < 300; ++i) {
     const std::string one = of_table.sentence(), other = of_gbnf.sentence();

@@ -20,10 +20,11 @@ struct Lexed {
 Lexed lexed(const std::string& text) {
   const Source source("test", text);
   Diagnostics diags(source);
-  std::vector<Comment> comments;
+  std::vector<SourceComment> comments;
   Lexer lexer(source, diags, &comments);
   Lexed result;
-  for (Token token = lexer.next(); token.kind != TokenKind::kEnd; token = lexer.next()) {
+  for (Token token = lexer.next_token(); token.kind != TokenKind::kEnd;
+       token = lexer.next_token()) {
     if (!result.tokens.empty()) result.tokens += ' ';
     if (token.line_start) result.tokens += '~';
     result.tokens += source.text(token.range);
@@ -32,7 +33,7 @@ Lexed lexed(const std::string& text) {
   for (const Diagnostic& diagnostic : diags.sorted()) {
     result.ids += fmt::format("{}{}", result.ids.empty() ? "" : " ", name_of(diagnostic.id));
   }
-  for (const Comment& comment : comments) {
+  for (const SourceComment& comment : comments) {
     result.comments.push_back((comment.own_line ? "^" : "") +
                               std::string(source.text(comment.range)));
   }
@@ -123,9 +124,9 @@ TEST(Lexer, EndsForEver) {
   const Source source("test", "a");
   Diagnostics diags(source);
   Lexer lexer(source, diags, nullptr);
-  EXPECT_EQ(lexer.next().kind, TokenKind::kName);
+  EXPECT_EQ(lexer.next_token().kind, TokenKind::kName);
   for (int i = 0; i < 3; ++i) {
-    const Token end = lexer.next();
+    const Token end = lexer.next_token();
     EXPECT_EQ(end.kind, TokenKind::kEnd);
     EXPECT_TRUE(end.line_start);
     EXPECT_EQ(end.range, (Range{1, 1}));
@@ -138,13 +139,13 @@ TEST(Tokens, EveryReservedWordIsReadAsItsKind) {
   std::set<std::string_view> texts;
   for (const ReservedWord& word : reserved_words()) {
     EXPECT_TRUE(texts.insert(word.text).second) << word.text;
-    const ReservedWord* found = find_reserved(word.text);
+    const ReservedWord* found = find_reserved_word(word.text);
     ASSERT_NE(found, nullptr) << word.text;
     EXPECT_EQ(found->kind, word.kind) << word.text;
     EXPECT_EQ(found->value, word.value) << word.text;
     const Source source("test", std::string(word.text));
     Diagnostics diags(source);
-    const Token token = Lexer(source, diags, nullptr).next();
+    const Token token = Lexer(source, diags, nullptr).next_token();
     EXPECT_EQ(token.kind, word.kind) << word.text;
     EXPECT_EQ(token.value, word.value) << word.text;
   }
@@ -155,7 +156,7 @@ TEST(Tokens, NearlyReservedWordsAreFree) {
     const std::string text(word.text);
     for (const std::string& near :
          {text + "x", "x" + text, text + "_", text.substr(1), text + text}) {
-      EXPECT_EQ(find_reserved(near), nullptr) << near;
+      EXPECT_EQ(find_reserved_word(near), nullptr) << near;
     }
   }
 }
@@ -164,29 +165,29 @@ TEST(Tokens, EverySignIsSpelledAsItIsRead) {
   for (int i = static_cast<int>(TokenKind::kPlus); i <= static_cast<int>(TokenKind::kRightBracket);
        ++i) {
     const auto kind = static_cast<TokenKind>(i);
-    const Source source("test", std::string(spelling(kind)));
+    const Source source("test", std::string(spelling_of(kind)));
     Diagnostics diags(source);
-    EXPECT_EQ(Lexer(source, diags, nullptr).next().kind, kind) << spelling(kind);
+    EXPECT_EQ(Lexer(source, diags, nullptr).next_token().kind, kind) << spelling_of(kind);
   }
-  EXPECT_EQ(spelling(TokenKind::kName), "");
+  EXPECT_EQ(spelling_of(TokenKind::kName), "");
 }
 
 TEST(Tokens, StatementsConstraintsAndTypesAreSpelledAsWords) {
-  EXPECT_EQ(spelling(StatementKind::kInstanceLimit), "InstanceLimit");
-  EXPECT_EQ(spelling(StatementKind::kReturn), "return");
-  EXPECT_EQ(spelling(ConstraintWord::kNoAlign), "No_Align");
-  EXPECT_EQ(spelling(ParamType::kMSpace), "MSpace");
-  EXPECT_EQ(spelling(ParamType::kTask), "Task");
-  EXPECT_EQ(spelling(ParamType::kAny), "");
+  EXPECT_EQ(spelling_of(StatementKind::kInstanceLimit), "InstanceLimit");
+  EXPECT_EQ(spelling_of(StatementKind::kReturn), "return");
+  EXPECT_EQ(spelling_of(ConstraintWord::kNoAlign), "No_Align");
+  EXPECT_EQ(spelling_of(ParamType::kMSpace), "MSpace");
+  EXPECT_EQ(spelling_of(ParamType::kTask), "Task");
+  EXPECT_EQ(spelling_of(ParamType::kAny), "");
 }
 
 TEST(Strings, ValuesAndQuotingAreInverse) {
   for (const char* value : {"", "a b", "\"", "\\", "\\\"", "a\\n", "\\\\", "gr\xC3\xBC\xC3\x9F"}) {
-    EXPECT_EQ(string_value(quoted(value)), value);
-    EXPECT_EQ(lexed(quoted(value)).ids, "") << value;
+    EXPECT_EQ(unescape_string(quote_string(value)), value);
+    EXPECT_EQ(lexed(quote_string(value)).ids, "") << value;
   }
-  EXPECT_EQ(quoted("a\"b\\c"), R"("a\"b\\c")");
-  EXPECT_EQ(string_value(R"("a\nb\"c\\")"), R"(a\nb"c\)");
+  EXPECT_EQ(quote_string("a\"b\\c"), R"("a\"b\\c")");
+  EXPECT_EQ(unescape_string(R"("a\nb\"c\\")"), R"(a\nb"c\)");
 }
 
 }  // namespace

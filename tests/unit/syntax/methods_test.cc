@@ -19,12 +19,12 @@ TEST(Methods, HaveNamesParametersAndWords) {
     EXPECT_TRUE(names.insert(method.name).second) << method.name << " stands twice";
     EXPECT_GE(method.parameter_count(), 1U) << method.name;
     EXPECT_NE(method.words, "") << method.name;
-    EXPECT_NE(method.result, Operand::kNone) << method.name;
+    EXPECT_NE(method.result, OperandType::kNone) << method.name;
     for (std::size_t i = 0; i < method.parameter_count(); ++i) {
       EXPECT_NE(method.parameters[i].name, "") << method.name;
     }
-    if (method.receiver == Operand::kMachine) {
-      EXPECT_EQ(method.parameters[0].type, Operand::kDimension) << method.name;
+    if (method.receiver == OperandType::kMachine) {
+      EXPECT_EQ(method.parameters[0].type, OperandType::kDimension) << method.name;
     }
   }
   EXPECT_EQ(signature_of(info_of(Method::kSlice)), "slice(d, lo, hi)");
@@ -77,7 +77,7 @@ TEST(Methods, AreWordsOfTheFuzzers) {
 TEST(Methods, AreDescribedInTheLanguage) {
   std::string rows;
   for (const MethodInfo& method : kMethods) {
-    if (method.receiver != Operand::kMachine) continue;
+    if (method.receiver != OperandType::kMachine) continue;
     rows += "| `" + signature_of(method) + "` | " + std::string(method.extents) +
             (method.extents.empty() ? "| " : " | ") + std::string(method.words) + " |\n";
   }

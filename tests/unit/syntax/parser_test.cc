@@ -25,7 +25,7 @@ std::string dump_of(const std::string& text) {
   Diagnostics diags(source);
   const Tree tree = parse(source, diags);
   if (diags.has_errors()) return render(diags);
-  std::string dumped = dump(tree);
+  std::string dumped = dump_tree(tree);
   if (!dumped.empty()) dumped.pop_back();
   return dumped;
 }
@@ -168,7 +168,7 @@ TEST(Parser, MakesTheSameTreeOfTheFormattedText) {
   for_each_row([](const ParsedRow& row) {
     const Source source("test", row.text);
     Diagnostics diags(source);
-    const std::string formatted = print(parse(source, diags, true));
+    const std::string formatted = print_tree(parse(source, diags, true));
     EXPECT_EQ(dump_of(formatted), row.dump) << formatted;
   });
 }
@@ -198,7 +198,7 @@ std::string ids_of(const std::string& text) {
 TEST(Parser, ColonBodyIsAWarningWithASureFixThatCuresIt) {
   const Source source("test", "def f(Task t):\n  a = 1\n  return a\nIndexTaskMap g f\n");
   Diagnostics diags(source);
-  const std::string tree = dump(parse(source, diags));
+  const std::string tree = dump_tree(parse(source, diags));
   ASSERT_EQ(diags.all().size(), 1U);
   const Diagnostic& diagnostic = diags.all()[0];
   EXPECT_EQ(diagnostic.id, DiagId::kColonBody);

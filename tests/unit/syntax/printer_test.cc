@@ -28,8 +28,8 @@ Formatted formatted(const std::string& text) {
   Diagnostics diags(source);
   const Tree tree = parse(source, diags, true);
   if (diags.has_errors()) return {false, "", "", render(diags), {}};
-  Formatted result{true, print(tree), dump(tree), "", {}};
-  for (const Comment& comment : tree.comments) {
+  Formatted result{true, print_tree(tree), dump_tree(tree), "", {}};
+  for (const SourceComment& comment : tree.comments) {
     result.comments.emplace_back(source.text(comment.range));
   }
   return result;
@@ -124,7 +124,7 @@ TEST(Printer, WritesAnExpressionAlone) {
   Diagnostics diags(source);
   const Tree tree = parse(source, diags, true);
   const auto& assign = std::get<AssignStatement>(tree.statements[0].node);
-  EXPECT_EQ(print(tree, assign.value), "a + f(*t, 1)[0:2]");
+  EXPECT_EQ(print_tree(tree, assign.value), "a + f(*t, 1)[0:2]");
 }
 
 // ------------------------------------------------------------------------------------ comments
@@ -189,7 +189,7 @@ TEST(Printer, KeepsCommentsBetweenAllWords) {
 
 // Any words of any program with a comment between them, on the line or on its own.
 TEST(Printer, KeepsCommentsAnywhere) {
-  testing::SentenceGenerator generator(productions(), 11);
+  testing::SentenceGenerator generator(grammar_productions(), 11);
   std::mt19937_64 random(11);
   for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) {
     const Source sentence("sentence", generator.sentence());
@@ -197,7 +197,8 @@ TEST(Printer, KeepsCommentsAnywhere) {
     Lexer lexer(sentence, diags, nullptr);
     std::string text;
     std::uint32_t copied = 0;
-    for (Token token = lexer.next(); token.kind != TokenKind::kEnd; token = lexer.next()) {
+    for (Token token = lexer.next_token(); token.kind != TokenKind::kEnd;
+         token = lexer.next_token()) {
       text += sentence.text({copied, token.range.begin});
       copied = token.range.begin;
       // At a line's start these begin a statement, whatever stood before.
