@@ -17,7 +17,7 @@
 namespace groma {
 
 namespace mapper {
-struct Binding;
+struct ProgramBinding;
 }
 
 // Limit on the steps of one evaluation. A step is one operation or one tuple item. A mapping
@@ -42,12 +42,12 @@ class BoundProgram {
   // Returns machine() as the shared pointer that a MapperSite needs.
   std::shared_ptr<const Machine> shared_machine() const;
 
-  const mapper::Binding& binding() const { return *binding_; }  // lib/evaluate/binding.h
-  explicit BoundProgram(std::shared_ptr<const mapper::Binding> binding)
+  const mapper::ProgramBinding& binding() const { return *binding_; }  // lib/evaluate/binding.h
+  explicit BoundProgram(std::shared_ptr<const mapper::ProgramBinding> binding)
       : binding_(std::move(binding)) {}
 
  private:
-  std::shared_ptr<const mapper::Binding> binding_;
+  std::shared_ptr<const mapper::ProgramBinding> binding_;
 };
 
 // Executes the program's assignments and prints, in order. Returns nullopt if the program has

@@ -18,7 +18,7 @@
 namespace groma {
 
 namespace program {
-struct Data;
+struct ProgramData;
 }
 
 // The statement that made a decision: its number in the order of the text, from 1. 0: no statement;
@@ -162,11 +162,11 @@ class Program {
 
   // Returns the statements as tables and the functions as code (lib/program/data.h), for
   // evaluation.
-  const program::Data& data() const { return *data_; }
-  explicit Program(std::shared_ptr<const program::Data> data) : data_(std::move(data)) {}
+  const program::ProgramData& data() const { return *data_; }
+  explicit Program(std::shared_ptr<const program::ProgramData> data) : data_(std::move(data)) {}
 
  private:
-  std::shared_ptr<const program::Data> data_;
+  std::shared_ptr<const program::ProgramData> data_;
 };
 
 // Reads and checks a program. Always returns a program. If `diags` has errors, it holds what could

@@ -106,7 +106,7 @@ void ProgramEditor::change(const edit::Mapping::Changes& changes) {
 // Removes each of the first kRemoved statements of this kind in a separate change.
 void ProgramEditor::remove(MappingStatement statement) {
   std::set<std::uint32_t> done;
-  for (const program::Row& row : program_.data().rows) {
+  for (const program::StatementRow& row : program_.data().rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
     if (done.insert(row.statement).second) remove(Origin{row.statement});
     if (done.size() == kRemoved) return;
@@ -362,7 +362,7 @@ class Faster {
       const auto decision = kind ? subject_.program.index_function(of.name, *kind) : std::nullopt;
       if (!decision || !done.insert(decision->function).second) continue;
       edit::Mapping::Changes changes;
-      for (const program::Row& row : subject_.program.data().rows) {
+      for (const program::StatementRow& row : subject_.program.data().rows) {
         const bool places = row.key.table == program::TableId::kIndexMap ||
                             row.key.table == program::TableId::kSingleMap;
         if (places && row.value == static_cast<std::int64_t>(decision->function)) {
@@ -376,7 +376,7 @@ class Faster {
   // Proposes to keep the task's data in the memory with the most bandwidth for its processor. There
   // is one change for each statement, and one for all together.
   void keep_in_fastest(std::uint32_t number, ProcKind kind) {
-    const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
+    const auto fastest = mapper::best_memory_kind(subject_.machine, 0, kind);
     if (!fastest) return;
     const app::Task& task = subject_.app.tasks[number];
     edit::Mapping::Changes changes;

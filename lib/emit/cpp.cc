@@ -12,7 +12,7 @@ using program::Type;
 
 // Returns the type for a message, for example "a tuple of integers".
 std::string ValueType::text() const {
-  if (depth == 0) return std::string(describe(type));
+  if (depth == 0) return std::string(describe_type(type));
   std::string items = "tuples";
   if (depth == 1) {
     // The names are in the order of program::Type.
@@ -116,7 +116,8 @@ Names::Names() {
       "print text_of_set collects index_function kinds_of layout_of limit_of limit_scope_of "
       "machine_ "
       "InstanceLimits LimitMessage LimitScope read_limit_message "
-      "AutoSearch Box Cost Decomposition Divisors Factor Failure Shared Sharding Shardings Site "
+      "AutoSearch Box Cost Decomposition Divisors Failure PrimeFactor Shared Sharding Shardings "
+      "Site "
       "Sizes "
       "StatedLayout SplitError SplitResult Tail Ways memories_of place replicates single_function "
       "steal_of "

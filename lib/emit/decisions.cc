@@ -13,12 +13,12 @@
 namespace groma::emitting {
 namespace {
 
-using program::Data;
 using program::kAnyPlace;
-using program::memory_of;
+using program::memory_kind_of;
 using program::PlaceKey;
-using program::processor_of;
-using program::Row;
+using program::processor_kind_of;
+using program::ProgramData;
+using program::StatementRow;
 using program::TableId;
 
 // Writes one C++ function for each kind of statement that the program has.
@@ -26,7 +26,7 @@ class Decisions {
  public:
   Decisions(const Program& program, Functions& functions, Features& features)
       : program_(program), data_(program.data()), functions_(functions), features_(features) {
-    for (const Row& row : data_.rows) tables_[row.key.table].push_back(&row);
+    for (const StatementRow& row : data_.rows) tables_[row.key.table].push_back(&row);
   }
 
   // Returns all functions. place() comes after both calls of maps(), because it writes a case for
@@ -46,7 +46,7 @@ class Decisions {
   }
 
  private:
-  using Rows = std::vector<const Row*>;
+  using Rows = std::vector<const StatementRow*>;
 
   // Returns the rows of a table and notes that the emitted text needs `feature`. Returns null if
   // the program has no such statement.
@@ -67,7 +67,7 @@ class Decisions {
 
   // Appends the code of one row, with a comment that cites its statement: beside the code if there
   // is room, else above it.
-  void decided(int indent, const std::string& code, const Row& row) {
+  void decided(int indent, const std::string& code, const StatementRow& row) {
     const std::string from = "// " + cited(data_.source, program_.range({row.statement}));
     const auto room = static_cast<std::size_t>(100 - indent);
     const bool beside = code.size() + from.size() + 2 <= room;
@@ -88,14 +88,14 @@ class Decisions {
     // Sorts the rows by task, then the tasks by their rows. `order` keeps the groups in the order
     // of the program's text.
     std::map<NameId, Rows> tasks;
-    for (const Row* row : rows) tasks[row->key.task].push_back(row);
+    for (const StatementRow* row : rows) tasks[row->key.task].push_back(row);
     std::map<Sense, std::vector<NameId>> alike;
     std::vector<Sense> order;
-    for (const Row* row : rows) {
+    for (const StatementRow* row : rows) {
       const NameId task = row->key.task;
       if (task == kStarName || tasks[task].front() != row) continue;
       Sense sense;
-      for (const Row* own : tasks[task]) {
+      for (const StatementRow* own : tasks[task]) {
         sense.emplace_back(own->statement, own->key.place, own->key.region);
       }
       if (alike[sense].empty()) order.push_back(sense);
@@ -130,7 +130,7 @@ class Decisions {
   void by_place(const Rows& rows, int indent, const Result& result) {
     // Rows that return need no `else`. Rows that add to a result do, because only one place may
     // count.
-    const auto write = [&](const Row& row, std::string_view condition) {
+    const auto write = [&](const StatementRow& row, std::string_view condition) {
       if (!condition.empty()) {
         decided(indent, fmt::format("{}if ({}) {}", else_ ? "else " : "", condition, result(row)),
                 row);
@@ -140,17 +140,17 @@ class Decisions {
       else_ = adds_;
     };
     else_ = false;
-    for (const Row* row : rows) {
-      if (const auto memory = memory_of(row->key.place)) {
+    for (const StatementRow* row : rows) {
+      if (const auto memory = memory_kind_of(row->key.place)) {
         write(*row, fmt::format("memory == {}", enumerator(*memory)));
       }
     }
-    for (const Row* row : rows) {
-      if (const auto kind = processor_of(row->key.place)) {
+    for (const StatementRow* row : rows) {
+      if (const auto kind = processor_kind_of(row->key.place)) {
         write(*row, fmt::format("kind == {}", enumerator(*kind)));
       }
     }
-    for (const Row* row : rows) {
+    for (const StatementRow* row : rows) {
       if (row->key.place == kAnyPlace) write(*row, "");
     }
   }
@@ -161,7 +161,7 @@ class Decisions {
   void by_region(const Rows& rows, int indent, const Result& result) {
     std::map<program::RegionKey, Rows> regions;
     std::vector<program::RegionKey> order;
-    for (const Row* row : rows) {
+    for (const StatementRow* row : rows) {
       if (regions[row->key.region].empty()) order.push_back(row->key.region);
       regions[row->key.region].push_back(row);
     }
@@ -205,27 +205,29 @@ class Decisions {
   // Returns true if a row applies to every task, region and place, so that no default result is
   // needed.
   static bool has_any(const Rows& rows) {
-    return std::any_of(rows.begin(), rows.end(), [](const Row* row) {
+    return std::any_of(rows.begin(), rows.end(), [](const StatementRow* row) {
       return row->key.task == kStarName && row->key.region == kStarName &&
              row->key.place == kAnyPlace;
     });
   }
   // Return true if a function with these rows reads this parameter.
   static bool asks_kind(const Rows& rows) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [](const Row* row) { return processor_of(row->key.place).has_value(); });
+    return std::any_of(rows.begin(), rows.end(), [](const StatementRow* row) {
+      return processor_kind_of(row->key.place).has_value();
+    });
   }
   static bool asks_memory(const Rows& rows) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [](const Row* row) { return memory_of(row->key.place).has_value(); });
+    return std::any_of(rows.begin(), rows.end(), [](const StatementRow* row) {
+      return memory_kind_of(row->key.place).has_value();
+    });
   }
   static bool asks_task(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(),
-                       [](const Row* row) { return row->key.task != kStarName; });
+                       [](const StatementRow* row) { return row->key.task != kStarName; });
   }
   static bool asks_region(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(),
-                       [](const Row* row) { return row->key.region != kStarName; });
+                       [](const StatementRow* row) { return row->key.region != kStarName; });
   }
   // Returns a parameter, without its name if the function does not use it.
   static std::string parameter(std::string_view type, std::string_view name, bool asked) {
@@ -244,7 +246,7 @@ class Decisions {
 
   // Returns the kinds of a row as a braced list.
   template <typename Kind>
-  static std::string kinds_text(const Row& row) {
+  static std::string kinds_text(const StatementRow& row) {
     std::string text;
     for (std::size_t i = 0; i < row.kind_count; ++i) {
       text += fmt::format("{}{}", i == 0 ? "" : ", ", enumerator(static_cast<Kind>(row.kinds[i])));
@@ -260,7 +262,7 @@ class Decisions {
           fmt::format("static std::vector<ProcKind> kinds_of({})", task(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_place(of, indent,
-               [](const Row& row) { return "return " + kinds_text<ProcKind>(row) + ";"; });
+               [](const StatementRow& row) { return "return " + kinds_text<ProcKind>(row) + ";"; });
     });
     end(has_any(*rows) ? "" : "{}");
   }
@@ -280,14 +282,14 @@ class Decisions {
     adds_ = true;
     by_task(*rows, [&](const Rows& of, int indent) {
       by_region(of, indent,
-                [](const Row& row) { return "add(" + kinds_text<MemKind>(row) + ");"; });
+                [](const StatementRow& row) { return "add(" + kinds_text<MemKind>(row) + ");"; });
     });
     adds_ = false;
     end("found");
   }
 
   // Returns the statement that returns a row's layout, with the aspects that the row names.
-  std::string layout_text(const Row& row) const {
+  std::string layout_text(const StatementRow& row) const {
     const auto& [layout, named] = data_.layouts[static_cast<std::size_t>(row.value)];
     std::string text;
     const auto add = [&](std::string_view word) {
@@ -315,7 +317,7 @@ class Decisions {
                       region(*rows), kind(*rows),
                       parameter("MemKind", "memory", asks_memory(*rows))));
     by_task(*rows, [&](const Rows& of, int indent) {
-      by_region(of, indent, [&](const Row& row) { return layout_text(row); });
+      by_region(of, indent, [&](const StatementRow& row) { return layout_text(row); });
     });
     end(has_any(*rows) ? "" : "std::nullopt");
   }
@@ -327,7 +329,7 @@ class Decisions {
     begin("CollectMemory: whether what it only reads may go as soon as it is done.",
           fmt::format("static bool collects({}, {})", task(*rows), region(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
-      by_region(of, indent, [](const Row&) { return "return true;"; });
+      by_region(of, indent, [](const StatementRow&) { return "return true;"; });
     });
     end(has_any(*rows) ? "" : "false");
   }
@@ -340,7 +342,7 @@ class Decisions {
     features_.insert("functions");
     begin(fmt::format("{}; none: where Legion's default mapper likes.", comment),
           fmt::format("static Function {}({}, {})", name_of_function, task(*rows), kind(*rows)));
-    const auto result = [&](const Row& row) {
+    const auto result = [&](const StatementRow& row) {
       const auto function = static_cast<FunctionId>(row.value);
       return fmt::format("return Function::{};", bound(function));
     };
@@ -394,16 +396,19 @@ class Decisions {
     begin("InstanceLimit: how many may be mapped and unfinished; 0: any number.",
           fmt::format("static std::int64_t limit_of({}, {})", task(*rows), kind(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
-      by_place(of, indent, [](const Row& row) { return fmt::format("return {};", row.value); });
+      by_place(of, indent,
+               [](const StatementRow& row) { return fmt::format("return {};", row.value); });
     });
     end(has_any(*rows) ? "" : "0");
-    const auto counts_together = [](const Row* row) { return scope_of(*row) != kOneProcessor; };
+    const auto counts_together = [](const StatementRow* row) {
+      return scope_of(*row) != kOneProcessor;
+    };
     if (std::none_of(rows->begin(), rows->end(), counts_together)) return;
     features_.insert("shared_limits");
     begin("InstanceLimit: over which processors they are counted together.",
           fmt::format("static LimitScope limit_scope_of({}, {})", task(*rows), kind(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
-      by_place(of, indent, [](const Row& row) {
+      by_place(of, indent, [](const StatementRow& row) {
         constexpr std::string_view kScopes[] = {"kProcessor", "kNode", "kMachine"};
         return fmt::format("return LimitScope::{};",
                            kScopes[static_cast<std::size_t>(scope_of(row))]);
@@ -413,7 +418,9 @@ class Decisions {
   }
 
   static constexpr LimitScope kOneProcessor = LimitScope::kProcessor;
-  static LimitScope scope_of(const Row& row) { return static_cast<LimitScope>(row.kinds[0]); }
+  static LimitScope scope_of(const StatementRow& row) {
+    return static_cast<LimitScope>(row.kinds[0]);
+  }
 
   // Writes `replicates`, from the ControlReplicate statements.
   void replicates() {
@@ -422,13 +429,13 @@ class Decisions {
     begin("ControlReplicate: whether it runs as several shards, where a variant can.",
           fmt::format("static bool replicates({})", task(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
-      by_place(of, indent, [](const Row&) { return "return true;"; });
+      by_place(of, indent, [](const StatementRow&) { return "return true;"; });
     });
     end(has_any(*rows) ? "" : "false");
   }
 
   // Returns the C++ statement that tells who may steal.
-  static std::string steal_text(const Row& row) {
+  static std::string steal_text(const StatementRow& row) {
     const bool near = static_cast<StealScope>(row.value) == StealScope::kSameNode;
     return near ? "return Steal::kSameNode;" : "return Steal::kAnyNode;";
   }
@@ -440,13 +447,13 @@ class Decisions {
     begin("TaskSteal: who may take it while it waits; nothing: nobody.",
           fmt::format("static std::optional<Steal> steal_of({}, {})", task(*rows), kind(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
-      by_place(of, indent, [](const Row& row) { return steal_text(row); });
+      by_place(of, indent, [](const StatementRow& row) { return steal_text(row); });
     });
     end("std::nullopt");
     // For each processor kind, find the statement with the widest scope.
-    std::map<PlaceKey, const Row*> widest;
-    for (const Row* row : *rows) {
-      const Row*& known = widest[row->key.place];
+    std::map<PlaceKey, const StatementRow*> widest;
+    for (const StatementRow* row : *rows) {
+      const StatementRow*& known = widest[row->key.place];
       if (known == nullptr || static_cast<StealScope>(row->value) == StealScope::kAnyNode) {
         known = row;
       }
@@ -455,12 +462,12 @@ class Decisions {
           fmt::format("static std::optional<Steal> steals_from({})", kind(*rows)));
     Rows each;
     for (const auto& [place, row] : widest) each.push_back(row);
-    by_place(each, 4, [](const Row& row) { return steal_text(row); });
+    by_place(each, 4, [](const StatementRow& row) { return steal_text(row); });
     end("std::nullopt");
   }
 
   const Program& program_;
-  const Data& data_;
+  const ProgramData& data_;
   Functions& functions_;
   Features& features_;
   std::map<TableId, Rows> tables_;

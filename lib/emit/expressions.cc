@@ -10,8 +10,8 @@
 
 namespace groma::emitting {
 
-using program::Code;
 using program::CodeId;
+using program::CodeNode;
 using program::kNoCode;
 using program::Op;
 using program::Type;
@@ -19,7 +19,7 @@ using program::Type;
 namespace {
 
 // Returns a literal. The two halves of a 64-bit integer stand in two fields of the node.
-Expr constant(const program::Data& data, const Code& node) {
+Expr constant(const program::ProgramData& data, const CodeNode& node) {
   switch (node.op) {
     case Op::kInt: {
       Expr expr{std::to_string((std::uint64_t{node.b} << 32) | node.a), kInt};
@@ -44,7 +44,7 @@ Expr constant(const program::Data& data, const Code& node) {
 // Returns the C++ expression for a node of the typed code. An operand that can only fail makes the
 // whole expression fail, so each case checks its operands first.
 Expr Functions::eval(CodeId id) {
-  const Code& node = code(id);
+  const CodeNode& node = code(id);
   switch (node.op) {
     case Op::kInt:
     case Op::kBool:
@@ -110,7 +110,7 @@ Expr Functions::variable(Variable& variable) {
 
 // Returns a global variable. In C++, globals are initialised in the order of the text. A function
 // that is called before the statement of a global would read it too early, so this is reported.
-Expr Functions::global(const Code& node) {
+Expr Functions::global(const CodeNode& node) {
   Variable& global = globals_[node.a];
   if (node.a >= known_globals_) {
     return emission_.no_cpp(node.range, fmt::format("`{}` before its statement", global.name),
@@ -121,7 +121,7 @@ Expr Functions::global(const Code& node) {
 
 // Returns an expression that fails. The checker found an error in code that may never run, and
 // reported it as a warning.
-Expr Functions::broken(const Code& node) {
+Expr Functions::broken(const CodeNode& node) {
   const Diagnostic& known = data_.failures[node.a];
   return failing(fmt::format("{} [{}]", known.message, name_of(known.id)));
 }
@@ -135,7 +135,7 @@ std::optional<std::vector<ListItem>> Functions::items(std::uint32_t begin, std::
   std::vector<ListItem> made;
   for (std::uint32_t i = 0; i < count; ++i) {
     const CodeId id = data_.lists[begin + i];
-    const Code& node = code(id);
+    const CodeNode& node = code(id);
     ListItem item;
     item.range = node.range;
     if (node.op == Op::kAll) {
@@ -164,7 +164,7 @@ std::optional<std::vector<ListItem>> Functions::items(std::uint32_t begin, std::
 
 // Returns a tuple. Its items must have one type, because the C++ type of a tuple names the type of
 // its items.
-Expr Functions::tuple(const Code& node) {
+Expr Functions::tuple(const CodeNode& node) {
   Expr failed;
   const auto list = items(node.a, node.b, &failed);
   if (!list) return failed;
@@ -187,7 +187,7 @@ Expr Functions::tuple(const Code& node) {
 
 // Returns a comprehension as a call of `each` with a lambda. If an item can only fail, its type
 // counts as integer.
-Expr Functions::comprehension(const Code& node) {
+Expr Functions::comprehension(const CodeNode& node) {
   Expr range = eval(node.b);
   if (range.type.never()) return range;
   const auto through = as_tuple(range);
@@ -219,21 +219,21 @@ Expr Functions::comprehension(const Code& node) {
 // ---- Operators and parts of values
 
 // Returns an arithmetic operator or a comparison of two operands.
-Expr Functions::operation(const Code& node) {
+Expr Functions::operation(const CodeNode& node) {
   const Expr left = eval(node.a);
   const Expr right = eval(node.b);
   return binary(emission_, node.op, node.range, left, right);
 }
 
 // Returns `&&` or `||`. If the left side is not a bool, the right side is not translated.
-Expr Functions::logical(const Code& node) {
+Expr Functions::logical(const CodeNode& node) {
   const Expr left = eval(node.a);
   if (const auto failure = failure_of_left(node.op, left)) return *failure;
   return emitting::logical(node.op, left, eval(node.b));
 }
 
 // Returns `condition ? yes : no`. If the condition is not a bool, the two sides are not translated.
-Expr Functions::conditional(const Code& node) {
+Expr Functions::conditional(const CodeNode& node) {
   const Expr condition = eval(node.a);
   if (const auto failure = failure_of_condition(condition)) return *failure;
   const Expr yes = eval(node.b);
@@ -243,7 +243,7 @@ Expr Functions::conditional(const Code& node) {
 
 // Returns an item of a tuple, or a processor of a machine. If the value cannot be indexed, the
 // index is not translated.
-Expr Functions::index(const Code& node) {
+Expr Functions::index(const CodeNode& node) {
   const Expr base = eval(node.c);
   if (base.type.never()) return base;
   if (base.type != kMachine && !as_tuple(base)) {
@@ -256,7 +256,7 @@ Expr Functions::index(const Code& node) {
 
 // Returns a slice of a tuple or of a machine's size. An omitted first end is 0; an omitted second
 // end means the end of the tuple.
-Expr Functions::slice(const Code& node) {
+Expr Functions::slice(const CodeNode& node) {
   Expr base = eval(node.c);
   if (base.type.never()) return base;
   if (base.type == kMachine) base = {operand(base, 9) + ".size()", kTuple};
@@ -280,7 +280,7 @@ Expr Functions::slice(const Code& node) {
 
 // Returns the arguments of a call. A spliced argument is not emitted, because the number of
 // arguments has to be known.
-std::optional<std::vector<Expr>> Functions::arguments(const Code& node, std::string_view callee,
+std::optional<std::vector<Expr>> Functions::arguments(const CodeNode& node, std::string_view callee,
                                                       Expr* failed) {
   auto list = items(node.a, node.b, failed);
   if (!list) return std::nullopt;
@@ -298,9 +298,9 @@ std::optional<std::vector<Expr>> Functions::arguments(const Code& node, std::str
 
 // Returns a call of a function of the program. The function is translated once for each list of
 // argument types. An argument of a wrong type becomes an expression that fails.
-Expr Functions::call(const Code& node) {
+Expr Functions::call(const CodeNode& node) {
   using syntax::ParamType;
-  const program::Function& called = data_.functions[node.c];
+  const program::ProgramFunction& called = data_.functions[node.c];
   const std::string_view callee = program_.function_name(node.c);
   Expr failed;
   const auto args = arguments(node, callee, &failed);
@@ -340,7 +340,7 @@ Expr Functions::call(const Code& node) {
 }
 
 // Returns a call of a method. The number of arguments is checked here, their types in accesses.cc.
-Expr Functions::method(const Code& node) {
+Expr Functions::method(const CodeNode& node) {
   const Expr base = eval(node.c);
   if (base.type.never()) return base;
   const std::string_view name = name_of(node.method);

@@ -9,7 +9,7 @@
 
 namespace groma::emitting {
 
-using program::Action;
+using program::ExecutableStatement;
 using program::Type;
 
 namespace {
@@ -37,10 +37,10 @@ std::string_view name_at(const Source& source, Range range) {
 // Reserves the C++ names of functions and globals, then translates the top level.
 Functions::Functions(const Program& program, Features& features, Diagnostics& diags)
     : program_(program), data_(program.data()), emission_{features, diags} {
-  for (const program::Function& function : data_.functions) {
+  for (const program::ProgramFunction& function : data_.functions) {
     function_names_.push_back(names_.add(data_.names.text(function.name)));
   }
-  for (const program::Global& global : data_.globals) {
+  for (const program::GlobalVariable& global : data_.globals) {
     globals_.push_back({names_.add(data_.names.text(global.name)), {}});
   }
   carry_out_top();
@@ -50,14 +50,14 @@ Functions::Functions(const Program& program, Features& features, Diagnostics& di
 // of a global that holds a machine cannot fail if its processor kind is a literal.
 void Functions::carry_out_top() {
   frames_.emplace_back(Frame{std::vector<Variable>(data_.top_slots), names_});
-  for (const Action& each : data_.top) {
+  for (const ExecutableStatement& each : data_.top) {
     std::vector<std::string> lines;
     const bool goes_on = translate_statement(each, 4, true, nullptr, nullptr, lines);
     TopStatement statement;
     for (const std::string& line : lines) statement.text += line;
-    if (goes_on && each.kind == Action::Kind::kAssign) {
+    if (goes_on && each.kind == ExecutableStatement::Kind::kAssign) {
       statement.global = &globals_[each.target];
-      const program::Code& value = code(each.value);
+      const program::CodeNode& value = code(each.value);
       const bool machine = value.op == program::Op::kMachine;
       statement.can_fail = !machine || code(value.a).op != program::Op::kProcKind;
     }
@@ -86,8 +86,9 @@ std::string Functions::global_declarations() const {
 // Appends the C++ of one statement to `lines`: the place, then the statement. `result` gets the
 // type that a return statement returns. Returns false if no later statement is reached, because the
 // expression can only fail.
-bool Functions::translate_statement(const Action& action, int indent, bool top, ValueType* result,
-                                    std::string* failure, std::vector<std::string>& lines) {
+bool Functions::translate_statement(const ExecutableStatement& action, int indent, bool top,
+                                    ValueType* result, std::string* failure,
+                                    std::vector<std::string>& lines) {
   const std::string space(static_cast<std::size_t>(indent), ' ');
   const std::string place = space + here(data_.source, action.range) + "\n";
   const auto fails = [&](const Expr& expr) {
@@ -95,7 +96,7 @@ bool Functions::translate_statement(const Action& action, int indent, bool top, 
     if (failure != nullptr) *failure = expr.failure;
     return false;
   };
-  if (action.kind == Action::Kind::kPrint) {
+  if (action.kind == ExecutableStatement::Kind::kPrint) {
     std::string args;
     for (std::uint32_t i = 0; i < action.args.count; ++i) {
       const Expr arg = eval(data_.lists[action.args.begin + i]);
@@ -117,7 +118,7 @@ bool Functions::translate_statement(const Action& action, int indent, bool top, 
   }
   const Expr value = eval(action.value);
   if (value.type.never()) return fails(value);
-  if (action.kind == Action::Kind::kReturn) {
+  if (action.kind == ExecutableStatement::Kind::kReturn) {
     *result = value.type;
     lines.push_back(fmt::format("{}{}return {};\n", place, space, value.text));
   } else if (top) {
@@ -151,7 +152,7 @@ const Functions::Instance& Functions::instance(FunctionId function,
 // Translates a function for these argument types. The comment above the emitted function cites the
 // head of the function in the source.
 Functions::Instance Functions::translate(FunctionId function, const std::vector<ValueType>& types) {
-  const program::Function& called = data_.functions[function];
+  const program::ProgramFunction& called = data_.functions[function];
   Frame frame{std::vector<Variable>(called.slots), names_};
   for (std::size_t i = 0; i < types.size(); ++i) {
     const Range range = data_.parameters[called.parameters.begin + i].range;
@@ -161,7 +162,7 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   Instance made;
   std::vector<std::string> lines;
   for (std::uint32_t i = 0; i < called.body.count; ++i) {
-    const Action& each = data_.actions[called.body.begin + i];
+    const ExecutableStatement& each = data_.actions[called.body.begin + i];
     if (!translate_statement(each, 4, false, &made.result, &made.failure, lines)) break;
   }
   const Frame done = std::move(frames_.back());

@@ -60,37 +60,38 @@ class Functions {
   };
   using InstanceKey = std::pair<FunctionId, std::vector<ValueType>>;
 
-  const program::Code& code(program::CodeId id) const { return data_.code[id]; }
+  const program::CodeNode& code(program::CodeId id) const { return data_.code[id]; }
   void carry_out_top();
   const Instance& instance(FunctionId function, const std::vector<ValueType>& types);
   Instance translate(FunctionId function, const std::vector<ValueType>& types);
   // Translates one statement, with its place. Returns false if no statement after it is reached.
-  bool translate_statement(const program::Action& action, int indent, bool top, ValueType* result,
-                           std::string* failure, std::vector<std::string>& lines);
+  bool translate_statement(const program::ExecutableStatement& action, int indent, bool top,
+                           ValueType* result, std::string* failure,
+                           std::vector<std::string>& lines);
 
   Expr eval(program::CodeId id);
   Expr variable(Variable& variable);
-  Expr global(const program::Code& node);
-  Expr broken(const program::Code& node);
-  Expr tuple(const program::Code& node);
-  Expr comprehension(const program::Code& node);
-  Expr operation(const program::Code& node);
-  Expr logical(const program::Code& node);
-  Expr conditional(const program::Code& node);
-  Expr index(const program::Code& node);
-  Expr slice(const program::Code& node);
-  Expr call(const program::Code& node);
-  Expr method(const program::Code& node);
+  Expr global(const program::CodeNode& node);
+  Expr broken(const program::CodeNode& node);
+  Expr tuple(const program::CodeNode& node);
+  Expr comprehension(const program::CodeNode& node);
+  Expr operation(const program::CodeNode& node);
+  Expr logical(const program::CodeNode& node);
+  Expr conditional(const program::CodeNode& node);
+  Expr index(const program::CodeNode& node);
+  Expr slice(const program::CodeNode& node);
+  Expr call(const program::CodeNode& node);
+  Expr method(const program::CodeNode& node);
 
   // Returns the items of a list, spliced or not. Returns nullopt if an item can only fail; `failed`
   // is then that item.
   std::optional<std::vector<ListItem>> items(std::uint32_t begin, std::uint32_t count,
                                              Expr* failed);
-  std::optional<std::vector<Expr>> arguments(const program::Code& node, std::string_view callee,
+  std::optional<std::vector<Expr>> arguments(const program::CodeNode& node, std::string_view callee,
                                              Expr* failed);
 
   const Program& program_;
-  const program::Data& data_;
+  const program::ProgramData& data_;
   Emission emission_;
   Names names_;
   std::vector<std::string> function_names_;

@@ -11,12 +11,12 @@
 namespace groma::mapper {
 
 // A program that is bound to a machine. It does not change after bind().
-struct Binding {
+struct ProgramBinding {
   Program program;
   Machine machine;
   // The value of each global, by its index. monostate until the assignment of the global is
   // executed.
-  std::vector<Value> globals;
+  std::vector<ProgramValue> globals;
 };
 
 }  // namespace groma::mapper

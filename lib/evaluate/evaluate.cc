@@ -24,7 +24,7 @@ void check_statements(const Program& program, const Machine& machine, Diagnostic
     return std::any_of(types.begin(), types.end(),
                        [memory](const NodeType& node) { return node.find(memory) != nullptr; });
   };
-  for (const program::Row& row : program.data().rows) {
+  for (const program::StatementRow& row : program.data().rows) {
     const Range range = program.range({row.statement});
     if (row.key.table == program::TableId::kTask) {
       const auto present = [&](std::uint8_t kind) {
@@ -66,11 +66,12 @@ std::shared_ptr<const Machine> BoundProgram::shared_machine() const {
 std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
                                  LogSink* log) {
   if (program.data().has_errors) return std::nullopt;
-  auto binding = std::make_shared<mapper::Binding>(mapper::Binding{
-      program, std::move(machine), std::vector<mapper::Value>(program.data().globals.size())});
+  auto binding = std::make_shared<mapper::ProgramBinding>(
+      mapper::ProgramBinding{program, std::move(machine),
+                             std::vector<mapper::ProgramValue>(program.data().globals.size())});
   check_statements(program, binding->machine, diags);
   mapper::Interpreter interpreter(program, binding->machine, binding->globals, log);
-  if (!interpreter.top_level(kMaxBindSteps, diags)) return std::nullopt;
+  if (!interpreter.run_top_level(kMaxBindSteps, diags)) return std::nullopt;
   return BoundProgram(std::move(binding));
 }
 
@@ -78,7 +79,7 @@ std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagno
 // different threads.
 struct FunctionEvaluator::State {
   BoundProgram bound;
-  std::vector<mapper::Value> globals;
+  std::vector<mapper::ProgramValue> globals;
   mapper::Interpreter interpreter;
 
   State(BoundProgram program, LogSink* log)
@@ -93,7 +94,7 @@ FunctionEvaluator::~FunctionEvaluator() = default;
 FunctionEvaluator::FunctionEvaluator(FunctionEvaluator&&) noexcept = default;
 FunctionEvaluator& FunctionEvaluator::operator=(FunctionEvaluator&&) noexcept = default;
 
-std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps(); }
+std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps_so_far(); }
 
 // Evaluates the function for one task and checks the result. It must be a processor or a set of
 // processors, of the kind on which the task runs (if `kind` is given). A set on several nodes is a
@@ -103,7 +104,7 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
   const Program& program = state_->bound.program();
   GROMA_REQUIRE(program.is_mapping_function(function),
                 "only a mapping function of the bound program can be evaluated");
-  const mapper::Value value = state_->interpreter.map(function, task, diags);
+  const mapper::ProgramValue value = state_->interpreter.evaluate_function(function, task, diags);
   if (value.get<std::monostate>() != nullptr) return std::nullopt;
   const std::string_view name = program.function_name(function);
   Placed placed;
@@ -113,14 +114,15 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
     placed.processors = (*set)->processors;
     placed.is_set = true;
   } else {
-    std::string found(describe(mapper::type_of(value)));
+    std::string found(describe_type(mapper::type_of(value)));
     if (mapper::text_bytes(value) <= 200) {
       found += fmt::format(", `{}`", mapper::to_string(value, task.name));
     }
     Diagnostic& diagnostic =
         diags.report(DiagId::kNotAProcessor, program.function_range(function), name, found);
-    diagnostic.notes.push_back({"while " + state_->interpreter.where(), {}, {std::string(name)}});
-    const mapper::Tuple* tuple = value.tuple();
+    diagnostic.notes.push_back(
+        {"while " + state_->interpreter.describe_evaluation(), {}, {std::string(name)}});
+    const mapper::TupleValue* tuple = value.as_tuple();
     if (tuple != nullptr && tuple->values.size() == 2) {
       diagnostic.note("the original takes a pair of integers for a processor (D16)");
     }

@@ -38,7 +38,7 @@ void Evaluation::begin_function(FunctionId function, const TaskPoint& task, Diag
   frames_.clear();
 }
 
-void Evaluation::end() {
+void Evaluation::end_evaluation() {
   frames_.clear();
   all_steps_ += std::exchange(steps_, 0);
 }
@@ -49,7 +49,7 @@ std::string_view Evaluation::function_name(FunctionId function) const {
 
 // Describes the evaluation for a message. `ipoint` is the point relative to the launch's lower
 // corner. It is named only if it differs from the point.
-std::string Evaluation::where() const {
+std::string Evaluation::describe_evaluation() const {
   if (task_ == nullptr) return "";
   const bool single = task_->parent || task_->processor;
   if (single && task_->name.empty()) {
@@ -71,7 +71,7 @@ std::string Evaluation::where() const {
 
 // Reports the first failure. The chain of running functions becomes a note, the innermost first,
 // and the task becomes another.
-Diagnostic& Evaluation::fail(DiagId id, Range range, std::vector<DiagArg> args) {
+Diagnostic& Evaluation::fail_with(DiagId id, Range range, std::vector<DiagArg> args) {
   if (failed_) return dropped_;
   failed_ = true;
   Diagnostic& diagnostic = diags_->add(id, range, std::move(args));
@@ -87,23 +87,23 @@ Diagnostic& Evaluation::fail(DiagId id, Range range, std::vector<DiagArg> args) 
   }
   if (task_ != nullptr) {
     running.emplace_back(mapping_function());
-    diagnostic.notes.push_back({"while " + where(), {}, std::move(running)});
+    diagnostic.notes.push_back({"while " + describe_evaluation(), {}, std::move(running)});
   }
   return diagnostic;
 }
 
 // Reports that a value has the wrong type. Returns monostate, which stands for the value of a
 // failed evaluation.
-Value Evaluation::fail_type(Range range, std::string_view what, std::string_view needs,
-                            const Value& found) {
-  fail(DiagId::kTypeMismatch, range,
-       {std::string(what), std::string(needs), std::string(describe(type_of(found)))});
+ProgramValue Evaluation::fail_with_type(Range range, std::string_view what, std::string_view needs,
+                                        const ProgramValue& found) {
+  fail_with(DiagId::kTypeMismatch, range,
+            {std::string(what), std::string(needs), std::string(describe_type(type_of(found)))});
   return {};
 }
 
-// Always returns false, so that tick() can return its result.
+// Always returns false, so that count_steps() can return its result.
 bool Evaluation::fail_step_limit(Range range) {
-  fail(DiagId::kStepLimit, range, {max_steps_})
+  fail_with(DiagId::kStepLimit, range, {max_steps_})
       .help("compute less for each point, or compute it once in a global");
   return false;
 }
@@ -112,11 +112,11 @@ bool Evaluation::fail_step_limit(Range range) {
 
 // Makes a tuple, or fails if it is too long or too deep. The cost is one step for each value. The
 // items of nested tuples count against the limit on items.
-Value make_tuple(Evaluation& run, std::vector<Value> values, Range range) {
-  if (run.failed() || !run.tick(static_cast<std::int64_t>(values.size()), range)) return {};
-  auto made = std::make_shared<Tuple>();
-  for (const Value& value : values) {
-    const Tuple* inner = value.tuple();
+ProgramValue make_tuple(Evaluation& run, std::vector<ProgramValue> values, Range range) {
+  if (run.failed() || !run.count_steps(static_cast<std::int64_t>(values.size()), range)) return {};
+  auto made = std::make_shared<TupleValue>();
+  for (const ProgramValue& value : values) {
+    const TupleValue* inner = value.as_tuple();
     made->items += inner == nullptr ? 1 : std::max<std::int64_t>(1, inner->items);
     made->depth = std::max(made->depth, inner == nullptr ? 1 : inner->depth + 1);
   }
@@ -124,29 +124,30 @@ Value make_tuple(Evaluation& run, std::vector<Value> values, Range range) {
   constexpr int kMaxTupleDepth = 64;
   if (made->items > kMaxTupleItems || made->depth > kMaxTupleDepth) {
     const bool deep = made->items <= kMaxTupleItems;
-    run.fail(deep ? DiagId::kNestingTooDeep : DiagId::kTupleTooLong, range,
-             {deep ? std::int64_t{kMaxTupleDepth} : kMaxTupleItems});
+    run.fail_with(deep ? DiagId::kNestingTooDeep : DiagId::kTupleTooLong, range,
+                  {deep ? std::int64_t{kMaxTupleDepth} : kMaxTupleItems});
     return {};
   }
   made->values = std::move(values);
-  return {std::shared_ptr<const Tuple>(std::move(made))};
+  return {std::shared_ptr<const TupleValue>(std::move(made))};
 }
 
 // Returns the items as integers. It stops at the first item that is not an integer, and reports it.
-std::optional<std::vector<std::int64_t>> integers(Evaluation& run, const Value& value, Range range,
-                                                  std::string_view what) {
+std::optional<std::vector<std::int64_t>> integers_of_tuple(Evaluation& run,
+                                                           const ProgramValue& value, Range range,
+                                                           std::string_view what) {
   if (run.failed()) return std::nullopt;
   std::vector<std::int64_t> made;
   const auto values = tuple_values(value);
   if (!values) {
-    run.fail_type(range, what, "a tuple of integers", value);
+    run.fail_with_type(range, what, "a tuple of integers", value);
     return std::nullopt;
   }
-  if (!run.tick(static_cast<std::int64_t>(values->size()), range)) return std::nullopt;
-  for (const Value& item : *values) {
+  if (!run.count_steps(static_cast<std::int64_t>(values->size()), range)) return std::nullopt;
+  for (const ProgramValue& item : *values) {
     const auto* given = item.get<std::int64_t>();
     if (given == nullptr) {
-      run.fail_type(range, what, "a tuple of integers", item);
+      run.fail_with_type(range, what, "a tuple of integers", item);
       return std::nullopt;
     }
     made.push_back(*given);

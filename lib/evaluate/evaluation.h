@@ -14,8 +14,8 @@
 namespace groma::mapper {
 
 // An evaluated item of an index list or of an argument list.
-struct ListItem {
-  Value value;
+struct EvaluatedItem {
+  ProgramValue value;
   Range range;
   // True if the item is a bare `*`, which has no value.
   bool all = false;
@@ -23,14 +23,14 @@ struct ListItem {
 
 class Evaluation {
  public:
-  explicit Evaluation(const program::Data& data) : data_(data) {}
+  explicit Evaluation(const program::ProgramData& data) : data_(data) {}
 
   // Begins the evaluation of a top-level statement or of a mapping function for a task. `task` and
   // `diags` are used until the next call.
   void begin_top_level(std::int64_t max_steps, Diagnostics& diags);
   void begin_function(FunctionId function, const TaskPoint& task, Diagnostics& diags);
   // Ends the evaluation. Its steps no longer count for the step limit.
-  void end();
+  void end_evaluation();
 
   // Return the task and the mapping function of the evaluation. There is no task at top level.
   bool has_task() const { return task_ != nullptr; }
@@ -41,42 +41,43 @@ class Evaluation {
 
   // Enters or leaves a function with the values of its variables. The top level counts as function
   // 0.
-  void push_frame(FunctionId function, std::vector<Value> slots) {
+  void push_frame(FunctionId function, std::vector<ProgramValue> slots) {
     frames_.push_back({function, std::move(slots)});
   }
   void pop_frame() { frames_.pop_back(); }
-  std::vector<Value>& slots() { return frames_.back().slots; }
+  std::vector<ProgramValue>& local_slots() { return frames_.back().slots; }
   FunctionId running_function() const { return frames_.back().function; }
 
   // Counts steps. Returns false after a failure or if the step limit is exceeded. `range` is the
   // place of the error.
-  bool tick(std::int64_t steps, Range range) {
+  bool count_steps(std::int64_t steps, Range range) {
     steps_ += steps;
     return steps_ <= max_steps_ ? !failed_ : fail_step_limit(range);
   }
   // The steps of all evaluations so far.
-  std::int64_t steps() const { return all_steps_ + steps_; }
+  std::int64_t steps_so_far() const { return all_steps_ + steps_; }
 
   bool failed() const { return failed_; }
   // Reports the first failure, with the functions and the point in which it happened, and returns
   // its diagnostic. A later failure is dropped: the caller gets a diagnostic that is never shown.
-  Diagnostic& fail(DiagId id, Range range, std::vector<DiagArg> args);
+  Diagnostic& fail_with(DiagId id, Range range, std::vector<DiagArg> args);
   // Reports that a value has the wrong type. Returns monostate.
-  Value fail_type(Range range, std::string_view what, std::string_view needs, const Value& found);
+  ProgramValue fail_with_type(Range range, std::string_view what, std::string_view needs,
+                              const ProgramValue& found);
   Diagnostics& diags() { return *diags_; }  // Gets warnings and the first failure.
 
   // Describes the evaluation for a message: "`f` maps point (1, 5) of a launch of (11, 11) that
   // begins at (1, 1), where `ipoint` is (0, 4)" and similar.
-  std::string where() const;
+  std::string describe_evaluation() const;
 
  private:
   struct FunctionFrame {
     FunctionId function;
-    std::vector<Value> slots;
+    std::vector<ProgramValue> slots;
   };
   bool fail_step_limit(Range range);
 
-  const program::Data& data_;
+  const program::ProgramData& data_;
   Diagnostics* diags_ = nullptr;
   const TaskPoint* task_ = nullptr;
   FunctionId mapping_function_ = 0;
@@ -87,10 +88,11 @@ class Evaluation {
 };
 
 // Returns a tuple of these values. Fails if it is too long or too deep.
-Value make_tuple(Evaluation& run, std::vector<Value> values, Range range);
+ProgramValue make_tuple(Evaluation& run, std::vector<ProgramValue> values, Range range);
 // Returns the items of a tuple of integers, or nullopt after it has reported an error. `what` names
 // the place in the error.
-std::optional<std::vector<std::int64_t>> integers(Evaluation& run, const Value& value, Range range,
-                                                  std::string_view what);
+std::optional<std::vector<std::int64_t>> integers_of_tuple(Evaluation& run,
+                                                           const ProgramValue& value, Range range,
+                                                           std::string_view what);
 
 }  // namespace groma::mapper

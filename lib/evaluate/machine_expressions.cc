@@ -24,38 +24,39 @@ std::string view_text(const MachineView& view) {
 
 // Returns a machine as a value. The copy of a machine with many operations costs more, so it counts
 // more steps.
-Value MachineExpressions::make_view(const Code& node, MachineView view) {
-  const auto cost = static_cast<std::int64_t>(2 * view.operations() + view.sizes().size());
-  if (!run_.tick(cost, node.range)) return {};
+ProgramValue MachineExpressions::make_machine_value(const Code& node, MachineView view) {
+  const auto cost = static_cast<std::int64_t>(2 * view.operation_count() + view.sizes().size());
+  if (!run_.count_steps(cost, node.range)) return {};
   return {std::make_shared<const MachineView>(std::move(view))};
 }
 
 // Machine(KIND) is a grid of the nodes and the processors in each. If nodes have different numbers
 // of processors, the grid is as wide as the machine's processors_per_node() says, and a warning is
 // reported once for each kind.
-Value MachineExpressions::make(const Code& node, const Value& kind_value) {
+ProgramValue MachineExpressions::make_machine(const Code& node, const ProgramValue& kind_value) {
   const auto* kind = kind_value.get<ProcKind>();
   if (kind == nullptr) {
-    return run_.fail_type(range_of(node.a), "`Machine`", "a processor kind", kind_value);
+    return run_.fail_with_type(range_of(node.a), "`Machine`", "a processor kind", kind_value);
   }
   if (!std::exchange(looked_at_[static_cast<std::size_t>(*kind)], true)) {
     warn_of_unequal_nodes(machine_, *kind, node.range, run_.diags());
   }
-  return make_view(node, {*kind, machine_.node_count(), machine_.processors_per_node(*kind)});
+  return make_machine_value(node,
+                            {*kind, machine_.node_count(), machine_.processors_per_node(*kind)});
 }
 
 // ------------------------------------------------------------------------------------ indexing
 
 // Returns the processor at an index. If some dimensions are `*`, returns the set of all processors
 // in these dimensions, in row-major order.
-Value MachineExpressions::index(const Code& node, const MachineView& view,
-                                std::vector<ListItem> index) {
+ProgramValue MachineExpressions::index_machine(const Code& node, const MachineView& view,
+                                               std::vector<EvaluatedItem> index) {
   if (index.size() == 1 && !index[0].all) {
     // m[t] takes a whole tuple as the index.
     if (const auto values = tuple_values(index[0].value)) {
       const Range range = index[0].range;
       index.clear();
-      for (const Value& value : *values) index.push_back({value, range});
+      for (const ProgramValue& value : *values) index.push_back({value, range});
     }
   }
   if (!check_index(node, view, index)) return {};
@@ -69,17 +70,17 @@ Value MachineExpressions::index(const Code& node, const MachineView& view,
     count = std::min(count, kMaxTupleItems) * std::min(view.sizes()[i], kMaxTupleItems + 1);
   }
   if (count > kMaxTupleItems) {
-    run_.fail(DiagId::kTupleTooLong, node.focus, {kMaxTupleItems});
+    run_.fail_with(DiagId::kTupleTooLong, node.focus, {kMaxTupleItems});
     return {};
   }
   if (open.empty()) {
     const auto processor = processor_at(node, view, at);
-    return processor ? Value{*processor} : Value{};
+    return processor ? ProgramValue{*processor} : ProgramValue{};
   }
   auto set = std::make_shared<ProcessorSet>();
-  const auto cost = static_cast<std::int64_t>(view.operations() + 1);
+  const auto cost = static_cast<std::int64_t>(view.operation_count() + 1);
   for (std::int64_t k = 0; k < count; ++k) {
-    if (!run_.tick(cost, node.range)) return {};
+    if (!run_.count_steps(cost, node.range)) return {};
     // Converts the number k to a position in the dimensions that are given as `*`, in row-major
     // order.
     std::int64_t rest = k;
@@ -97,11 +98,11 @@ Value MachineExpressions::index(const Code& node, const MachineView& view,
 // Returns true if the index fits the machine. Otherwise reports an error. Notes tell where the
 // original language would behave differently (D5, D6).
 bool MachineExpressions::check_index(const Code& node, const MachineView& view,
-                                     const std::vector<ListItem>& index) {
+                                     const std::vector<EvaluatedItem>& index) {
   if (index.size() != view.sizes().size()) {
-    run_.fail(DiagId::kWrongIndexCount, node.focus,
-              {program::indices_text(static_cast<std::int64_t>(index.size())),
-               fmt::format("a machine with {}", program::dimensions_text(view.dimensions()))})
+    run_.fail_with(DiagId::kWrongIndexCount, node.focus,
+                   {program::indices_text(static_cast<std::int64_t>(index.size())),
+                    fmt::format("a machine with {}", program::dimensions_text(view.dimensions()))})
         .note(fmt::format("the machine is {}", view_text(view)));
     return false;
   }
@@ -113,20 +114,20 @@ bool MachineExpressions::check_index(const Code& node, const MachineView& view,
     } else {
       const auto* given = index[i].value.get<std::int64_t>();
       if (given == nullptr) {
-        run_.fail_type(index[i].range, "an index", "an integer", index[i].value);
+        run_.fail_with_type(index[i].range, "an index", "an integer", index[i].value);
         return false;
       }
       if (*given >= 0 && *given < size) continue;
       value = *given;
     }
-    Diagnostic& diagnostic = run_.fail(DiagId::kSliceIndexOutOfBound, index[i].range,
-                                       {static_cast<std::int64_t>(i), value, size});
+    Diagnostic& diagnostic = run_.fail_with(DiagId::kSliceIndexOutOfBound, index[i].range,
+                                            {static_cast<std::int64_t>(i), value, size});
     diagnostic.note(fmt::format("the machine is {}", view_text(view)));
     if (size == 0 && machine_.processors_per_node(view.kind()) == 0) {
       diagnostic.note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
     } else if (value == -1) {
       diagnostic.note("the original takes a computed -1 for `*` (D6)");
-    } else if (view.operations() > 0) {
+    } else if (view.operation_count() > 0) {
       diagnostic.note("the original may take another processor instead (D5)");
     }
     return false;
@@ -140,13 +141,14 @@ std::optional<Processor> MachineExpressions::processor_at(const Code& node, cons
                                                           const Coordinates& index) {
   if (machine_.processors_per_node(view.kind()) == 0) {
     // A split of no processors has extents of 1, so the error is reported here, at the index.
-    run_.fail(DiagId::kSliceIndexOutOfBound, node.focus,
-              {std::int64_t{0}, index[0], std::int64_t{0}})
+    run_.fail_with(DiagId::kSliceIndexOutOfBound, node.focus,
+                   {std::int64_t{0}, index[0], std::int64_t{0}})
         .note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
     return std::nullopt;
   }
-  if (!run_.tick(static_cast<std::int64_t>(view.operations()), node.range)) return std::nullopt;
-  const Coordinates base = view.to_base(index);
+  if (!run_.count_steps(static_cast<std::int64_t>(view.operation_count()), node.range))
+    return std::nullopt;
+  const Coordinates base = view.to_base_index(index);
   return Processor{view.kind(), base[0], base[1]};
 }
 
@@ -154,33 +156,38 @@ std::optional<Processor> MachineExpressions::processor_at(const Code& node, cons
 
 // Evaluates an operation on a machine. The results of the last eight searches for a split are
 // cached, since mapping functions split in the same way for every point.
-Value MachineExpressions::operation(program::CodeId id, const Code& node, const MachineView& view,
-                                    const std::vector<ListItem>& args,
-                                    const OperationArguments& given) {
-  if (!searches(node.method)) return result_of(node, args, apply(node.method, view, given));
-  const std::int64_t n = view.sizes()[given.dimension(0)];
-  for (const SplitMemo& memo : memos_) {
+ProgramValue MachineExpressions::apply_operation(program::CodeId id, const Code& node,
+                                                 const MachineView& view,
+                                                 const std::vector<EvaluatedItem>& args,
+                                                 const OperationArguments& given) {
+  if (!searches_for_split(node.method))
+    return result_of_operation(node, args, apply_method(node.method, view, given));
+  const std::int64_t n = view.sizes()[given.dimension_at(0)];
+  for (const CachedSplit& memo : memos_) {
     if (memo.code != id || memo.n != n || memo.given != given) continue;
-    return result_of(node, args, split_into(view, static_cast<int>(given.numbers[0]), memo.parts));
+    return result_of_operation(node, args,
+                               split_view(view, static_cast<int>(given.numbers[0]), memo.parts));
   }
-  if (!run_.tick(search_steps(node.method, view, given), node.range)) return {};
-  Applied applied = apply(node.method, view, given);
+  if (!run_.count_steps(search_steps(node.method, view, given), node.range)) return {};
+  Applied applied = apply_method(node.method, view, given);
   if (const auto* made = std::get_if<MachineView>(&applied)) {
-    memos_[next_memo_++ % memos_.size()] = {id, n, given, made->steps().back().parts};
+    memos_[next_memo_++ % memos_.size()] = {id, n, given, made->operations().back().parts};
   }
-  return result_of(node, args, std::move(applied));
+  return result_of_operation(node, args, std::move(applied));
 }
 
 // Returns the machine that an operation made. If it made none, reports why, at the argument, the
 // option or the call that is to blame.
-Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem>& args,
-                                    Applied applied) {
-  if (auto* made = std::get_if<MachineView>(&applied)) return make_view(node, std::move(*made));
+ProgramValue MachineExpressions::result_of_operation(const Code& node,
+                                                     const std::vector<EvaluatedItem>& args,
+                                                     Applied applied) {
+  if (auto* made = std::get_if<MachineView>(&applied))
+    return make_machine_value(node, std::move(*made));
   const RefusedOperation& why = std::get<RefusedOperation>(applied);
   Range range = node.focus;
   if (why.at == RefusedOperation::kOption) range = range_of(node.option);
   if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
-  Diagnostic& diagnostic = run_.fail(why.id, range, why.arguments);
+  Diagnostic& diagnostic = run_.fail_with(why.id, range, why.arguments);
   if (!why.note.empty()) diagnostic.note(why.note);
   if (!why.help.empty()) diagnostic.help(why.help);
   return {};
@@ -188,15 +195,14 @@ Value MachineExpressions::result_of(const Code& node, const std::vector<ListItem
 
 // Checks the types of an operation's arguments against the table of methods and converts them. A
 // dimension must exist in the machine. Returns nothing after an error.
-std::optional<OperationArguments> MachineExpressions::arguments(const Code& node,
-                                                                const MachineView& view,
-                                                                const std::vector<ListItem>& args) {
+std::optional<OperationArguments> MachineExpressions::convert_arguments(
+    const Code& node, const MachineView& view, const std::vector<EvaluatedItem>& args) {
   const syntax::MethodInfo& info = syntax::info_of(node.method);
   const auto name = [&info] { return fmt::format("`{}`", info.name); };
   OperationArguments given;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (info.parameters[i].type == syntax::OperandType::kIntegers) {
-      const auto numbers = integers(run_, args[i].value, args[i].range, name());
+      const auto numbers = integers_of_tuple(run_, args[i].value, args[i].range, name());
       if (!numbers) return std::nullopt;
       given.tuple = *numbers;
       continue;
@@ -204,13 +210,13 @@ std::optional<OperationArguments> MachineExpressions::arguments(const Code& node
     const bool dimension = info.parameters[i].type == syntax::OperandType::kDimension;
     const auto* number = args[i].value.get<std::int64_t>();
     if (number == nullptr) {
-      run_.fail_type(args[i].range, name(), dimension ? "a dimension, an integer" : "an integer",
-                     args[i].value);
+      run_.fail_with_type(args[i].range, name(),
+                          dimension ? "a dimension, an integer" : "an integer", args[i].value);
       return std::nullopt;
     }
     if (dimension && !has_dimension(view, *number)) {
-      run_.fail(DiagId::kBadDimension, args[i].range,
-                {std::string(info.name), *number, program::dimensions_text(view.dimensions())})
+      run_.fail_with(DiagId::kBadDimension, args[i].range,
+                     {std::string(info.name), *number, program::dimensions_text(view.dimensions())})
           .note(fmt::format("the machine is {}; dimensions count from 0", view_text(view)));
       return std::nullopt;
     }
@@ -220,34 +226,36 @@ std::optional<OperationArguments> MachineExpressions::arguments(const Code& node
 }
 
 // Returns true if the processor can address a memory of that kind on its node.
-Value MachineExpressions::has(const Code& node, const Value& base, const ListItem& memory) {
+ProgramValue MachineExpressions::has_memory(const Code& node, const ProgramValue& base,
+                                            const EvaluatedItem& memory) {
   const auto* processor = base.get<Processor>();
   const auto* kind = memory.value.get<MemKind>();
   if (processor == nullptr) {
-    return run_.fail_type(range_of(node.c), "`has`", "a processor before it", base);
+    return run_.fail_with_type(range_of(node.c), "`has`", "a processor before it", base);
   }
-  if (kind == nullptr) return run_.fail_type(memory.range, "`has`", "a memory kind", memory.value);
+  if (kind == nullptr)
+    return run_.fail_with_type(memory.range, "`has`", "a memory kind", memory.value);
   return {machine_.can_address(processor->node, processor->kind, *kind)};
 }
 
 // Evaluates `task.processor(m)`. The task's processor has a node and an index on that node. The
 // result is the index of this place in the view `m`. Fails if a slice has cut the place off.
-Value MachineExpressions::task_processor(const Code& node, const Value& base,
-                                         const ListItem& machine_arg) {
+ProgramValue MachineExpressions::index_of_task_processor(const Code& node, const ProgramValue& base,
+                                                         const EvaluatedItem& machine_arg) {
   const auto* task = base.get<TaskValue>();
-  const MachineView* view = machine_arg.value.machine();
+  const MachineView* view = machine_arg.value.as_machine();
   if (task == nullptr) {
-    run_.fail(DiagId::kUnknownMember, node.focus,
-              {std::string(describe(type_of(base))), std::string("processor")});
+    run_.fail_with(DiagId::kUnknownMember, node.focus,
+                   {std::string(describe_type(type_of(base))), std::string("processor")});
     return {};
   }
   if (view == nullptr) {
-    return run_.fail_type(machine_arg.range, "`processor`", "a machine", machine_arg.value);
+    return run_.fail_with_type(machine_arg.range, "`processor`", "a machine", machine_arg.value);
   }
   const auto& processor = task->parent ? run_.task().parent : run_.task().processor;
   if (!processor) {
-    run_.fail(DiagId::kNeedsSingleTask, node.focus,
-              {std::string(run_.mapping_function()), std::string("task.processor")});
+    run_.fail_with(DiagId::kNeedsSingleTask, node.focus,
+                   {std::string(run_.mapping_function()), std::string("task.processor")});
     return {};
   }
   const std::int64_t extents[] = {machine_.node_count(),
@@ -255,21 +263,21 @@ Value MachineExpressions::task_processor(const Code& node, const Value& base,
   const std::int64_t at[] = {processor->node, processor->index};
   for (std::int64_t i = 0; i < 2; ++i) {
     if (at[i] < extents[i]) continue;
-    run_.fail(DiagId::kSliceIndexOutOfBound, machine_arg.range, {i, at[i], extents[i]})
+    run_.fail_with(DiagId::kSliceIndexOutOfBound, machine_arg.range, {i, at[i], extents[i]})
         .note(fmt::format("{} stands on node {}, index {} of its kind",
                           task->parent ? "the parent task" : "the task", at[0], at[1]));
     return {};
   }
-  MachineView::Cut cut;
-  const auto index = view->from_base(at[0], at[1], &cut);
+  MachineView::SliceCut cut;
+  const auto index = view->index_of_processor(at[0], at[1], &cut);
   if (!index) {
-    run_.fail(DiagId::kSliceIndexOutOfBound, machine_arg.range,
-              {std::int64_t{cut.dimension}, cut.index, cut.size})
+    run_.fail_with(DiagId::kSliceIndexOutOfBound, machine_arg.range,
+                   {std::int64_t{cut.dimension}, cut.index, cut.size})
         .note(fmt::format("node {}, processor {} is cut off by a slice; the machine is {}", at[0],
                           at[1], view_text(*view)));
     return {};
   }
-  std::vector<Value> values;
+  std::vector<ProgramValue> values;
   for (std::int64_t coordinate : *index) values.push_back({coordinate});
   return make_tuple(run_, std::move(values), node.range);
 }

@@ -13,10 +13,10 @@ namespace groma::mapper {
 
 class MachineExpressions {
  public:
-  using Code = program::Code;
+  using Code = program::CodeNode;
 
   // All arguments must outlive this object.
-  MachineExpressions(const program::Data& data, const Machine& machine, Evaluation& run)
+  MachineExpressions(const program::ProgramData& data, const Machine& machine, Evaluation& run)
       : data_(data), machine_(machine), run_(run) {}
 
   // All these functions return monostate or nullopt after a failure. `node` is the code of the
@@ -24,27 +24,30 @@ class MachineExpressions {
   //
   // Evaluates `Machine(KIND)`: a grid of nodes and processors of the kind in each node. Warns once
   // for each kind if nodes are unequal.
-  Value make(const Code& node, const Value& kind);
+  ProgramValue make_machine(const Code& node, const ProgramValue& kind);
   // Evaluates `m[index]`: the processor at the index, or a set of processors if an item is `*`.
-  Value index(const Code& node, const MachineView& view, std::vector<ListItem> index);
+  ProgramValue index_machine(const Code& node, const MachineView& view,
+                             std::vector<EvaluatedItem> index);
 
   // Returns the arguments of an operation, without its option.
-  std::optional<OperationArguments> arguments(const Code& node, const MachineView& view,
-                                              const std::vector<ListItem>& args);
+  std::optional<OperationArguments> convert_arguments(const Code& node, const MachineView& view,
+                                                      const std::vector<EvaluatedItem>& args);
   // Evaluates `m.operation(args)`. `given` are the arguments with the option.
-  Value operation(program::CodeId id, const Code& node, const MachineView& view,
-                  const std::vector<ListItem>& args, const OperationArguments& given);
+  ProgramValue apply_operation(program::CodeId id, const Code& node, const MachineView& view,
+                               const std::vector<EvaluatedItem>& args,
+                               const OperationArguments& given);
 
   // Evaluates `p.has(MEMORY)`: whether the processor can address such a memory.
-  Value has(const Code& node, const Value& base, const ListItem& memory);
+  ProgramValue has_memory(const Code& node, const ProgramValue& base, const EvaluatedItem& memory);
   // Evaluates `task.processor(m)`: the coordinates in `m` of the node and index of the task's or
   // its parent's processor. The kinds of the processor and of `m` may differ.
-  Value task_processor(const Code& node, const Value& base, const ListItem& machine);
+  ProgramValue index_of_task_processor(const Code& node, const ProgramValue& base,
+                                       const EvaluatedItem& machine);
 
  private:
   // The last result of a search for a split, at one place of the program. Mapping functions split
   // in the same way for every point.
-  struct SplitMemo {
+  struct CachedSplit {
     program::CodeId code = program::kNoCode;
     // The extent that is split.
     std::int64_t n = 0;
@@ -53,16 +56,18 @@ class MachineExpressions {
   };
 
   Range range_of(program::CodeId id) const { return data_.code[id].range; }
-  Value make_view(const Code& node, MachineView view);
-  bool check_index(const Code& node, const MachineView& view, const std::vector<ListItem>& index);
+  ProgramValue make_machine_value(const Code& node, MachineView view);
+  bool check_index(const Code& node, const MachineView& view,
+                   const std::vector<EvaluatedItem>& index);
   std::optional<Processor> processor_at(const Code& node, const MachineView& view,
                                         const Coordinates& index);
-  Value result_of(const Code& node, const std::vector<ListItem>& args, Applied applied);
+  ProgramValue result_of_operation(const Code& node, const std::vector<EvaluatedItem>& args,
+                                   Applied applied);
 
-  const program::Data& data_;
+  const program::ProgramData& data_;
   const Machine& machine_;
   Evaluation& run_;
-  std::array<SplitMemo, 8> memos_;
+  std::array<CachedSplit, 8> memos_;
   std::size_t next_memo_ = 0;
   // True for the kinds for which make() has checked whether the nodes are unequal.
   std::array<bool, kProcKindCount> looked_at_{};

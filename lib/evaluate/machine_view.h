@@ -24,7 +24,7 @@ class MachineView {
   ProcKind kind() const { return kind_; }
   const Coordinates& sizes() const { return sizes_; }
   int dimensions() const { return static_cast<int>(sizes_.size()); }
-  std::size_t operations() const { return steps_.size(); }
+  std::size_t operation_count() const { return steps_.size(); }
 
   // Dimension d becomes parts.size() dimensions, the first of which is the fastest: p_d = q_d +
   // parts[0] * (q_{d+1} + parts[1] * (...)).
@@ -39,18 +39,19 @@ class MachineView {
   MachineView slice(int d, std::int64_t lo, std::int64_t hi) const;
 
   // Returns the (node, processor) of an index. Each coordinate must lie within sizes().
-  Coordinates to_base(Coordinates index) const;
-  // from_base() returns the index of (node, processor). If a slice has cut the processor off, it
-  // returns nullopt and sets `cut` to the slice.
-  struct Cut {
+  Coordinates to_base_index(Coordinates index) const;
+  // index_of_processor() returns the index of (node, processor). If a slice has cut the processor
+  // off, it returns nullopt and sets `cut` to the slice.
+  struct SliceCut {
     // The dimension that the slice cuts.
     int dimension = 0;
     std::int64_t index = 0, size = 0;
   };
-  std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor, Cut* cut) const;
+  std::optional<Coordinates> index_of_processor(std::int64_t node, std::int64_t processor,
+                                                SliceCut* cut) const;
 
   // One of the operations above as data, for code that applies it to numbers other than integers.
-  struct Step {
+  struct ViewOperation {
     enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kRotate, kSlice };
     Kind kind;
     int a = 0, b = 0;
@@ -60,16 +61,16 @@ class MachineView {
     // The extents of the new dimensions. Only kSplit has them.
     Coordinates parts;
   };
-  const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<ViewOperation>& operations() const { return steps_; }
 
  private:
-  static void step_back(const Step& step, Coordinates& index);
-  static bool step_forward(const Step& step, Coordinates& index);
-  MachineView with(Step step, Coordinates sizes) const;
+  static void undo_operation(const ViewOperation& step, Coordinates& index);
+  static bool apply_operation(const ViewOperation& step, Coordinates& index);
+  MachineView with_operation(ViewOperation step, Coordinates sizes) const;
 
   ProcKind kind_;
   Coordinates sizes_;
-  std::vector<Step> steps_;
+  std::vector<ViewOperation> steps_;
 };
 
 }  // namespace groma::mapper

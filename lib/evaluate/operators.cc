@@ -11,7 +11,7 @@ using program::Type;
 namespace {
 
 // Returns a tuple for a message: "(1, 2)", or its length if it is long.
-std::string tuple_text(const Value& tuple, std::size_t length) {
+std::string tuple_text(const ProgramValue& tuple, std::size_t length) {
   constexpr std::int64_t kLongest = 100;  // bytes
   return text_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
                                       : to_string(tuple, "the task");
@@ -26,7 +26,8 @@ std::string_view sign_of(Op op) {
 
 // Applies an operator to two integers. An overflow or a division by zero fails. Division rounds
 // toward zero, as in C++.
-Value integer_op(Evaluation& run, const Operator& op, std::int64_t left, std::int64_t right) {
+ProgramValue integer_op(Evaluation& run, const OperatorUse& op, std::int64_t left,
+                        std::int64_t right) {
   std::int64_t result = 0;
   bool overflow = false;
   switch (op.op) {
@@ -42,7 +43,7 @@ Value integer_op(Evaluation& run, const Operator& op, std::int64_t left, std::in
       break;
     default:
       if (right == 0) {
-        run.fail(DiagId::kDivisionByZero, op.sign, {left, std::string(sign_of(op.op))});
+        run.fail_with(DiagId::kDivisionByZero, op.sign, {left, std::string(sign_of(op.op))});
         return {};
       }
       overflow = left == INT64_MIN && right == -1;
@@ -52,13 +53,15 @@ Value integer_op(Evaluation& run, const Operator& op, std::int64_t left, std::in
   const std::string shown = op.op == Op::kNegate
                                 ? fmt::format("-({})", right)
                                 : fmt::format("{} {} {}", left, sign_of(op.op), right);
-  run.fail(DiagId::kOverflow, op.sign, {shown}).note("the original wraps around at 32 bits (D2)");
+  run.fail_with(DiagId::kOverflow, op.sign, {shown})
+      .note("the original wraps around at 32 bits (D2)");
   return {};
 }
 
 // Applies an operator to two integers, to the items of two tuples of one length, or to an integer
 // and each item of a tuple. Nested tuples are treated by recursion. Negation is 0 - x.
-Value arithmetic(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+ProgramValue arithmetic(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
+                        const ProgramValue& right) {
   const auto* a = left.get<std::int64_t>();
   const auto* b = right.get<std::int64_t>();
   if (a != nullptr && b != nullptr) return integer_op(run, op, *a, *b);
@@ -66,21 +69,21 @@ Value arithmetic(Evaluation& run, const Operator& op, const Value& left, const V
   const auto right_values = tuple_values(right);
   const std::string sign = fmt::format("`{}`", sign_of(op.op));
   if (a == nullptr && !left_values) {
-    return run.fail_type(op.left, sign, "integers or tuples", left);
+    return run.fail_with_type(op.left, sign, "integers or tuples", left);
   }
   if (b == nullptr && !right_values) {
-    return run.fail_type(op.right, sign, "integers or tuples", right);
+    return run.fail_with_type(op.right, sign, "integers or tuples", right);
   }
   if (left_values && right_values && left_values->size() != right_values->size()) {
-    run.fail(DiagId::kLengthMismatch, op.sign,
-             {std::string(sign_of(op.op)), tuple_text(left, left_values->size()),
-              tuple_text(right, right_values->size())});
+    run.fail_with(DiagId::kLengthMismatch, op.sign,
+                  {std::string(sign_of(op.op)), tuple_text(left, left_values->size()),
+                   tuple_text(right, right_values->size())});
     return {};
   }
   const std::size_t length = left_values ? left_values->size() : right_values->size();
-  if (!run.tick(static_cast<std::int64_t>(length), op.range)) return {};
+  if (!run.count_steps(static_cast<std::int64_t>(length), op.range)) return {};
   // Each item of the result costs a step.
-  std::vector<Value> made;
+  std::vector<ProgramValue> made;
   for (std::size_t i = 0; i < length && !run.failed(); ++i) {
     made.push_back(arithmetic(run, op, left_values ? (*left_values)[i] : left,
                               right_values ? (*right_values)[i] : right));
@@ -90,7 +93,8 @@ Value arithmetic(Evaluation& run, const Operator& op, const Value& left, const V
 
 // Compares two values of one type. A processor is equal to the pair of its node and index. All
 // items of two tuples are compared, so that a wrong type is found even after a difference.
-bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+bool equal(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
+           const ProgramValue& right) {
   const auto left_values = tuple_values(left);
   const auto right_values = tuple_values(right);
   const auto* left_processor = left.get<Processor>();
@@ -100,12 +104,12 @@ bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& 
   }
   if (left_values && right_values) {
     if (left_values->size() != right_values->size()) {
-      run.fail(DiagId::kLengthMismatch, op.sign,
-               {std::string(sign_of(op.op)), tuple_text(left, left_values->size()),
-                tuple_text(right, right_values->size())});
+      run.fail_with(DiagId::kLengthMismatch, op.sign,
+                    {std::string(sign_of(op.op)), tuple_text(left, left_values->size()),
+                     tuple_text(right, right_values->size())});
       return false;
     }
-    if (!run.tick(static_cast<std::int64_t>(left_values->size()), op.range)) return false;
+    if (!run.count_steps(static_cast<std::int64_t>(left_values->size()), op.range)) return false;
     bool same = true;
     for (std::size_t i = 0; i < left_values->size() && !run.failed(); ++i) {
       same = equal(run, op, (*left_values)[i], (*right_values)[i]) && same;
@@ -118,14 +122,14 @@ bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& 
   const bool comparable = a == Type::kInt || a == Type::kBool || a == Type::kString ||
                           a == Type::kProcKind || a == Type::kMemKind;
   if (a != b || !comparable) {
-    run.fail(DiagId::kTypeMismatch, op.sign,
-             {fmt::format("`{}`", sign_of(op.op)), std::string("two values of one type"),
-              fmt::format("{} and {}", describe(a), describe(b))});
+    run.fail_with(DiagId::kTypeMismatch, op.sign,
+                  {fmt::format("`{}`", sign_of(op.op)), std::string("two values of one type"),
+                   fmt::format("{} and {}", describe_type(a), describe_type(b))});
     return false;
   }
   // The comparison of long strings costs steps.
   if (a == Type::kString) {
-    if (!run.tick(text_bytes(left) / 256, op.range)) return false;
+    if (!run.count_steps(text_bytes(left) / 256, op.range)) return false;
     return **left.get<std::shared_ptr<const std::string>>() ==
            **right.get<std::shared_ptr<const std::string>>();
   }
@@ -136,7 +140,8 @@ bool equal(Evaluation& run, const Operator& op, const Value& left, const Value& 
 }
 
 // Compares two values for equality, or two integers for order. Values of other types have no order.
-Value compare(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+ProgramValue compare(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
+                     const ProgramValue& right) {
   if (op.op == Op::kEqual || op.op == Op::kNotEqual) {
     const bool same = equal(run, op, left, right);
     return {same == (op.op == Op::kEqual)};
@@ -144,8 +149,9 @@ Value compare(Evaluation& run, const Operator& op, const Value& left, const Valu
   const auto* a = left.get<std::int64_t>();
   const auto* b = right.get<std::int64_t>();
   if (a == nullptr || b == nullptr) {
-    return run.fail_type(a == nullptr ? op.left : op.right, fmt::format("`{}`", sign_of(op.op)),
-                         "integers", a == nullptr ? left : right);
+    return run.fail_with_type(a == nullptr ? op.left : op.right,
+                              fmt::format("`{}`", sign_of(op.op)), "integers",
+                              a == nullptr ? left : right);
   }
   switch (op.op) {
     case Op::kLess:
@@ -162,7 +168,8 @@ Value compare(Evaluation& run, const Operator& op, const Value& left, const Valu
 }  // namespace
 
 // The operators stand in groups in program::Op, so a range tells which are arithmetic.
-Value apply(Evaluation& run, const Operator& op, const Value& left, const Value& right) {
+ProgramValue apply_operator(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
+                            const ProgramValue& right) {
   const bool is_arithmetic = op.op == Op::kNegate || (op.op >= Op::kAdd && op.op <= Op::kModulo);
   return is_arithmetic ? arithmetic(run, op, left, right) : compare(run, op, left, right);
 }

@@ -6,7 +6,7 @@
 namespace groma::mapper {
 
 // An operator, with its place and the places of its operands in the program, which errors point at.
-struct Operator {
+struct OperatorUse {
   program::Op op;
   // The range of the whole expression.
   Range range;
@@ -17,6 +17,7 @@ struct Operator {
 // Returns the result of `left OP right`; monostate after a failure. Arithmetic applies to integers,
 // to the items of two tuples of one length, or to an integer and each item. Negation is kNegate
 // with 0 on the left.
-Value apply(Evaluation& run, const Operator& op, const Value& left, const Value& right);
+ProgramValue apply_operator(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
+                            const ProgramValue& right);
 
 }  // namespace groma::mapper

@@ -23,7 +23,8 @@ std::string text_of(const Memory& memory) { return place_text(memory); }
 
 // Returns the first processor of the kind. Looks at the nodes from `node` on, and after the last
 // one from node 0 on.
-std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node) {
+std::optional<Processor> first_processor_from(const Machine& machine, ProcKind kind,
+                                              std::int64_t node) {
   const std::int64_t nodes = machine.node_count();
   for (std::int64_t i = 0; i < nodes; ++i) {
     const std::int64_t n = (node + i) % nodes;
@@ -39,7 +40,7 @@ Processor next_processor(const Machine& machine, const Processor& processor) {
     return {processor.kind, processor.node, processor.index + 1};
   }
   const std::int64_t after = (processor.node + 1) % machine.node_count();
-  return *first_from(machine, processor.kind, after);
+  return *first_processor_from(machine, processor.kind, after);
 }
 
 // Returns the number of processors of a kind on the whole machine.
@@ -53,8 +54,8 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind) {
 // Returns the memory kind with the highest bandwidth among those that the processors can address
 // and that have a capacity. With `rdma`, registered and zero-copy memories come before all others.
 // Among equals, the first kind in the order of MemKind is chosen.
-std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
-                                   bool rdma) {
+std::optional<MemKind> best_memory_kind(const Machine& machine, std::int64_t node, ProcKind kind,
+                                        bool rdma) {
   const auto registered = [rdma](const Affinity& affinity) {
     return rdma && (affinity.memory == MemKind::kRdmem || affinity.memory == MemKind::kZcmem);
   };

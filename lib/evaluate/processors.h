@@ -14,14 +14,15 @@ namespace groma::mapper {
 std::string text_of(const Processor& processor);
 std::string text_of(const Memory& memory);
 
-inline bool exists(const Machine& machine, const Processor& processor) {
+inline bool processor_exists(const Machine& machine, const Processor& processor) {
   return processor.node >= 0 && processor.node < machine.node_count() && processor.index >= 0 &&
          processor.index < machine.processor_count(processor.node, processor.kind);
 }
 
 // Returns the first processor of the kind at or after `node`, continuing at node 0 after the last
 // node. nullopt if the machine has none.
-std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node);
+std::optional<Processor> first_processor_from(const Machine& machine, ProcKind kind,
+                                              std::int64_t node);
 
 // Returns the processor after `processor`, which must exist; after the last one comes the first.
 Processor next_processor(const Machine& machine, const Processor& processor);
@@ -32,8 +33,8 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind);
 // Returns the memory kind that processors of this kind reach with the most bandwidth on that node.
 // At a tie it is the first in the order of kinds. With `rdma`, returns the better of RDMEM and
 // ZCMEM if there is one.
-std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
-                                   bool rdma = false);
+std::optional<MemKind> best_memory_kind(const Machine& machine, std::int64_t node, ProcKind kind,
+                                        bool rdma = false);
 
 // Warns at `range` that Machine(kind) has unequal numbers of the kind in its nodes, if that is so.
 // Does nothing if `diags` already has this warning for another place.

@@ -21,7 +21,7 @@ using Sizes = std::vector<std::int64_t>;
 std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::int64_t limit) {
   if (k == 0) return divisors.factors().empty() ? 1 : 0;
   std::int64_t count = 1;
-  for (const Factor& factor : divisors.factors()) {
+  for (const PrimeFactor& factor : divisors.factors()) {
     Ways ways = 1;
     for (std::size_t i = 1; i <= factor.exponent; ++i) {
       // `ways` is a binomial coefficient after each step, so the division is exact.
@@ -43,7 +43,7 @@ class AutoSearch {
     quotients_.reserve(dimensions_ * divisors.count());
     for (std::int64_t extent : extents) {
       for (std::size_t i = 0; i < divisors.count(); ++i) {
-        quotients_.push_back(quotient(divisors.value(i), extent));
+        quotients_.push_back(quotient(divisors.divisor_value(i), extent));
       }
     }
   }
@@ -122,14 +122,14 @@ class AutoSearch {
   // Returns true if the factorisation now in placed_ is the result of greedy_split.
   bool is_greedy() const {
     for (std::size_t i = 0; i < dimensions_; ++i) {
-      if (divisors_.value(placed_[i]) != greedy_[i]) return false;
+      if (divisors_.divisor_value(placed_[i]) != greedy_[i]) return false;
     }
     return true;
   }
 
   Sizes sizes_of(const std::vector<std::size_t>& placed) const {
     Sizes sizes;
-    for (std::size_t divisor : placed) sizes.push_back(divisors_.value(divisor));
+    for (std::size_t divisor : placed) sizes.push_back(divisors_.divisor_value(divisor));
     return sizes;
   }
 

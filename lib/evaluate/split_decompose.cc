@@ -66,7 +66,7 @@ class Decomposition {
     for (std::size_t i = 0; i < dimensions_; ++i) {
       const Cost face = multiply(unsigned_of(halo_[i]), unsigned_of(volume / extents_[i]));
       for (std::size_t d = 0; d < divisors_.count(); ++d) {
-        crossing_.push_back(multiply(face, unsigned_of(divisors_.value(d) - 1)));
+        crossing_.push_back(multiply(face, unsigned_of(divisors_.divisor_value(d) - 1)));
       }
     }
     least_[at(dimensions_, 0)] = 0;
@@ -76,8 +76,8 @@ class Decomposition {
   // Returns the best split, or why there is none.
   SplitResult run() {
     find_least();
-    if (least_[at(0, divisors_.whole())] == kNoCost) return SplitError::kOverflow;
-    const std::vector<Tail>& best = tails(0, divisors_.whole());
+    if (least_[at(0, divisors_.index_of_number())] == kNoCost) return SplitError::kOverflow;
+    const std::vector<Tail>& best = tails(0, divisors_.index_of_number());
     if (too_many_) return SplitError::kTooMany;
     if (best.front().surface == kNoCost) return SplitError::kOverflow;
     return sizes_of(best.front());
@@ -104,7 +104,7 @@ class Decomposition {
   std::vector<std::size_t> rising_divisors_of(std::size_t left) const {
     std::vector<std::size_t> sizes = divisors_.divisors_of(left);
     std::sort(sizes.begin(), sizes.end(), [&](std::size_t a, std::size_t b) {
-      return divisors_.value(a) < divisors_.value(b);
+      return divisors_.divisor_value(a) < divisors_.divisor_value(b);
     });
     return sizes;
   }
@@ -157,7 +157,7 @@ class Decomposition {
   // A tail is a choice of sizes for the last dimensions. Returns the tail that gives dimension i
   // the divisor with the number `size`, and the dimensions after i the sizes in `rest`.
   Tail extend(std::size_t i, std::size_t size, const Tail& rest, std::size_t next) const {
-    const std::int64_t parts = divisors_.value(size);
+    const std::int64_t parts = divisors_.divisor_value(size);
     const Cost block = unsigned_of((extents_[i] - 1) / parts + 1);
     const Cost face = multiply(unsigned_of(halo_[i]), rest.volume);
     return {multiply(block, rest.volume), add(multiply(block, rest.surface), face), size, next};
@@ -201,9 +201,9 @@ class Decomposition {
   // Follows a tail from the first dimension to the last and returns its sizes.
   Sizes sizes_of(Tail tail) const {
     Sizes sizes;
-    std::size_t left = divisors_.whole();
+    std::size_t left = divisors_.index_of_number();
     for (std::size_t i = 0; i < dimensions_; ++i) {
-      sizes.push_back(divisors_.value(tail.size));
+      sizes.push_back(divisors_.divisor_value(tail.size));
       left -= tail.size;
       tail = tails_[at(i + 1, left)][tail.next];
     }

@@ -6,8 +6,8 @@ namespace groma::mapper {
 
 // Finds the prime factors by trial division. After 2, only odd numbers are tried. What is left in
 // the end is 1 or a prime.
-std::vector<Factor> factorise(std::int64_t n) {
-  std::vector<Factor> factors;
+std::vector<PrimeFactor> factorise(std::int64_t n) {
+  std::vector<PrimeFactor> factors;
   std::size_t stride = 1;
   auto take = [&](std::int64_t prime) {
     std::size_t exponent = 0;
@@ -23,7 +23,7 @@ std::vector<Factor> factorise(std::int64_t n) {
 // The list of divisors grows prime by prime: each new divisor is the prime times the divisor that
 // stands one stride before it.
 Divisors::Divisors(std::int64_t n) : factors_(factorise(n)), values_{1} {
-  for (const Factor& factor : factors_) {
+  for (const PrimeFactor& factor : factors_) {
     for (std::size_t i = 0; i < factor.exponent * factor.stride; ++i) {
       values_.push_back(values_[i] * factor.prime);
     }
@@ -34,7 +34,7 @@ Divisors::Divisors(std::int64_t n) : factors_(factorise(n)), values_{1} {
 // exponents.
 std::vector<std::size_t> Divisors::divisors_of(std::size_t divisor) const {
   std::vector<std::size_t> found = {0};
-  for (const Factor& factor : factors_) {
+  for (const PrimeFactor& factor : factors_) {
     const std::size_t exponent = divisor / factor.stride % (factor.exponent + 1);
     const std::size_t before = found.size();
     for (std::size_t i = 0; i < exponent * before; ++i) {

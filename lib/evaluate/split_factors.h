@@ -12,7 +12,7 @@ inline constexpr std::int64_t kMaxSplit = std::int64_t{1} << 40;
 // Limit on the dimensions that `auto_split` and `decompose` make.
 inline constexpr std::size_t kMaxNewDimensions = 32;
 
-struct Factor {
+struct PrimeFactor {
   std::int64_t prime;
   std::size_t exponent;
   // The index of the prime itself in Divisors.
@@ -20,7 +20,7 @@ struct Factor {
 };
 
 // Returns the prime factors in rising order. Uses trial division: at most 2^20 steps.
-std::vector<Factor> factorise(std::int64_t n);
+std::vector<PrimeFactor> factorise(std::int64_t n);
 
 // The divisors of n. Each divisor has an index that is a number with the exponents as its digits.
 // If a divides b, the index of b / a is the difference of their indices. So a search needs no
@@ -29,16 +29,16 @@ class Divisors {
  public:
   explicit Divisors(std::int64_t n);
 
-  const std::vector<Factor>& factors() const { return factors_; }
+  const std::vector<PrimeFactor>& factors() const { return factors_; }
   std::size_t count() const { return values_.size(); }
-  std::size_t whole() const { return count() - 1; }  // Returns the index of n itself.
-  std::int64_t value(std::size_t divisor) const { return values_[divisor]; }
+  std::size_t index_of_number() const { return count() - 1; }  // Returns the index of n itself.
+  std::int64_t divisor_value(std::size_t divisor) const { return values_[divisor]; }
 
   // Returns the indices of all divisors of the divisor with this index.
   std::vector<std::size_t> divisors_of(std::size_t divisor) const;
 
  private:
-  std::vector<Factor> factors_;
+  std::vector<PrimeFactor> factors_;
   std::vector<std::int64_t> values_;
 };
 

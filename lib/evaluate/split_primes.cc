@@ -14,7 +14,7 @@ std::vector<std::int64_t> balance_split(std::int64_t n, std::int64_t k) {
   GROMA_CHECK(n >= 0 && n <= kMaxSplit && k >= 1);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(k), 1);
   if (n <= 1) return sizes;
-  for (const Factor& factor : factorise(n)) {
+  for (const PrimeFactor& factor : factorise(n)) {
     for (std::size_t i = 0; i < factor.exponent; ++i) {
       *std::min_element(sizes.begin(), sizes.end()) *= factor.prime;
     }
@@ -31,7 +31,7 @@ std::vector<std::int64_t> greedy_split(std::int64_t n, std::span<const std::int6
   if (n <= 1 || extents.empty()) return sizes;
   std::vector<double> left;
   for (std::int64_t extent : extents) left.push_back(static_cast<double>(extent));
-  const std::vector<Factor> factors = factorise(n);
+  const std::vector<PrimeFactor> factors = factorise(n);
   for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {
     for (std::size_t i = 0; i < factor->exponent; ++i) {
       const auto largest = std::max_element(left.begin(), left.end());

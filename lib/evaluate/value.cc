@@ -21,7 +21,7 @@ std::string pair(const Processor& processor) {
 }  // namespace
 
 // Returns the type of a value. The order of kTypes is the order of the variant's alternatives.
-program::Type type_of(const Value& value) {
+program::Type type_of(const ProgramValue& value) {
   using program::Type;
   constexpr Type kTypes[] = {Type::kAny,        Type::kInt,      Type::kBool,   Type::kTuple,
                              Type::kString,     Type::kMachine,  Type::kTask,   Type::kProcessor,
@@ -34,9 +34,9 @@ program::Type type_of(const Value& value) {
 
 // Returns the items of a tuple, or the node and index of a processor. Returns null for all other
 // values. The items of a tuple are shared with it, not copied.
-std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
-  using Values = std::vector<Value>;
-  if (const auto* tuple = value.get<std::shared_ptr<const Tuple>>()) {
+std::shared_ptr<const std::vector<ProgramValue>> tuple_values(const ProgramValue& value) {
+  using Values = std::vector<ProgramValue>;
+  if (const auto* tuple = value.get<std::shared_ptr<const TupleValue>>()) {
     return std::shared_ptr<const Values>(*tuple, &(*tuple)->values);
   }
   if (const auto* processor = value.get<Processor>()) {
@@ -47,7 +47,7 @@ std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
 
 // Returns the approximate length of the value's text in bytes, without making the text. A long text
 // costs steps.
-std::int64_t text_bytes(const Value& value) {
+std::int64_t text_bytes(const ProgramValue& value) {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
   }
@@ -55,23 +55,23 @@ std::int64_t text_bytes(const Value& value) {
     return 8 * static_cast<std::int64_t>((*set)->processors.size());
   }
   std::int64_t bytes = 8;
-  if (const Tuple* tuple = value.tuple()) {
-    for (const Value& item : tuple->values) bytes += text_bytes(item);
+  if (const TupleValue* tuple = value.as_tuple()) {
+    for (const ProgramValue& item : tuple->values) bytes += text_bytes(item);
   }
   return bytes;
 }
 
 // Returns the value as `print` and messages show it. A task is shown as `task_name`, a machine by
 // its kind and extents, and a set of processors in braces.
-std::string to_string(const Value& value, std::string_view task_name) {
+std::string to_string(const ProgramValue& value, std::string_view task_name) {
   struct Writer {
     std::string_view task_name;
     std::string operator()(std::monostate) const { return ""; }
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(bool truth) const { return truth ? "true" : "false"; }
-    std::string operator()(const std::shared_ptr<const Tuple>& tuple) const {
+    std::string operator()(const std::shared_ptr<const TupleValue>& tuple) const {
       std::vector<std::string> items;
-      for (const Value& item : tuple->values) items.push_back(to_string(item, task_name));
+      for (const ProgramValue& item : tuple->values) items.push_back(to_string(item, task_name));
       return list(items);
     }
     std::string operator()(const std::shared_ptr<const std::string>& text) const { return *text; }

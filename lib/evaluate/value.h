@@ -15,12 +15,12 @@
 
 namespace groma::mapper {
 
-struct Value;
+struct ProgramValue;
 
 // A tuple. Immutable and shared. `items` includes the items of nested tuples, and `depth` is the
 // nesting. Both are limited, so that the work for a tuple is bounded.
-struct Tuple {
-  std::vector<Value> values;
+struct TupleValue {
+  std::vector<ProgramValue> values;
   std::int64_t items = 0;
   int depth = 1;
 };
@@ -37,8 +37,8 @@ struct ProcessorSet {
 
 // A value. monostate stands for the value of a failed evaluation, and for a global before its
 // statement.
-struct Value {
-  std::variant<std::monostate, std::int64_t, bool, std::shared_ptr<const Tuple>,
+struct ProgramValue {
+  std::variant<std::monostate, std::int64_t, bool, std::shared_ptr<const TupleValue>,
                std::shared_ptr<const std::string>, std::shared_ptr<const MachineView>, TaskValue,
                Processor, std::shared_ptr<const ProcessorSet>, ProcKind, MemKind>
       v;
@@ -47,28 +47,28 @@ struct Value {
   const T* get() const {
     return std::get_if<T>(&v);
   }
-  const Tuple* tuple() const {
-    const auto* shared = get<std::shared_ptr<const Tuple>>();
+  const TupleValue* as_tuple() const {
+    const auto* shared = get<std::shared_ptr<const TupleValue>>();
     return shared == nullptr ? nullptr : shared->get();
   }
-  const MachineView* machine() const {
+  const MachineView* as_machine() const {
     const auto* shared = get<std::shared_ptr<const MachineView>>();
     return shared == nullptr ? nullptr : shared->get();
   }
 };
 
 // Returns the type of a value.
-program::Type type_of(const Value& value);
+program::Type type_of(const ProgramValue& value);
 
 // Returns the values of a tuple, or the node and index of a processor. Returns null for any other
 // value. A tuple's values are shared and not copied, because there may be many.
-std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value);
+std::shared_ptr<const std::vector<ProgramValue>> tuple_values(const ProgramValue& value);
 
 // Returns the approximate length of to_string's text, which is the cost of making it.
-std::int64_t text_bytes(const Value& value);
+std::int64_t text_bytes(const ProgramValue& value);
 
 // Returns the text that `print` writes: `(1, 2)`, `true`, `GPU (2, 4)`. A task is written as
 // `task_name`.
-std::string to_string(const Value& value, std::string_view task_name);
+std::string to_string(const ProgramValue& value, std::string_view task_name);
 
 }  // namespace groma::mapper

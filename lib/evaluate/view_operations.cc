@@ -47,7 +47,7 @@ bool fits_a_view(const Coordinates& extents) {
 // Returns `made`, or a refusal if it exceeds the limit on dimensions or operations. `from` is the
 // view before the operation.
 Applied within_limits(const MachineView& from, MachineView made) {
-  if (from.operations() >= kMaxViewOperations) {
+  if (from.operation_count() >= kMaxViewOperations) {
     return RefusedOperation{DiagId::kMachineLimit, {kMaxViewOperations, std::string("operations")}};
   }
   if (made.dimensions() > kMaxViewDimensions) {
@@ -62,8 +62,8 @@ Applied swap_or_merge(Method method, const MachineView& view, const OperationArg
   if (a == b) return RefusedOperation{DiagId::kSameDimension, {std::string(name_of(method)), a}};
   if (method == Method::kSwap) return within_limits(view, view.swap(a, b));
   std::int64_t size = 0;
-  if (__builtin_mul_overflow(view.sizes()[given.dimension(0)], view.sizes()[given.dimension(1)],
-                             &size)) {
+  if (__builtin_mul_overflow(view.sizes()[given.dimension_at(0)],
+                             view.sizes()[given.dimension_at(1)], &size)) {
     return RefusedOperation{DiagId::kOverflow, {std::string("the merged extent")}};
   }
   return within_limits(view, view.merge(a, b));
@@ -72,7 +72,7 @@ Applied swap_or_merge(Method method, const MachineView& view, const OperationArg
 // Keeps the indices lo..hi of a dimension, both ends included.
 Applied slice(const MachineView& view, const OperationArguments& given) {
   const auto [d, lo, hi] = given.numbers;
-  const std::int64_t n = view.sizes()[given.dimension(0)];
+  const std::int64_t n = view.sizes()[given.dimension_at(0)];
   if (lo < 0 || lo > hi || hi >= n) {
     return RefusedOperation{
         DiagId::kBadSlice,
@@ -160,7 +160,7 @@ Parts parts_of(Method method, std::int64_t n, const OperationArguments& given) {
 
 }  // namespace
 
-bool searches(Method method) {
+bool searches_for_split(Method method) {
   return method == Method::kAutoSplit || method == Method::kDecompose;
 }
 
@@ -168,12 +168,12 @@ bool has_dimension(const MachineView& view, std::int64_t dimension) {
   return dimension >= 0 && dimension < view.dimensions();
 }
 
-Applied split_into(const MachineView& view, int dimension, Coordinates parts) {
+Applied split_view(const MachineView& view, int dimension, Coordinates parts) {
   return within_limits(view, view.split(dimension, std::move(parts)));
 }
 
 // Applies one operation. The caller has checked the number and the types of the arguments.
-Applied apply(Method method, const MachineView& view, const OperationArguments& given) {
+Applied apply_method(Method method, const MachineView& view, const OperationArguments& given) {
   const int d = static_cast<int>(given.numbers[0]);
   switch (method) {
     case Method::kMerge:
@@ -195,18 +195,18 @@ Applied apply(Method method, const MachineView& view, const OperationArguments& 
     case Method::kProcessor:
       GROMA_REQUIRE(false, "a question about a machine changes no view");
   }
-  Parts parts = parts_of(method, view.sizes()[given.dimension(0)], given);
+  Parts parts = parts_of(method, view.sizes()[given.dimension_at(0)], given);
   if (auto* refused = std::get_if<RefusedOperation>(&parts)) return std::move(*refused);
-  return split_into(view, d, std::get<Coordinates>(std::move(parts)));
+  return split_view(view, d, std::get<Coordinates>(std::move(parts)));
 }
 
 // `decompose` counts a fixed number of steps, because its search is short. `auto_split` counts by
 // the number of factorisations that it tries.
 std::int64_t search_steps(Method method, const MachineView& view, const OperationArguments& given) {
-  if (!searches(method) || !fits_a_view(given.tuple)) return 0;
+  if (!searches_for_split(method) || !fits_a_view(given.tuple)) return 0;
   if (method == Method::kDecompose)
     return std::holds_alternative<RefusedOperation>(halo_of(given)) ? 0 : 20'000;
-  const std::int64_t n = view.sizes()[given.dimension(0)];
+  const std::int64_t n = view.sizes()[given.dimension_at(0)];
   return 2'000 + count_factorisations(n, given.tuple.size()) / 5;
 }
 

@@ -24,7 +24,7 @@ struct OperationArguments {
   // The value of the option `halo`.
   std::optional<Coordinates> option;
 
-  std::size_t dimension(std::size_t position) const {
+  std::size_t dimension_at(std::size_t position) const {
     return static_cast<std::size_t>(numbers[position]);
   }
   friend bool operator==(const OperationArguments&, const OperationArguments&) = default;
@@ -45,14 +45,15 @@ using Applied = std::variant<MachineView, RefusedOperation>;
 bool has_dimension(const MachineView& view, std::int64_t dimension);
 
 // Applies `method` to `view`. `method` must be an operation on machines.
-Applied apply(syntax::Method method, const MachineView& view, const OperationArguments& given);
+Applied apply_method(syntax::Method method, const MachineView& view,
+                     const OperationArguments& given);
 
 // Returns `view` with the dimension split into `parts`, unless a limit of views forbids it.
-Applied split_into(const MachineView& view, int dimension, Coordinates parts);
+Applied split_view(const MachineView& view, int dimension, Coordinates parts);
 
 // Returns true if the operation searches for a split. Its results are worth caching, because a
 // search takes long.
-bool searches(syntax::Method method);
+bool searches_for_split(syntax::Method method);
 
 // Returns the evaluation steps that the search of `auto_split` or `decompose` counts for; 0 if
 // `apply` does not search. A step stands for some tens of nanoseconds.

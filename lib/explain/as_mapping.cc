@@ -110,7 +110,7 @@ class DefaultProgram {
   // processor of a kind that can run the task.
   std::optional<TaskOptions> start(const TaskView& view) const {
     for (ProcKind kind : mapper::rank_kinds(view.tag)) {
-      const auto local = mapper::first_from(*machine_, kind, 0);
+      const auto local = mapper::first_processor_from(*machine_, kind, 0);
       if (!local) continue;
       DefaultMapper mapper(MapperSite{machine_, *local});
       MapperRuntime runtime;

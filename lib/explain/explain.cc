@@ -107,7 +107,7 @@ class Explainer {
   // Returns the first processor of the machine. A mapper needs a processor, whichever it is.
   Processor any_processor() const {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
-      const auto first = mapper::first_from(machine_, static_cast<ProcKind>(k), 0);
+      const auto first = mapper::first_processor_from(machine_, static_cast<ProcKind>(k), 0);
       if (first) return *first;
     }
     return {};
@@ -188,7 +188,7 @@ class Explainer {
   ExplainedLaunch explain_launch(const app::AppView& views, const app::LaunchUse& use,
                                  bool is_index, ProcKind kind) {
     ExplainedLaunch explained;
-    TaskView view = views.view(use, *mapper::first_from(machine_, kind, 0));
+    TaskView view = views.view(use, *mapper::first_processor_from(machine_, kind, 0));
     view.is_index = is_index;
     explained.domain = use.domain;
     explained.is_index = is_index;
@@ -226,7 +226,7 @@ class Explainer {
       const app::AppView parents(app_, number, uses_[number].names.front());
       point.parent_name = app_.tasks[number].name;
       const auto on = mapper::decide_kind(program_, parents.view({.task = number}), machine_);
-      if (on) point.parent = mapper::first_from(machine_, on->kind, 0);
+      if (on) point.parent = mapper::first_processor_from(machine_, on->kind, 0);
     }
     return loads_.place(function.function, point, kind);
   }

@@ -19,7 +19,7 @@ LaunchSlices::LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const 
   const app::AppView views(app, number, uses[number].names.front());
   TaskView top = views.view({.task = number});
   for (const ProcKind kind : mapper::kTopLevelKinds) {
-    const auto first = mapper::first_from(*machine_, kind, 0);
+    const auto first = mapper::first_processor_from(*machine_, kind, 0);
     if (!first || mapper::best_variant(top, kind) == nullptr) continue;
     top.current = *first;
     replicate(top);

@@ -43,14 +43,14 @@ Decided StatementUse::decided(const MatchQuery& query, Origin by) {
 // do not. A statement becomes one or more rows. A row that an earlier row shadows matches if that
 // row matches.
 void StatementUse::find_idle(Explanation& explanation) const {
-  const program::Data& data = program_.data();
+  const program::ProgramData& data = program_.data();
   // For the number of each statement: true if the statement matches something.
   std::map<std::uint32_t, bool> idle;
-  for (const program::Row& row : data.rows) {
+  for (const program::StatementRow& row : data.rows) {
     idle[row.statement] = matches_.contains(row.statement);
   }
-  for (const program::Row& row : data.shadowed) {
-    const program::Row* by = data.find(row.key);
+  for (const program::StatementRow& row : data.shadowed) {
+    const program::StatementRow* by = data.find_row(row.key);
     idle[row.statement] |= by != nullptr && matches_.contains(by->statement);
   }
   for (const auto& [statement, matches] : idle) {

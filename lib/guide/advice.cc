@@ -32,7 +32,8 @@ std::string text_of(const Program& program, Range range) {
 
 // Returns true if a row of the mapping's tables may concern the task, the processor kind, the
 // memory and the region that the groups name. A group that is missing excludes nothing.
-bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {
+bool speaks_of(const program::StatementRow& row, const program::ProgramData& data,
+               const Groups& groups) {
   const std::string task = text_of_group(groups, "task");
   if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
     return false;
@@ -58,20 +59,20 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
 // Returns the rows of one kind of statement that may have made the decision, the most specific ones
 // first. Logs number the regions while programs may name them, so rows about a named region are
 // kept.
-std::vector<program::Row> suspects(const Program& program, MappingStatement statement,
-                                   const Groups& groups) {
-  const program::Data& data = program.data();
-  std::vector<program::Row> found;
-  for (const program::Row& row : data.rows) {
+std::vector<program::StatementRow> suspects(const Program& program, MappingStatement statement,
+                                            const Groups& groups) {
+  const program::ProgramData& data = program.data();
+  std::vector<program::StatementRow> found;
+  for (const program::StatementRow& row : data.rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    const bool there = std::any_of(found.begin(), found.end(), [&](const program::Row& other) {
-      return other.statement == row.statement;
-    });
+    const bool there = std::any_of(
+        found.begin(), found.end(),
+        [&](const program::StatementRow& other) { return other.statement == row.statement; });
     if (!there && speaks_of(row, data, groups)) found.push_back(row);
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     // Rows about all tasks come last, and among equal ones those about all regions.
-    const auto rank = [](const program::Row& row) {
+    const auto rank = [](const program::StatementRow& row) {
       return (row.key.task == kStarName ? 2 : 0) + (row.key.region == kStarName ? 1 : 0);
     };
     return rank(a) < rank(b);
@@ -82,11 +83,11 @@ std::vector<program::Row> suspects(const Program& program, MappingStatement stat
 // Returns an edit that keeps one item of an index into a named view within its bounds. If
 // `negative` is true, the item may be below 0, so the size is added first. Returns nullopt for a
 // view without a name and for items that are not one number.
-std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
-                                const program::Code& index, std::uint32_t i, bool negative) {
+std::optional<Edit> kept_inside(const program::ProgramData& data, const Source& source,
+                                const program::CodeNode& index, std::uint32_t i, bool negative) {
   using program::Op;
-  const program::Code& view = data.code[index.c];
-  const program::Code& item = data.code[data.lists[index.a + i]];
+  const program::CodeNode& view = data.code[index.c];
+  const program::CodeNode& item = data.code[data.lists[index.a + i]];
   if ((view.op != Op::kGlobal && view.op != Op::kLocal) || item.op == Op::kSplice ||
       item.op == Op::kAll) {
     return std::nullopt;
@@ -106,23 +107,23 @@ std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
 // Returns a fix that keeps every index in the result of a function within its machine view. Returns
 // nullopt unless the function ends by returning an indexed view, or if no index needs a change.
 std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
-  const program::Data& data = program.data();
+  const program::ProgramData& data = program.data();
   if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
     return std::nullopt;
   }
-  const program::List body = data.functions[static_cast<std::size_t>(function)].body;
+  const program::IndexRange body = data.functions[static_cast<std::size_t>(function)].body;
   if (body.count == 0) return std::nullopt;
-  const program::Action& last = data.actions[body.begin + body.count - 1];
-  if (last.kind != program::Action::Kind::kReturn || last.value == program::kNoCode) {
+  const program::ExecutableStatement& last = data.actions[body.begin + body.count - 1];
+  if (last.kind != program::ExecutableStatement::Kind::kReturn || last.value == program::kNoCode) {
     return std::nullopt;
   }
-  const program::Code& index = data.code[last.value];
+  const program::CodeNode& index = data.code[last.value];
   if (index.op != program::Op::kIndex) return std::nullopt;
   const Source& source = program.source();
   const std::string_view view = source.text(data.code[index.c].range);
   Fix fix{fmt::format("end the indices with `% {}.size[...]`", view), {}, true};
   for (std::uint32_t i = 0; i < index.b; ++i) {
-    const program::Code& item = data.code[data.lists[index.a + i]];
+    const program::CodeNode& item = data.code[data.lists[index.a + i]];
     const bool negative = source.text(item.range).find('-') != std::string_view::npos;
     auto edit = kept_inside(data, source, index, i, negative);
     if (!edit) return std::nullopt;
@@ -139,7 +140,7 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
 // Returns a fix that moves the statement behind the definition of the function that it names.
 // Returns nullopt if the statement already stands behind it.
 std::optional<Fix> moved_behind(const Program& program, const edit::Mapping& mapping,
-                                const program::Row& row) {
+                                const program::StatementRow& row) {
   if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
     return std::nullopt;
   }
@@ -150,7 +151,7 @@ std::optional<Fix> moved_behind(const Program& program, const edit::Mapping& map
 
 // Returns a fix that writes `statement` in place of the row's statement. Returns nullopt if a
 // comment would be lost.
-std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::Row& row,
+std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::StatementRow& row,
                              edit::Statement statement, std::string title, bool sure) {
   auto edits = mapping.change({{row.statement - 1, std::move(statement)}});
   if (!edits) return std::nullopt;
@@ -160,7 +161,7 @@ std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::Row& r
 // Returns a fix that replaces the word `from` by `to` in one list of words of `statement`, which is
 // a copy of the row's statement. Returns nullopt if the list lacks `from` or already has `to`.
 template <typename Word, typename Spell>
-std::optional<Fix> replaced(const edit::Mapping& mapping, const program::Row& row,
+std::optional<Fix> replaced(const edit::Mapping& mapping, const program::StatementRow& row,
                             edit::Statement statement, std::vector<Word> edit::Statement::*words,
                             const Word& from, const Word& to, const Spell& spell, bool sure) {
   std::vector<Word>& all = statement.*words;
@@ -175,7 +176,7 @@ std::string word(const edit::LayoutWord& layout) { return edit::str({layout}); }
 
 // Returns a fix that writes the Layout statement with the other order of dimensions. A statement
 // without an order means F_order, and gets C_order.
-std::optional<Fix> reordered(const edit::Mapping& mapping, const program::Row& row,
+std::optional<Fix> reordered(const edit::Mapping& mapping, const program::StatementRow& row,
                              const edit::Statement& statement) {
   const edit::LayoutWord c{syntax::ConstraintWord::kCOrder}, f{syntax::ConstraintWord::kFOrder};
   const auto is_order = [&](const edit::LayoutWord& each) { return each == c || each == f; };
@@ -196,7 +197,7 @@ std::optional<Fix> reordered(const edit::Mapping& mapping, const program::Row& r
 // Returns the fix that the rule's `mend` stands for, applied to the row's statement. Returns
 // nullopt if the rule has no correction or it does not suit this statement.
 std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, const Rule& rule,
-                          const program::Row& row) {
+                          const program::StatementRow& row) {
   const edit::Statement& statement = *mapping.item({row.statement}).statement;
   const auto in_memories = [&](MemKind from, MemKind to) {
     return replaced(
@@ -242,7 +243,7 @@ std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, 
 }
 
 // Returns the line and the text of a statement, and the line of the function that it names, if any.
-std::string place_of(const Program& program, const program::Row& row) {
+std::string place_of(const Program& program, const program::StatementRow& row) {
   const Range range = program.range({row.statement});
   std::string text = fmt::format("line {} (`{}`)", program.source().position(range.begin).line,
                                  text_of(program, range));
@@ -257,7 +258,7 @@ std::string place_of(const Program& program, const program::Row& row) {
 }
 
 // Returns the places of the first kShownStatements statements, and the number of the others.
-std::string places_of(const Program& program, const std::vector<program::Row>& rows) {
+std::string places_of(const Program& program, const std::vector<program::StatementRow>& rows) {
   std::string places;
   for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
     places += (i == 0 ? "" : "; ") + place_of(program, rows[i]);
@@ -401,11 +402,11 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   const edit::Mapping mapping(program.source());
   bool any = false;
   for (const MappingStatement statement : rule.statements) {
-    std::vector<program::Row> rows = suspects(program, statement, groups);
+    std::vector<program::StatementRow> rows = suspects(program, statement, groups);
     if (rows.empty()) continue;
     any = true;
-    std::vector<program::Row> mendable;
-    for (const program::Row& row : rows) {
+    std::vector<program::StatementRow> mendable;
+    for (const program::StatementRow& row : rows) {
       if (mended(program, mapping, rule, row)) mendable.push_back(row);
     }
     // A statement that the rule cannot correct did not cause the failure.
@@ -446,8 +447,8 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
 
 // Looks for the index whose place in the source is `item`, and wraps it.
 std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative) {
-  const program::Data& data = program.data();
-  for (const program::Code& code : data.code) {
+  const program::ProgramData& data = program.data();
+  for (const program::CodeNode& code : data.code) {
     if (code.op != program::Op::kIndex) continue;
     for (std::uint32_t i = 0; i < code.b; ++i) {
       const Range range = data.code[data.lists[code.a + i]].range;
@@ -461,7 +462,7 @@ std::optional<Edit> wrapped_index(const Program& program, Range item, bool negat
 // Returns true if every Task statement prefers GPUs, and one of them is for all tasks.
 bool prefers_gpus(const Program& program) {
   bool all = false;
-  for (const program::Row& row : program.data().rows) {
+  for (const program::StatementRow& row : program.data().rows) {
     if (row.key.table != program::TableId::kTask) continue;
     if (row.kind_count == 0 || row.kinds[0] != static_cast<std::uint8_t>(ProcKind::kGpu)) {
       return false;

@@ -30,8 +30,8 @@ Placed placed_in(const Shape& shape, std::int64_t number) {
   if (!shape.is_set) return {{first}, false};
   Placed placed;
   placed.is_set = true;
-  MachineView::Cut cut;
-  auto index = shape.view->from_base(first.node, first.index, &cut);
+  MachineView::SliceCut cut;
+  auto index = shape.view->index_of_processor(first.node, first.index, &cut);
   GROMA_CHECK(index);
   std::int64_t count = 1;
   for (std::size_t d : shape.open) count *= shape.view->sizes()[d];
@@ -42,7 +42,7 @@ Placed placed_in(const Shape& shape, std::int64_t number) {
       (*index)[shape.open[i]] = rest % size;
       rest /= size;
     }
-    const Coordinates base = shape.view->to_base(*index);
+    const Coordinates base = shape.view->to_base_index(*index);
     placed.processors.push_back({shape.kind, base[0], base[1]});
   }
   return placed;

@@ -126,8 +126,8 @@ ProcessorNumber MapCursor::number_of(Placed placed) {
   for (const Shape& shape : map_.code.shapes) {
     if (!shape.is_set || shape.kind != first.kind) continue;
     const std::int64_t number = shape.base + first.node * shape.stride + first.index;
-    MachineView::Cut cut;
-    const auto index = shape.view->from_base(first.node, first.index, &cut);
+    MachineView::SliceCut cut;
+    const auto index = shape.view->index_of_processor(first.node, first.index, &cut);
     const bool starts = index && std::all_of(shape.open.begin(), shape.open.end(),
                                              [&](std::size_t d) { return (*index)[d] == 0; });
     if (starts && same(placed_in(shape, number))) return static_cast<ProcessorNumber>(number);

@@ -6,7 +6,7 @@
 
 namespace groma::mapper {
 
-using program::Action;
+using program::ExecutableStatement;
 
 namespace {
 
@@ -60,7 +60,7 @@ Specialiser::Specialiser(const BoundProgram& bound, FunctionId function, const T
 // Specialises the function and sets its result. Leaves the result empty if the function always
 // fails or cannot be specialised. A result of another kind than `kind` is a failure.
 void Specialiser::run(std::optional<ProcKind> kind) {
-  const program::Function& called = data_.functions[function_];
+  const program::ProgramFunction& called = data_.functions[function_];
   frames_.emplace_back(called.slots);
   frames_.back()[0] = {TaskValue{}};
   const Partial result = run_body(called.body);
@@ -113,14 +113,14 @@ void Specialiser::note_failure(ExprId fails) {
 }
 
 // Returns the value of a global. It does not depend on the point, so all its numbers are constants.
-Partial Specialiser::from_value(const Value& value) {
+Partial Specialiser::from_value(const ProgramValue& value) {
   if (const auto* given = value.get<std::int64_t>()) return number(*given);
   if (const auto* given = value.get<bool>()) {
     return {Truth{made_.expressions.constant(*given ? 1 : 0)}};
   }
-  if (const Tuple* tuple = value.tuple()) {
+  if (const TupleValue* tuple = value.as_tuple()) {
     auto made = std::make_shared<PartialTuple>();
-    for (const Value& item : tuple->values) made->values.push_back(from_value(item));
+    for (const ProgramValue& item : tuple->values) made->values.push_back(from_value(item));
     made->items = tuple->items;
     made->depth = tuple->depth;
     return {std::shared_ptr<const PartialTuple>(std::move(made))};
@@ -139,16 +139,16 @@ Partial Specialiser::from_value(const Value& value) {
 
 // Runs the statements of a function up to its `return`. Fails without a `return`, as the
 // interpreter does.
-Partial Specialiser::run_body(program::List body) {
+Partial Specialiser::run_body(program::IndexRange body) {
   for (std::uint32_t i = 0; i < body.count && !failed_; ++i) {
-    const Action& action = data_.actions[body.begin + i];
+    const ExecutableStatement& action = data_.actions[body.begin + i];
     switch (action.kind) {
-      case Action::Kind::kReturn:
+      case ExecutableStatement::Kind::kReturn:
         return eval(action.value);
-      case Action::Kind::kPrint:
+      case ExecutableStatement::Kind::kPrint:
         print(action);
         break;
-      case Action::Kind::kAssign: {
+      case ExecutableStatement::Kind::kAssign: {
         Partial value = eval(action.value);
         frames_.back()[action.target] = std::move(value);
       }
@@ -158,7 +158,7 @@ Partial Specialiser::run_body(program::List body) {
 }
 
 // Evaluates the arguments of a print, because they may fail. Nothing is printed here.
-void Specialiser::print(const Action& action) {
+void Specialiser::print(const ExecutableStatement& action) {
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
     const Partial value = eval(data_.lists[action.args.begin + i]);
     if (failed_ || !tick(text_bytes(value) / 8)) return;

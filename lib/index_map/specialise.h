@@ -111,7 +111,7 @@ class Specialiser {
   Specialised take() { return std::move(made_); }
 
  private:
-  using Code = program::Code;
+  using Code = program::CodeNode;
   using CodeId = program::CodeId;
   struct Element {
     Partial value;
@@ -127,12 +127,12 @@ class Specialiser {
   bool tick(std::int64_t steps);
   const Code& code(CodeId id) const { return data_.code[id]; }
   Partial number(std::int64_t value) { return {Number{made_.expressions.constant(value)}}; }
-  Partial from_value(const Value& value);
+  Partial from_value(const ProgramValue& value);
   // Adds the condition `fails`, as far as the current condition holds, to `unsure`.
   void note_failure(ExprId fails);
 
-  Partial run_body(program::List body);
-  void print(const program::Action& action);
+  Partial run_body(program::IndexRange body);
+  void print(const program::ExecutableStatement& action);
   Partial eval(CodeId id);
   Partial eval_at(CodeId id, const Code& node);
   Partial constant(const Code& node);
@@ -157,7 +157,7 @@ class Specialiser {
   Partial slice(const Code& node);
   bool slice_end(CodeId id, std::int64_t length, std::int64_t missing, std::int64_t* end);
   Partial call(const Code& node);
-  bool check_parameter(const program::Parameter& parameter, const Partial& argument);
+  bool check_parameter(const program::FunctionParameter& parameter, const Partial& argument);
   Partial member(const Code& node);
   Partial task_member(const Code& node, TaskValue task);
   std::vector<Element> elements(std::uint32_t begin, std::uint32_t count);
@@ -172,7 +172,7 @@ class Specialiser {
   Partial set_of(const std::shared_ptr<const MachineView>& view, std::vector<ExprId> index,
                  std::vector<std::size_t> open);
   PartialProcessor processor_at(const MachineView& view, std::vector<ExprId> index);
-  void step_back(const MachineView::Step& step, std::vector<ExprId>& index);
+  void step_back(const MachineView::ViewOperation& step, std::vector<ExprId>& index);
   Partial method(const Code& node);
   Partial machine_method(const Code& node, const MachineView& view,
                          const std::vector<Element>& args);
@@ -185,9 +185,9 @@ class Specialiser {
   ExprId id_of(const Shape& shape, ExprId node, ExprId index);
   std::optional<ExprId> number_of_result(const Partial& value);
 
-  const program::Data& data_;
+  const program::ProgramData& data_;
   const Machine& machine_;
-  const std::vector<Value>& globals_;
+  const std::vector<ProgramValue>& globals_;
   const TaskPoint& task_;
   FunctionId function_;
   Diagnostics& diags_;

@@ -200,7 +200,7 @@ std::shared_ptr<const Specialiser::Values> Specialiser::sizes_of(const MachineVi
 
 // Evaluates a call of a function of the program in a frame of its own.
 Partial Specialiser::call(const Code& node) {
-  const program::Function& called = data_.functions[node.c];
+  const program::ProgramFunction& called = data_.functions[node.c];
   std::vector<Element> args = elements(node.a, node.b);
   if (failed_ || args.size() != called.parameters.count) return fail();
   Values slots(called.slots);
@@ -219,7 +219,8 @@ Partial Specialiser::call(const Code& node) {
 }
 
 // Returns true if an argument has the type that its parameter declares.
-bool Specialiser::check_parameter(const program::Parameter& parameter, const Partial& argument) {
+bool Specialiser::check_parameter(const program::FunctionParameter& parameter,
+                                  const Partial& argument) {
   using syntax::ParamType;
   switch (parameter.type) {
     case ParamType::kAny:

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxShapes = 64;
 
 // Returns a machine as a value. The steps are those that the interpreter counts.
 Partial Specialiser::make_view(MachineView view) {
-  if (!tick(static_cast<std::int64_t>(2 * view.operations() + view.sizes().size()))) return {};
+  if (!tick(static_cast<std::int64_t>(2 * view.operation_count() + view.sizes().size()))) return {};
   return {std::make_shared<const MachineView>(std::move(view))};
 }
 
@@ -65,7 +65,7 @@ Partial Specialiser::index_machine(const Code& node,
     note_failure(outside);
   }
   if (!open.empty()) return set_of(view, std::move(at), std::move(open));
-  if (!tick(static_cast<std::int64_t>(view->operations()))) return {};
+  if (!tick(static_cast<std::int64_t>(view->operation_count()))) return {};
   return {processor_at(*view, std::move(at))};
 }
 
@@ -78,7 +78,7 @@ Partial Specialiser::set_of(const std::shared_ptr<const MachineView>& view,
     count = std::min(count, kMaxTupleItems) * std::min(view->sizes()[i], kMaxTupleItems + 1);
   }
   if (count > kMaxTupleItems || made_.shapes.size() >= kMaxShapes) return fail();
-  if (!tick(count * static_cast<std::int64_t>(2 * view->operations() + 1))) return {};
+  if (!tick(count * static_cast<std::int64_t>(2 * view->operation_count() + 1))) return {};
   const PartialProcessor first = processor_at(*view, std::move(index));
   Shape shape = made_.shapes[static_cast<std::size_t>(view->kind())];
   shape.is_set = true;
@@ -92,15 +92,15 @@ Partial Specialiser::set_of(const std::shared_ptr<const MachineView>& view,
 // Returns the processor at an index of the view, by undoing its operations from the last to the
 // first.
 PartialProcessor Specialiser::processor_at(const MachineView& view, std::vector<ExprId> index) {
-  const auto& steps = view.steps();
+  const auto& steps = view.operations();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) step_back(*step, index);
   return {view.kind(), index[0], index[1]};
 }
 
 // Changes `index` from an index after an operation to that before it. Does the same as
 // MachineView::step_back, with expressions instead of numbers.
-void Specialiser::step_back(const MachineView::Step& step, std::vector<ExprId>& index) {
-  using Kind = MachineView::Step::Kind;
+void Specialiser::step_back(const MachineView::ViewOperation& step, std::vector<ExprId>& index) {
+  using Kind = MachineView::ViewOperation::Kind;
   Expressions& e = made_.expressions;
   const auto a = static_cast<std::size_t>(step.a), b = static_cast<std::size_t>(step.b);
   const auto at = [&](std::size_t i) { return index.begin() + static_cast<std::ptrdiff_t>(i); };
@@ -173,7 +173,7 @@ Partial Specialiser::machine_method(const Code& node, const MachineView& view,
   const auto given = operation_arguments(node, view, args);
   // Count the steps that the interpreter counts.
   if (!given || !tick(search_steps(node.method, view, *given))) return fail();
-  Applied applied = apply(node.method, view, *given);
+  Applied applied = apply_method(node.method, view, *given);
   auto* made = std::get_if<MachineView>(&applied);
   return made == nullptr ? fail() : make_view(std::move(*made));
 }
@@ -246,8 +246,8 @@ Partial Specialiser::task_processor(const Partial& base, const Partial& machine_
       processor->index >= machine_.processors_per_node(view->kind())) {
     return fail();
   }
-  MachineView::Cut cut;
-  const auto index = view->from_base(processor->node, processor->index, &cut);
+  MachineView::SliceCut cut;
+  const auto index = view->index_of_processor(processor->node, processor->index, &cut);
   if (!index) return fail();
   Values values;
   for (std::int64_t coordinate : *index) values.push_back(number(coordinate));

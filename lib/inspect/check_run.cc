@@ -60,7 +60,7 @@ class VariantCheck {
     const TaskView task = views.view(app::LaunchUse{.task = number});
     const auto kind = mapper::decide_kind(program_, task, machine_);
     if (!kind) return false;
-    const auto processor = mapper::first_from(machine_, kind->kind, 0);
+    const auto processor = mapper::first_processor_from(machine_, kind->kind, 0);
     const VariantView* variant = mapper::best_variant(task, kind->kind);
     if (!processor || variant == nullptr) return false;
     const mapper::OtherVariants others = mapper::other_variants(task, *variant);

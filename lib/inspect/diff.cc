@@ -120,7 +120,7 @@ class Differ {
         differs = one.function != other.function;
       } else {
         app::LaunchUse use{.task = number, .domain = one.domain, .depth = one.depth};
-        const TaskView view = views.view(use, *mapper::first_from(*a_.machine, kind, 0));
+        const TaskView view = views.view(use, *mapper::first_processor_from(*a_.machine, kind, 0));
         const std::int64_t apart = count_apart(view);
         differs = apart > 0;
         points += one.domain->volume();
@@ -169,7 +169,7 @@ class Differ {
     const app::LaunchUse use{.task = static_cast<std::uint32_t>(task_), .depth = launch.depth};
     TaskView parent;
     parent.name = app_.tasks[static_cast<std::size_t>(number)].name;
-    parent.current = *mapper::first_from(*a_.machine, *by.kind.kind, 0);
+    parent.current = *mapper::first_processor_from(*a_.machine, *by.kind.kind, 0);
     TaskView task = views.view(use, *launch.example);
     task.parent = &parent;
     return run_alike(task);

@@ -20,7 +20,7 @@
 namespace groma::inspect {
 namespace {
 
-using program::Row;
+using program::StatementRow;
 using program::TableId;
 
 // The kinds of processors and memories that statements can use on a machine: the processors that it
@@ -54,8 +54,8 @@ class UsableKinds {
 // statement, it is the memory of the statement if no processor can address it. For a Region
 // statement about all processors, it is the first of its memories if no processor can address any
 // of them.
-std::optional<MemKind> useless_memory(const Row& row, const UsableKinds& usable) {
-  if (const auto memory = program::memory_of(row.key.place)) {
+std::optional<MemKind> useless_memory(const StatementRow& row, const UsableKinds& usable) {
+  if (const auto memory = program::memory_kind_of(row.key.place)) {
     return usable.has(*memory) ? std::nullopt : memory;
   }
   if (row.key.table != TableId::kRegion || row.key.place != program::kAnyPlace) return std::nullopt;
@@ -105,9 +105,9 @@ void check_kinds(const Program& program, const Machine& machine, Diagnostics& di
   const UsableKinds usable(machine);
   // The numbers of the statements that were reported.
   std::set<std::uint32_t> reported;
-  for (const Row& row : program.data().rows) {
+  for (const StatementRow& row : program.data().rows) {
     if (reported.size() == kMaxErrors) return;
-    const auto kind = program::processor_of(row.key.place);
+    const auto kind = program::processor_kind_of(row.key.place);
     const auto memory = useless_memory(row, usable);
     const bool is_useless = (kind && !usable.has(*kind)) || memory;
     if (!is_useless || !reported.insert(row.statement).second) continue;
@@ -127,7 +127,7 @@ void check_replication(const Program& program, const Machine* machine, const Wor
   const app::Data& data = app.data();
   bool complete = true;
   std::vector<TaskUses> uses;
-  for (const Row& row : program.data().rows) {
+  for (const StatementRow& row : program.data().rows) {
     if (row.key.table != TableId::kControlReplicate || row.key.task == kStarName) continue;
     const std::string_view name = program.data().names.text(row.key.task);
     const int number = data.find_task(name);

@@ -126,7 +126,7 @@ class Decider {
         return std::nullopt;
       }
       std::vector<std::string_view> tasks;
-      for (const program::Row& row : program_.data().rows) {
+      for (const program::StatementRow& row : program_.data().rows) {
         if (row.key.task != kStarName) tasks.push_back(program_.data().names.text(row.key.task));
       }
       std::sort(tasks.begin(), tasks.end());

@@ -479,8 +479,8 @@ void Overlay::permit_steal_request(MapperContext context, const StealRequestInpu
 
 // Collects the kinds of statements by the task names in them.
 Mentions::Mentions(const Program& program) {
-  const program::Data& data = program.data();
-  for (const program::Row& row : data.rows) {
+  const program::ProgramData& data = program.data();
+  for (const program::StatementRow& row : data.rows) {
     StatementSet& set =
         row.key.task == kStarName ? all_ : names_[std::string(data.names.text(row.key.task))];
     set.set(static_cast<std::size_t>(row.key.table));

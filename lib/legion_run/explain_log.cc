@@ -88,7 +88,7 @@ class LogJudge {
   LogJudge(const Program& program, const MapperLog& log, const Workload* app, Diagnostics& diags)
       : program_(program), log_(log), diags_(diags) {
     for (const auto* rows : {&program.data().rows, &program.data().shadowed}) {
-      for (const program::Row& row : *rows) {
+      for (const program::StatementRow& row : *rows) {
         LoggedStatement& made = statements_[row.statement];
         made.origin = {row.statement};
         made.of = of_table(row.key.table);

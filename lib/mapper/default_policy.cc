@@ -159,7 +159,7 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
   if (wish.is_virtual) return wish;
   const bool rdma = (requirement.tag & kTagPreferRdma) != 0;
   auto memory = demanded_memory(variant, position);
-  if (!memory) memory = best_memory(machine, processor.node, processor.kind, rdma);
+  if (!memory) memory = best_memory_kind(machine, processor.node, processor.kind, rdma);
   if (memory) wish.add({*memory, {}, demanded_layout(variant, position), {}});
   return wish;
 }

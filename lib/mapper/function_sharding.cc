@@ -114,10 +114,10 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
 // may compare with.
 FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors)
     : cursors_(cursors), machine_(&bound.machine()) {
-  const program::Data& data = bound.program().data();
+  const program::ProgramData& data = bound.program().data();
   for (FunctionId f = 0; f < data.functions.size(); ++f) add(f, "");
   std::set<std::string> names;
-  for (const program::Code& code : data.code) {
+  for (const program::CodeNode& code : data.code) {
     if (code.op == program::Op::kString) names.insert(data.strings[code.a]);
   }
   for (FunctionId f = 0; f < data.functions.size(); ++f) {

@@ -18,7 +18,7 @@ using mapper::default_requirement;
 
 Mapper::Mapper(MapperSite site) : site_(std::move(site)) {
   GROMA_REQUIRE(site_.machine != nullptr, "a MapperSite needs a machine");
-  GROMA_REQUIRE(mapper::exists(*site_.machine, site_.local),
+  GROMA_REQUIRE(mapper::processor_exists(*site_.machine, site_.local),
                 "MapperSite::local must be a processor of MapperSite::machine");
 }
 Mapper::~Mapper() = default;
@@ -31,7 +31,8 @@ std::string Mapper::describe(Origin) const { return {}; }
 // first.
 Processor Mapper::next_global(ProcKind kind) {
   auto& turn = global_turn_[static_cast<std::size_t>(kind)];
-  turn = turn ? mapper::next_processor(machine(), *turn) : *mapper::first_from(machine(), kind, 0);
+  turn = turn ? mapper::next_processor(machine(), *turn)
+              : *mapper::first_processor_from(machine(), kind, 0);
   return *turn;
 }
 
@@ -116,7 +117,8 @@ void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
       stays ? machine().processor_count(node, kind) : mapper::count_processors(machine(), kind);
   if (count == 0) return;
   answer.by_default = true;
-  Processor next = stays ? Processor{kind, node, 0} : *mapper::first_from(machine(), kind, 0);
+  Processor next =
+      stays ? Processor{kind, node, 0} : *mapper::first_processor_from(machine(), kind, 0);
   mapper::cut_into_blocks(part, count, [&](const Rect& box) {
     answer.slices.push_back({box, next, false, false});
     next = stays ? Processor{kind, node, (next.index + 1) % count}
@@ -161,7 +163,7 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
                            std::span<const std::span<const InstanceView>>,
                            MapOperationOutput& answer) {
   Processor near = operation.parent == nullptr ? site_.local : operation.parent->current;
-  const auto host = mapper::first_from(machine(), ProcKind::kCpu, near.node);
+  const auto host = mapper::first_processor_from(machine(), ProcKind::kCpu, near.node);
   if (operation.operation == OperationKind::kPartition && host) near = *host;
   VariantView any;
   any.leaf = true;
@@ -188,7 +190,8 @@ void Mapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
   for (const TaskView& task : tasks) {
     const ProcKind kind = default_kind(task).value_or(site_.local.kind);
     auto& turn = last[static_cast<std::size_t>(kind)];
-    turn = turn ? mapper::next_processor(machine(), *turn) : mapper::first_from(machine(), kind, 0);
+    turn = turn ? mapper::next_processor(machine(), *turn)
+                : mapper::first_processor_from(machine(), kind, 0);
     answer.processors.push_back(turn.value_or(site_.local));
   }
 }

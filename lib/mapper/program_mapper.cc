@@ -352,7 +352,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
       state_->place_single(facts, task, kind);
     }
     const auto found = std::find_if(wanted.begin(), wanted.end(), is_free);
-    const Processor first = *mapper::first_from(machine(), kind, 0);
+    const Processor first = *mapper::first_processor_from(machine(), kind, 0);
     Processor next = found == wanted.end() ? first : *found;
     while (!is_free(next)) {
       next = mapper::next_processor(machine(), next);

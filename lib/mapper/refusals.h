@@ -46,7 +46,7 @@ class Refusals {
   //
   // Checks that the processor exists.
   bool check_processor(std::string_view hook, const Processor& processor, Origin origin) {
-    return exists(machine_, processor) || refuse_processor(hook, processor, origin);
+    return processor_exists(machine_, processor) || refuse_processor(hook, processor, origin);
   }
   // Checks that all processors are of one kind on one node.
   bool check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin);

@@ -24,7 +24,7 @@ std::optional<Processor> keeper_of(const LimitDecision& limit, ProcKind kind,
     case LimitScope::kNode:
       return Processor{kind, site.local.node, 0};
     case LimitScope::kMachine:
-      return first_from(*site.machine, kind, 0);
+      return first_processor_from(*site.machine, kind, 0);
   }
   return std::nullopt;
 }

@@ -14,12 +14,12 @@
 namespace groma::mapper {
 namespace {
 
-using program::Row;
+using program::StatementRow;
 using program::TableId;
 
 // Returns the end of a sentence about the runtime, such as "does not replicate tasks", if the
 // statement has no effect on this runtime. Returns an empty string if it has an effect.
-std::string_view lacking(const Program& program, const Row& row, const Capabilities& can) {
+std::string_view lacking(const Program& program, const StatementRow& row, const Capabilities& can) {
   switch (row.key.table) {
     case TableId::kInstanceLimit:
       if (!can.events) return "cannot wait for a task to end";
@@ -56,7 +56,7 @@ std::string meant(std::string_view name, const std::vector<std::string_view>& ca
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log) {
   // The statement that was reported last. A statement may have several rows.
   std::uint32_t last = 0;
-  for (const Row& row : program.data().rows) {
+  for (const StatementRow& row : program.data().rows) {
     const std::string_view why = lacking(program, row, can);
     if (why.empty() || row.statement == last) continue;
     last = row.statement;
@@ -98,13 +98,14 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
   };
   std::vector<Told> all;                     // The messages in the order of the program.
   std::map<std::string, std::size_t> known;  // The index of each message in `all`.
-  const auto tell = [&](const Row& row, const std::string& what, const std::string& after) {
+  const auto tell = [&](const StatementRow& row, const std::string& what,
+                        const std::string& after) {
     const auto [at, is_new] = known.emplace(what, all.size());
     if (is_new) all.push_back({what, after, {}});
     all[at->second].lines.insert(
         program.source().position(program.range({row.statement}).begin).line);
   };
-  for (const Row& row : program.data().rows) {
+  for (const StatementRow& row : program.data().rows) {
     const std::string_view name = program.data().names.text(row.key.task);
     const auto task = run.tasks.find(name);
     const bool any = row.key.task == kStarName;
@@ -157,14 +158,15 @@ void log_unknown_overrides(const LayoutOverrides& overrides, const NamesOfRun& r
 // all ready tasks.
 bool limits_any(const Program& program) {
   const auto& rows = program.data().rows;
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const Row& row) { return row.key.table == TableId::kInstanceLimit; });
+  return std::any_of(rows.begin(), rows.end(), [](const StatementRow& row) {
+    return row.key.table == TableId::kInstanceLimit;
+  });
 }
 
 // Returns the kind and the scope of each TaskSteal statement.
 std::vector<std::pair<ProcKind, StealScope>> steal_statements(const Program& program) {
   std::vector<std::pair<ProcKind, StealScope>> found;
-  for (const Row& row : program.data().rows) {
+  for (const StatementRow& row : program.data().rows) {
     if (row.key.table != TableId::kTaskSteal) continue;
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
       const auto kind = static_cast<ProcKind>(k);

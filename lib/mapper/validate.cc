@@ -361,7 +361,7 @@ std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const
     if (!take(move.task)) {  // Legion hangs
       return refuse("a task is mapped and moved, moved twice, or is not ready");
     }
-    if (!mapper::exists(machine, move.processor)) {  // Legion crashes
+    if (!mapper::processor_exists(machine, move.processor)) {  // Legion crashes
       refusals.add(DiagId::kBadProcessor, {}, "select_tasks_to_map", ready[move.task].name,
                    text_of(move.processor));
       return refusals.take();

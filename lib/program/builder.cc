@@ -7,18 +7,19 @@ namespace groma::program {
 
 using syntax::Tree;
 
-Builder::Builder(const Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags)
+CodeBuilder::CodeBuilder(const Tree& tree, const ProgramDefinitions& definitions, ProgramData& data,
+                         Diagnostics& diags)
     : context_(tree, definitions, data, diags), expressions_(context_) {}
 
 // Builds one function: its parameters and its body up to the first `return`. Statements after it
 // are reported once. A function whose head is broken gets no body.
-void Builder::function(FunctionId id) {
+void CodeBuilder::build_function(FunctionId id) {
   const syntax::DefStatement& def = *context_.definitions.defs[id];
-  Function& made = context_.data.functions[id];
+  ProgramFunction& made = context_.data.functions[id];
   made.broken = def.head_broken;
   if (made.broken) return;
   context_.function = &made;
-  context_.scope.begin();
+  context_.scope.begin_slots();
   bind_parameters(made, def);
   const auto first = static_cast<std::uint32_t>(context_.data.actions.size());
   bool returned = false;
@@ -27,14 +28,15 @@ void Builder::function(FunctionId id) {
       context_.report(DiagId::kUnreachableCode, statement.range, {});
       break;
     }
-    body_statement(statement, made);
+    build_body_statement(statement, made);
     returned = std::holds_alternative<syntax::ReturnStatement>(statement.node);
   }
   made.body = {first, static_cast<std::uint32_t>(context_.data.actions.size()) - first};
-  made.slots = context_.scope.slots();
+  made.slots = context_.scope.slot_count();
   if (!returned && !def.body_broken) {
     context_
-        .report(DiagId::kMissingReturn, def.name.range, {std::string(context_.text(def.name.id))})
+        .report(DiagId::kMissingReturn, def.name.range,
+                {std::string(context_.name_text(def.name.id))})
         .help("end the function with `return`");
   }
   context_.function = nullptr;
@@ -43,38 +45,38 @@ void Builder::function(FunctionId id) {
 }
 
 // Gives each parameter a slot and a type. Reports a name that is used for two parameters.
-void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
+void CodeBuilder::bind_parameters(ProgramFunction& made, const syntax::DefStatement& def) {
   made.parameters = {static_cast<std::uint32_t>(context_.data.parameters.size()), def.params.count};
   for (const syntax::Param& param : Tree::entries_of(context_.tree.params, def.params)) {
     // The types in the order of syntax::ParamType.
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
-    if (const Local* known = context_.scope.find(param.name.id)) {
+    if (const LocalVariable* known = context_.scope.find_local(param.name.id)) {
       const Range first = context_.data.parameters[made.parameters.begin + known->slot].range;
       context_
           .report(DiagId::kDuplicateName, param.name.range,
-                  {std::string(context_.text(param.name.id))})
+                  {std::string(context_.name_text(param.name.id))})
           .note("the first one is here", first);
     }
     // An IPoint may be a processor, which is a pair.
     const bool pair = param.type == ParamType::kIPoint || param.type == ParamType::kISpace;
     const Type type = pair ? Type::kAny : kTypes[static_cast<std::size_t>(param.type)];
     context_.data.parameters.push_back({param.type, param.name.range});
-    context_.scope.push(param.name.id, type);
+    context_.scope.declare_local(param.name.id, type);
   }
 }
 
 // Builds one statement of a function's body. A `return` also decides the result type of the
 // function.
-void Builder::body_statement(const syntax::Statement& statement, Function& made) {
+void CodeBuilder::build_body_statement(const syntax::Statement& statement, ProgramFunction& made) {
   if (const auto* node = std::get_if<syntax::AssignStatement>(&statement.node)) {
-    assign_local(*node, statement.range);
+    build_local_assignment(*node, statement.range);
   } else if (const auto* print = std::get_if<syntax::PrintStatement>(&statement.node)) {
-    context_.data.actions.push_back(print_action(*print, statement.range));
+    context_.data.actions.push_back(build_print(*print, statement.range));
   } else if (const auto* ret = std::get_if<syntax::ReturnStatement>(&statement.node)) {
-    Action action;
-    action.kind = Action::Kind::kReturn;
-    action.value = expressions_.build(ret->value);
+    ExecutableStatement action;
+    action.kind = ExecutableStatement::Kind::kReturn;
+    action.value = expressions_.build_expression(ret->value);
     action.range = statement.range;
     made.result = context_.type_of(action.value);
     context_.data.actions.push_back(action);
@@ -83,25 +85,25 @@ void Builder::body_statement(const syntax::Statement& statement, Function& made)
 
 // Builds an assignment in a function. Every assignment gets a slot of its own and hides an earlier
 // variable of the same name; a second assignment is reported because the original ignores it (D12).
-void Builder::assign_local(const syntax::AssignStatement& node, Range range) {
-  Action action;
-  action.kind = Action::Kind::kAssign;
-  action.value = expressions_.build(node.value);
+void CodeBuilder::build_local_assignment(const syntax::AssignStatement& node, Range range) {
+  ExecutableStatement action;
+  action.kind = ExecutableStatement::Kind::kAssign;
+  action.value = expressions_.build_expression(node.value);
   action.range = range;
-  if (context_.scope.find(node.target.id) != nullptr && !node.implied) {
+  if (context_.scope.find_local(node.target.id) != nullptr && !node.implied) {
     context_.diags.add(DiagId::kOriginalDiffers, node.target.range,
                        {fmt::format("a second assignment to `{}` acts; the original ignores it",
-                                    context_.text(node.target.id)),
+                                    context_.name_text(node.target.id)),
                         std::string("D12")});
   }
-  action.target = context_.scope.push(node.target.id, context_.type_of(action.value));
+  action.target = context_.scope.declare_local(node.target.id, context_.type_of(action.value));
   context_.data.actions.push_back(action);
 }
 
 // Builds a `print` and compares the number of `{}` in its text with the number of values.
-Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
-  Action action;
-  action.kind = Action::Kind::kPrint;
+ExecutableStatement CodeBuilder::build_print(const syntax::PrintStatement& node, Range range) {
+  ExecutableStatement action;
+  action.kind = ExecutableStatement::Kind::kPrint;
   action.range = range;
   action.text = static_cast<std::uint32_t>(context_.data.strings.size());
   // The text has no escapes, as in the original language.
@@ -114,7 +116,7 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
        at = format.find("{}", at + 2)) {
     ++wanted;
   }
-  action.args = expressions_.build_all(context_.tree.exprs_of(node.args));
+  action.args = expressions_.build_expressions(context_.tree.exprs_of(node.args));
   // Too few values are an error. Values that no `{}` shows are reported at the first of them.
   const std::uint32_t given = action.args.count;
   if (given < wanted) {
@@ -131,25 +133,26 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
 
 // Builds an assignment outside functions. `index` is the position among the globals; its expression
 // can read only earlier globals.
-void Builder::top_assign(const syntax::AssignStatement& node, std::uint32_t index, Range range) {
+void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std::uint32_t index,
+                                       Range range) {
   context_.current_global = index;
-  context_.scope.begin();
-  Action action;
-  action.kind = Action::Kind::kAssign;
-  action.value = expressions_.build(node.value);
+  context_.scope.begin_slots();
+  ExecutableStatement action;
+  action.kind = ExecutableStatement::Kind::kAssign;
+  action.value = expressions_.build_expression(node.value);
   action.target = index;
   action.range = range;
   context_.data.top.push_back(action);
-  context_.data.top_slots = std::max(context_.data.top_slots, context_.scope.slots());
+  context_.data.top_slots = std::max(context_.data.top_slots, context_.scope.slot_count());
   // Later expressions of the top level may read this global.
   context_.current_global = index + 1;
 }
 
 // Builds a `print` outside functions. Its slots are only for comprehensions.
-void Builder::top_print(const syntax::PrintStatement& node, Range range) {
-  context_.scope.begin();
-  context_.data.top.push_back(print_action(node, range));
-  context_.data.top_slots = std::max(context_.data.top_slots, context_.scope.slots());
+void CodeBuilder::build_top_print(const syntax::PrintStatement& node, Range range) {
+  context_.scope.begin_slots();
+  context_.data.top.push_back(build_print(node, range));
+  context_.data.top_slots = std::max(context_.data.top_slots, context_.scope.slot_count());
 }
 
 }  // namespace groma::program

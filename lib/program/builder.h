@@ -7,25 +7,26 @@
 
 namespace groma::program {
 
-class Builder {
+class CodeBuilder {
  public:
   // All arguments must outlive this object. data.functions and data.globals hold every
   // definition.
-  Builder(const syntax::Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags);
-  Builder(const Builder&) = delete;
-  Builder& operator=(const Builder&) = delete;
+  CodeBuilder(const syntax::Tree& tree, const ProgramDefinitions& definitions, ProgramData& data,
+              Diagnostics& diags);
+  CodeBuilder(const CodeBuilder&) = delete;
+  CodeBuilder& operator=(const CodeBuilder&) = delete;
 
   // Builds one function. The functions that it calls must be built before.
-  void function(FunctionId function);
+  void build_function(FunctionId function);
   // Builds a top-level assignment of the global `index`, or a print.
-  void top_assign(const syntax::AssignStatement& node, std::uint32_t index, Range range);
-  void top_print(const syntax::PrintStatement& node, Range range);
+  void build_top_assignment(const syntax::AssignStatement& node, std::uint32_t index, Range range);
+  void build_top_print(const syntax::PrintStatement& node, Range range);
 
  private:
-  void body_statement(const syntax::Statement& statement, Function& made);
-  void assign_local(const syntax::AssignStatement& node, Range range);
-  Action print_action(const syntax::PrintStatement& node, Range range);
-  void bind_parameters(Function& made, const syntax::DefStatement& def);
+  void build_body_statement(const syntax::Statement& statement, ProgramFunction& made);
+  void build_local_assignment(const syntax::AssignStatement& node, Range range);
+  ExecutableStatement build_print(const syntax::PrintStatement& node, Range range);
+  void bind_parameters(ProgramFunction& made, const syntax::DefStatement& def);
 
   CodeContext context_;
   ExpressionBuilder expressions_;

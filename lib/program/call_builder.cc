@@ -16,8 +16,8 @@ using syntax::ExprKind;
 
 // Returns words for the value before a wrong member: its type, or its text if the type is unknown.
 // A text of more than 40 bytes or several lines is "this value".
-std::string CallBuilder::owner_words(CodeId base) const {
-  if (!is_any(context_.type_of(base))) return std::string(describe(context_.type_of(base)));
+std::string CallBuilder::describe_owner(CodeId base) const {
+  if (!is_any(context_.type_of(base))) return std::string(describe_type(context_.type_of(base)));
   constexpr std::size_t kLongest = 40;
   const std::string_view text = context_.tree.source.text(context_.range_of(base));
   const bool is_short = text.size() <= kLongest && text.find('\n') == std::string_view::npos;
@@ -25,90 +25,93 @@ std::string CallBuilder::owner_words(CodeId base) const {
 }
 
 // Reports that the value has no such member, and lists the members that it has.
-CodeId CallBuilder::no_member(CodeId base, std::string_view spelled, Range focus, Range range) {
+CodeId CallBuilder::report_unknown_member(CodeId base, std::string_view spelled, Range focus,
+                                          Range range) {
   const Type type = context_.type_of(base);
   Diagnostic& diagnostic =
-      context_.report(DiagId::kUnknownMember, focus, {owner_words(base), std::string(spelled)});
+      context_.report(DiagId::kUnknownMember, focus, {describe_owner(base), std::string(spelled)});
   // Suggest a similar member, otherwise list all members of the type.
-  const auto names = names_after_dot(type);
+  const auto names = member_and_method_names(type);
   if (!suggest(diagnostic, spelled, names, focus) && !names.empty()) {
     diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
   }
-  return context_.broken(range);
+  return context_.make_broken_code(range);
 }
 
 // Builds the read of a member. If the name is a method's, the report says that a method must be
 // called.
-CodeId CallBuilder::member(const Expr& expr) {
-  const CodeId base = expressions_.build(expr.a);
+CodeId CallBuilder::build_member_read(const Expr& expr) {
+  const CodeId base = expressions_.build_expression(expr.a);
   const Type type = context_.type_of(base);
-  const std::string_view spelled = context_.text(expr.c);
+  const std::string_view spelled = context_.name_text(expr.c);
   const Range focus{expr.at, expr.range.end};
   const auto found = find_member(spelled);
-  if (!found || !has(type, *found)) {
+  if (!found || !type_has_member(type, *found)) {
     const auto method = find_method(spelled);
-    if (type == Type::kParent && (found || (method && !has(type, *method)))) {
+    if (type == Type::kParent && (found || (method && !type_has_method(type, *method)))) {
       context_.report(DiagId::kParentMember, focus, {std::string(spelled)});
-      return context_.broken(expr.range);
+      return context_.make_broken_code(expr.range);
     }
-    if (!method || !has(type, *method)) return no_member(base, spelled, focus, expr.range);
-    context_.report(DiagId::kUnknownMember, focus, {owner_words(base), std::string(spelled)})
+    if (!method || !type_has_method(type, *method))
+      return report_unknown_member(base, spelled, focus, expr.range);
+    context_.report(DiagId::kUnknownMember, focus, {describe_owner(base), std::string(spelled)})
         .help(fmt::format("call it: `{}(...)`", spelled));
-    return context_.broken(expr.range);
+    return context_.make_broken_code(expr.range);
   }
   // Note which kinds of launches the function can serve.
-  if (of_task(*found) && type != Type::kParent && *found != Member::kName) {
-    const TaskRead read{true, *found, false, focus};
-    context_.note_read(*found == Member::kParent ? &Function::single_only : &Function::index_only,
-                       read);
+  if (is_task_member(*found) && type != Type::kParent && *found != Member::kName) {
+    const TaskMemberRead read{true, *found, false, focus};
+    context_.note_task_read(
+        *found == Member::kParent ? &ProgramFunction::single_only : &ProgramFunction::index_only,
+        read);
   }
   // The name of the task can be read in any function.
   if (*found == Member::kName && context_.function != nullptr) context_.function->reads_name = true;
-  Code code;
+  CodeNode code;
   code.op = Op::kMember;
   code.type = type_of(*found);
   code.member = *found;
   code.range = expr.range;
   code.focus = focus;
   code.a = base;
-  return context_.add(code);
+  return context_.add_code(code);
 }
 
 // Builds a call of the word `Machine`, of a method after a dot, or of a function by its name.
-CodeId CallBuilder::call(const Expr& expr) {
+CodeId CallBuilder::build_call(const Expr& expr) {
   const Expr& callee = context_.expr_of(expr.c);
-  if (callee.kind == ExprKind::kMachine) return call_machine(expr);
-  if (callee.kind == ExprKind::kMember) return call_method(expr, callee);
+  if (callee.kind == ExprKind::kMachine) return build_machine_call(expr);
+  if (callee.kind == ExprKind::kMember) return build_method_call(expr, callee);
   if (callee.kind != ExprKind::kName) {
     context_.report(DiagId::kNotCallable, callee.range, {std::string("an expression")})
         .note("functions are called by their names");
-    return broken_call(expr);
+    return build_broken_call(expr);
   }
-  const std::string_view spelled = context_.text(callee.a);
+  const std::string_view spelled = context_.name_text(callee.a);
   const Symbol symbol = context_.definitions.symbols[callee.a];
   const bool global = symbol.kind == Symbol::Kind::kGlobal;
   // A variable cannot be called. An implied global may be a function whose definition is damaged,
   // so a call of it is not reported again.
-  if (context_.scope.find(callee.a) != nullptr || global) {
+  if (context_.scope.find_local(callee.a) != nullptr || global) {
     if (!global || !context_.data.globals[symbol.index].implied) {
       context_.report(DiagId::kNotCallable, callee.range,
                       {fmt::format("the variable `{}`", spelled)});
     }
-    return broken_call(expr);
+    return build_broken_call(expr);
   }
-  if (symbol.kind == Symbol::Kind::kFunction) return call_function(expr, symbol.index);
-  return unknown_function(expr, callee);
+  if (symbol.kind == Symbol::Kind::kFunction) return build_function_call(expr, symbol.index);
+  return report_unknown_function(expr, callee);
 }
 
 // Reports a call of an unknown function, with a suggestion.
-CodeId CallBuilder::unknown_function(const Expr& expr, const Expr& callee) {
-  const std::string_view spelled = context_.text(callee.a);
-  if (context_.diags.full()) return context_.broken(expr.range);
+CodeId CallBuilder::report_unknown_function(const Expr& expr, const Expr& callee) {
+  const std::string_view spelled = context_.name_text(callee.a);
+  if (context_.diags.full()) return context_.make_broken_code(expr.range);
   Diagnostic& diagnostic =
       context_.report(DiagId::kUnknownFunction, callee.range, {std::string(spelled)});
   std::vector<std::string_view> candidates = {"Machine", "tuple"};
-  for (const Function& function : context_.data.functions)
-    candidates.push_back(context_.text(function.name));
+  for (const ProgramFunction& function : context_.data.functions)
+    candidates.push_back(context_.name_text(function.name));
   // Some mistakes have a better help than a similar name: `not x`, and a member that is written as
   // a function, such as size(m).
   const auto args = context_.tree.elements_of(expr);
@@ -122,25 +125,25 @@ CodeId CallBuilder::unknown_function(const Expr& expr, const Expr& callee) {
   } else {
     suggest(diagnostic, spelled, candidates, callee.range);
   }
-  return broken_call(expr);
+  return build_broken_call(expr);
 }
 
 // Builds the arguments after a mistake in the callee, so that mistakes in the arguments are
 // reported too. The failure of the code stays the first mistake.
-CodeId CallBuilder::broken_call(const Expr& expr) {
+CodeId CallBuilder::build_broken_call(const Expr& expr) {
   const Diagnostic about = context_.last;
-  expressions_.elements(expr);
+  expressions_.build_elements(expr);
   context_.last = about;
-  return context_.broken(expr.range);
+  return context_.make_broken_code(expr.range);
 }
 
 // Builds a call of a function of the program and checks its arguments against the parameters.
-CodeId CallBuilder::call_function(const Expr& expr, FunctionId id) {
-  const std::string_view callee = context_.text(context_.data.functions[id].name);
-  const Elements args = expressions_.elements(expr, "", callee);
+CodeId CallBuilder::build_function_call(const Expr& expr, FunctionId id) {
+  const std::string_view callee = context_.name_text(context_.data.functions[id].name);
+  const ElementList args = expressions_.build_elements(expr, "", callee);
   const syntax::DefStatement& def = *context_.definitions.defs[id];
-  if (def.head_broken) return context_.broken(expr.range);
-  const bool count_fits = check_arguments(callee, args, def.params.count, expr.range);
+  if (def.head_broken) return context_.make_broken_code(expr.range);
+  const bool count_fits = check_argument_count(callee, args, def.params.count, expr.range);
   const auto params = syntax::Tree::entries_of(context_.tree.params, def.params);
   for (std::uint32_t i = 0;
        count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
@@ -149,68 +152,70 @@ CodeId CallBuilder::call_function(const Expr& expr, FunctionId id) {
     // The types can be compared only if no spliced tuple shifts the arguments.
     const CodeId argument = context_.data.lists[args.list.begin + i];
     const Type wanted = kTypes[static_cast<std::size_t>(params[i].type)];
-    if (context_.fits(argument, wanted)) continue;
-    context_.mismatch(context_.range_of(argument),
-                      fmt::format("`{}` of `{}`", context_.text(params[i].name.id), callee),
-                      describe(wanted), context_.type_of(argument));
+    if (context_.may_have_type(argument, wanted)) continue;
+    context_.report_type_mismatch(
+        context_.range_of(argument),
+        fmt::format("`{}` of `{}`", context_.name_text(params[i].name.id), callee),
+        describe_type(wanted), context_.type_of(argument));
   }
   // The caller counts as reading every member of the task that the called function reads.
-  context_.note_read(&Function::index_only, context_.data.functions[id].index_only);
-  context_.note_read(&Function::single_only, context_.data.functions[id].single_only);
+  context_.note_task_read(&ProgramFunction::index_only, context_.data.functions[id].index_only);
+  context_.note_task_read(&ProgramFunction::single_only, context_.data.functions[id].single_only);
   if (context_.function != nullptr && context_.data.functions[id].reads_name)
     context_.function->reads_name = true;
-  const CodeId made = context_.make(Op::kCall, context_.data.functions[id].result, expr.range,
-                                    args.list.begin, args.list.count, id);
+  const CodeId made = context_.make_code(Op::kCall, context_.data.functions[id].result, expr.range,
+                                         args.list.begin, args.list.count, id);
   context_.data.code[made].focus = context_.expr_of(expr.c).range;
   return made;
 }
 
 // Builds `Machine(KIND)`.
-CodeId CallBuilder::call_machine(const Expr& expr) {
-  const Elements args = expressions_.elements(expr, "", "Machine");
-  check_arguments("Machine", args, 1, expr.range);
-  if (args.list.count != 1) return context_.broken(expr.range);
+CodeId CallBuilder::build_machine_call(const Expr& expr) {
+  const ElementList args = expressions_.build_elements(expr, "", "Machine");
+  check_argument_count("Machine", args, 1, expr.range);
+  if (args.list.count != 1) return context_.make_broken_code(expr.range);
   const CodeId kind = context_.data.lists[args.list.begin];
   if (context_.data.code[kind].op == Op::kSplice) {
     context_.report(DiagId::kStrayStar, context_.range_of(kind), {});
-    return context_.broken(expr.range);
+    return context_.make_broken_code(expr.range);
   }
-  check_type(kind, "Machine", Type::kProcKind);
-  return context_.make(Op::kMachine, Type::kMachine, expr.range, kind);
+  check_argument_type(kind, "Machine", Type::kProcKind);
+  return context_.make_code(Op::kMachine, Type::kMachine, expr.range, kind);
 }
 
 // Builds a method call such as `m.split(0, 2)` and checks its arguments against the table kMethods.
-CodeId CallBuilder::call_method(const Expr& expr, const Expr& callee) {
-  const std::string_view spelled = context_.text(callee.c);
+CodeId CallBuilder::build_method_call(const Expr& expr, const Expr& callee) {
+  const std::string_view spelled = context_.name_text(callee.c);
   const Range focus{callee.at, callee.range.end};
   const auto method = find_method(spelled);
-  const CodeId base = expressions_.build(callee.a);
+  const CodeId base = expressions_.build_expression(callee.a);
   const Type type = context_.type_of(base);
-  if (!method || !has(type, *method)) {
+  if (!method || !type_has_method(type, *method)) {
     const auto known = find_member(spelled);
-    if (!known || !has(type, *known)) {
-      no_member(base, spelled, focus, expr.range);
+    if (!known || !type_has_member(type, *known)) {
+      report_unknown_member(base, spelled, focus, expr.range);
     } else {
       context_.report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
           .help(fmt::format("write `.{}` without parentheses", spelled));
     }
-    return broken_call(expr);
+    return build_broken_call(expr);
   }
   // A method has a fixed number of arguments, and at most one option.
   const syntax::MethodInfo& info = syntax::info_of(*method);
-  const Elements args = expressions_.elements(expr, info.option, spelled);
+  const ElementList args = expressions_.build_elements(expr, info.option, spelled);
   const Range call{callee.at, expr.range.end};
-  const bool count_fits = check_arguments(spelled, args, info.parameter_count(), call);
+  const bool count_fits = check_argument_count(spelled, args, info.parameter_count(), call);
   for (std::uint32_t i = 0;
        count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
-    check_type(context_.data.lists[args.list.begin + i], spelled, type_of(info.parameters[i].type));
+    check_argument_type(context_.data.lists[args.list.begin + i], spelled,
+                        type_of(info.parameters[i].type));
   }
   // The only option, `halo`, is a tuple.
-  if (args.option != kNoCode) check_type(args.option, info.option, Type::kTuple);
+  if (args.option != kNoCode) check_argument_type(args.option, info.option, Type::kTuple);
   if (*method == Method::kProcessor && type != Type::kParent) {
-    context_.note_read(&Function::single_only, {true, Member::kParent, true, focus});
+    context_.note_task_read(&ProgramFunction::single_only, {true, Member::kParent, true, focus});
   }
-  Code code;
+  CodeNode code;
   code.op = Op::kMethod;
   code.method = *method;
   code.type = type_of(info.result);
@@ -218,13 +223,13 @@ CodeId CallBuilder::call_method(const Expr& expr, const Expr& callee) {
   code.focus = focus;
   code.a = args.list.begin, code.b = args.list.count, code.c = base;
   code.option = args.option;
-  return context_.add(code);
+  return context_.add_code(code);
 }
 
 // Returns false after reporting a wrong number of arguments. The caller then does not check the
 // types, because it is not known which argument is missing.
-bool CallBuilder::check_arguments(std::string_view callee, const Elements& args, std::size_t wanted,
-                                  Range range) {
+bool CallBuilder::check_argument_count(std::string_view callee, const ElementList& args,
+                                       std::size_t wanted, Range range) {
   if (args.list.count == wanted || expressions_.has_splice(args.list)) return true;
   if (args.unknown_option) return false;
   const auto count = [](std::size_t n) {
@@ -236,10 +241,10 @@ bool CallBuilder::check_arguments(std::string_view callee, const Elements& args,
 }
 
 // Reports an argument that cannot have the wanted type.
-void CallBuilder::check_type(CodeId id, std::string_view callee, Type wanted) {
-  if (!context_.fits(id, wanted))
-    context_.mismatch(context_.range_of(id), fmt::format("`{}`", callee), describe(wanted),
-                      context_.type_of(id));
+void CallBuilder::check_argument_type(CodeId id, std::string_view callee, Type wanted) {
+  if (!context_.may_have_type(id, wanted))
+    context_.report_type_mismatch(context_.range_of(id), fmt::format("`{}`", callee),
+                                  describe_type(wanted), context_.type_of(id));
 }
 
 }  // namespace groma::program

@@ -9,7 +9,7 @@
 namespace groma::program {
 
 class ExpressionBuilder;
-struct Elements;
+struct ElementList;
 
 class CallBuilder {
  public:
@@ -19,22 +19,22 @@ class CallBuilder {
 
   // Builds a call of `Machine`, a method or a function. A name that cannot be called is reported,
   // with a suggestion if it looks like a member written as a function.
-  CodeId call(const syntax::Expr& expr);
+  CodeId build_call(const syntax::Expr& expr);
   // Builds the read of a member. Reads of task members are noted, because some are valid only for
   // index launches and others only for single tasks.
-  CodeId member(const syntax::Expr& expr);
+  CodeId build_member_read(const syntax::Expr& expr);
 
  private:
-  CodeId call_function(const syntax::Expr& expr, FunctionId function);
-  CodeId call_machine(const syntax::Expr& expr);
-  CodeId call_method(const syntax::Expr& expr, const syntax::Expr& callee);
-  CodeId unknown_function(const syntax::Expr& expr, const syntax::Expr& callee);
-  CodeId broken_call(const syntax::Expr& expr);
-  CodeId no_member(CodeId base, std::string_view spelled, Range focus, Range range);
-  std::string owner_words(CodeId base) const;
-  bool check_arguments(std::string_view callee, const Elements& args, std::size_t wanted,
-                       Range range);
-  void check_type(CodeId id, std::string_view callee, Type wanted);
+  CodeId build_function_call(const syntax::Expr& expr, FunctionId function);
+  CodeId build_machine_call(const syntax::Expr& expr);
+  CodeId build_method_call(const syntax::Expr& expr, const syntax::Expr& callee);
+  CodeId report_unknown_function(const syntax::Expr& expr, const syntax::Expr& callee);
+  CodeId build_broken_call(const syntax::Expr& expr);
+  CodeId report_unknown_member(CodeId base, std::string_view spelled, Range focus, Range range);
+  std::string describe_owner(CodeId base) const;
+  bool check_argument_count(std::string_view callee, const ElementList& args, std::size_t wanted,
+                            Range range);
+  void check_argument_type(CodeId id, std::string_view callee, Type wanted);
 
   CodeContext& context_;
   ExpressionBuilder& expressions_;

@@ -25,7 +25,7 @@ struct Call {
 // Depth-first search over the calls of all functions.
 class Search {
  public:
-  Search(const Tree& tree, const Definitions& definitions, Diagnostics& diags)
+  Search(const Tree& tree, const ProgramDefinitions& definitions, Diagnostics& diags)
       : tree_(tree), definitions_(definitions), diags_(diags) {
     const std::size_t count = definitions.defs.size();
     result_.used.assign(count, false);
@@ -171,7 +171,7 @@ class Search {
   }
 
   const Tree& tree_;
-  const Definitions& definitions_;
+  const ProgramDefinitions& definitions_;
   Diagnostics& diags_;
   CallOrder result_;
   // The next three are indexed by FunctionId: the calls in a function, its state, and the length of
@@ -184,7 +184,7 @@ class Search {
 
 }  // namespace
 
-CallOrder order_calls(const Tree& tree, const Definitions& definitions, Diagnostics& diags) {
+CallOrder order_calls(const Tree& tree, const ProgramDefinitions& definitions, Diagnostics& diags) {
   return Search(tree, definitions, diags).run();
 }
 

@@ -18,7 +18,7 @@ struct Symbol {
 };
 
 // The definitions of a tree. `symbols` is indexed by NameId, and `defs` by FunctionId.
-struct Definitions {
+struct ProgramDefinitions {
   std::vector<Symbol> symbols;
   std::vector<const syntax::DefStatement*> defs;
 };
@@ -33,6 +33,7 @@ struct CallOrder {
 
 // Orders the functions. Reports recursion and chains of more than kMaxCallDepth calls. The
 // implementation is not recursive.
-CallOrder order_calls(const syntax::Tree& tree, const Definitions& definitions, Diagnostics& diags);
+CallOrder order_calls(const syntax::Tree& tree, const ProgramDefinitions& definitions,
+                      Diagnostics& diags);
 
 }  // namespace groma::program

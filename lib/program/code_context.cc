@@ -7,8 +7,8 @@
 
 namespace groma::program {
 
-// Reports a diagnostic, as a warning if the code may never be evaluated. broken() then makes code
-// that fails with this diagnostic if it is evaluated after all.
+// Reports a diagnostic, as a warning if the code may never be evaluated. make_broken_code() then
+// makes code that fails with this diagnostic if it is evaluated after all.
 Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> args) {
   Diagnostic& diagnostic = diags.add(id, range, std::move(args));
   last = diagnostic;
@@ -17,7 +17,7 @@ Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> arg
   if (function != nullptr && !function->used) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note(
-        fmt::format("nothing uses `{}`, so this is not an error yet", text(function->name)));
+        fmt::format("nothing uses `{}`, so this is not an error yet", name_text(function->name)));
   } else if (branches > 0) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note("it is an error where this branch of `?:` is taken");
@@ -25,44 +25,45 @@ Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> arg
   return diagnostic;
 }
 
-Diagnostic& CodeContext::mismatch(Range range, std::string_view what, std::string_view needs,
-                                  Type found) {
+Diagnostic& CodeContext::report_type_mismatch(Range range, std::string_view what,
+                                              std::string_view needs, Type found) {
   return report(DiagId::kTypeMismatch, range,
-                {std::string(what), std::string(needs), std::string(describe(found))});
+                {std::string(what), std::string(needs), std::string(describe_type(found))});
 }
 
 // Returns the expression inside any parentheses.
-syntax::ExprId CodeContext::bare(syntax::ExprId id) const {
+syntax::ExprId CodeContext::without_parentheses(syntax::ExprId id) const {
   while (expr_of(id).kind == syntax::ExprKind::kParen) id = expr_of(id).a;
   return id;
 }
 
-CodeId CodeContext::add(Code code) {
+CodeId CodeContext::add_code(CodeNode code) {
   data.code.push_back(code);
   return static_cast<CodeId>(data.code.size() - 1);
 }
 
 // Appends code whose focus is its whole range.
-CodeId CodeContext::make(Op op, Type type, Range range, std::uint32_t a, std::uint32_t b,
-                         std::uint32_t c) {
-  Code code;
+CodeId CodeContext::make_code(Op op, Type type, Range range, std::uint32_t a, std::uint32_t b,
+                              std::uint32_t c) {
+  CodeNode code;
   code.op = op;
   code.type = type;
   code.range = code.focus = range;
   code.a = a, code.b = b, code.c = c;
-  return add(code);
+  return add_code(code);
 }
 
-CodeId CodeContext::broken(Range range) {
+CodeId CodeContext::make_broken_code(Range range) {
   // Only a report that was lowered to a warning can be evaluated, and at most kMaxErrors of them
   // are kept.
   if (data.failures.size() < kMaxErrors) data.failures.push_back(last);
-  return make(Op::kBroken, Type::kAny, range, static_cast<std::uint32_t>(data.failures.size() - 1));
+  return make_code(Op::kBroken, Type::kAny, range,
+                   static_cast<std::uint32_t>(data.failures.size() - 1));
 }
 
 // Returns true if the value may have the wanted type. A processor fits as a tuple, and a task's
 // parent as a task.
-bool CodeContext::fits(CodeId id, Type wanted) const {
+bool CodeContext::may_have_type(CodeId id, Type wanted) const {
   const Type found = type_of(id);
   if (is_any(wanted) || is_any(found) || found == wanted) return true;
   return (wanted == Type::kTuple && found == Type::kProcessor) ||
@@ -70,9 +71,10 @@ bool CodeContext::fits(CodeId id, Type wanted) const {
 }
 
 // Keeps the first read, because the message points to it.
-void CodeContext::note_read(TaskRead Function::*which, const TaskRead& read) {
+void CodeContext::note_task_read(TaskMemberRead ProgramFunction::*which,
+                                 const TaskMemberRead& read) {
   if (function == nullptr || !read.reads) return;
-  TaskRead& known = function->*which;
+  TaskMemberRead& known = function->*which;
   if (!known.reads) known = read;
 }
 

@@ -15,18 +15,19 @@
 namespace groma::program {
 
 struct CodeContext {
-  CodeContext(const syntax::Tree& of, const Definitions& all, Data& made, Diagnostics& reports)
+  CodeContext(const syntax::Tree& of, const ProgramDefinitions& all, ProgramData& made,
+              Diagnostics& reports)
       : tree(of), definitions(all), data(made), diags(reports), scope(of.table.size()) {}
 
   const syntax::Tree& tree;
-  const Definitions& definitions;
-  Data& data;
+  const ProgramDefinitions& definitions;
+  ProgramData& data;
   Diagnostics& diags;
 
   // The place of the code under construction.
-  Scope scope;
+  LocalScope scope;
   // The function under construction. Null at the top level.
-  Function* function = nullptr;
+  ProgramFunction* function = nullptr;
   // At the top level, only globals with a smaller index may be read.
   std::uint32_t current_global = 0;
   // The nesting in branches of `?:`. Code in a branch may never be evaluated.
@@ -36,31 +37,32 @@ struct CodeContext {
   // function that nothing uses, or in a branch of `?:`. The original language accepts such code.
   Diagnostic& report(DiagId id, Range range, std::vector<DiagArg> args);
   // Reports that `what` needs one type and found another.
-  Diagnostic& mismatch(Range range, std::string_view what, std::string_view needs, Type found);
+  Diagnostic& report_type_mismatch(Range range, std::string_view what, std::string_view needs,
+                                   Type found);
   // The diagnostic that was reported last.
   Diagnostic last;
 
-  std::string_view text(NameId id) const { return tree.table.text(id); }
+  std::string_view name_text(NameId id) const { return tree.table.text(id); }
   const syntax::Expr& expr_of(syntax::ExprId id) const { return tree.exprs[id]; }
   // Returns the expression inside any parentheses.
-  syntax::ExprId bare(syntax::ExprId id) const;
+  syntax::ExprId without_parentheses(syntax::ExprId id) const;
   Type type_of(CodeId id) const { return data.code[id].type; }
   Range range_of(CodeId id) const { return data.code[id].range; }
   // Returns true if a value may have the wanted type: unknown types fit, a processor fits as a
   // tuple, and a task's parent fits as a task.
-  bool fits(CodeId id, Type wanted) const;
+  bool may_have_type(CodeId id, Type wanted) const;
 
   // Appends code and returns its id.
-  CodeId add(Code code);
+  CodeId add_code(CodeNode code);
   // Appends code with these operands. Its focus is the whole range.
-  CodeId make(Op op, Type type, Range range, std::uint32_t a = 0, std::uint32_t b = 0,
-              std::uint32_t c = 0);
+  CodeId make_code(Op op, Type type, Range range, std::uint32_t a = 0, std::uint32_t b = 0,
+                   std::uint32_t c = 0);
   // Appends an instruction that fails, when it is evaluated, with the last diagnostic.
-  CodeId broken(Range range);
+  CodeId make_broken_code(Range range);
 
   // Remembers that the current function reads this member of its task. Only the first read of each
   // sort is kept, for the message at the statement that binds the function.
-  void note_read(TaskRead Function::*which, const TaskRead& read);
+  void note_task_read(TaskMemberRead ProgramFunction::*which, const TaskMemberRead& read);
 };
 
 }  // namespace groma::program

@@ -27,7 +27,7 @@ class Compiler {
 
   // Runs all stages and returns the data of the program, including what could be built despite
   // mistakes.
-  std::shared_ptr<const Data> run() {
+  std::shared_ptr<const ProgramData> run() {
     data_->source = tree_.source;
     // The tree tells how much there will be, so the vectors grow only once.
     data_->code.reserve(tree_.exprs.size());
@@ -48,7 +48,7 @@ class Compiler {
       std::visit([this](const auto& node) { enter(node); }, statement.node);
     }
     std::stable_sort(data_->shadowed.begin(), data_->shadowed.end(),
-                     [](const Row& a, const Row& b) { return a.key < b.key; });
+                     [](const StatementRow& a, const StatementRow& b) { return a.key < b.key; });
     // The tree is not needed any more, so the names move to the program.
     data_->names = std::move(tree_.table);
     check_dimensions(*data_, calls.order, diags_);
@@ -67,7 +67,7 @@ class Compiler {
     for (const Statement& statement : tree_.statements) {
       if (const auto* def = std::get_if<syntax::DefStatement>(&statement.node)) {
         definitions_.defs.push_back(def);
-        Function function;
+        ProgramFunction function;
         function.name = def->name.id;
         function.name_range = def->name.range;
         data_->functions.push_back(function);
@@ -106,14 +106,14 @@ class Compiler {
   // Builds the functions, callees first, then the actions of the top level in the order of the
   // text.
   void build(const std::vector<FunctionId>& order) {
-    Builder builder(tree_, definitions_, *data_, diags_);
-    for (FunctionId function : order) builder.function(function);
+    CodeBuilder builder(tree_, definitions_, *data_, diags_);
+    for (FunctionId function : order) builder.build_function(function);
     std::uint32_t global = 0;
     for (const Statement& statement : tree_.statements) {
       if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
-        builder.top_assign(*assign, global++, statement.range);
+        builder.build_top_assignment(*assign, global++, statement.range);
       } else if (const auto* print = std::get_if<syntax::PrintStatement>(&statement.node)) {
-        builder.top_print(*print, statement.range);
+        builder.build_top_print(*print, statement.range);
       }
     }
   }
@@ -123,9 +123,9 @@ class Compiler {
   // Adds the row of a statement. If its key already has a row, warns at `range` that an earlier
   // statement decides `what`, and keeps the row in `shadowed`.
   template <typename What>
-  void add(Row row, Range range, const What& what) {
+  void add(StatementRow row, Range range, const What& what) {
     row.statement = origin_;
-    const Row* known = data_->add(row);
+    const StatementRow* known = data_->add_row(row);
     if (known == nullptr) return;
     if (known->statement != origin_) data_->shadowed.push_back(row);
     const Range first =
@@ -164,7 +164,7 @@ class Compiler {
   }
 
   // Copies the kinds of a statement into the row, in order and without duplicates.
-  void set_kinds(Row& row, syntax::IndexRange words) const {
+  void set_kinds(StatementRow& row, syntax::IndexRange words) const {
     for (const syntax::KindWord& word : Tree::entries_of(tree_.words, words)) {
       const auto end = row.kinds.begin() + row.kind_count;
       if (std::find(row.kinds.begin(), end, word.value) == end) {
@@ -193,7 +193,7 @@ class Compiler {
 
   // Adds the row under every pair of a task and a region. `what` and `where` are words for the
   // warning: `what` says what the statement decides, `where` at which place.
-  void add_regions(Row row, syntax::IndexRange names, syntax::IndexRange which,
+  void add_regions(StatementRow row, syntax::IndexRange names, syntax::IndexRange which,
                    std::string_view what, std::string_view where) {
     for (const NameUse& name : tree_.names_of(names)) {
       for (const syntax::RegionRef& region : Tree::entries_of(tree_.which, which)) {
@@ -217,7 +217,7 @@ class Compiler {
 
   // Enters a Task statement: one row for each task that it names.
   void enter(const syntax::TaskStatement& node) {
-    Row row;
+    StatementRow row;
     row.key.table = TableId::kTask;
     set_kinds(row, node.procs);
     for (const NameUse& name : tree_.names_of(node.names)) {
@@ -228,7 +228,7 @@ class Compiler {
 
   // Enters a Region statement: one row for each pair of a task and a region.
   void enter(const syntax::RegionStatement& node) {
-    Row row;
+    StatementRow row;
     row.key.table = TableId::kRegion;
     row.key.place = place_of(node.place);
     set_kinds(row, node.memories);
@@ -237,7 +237,7 @@ class Compiler {
 
   // Enters a Layout statement: one row for each pair of a task and a region.
   void enter(const syntax::LayoutStatement& node) {
-    Row row;
+    StatementRow row;
     row.key.table = TableId::kLayout;
     row.key.place = place_of(node.place);
     row.value = static_cast<std::int64_t>(data_->layouts.size());
@@ -310,7 +310,7 @@ class Compiler {
 
   // Enters an InstanceLimit statement. The first of its row's `kinds` holds the scope of the limit.
   void enter(const syntax::InstanceLimitStatement& node) {
-    Row row;
+    StatementRow row;
     row.key.table = TableId::kInstanceLimit;
     row.value = node.limit;
     row.kinds[0] = static_cast<std::uint8_t>(node.scope);
@@ -323,14 +323,14 @@ class Compiler {
 
   // Enters a CollectMemory statement: one row for each pair of a task and a region.
   void enter(const syntax::CollectMemoryStatement& node) {
-    Row row;
+    StatementRow row;
     row.key.table = TableId::kCollectMemory;
     add_regions(row, node.names, node.which, "the collection", "");
   }
 
   // Enters a ControlReplicate statement: one row for each task.
   void enter(const syntax::ControlReplicateStatement& node) {
-    Row row;
+    StatementRow row;
     row.key.table = TableId::kControlReplicate;
     for (const NameUse& name : tree_.names_of(node.names)) {
       row.key.task = name.id;
@@ -341,7 +341,7 @@ class Compiler {
 
   // Enters a TaskSteal statement: one row for each task, with its kind and scope.
   void enter(const syntax::TaskStealStatement& node) {
-    Row row;
+    StatementRow row;
     row.key.table = TableId::kTaskSteal;
     row.key.place = place_key(static_cast<ProcKind>(node.proc.value));
     row.value = static_cast<std::int64_t>(node.scope);
@@ -355,7 +355,7 @@ class Compiler {
   void enter(const syntax::TaskMapStatement& node) {
     const auto function = mapping_function(node);
     if (!function) return;
-    Row row;
+    StatementRow row;
     row.key.table = node.index ? TableId::kIndexMap : TableId::kSingleMap;
     row.value = *function;
     const std::string_view what = node.index ? "the index map" : "the single map";
@@ -390,15 +390,16 @@ class Compiler {
         diagnostic.note("it is a global", data_->globals[symbol.index].range);
       }
       std::vector<std::string_view> candidates;
-      for (const Function& function : data_->functions) candidates.push_back(text(function.name));
+      for (const ProgramFunction& function : data_->functions)
+        candidates.push_back(text(function.name));
       suggest(diagnostic, name, candidates, node.function.range);
       return std::nullopt;
     }
     // A mapping function takes the task as its only parameter.
-    const Function& function = data_->functions[symbol.index];
+    const ProgramFunction& function = data_->functions[symbol.index];
     // A broken function was reported already, so its use is not reported again.
     if (function.broken) return symbol.index;
-    const List parameters = function.parameters;
+    const IndexRange parameters = function.parameters;
     const ParamType type =
         parameters.count == 1 ? data_->parameters[parameters.begin].type : ParamType::kAny;
     if (parameters.count != 1 || (type != ParamType::kTask && type != ParamType::kAny)) {
@@ -417,10 +418,12 @@ class Compiler {
 
   // Warns if the result of a mapping function is known not to be a processor. Such a function fails
   // at every point; the original language finds out only there.
-  void check_result(const syntax::TaskMapStatement& node, const Function& function) {
+  void check_result(const syntax::TaskMapStatement& node, const ProgramFunction& function) {
     const Type type = function.result;
     if (type == Type::kAny || type == Type::kProcessor || type == Type::kProcessors) return;
-    diags_.report(DiagId::kNotAProcessor, node.function.range, text(function.name), describe(type))
+    diags_
+        .report(DiagId::kNotAProcessor, node.function.range, text(function.name),
+                describe_type(type))
         .lower_to(Severity::kWarning)
         .note("it is an error at the first point that is mapped", function.name_range)
         .help("index a machine: `m[node, index]`, with `m = Machine(GPU)` or the like");
@@ -428,8 +431,8 @@ class Compiler {
 
   // Reports a function bound with the wrong statement: it reads a member that only single tasks
   // have, or one that only index launches have.
-  void check_reads(const syntax::TaskMapStatement& node, const Function& function) {
-    const TaskRead& read = node.index ? function.single_only : function.index_only;
+  void check_reads(const syntax::TaskMapStatement& node, const ProgramFunction& function) {
+    const TaskMemberRead& read = node.index ? function.single_only : function.index_only;
     if (!read.reads) return;
     const std::string_view member = read.is_processor ? "processor" : name_of(read.member);
     diags_
@@ -451,8 +454,8 @@ class Compiler {
 
   Diagnostics& diags_;
   Tree tree_;
-  std::shared_ptr<Data> data_ = std::make_shared<Data>();
-  Definitions definitions_;
+  std::shared_ptr<ProgramData> data_ = std::make_shared<ProgramData>();
+  ProgramDefinitions definitions_;
   std::uint32_t origin_ = 0;
   std::size_t pairs_ = 0;
 };

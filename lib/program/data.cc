@@ -7,7 +7,7 @@ namespace groma::program {
 namespace {
 
 // Mixes all parts of a key into one hash.
-std::uint64_t hash_of(const Key& key) {
+std::uint64_t hash_of(const StatementKey& key) {
   const std::uint64_t where =
       (std::uint64_t{static_cast<std::uint8_t>(key.table)} << 8) | key.place;
   return mix(mix((std::uint64_t{key.task} << 32) | key.region) ^ where);
@@ -15,22 +15,22 @@ std::uint64_t hash_of(const Key& key) {
 
 }  // namespace
 
-const Row* Data::find(const Key& key) const {
+const StatementRow* ProgramData::find_row(const StatementKey& key) const {
   const std::uint32_t at =
       row_index.find(hash_of(key), [&](std::uint32_t i) { return rows[i].key == key; });
   return at == FlatIndex::kNone ? nullptr : &rows[at];
 }
 
 // Adds a row and returns null. If the key already has a row, returns that row and adds nothing.
-const Row* Data::add(const Row& row) {
-  if (const Row* known = find(row.key)) return known;
+const StatementRow* ProgramData::add_row(const StatementRow& row) {
+  if (const StatementRow* known = find_row(row.key)) return known;
   row_index.insert(hash_of(row.key), static_cast<std::uint32_t>(rows.size()));
   rows.push_back(row);
   return nullptr;
 }
 
 // Returns a type for messages, such as "an integer".
-std::string_view describe(Type type) {
+std::string_view describe_type(Type type) {
   switch (type) {
     case Type::kAny:
       return "any value";

@@ -38,18 +38,18 @@ enum class Type : std::uint8_t {
   kMemKind,
 };
 // Returns "an integer", "a processor", ... for messages.
-std::string_view describe(Type type);
+std::string_view describe_type(Type type);
 
 using CodeId = std::uint32_t;
 inline constexpr CodeId kNoCode = 0xFFFFFFFF;
 
-// An operation, with the meaning of Code::a, b and c.
+// An operation, with the meaning of CodeNode::a, b and c.
 enum class Op : std::uint8_t {
   // An integer, whose two halves are `a` and `b`.
   kInt,
   // A truth value; `a` is 0 or 1.
   kBool,
-  // A string; `a` is its index in Data::strings.
+  // A string; `a` is its index in ProgramData::strings.
   kString,
   // A kind of processor, which is `a`.
   kProcKind,
@@ -57,7 +57,7 @@ enum class Op : std::uint8_t {
   kMemKind,
   // A local variable; `a` is its slot.
   kLocal,
-  // A global variable; `a` is its index in Data::globals.
+  // A global variable; `a` is its index in ProgramData::globals.
   kGlobal,
   // A tuple. Its items are the list that begins at `a` and has `b` entries.
   kTuple,
@@ -101,8 +101,9 @@ enum class Op : std::uint8_t {
   kMethod,
   // The member `member` of the value `a`.
   kMember,
-  // An expression with a mistake, which may never be evaluated. The evaluation fails with diagnostic
-  // number `a` of Data::failures.
+  // An expression with a mistake, which may never be evaluated. The evaluation fails with
+  // diagnostic
+  // number `a` of ProgramData::failures.
   kBroken,
 };
 
@@ -123,7 +124,7 @@ inline constexpr std::size_t kMemberCount = 8;
 std::string_view name_of(Member member);
 
 // A node of typed code. The comments of Op say what `a`, `b` and `c` hold.
-struct Code {
+struct CodeNode {
   Op op = Op::kInt;
   Type type = Type::kAny;
   Method method = Method::kSplit;
@@ -136,36 +137,36 @@ struct Code {
   Range focus;
 };
 
-// `count` entries from index `begin` of Data::lists, or of another vector that the member's comment
-// names.
-struct List {
+// `count` entries from index `begin` of ProgramData::lists, or of another vector that the member's
+// comment names.
+struct IndexRange {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
 };
 
 // An executable statement of a function's body or of the program's top level.
-struct Action {
+struct ExecutableStatement {
   enum class Kind : std::uint8_t { kAssign, kPrint, kReturn };
   Kind kind = Kind::kAssign;
   // The variable that a kAssign sets. It is a slot of the function; at top level it is a global.
   std::uint32_t target = 0;
   // The code of the value, for kAssign and kReturn.
   CodeId value = kNoCode;
-  // The index in Data::strings of the text that a kPrint prints.
+  // The index in ProgramData::strings of the text that a kPrint prints.
   std::uint32_t text = 0;
-  // The range in Data::lists of the values that a kPrint prints.
-  List args;
+  // The range in ProgramData::lists of the values that a kPrint prints.
+  IndexRange args;
   Range range;
 };
 
-struct Parameter {
+struct FunctionParameter {
   ParamType type = ParamType::kAny;
   // The range of the parameter's name in the source.
   Range range;
 };
 
 // A part of its task that a function reads, directly or through functions that it calls.
-struct TaskRead {
+struct TaskMemberRead {
   bool reads = false;
   // The first member of the task that the function reads. kParent stands for `processor`, too,
   // since both are only known for single tasks.
@@ -176,20 +177,20 @@ struct TaskRead {
 
 // A function of the program. The parts of the task that it reads decide which statements may bind
 // it.
-struct Function {
+struct ProgramFunction {
   NameId name = kStarName;
   Range name_range;
-  // A range of Data::parameters. Parameter i has slot i.
-  List parameters;
-  // A range of Data::actions. In a correct program, its last action is the only kReturn.
-  List body;
+  // A range of ProgramData::parameters. Parameter i has slot i.
+  IndexRange parameters;
+  // A range of ProgramData::actions. In a correct program, its last action is the only kReturn.
+  IndexRange body;
   // The number of local variables. Each assignment has a separate slot.
   std::uint32_t slots = 0;
   Type result = Type::kAny;
   // The first read of a member that only index launches have: ipoint, ispace or ilo.
-  TaskRead index_only;
+  TaskMemberRead index_only;
   // The first read of a member that only single tasks have: parent or processor.
-  TaskRead single_only;
+  TaskMemberRead single_only;
   // True if the function reads the name of its task, directly or through functions that it calls.
   bool reads_name = false;
   // True if a statement uses the function, directly or through other functions.
@@ -198,7 +199,7 @@ struct Function {
   bool broken = false;
 };
 
-struct Global {
+struct GlobalVariable {
   NameId name = kStarName;
   // The range of the global's name in the source.
   Range range;
@@ -224,11 +225,11 @@ inline constexpr PlaceKey place_key(MemKind kind) {
 
 // Return the processor kind or the memory kind of a place, or nothing if the place is of another
 // sort.
-inline std::optional<ProcKind> processor_of(PlaceKey place) {
+inline std::optional<ProcKind> processor_kind_of(PlaceKey place) {
   if (place == kAnyPlace || place >= 0x40) return std::nullopt;
   return static_cast<ProcKind>(place - 1);
 }
-inline std::optional<MemKind> memory_of(PlaceKey place) {
+inline std::optional<MemKind> memory_kind_of(PlaceKey place) {
   if (place < 0x40) return std::nullopt;
   return static_cast<MemKind>(place - 0x40);
 }
@@ -247,17 +248,17 @@ enum class TableId : std::uint8_t {
 };
 
 // The key of a row: what a statement is about.
-struct Key {
+struct StatementKey {
   TableId table = TableId::kTask;
   PlaceKey place = kAnyPlace;
   NameId task = kStarName;
   RegionKey region = kStarName;
-  friend auto operator<=>(const Key&, const Key&) = default;
+  friend auto operator<=>(const StatementKey&, const StatementKey&) = default;
 };
 
 // One statement under one key. The table decides what `value` and `kinds` hold.
-struct Row {
-  Key key;
+struct StatementRow {
+  StatementKey key;
   // The number of the statement, as in Origin.
   std::uint32_t statement = 0;
   // For kTask and kRegion: the number of kinds. They stand in the order of the statement and
@@ -265,35 +266,35 @@ struct Row {
   std::uint8_t kind_count = 0;
   // The kinds. For kInstanceLimit, the first entry is the LimitScope.
   std::array<std::uint8_t, 7> kinds{};
-  // The limit, the scope, the function, or an index into Data::layouts.
+  // The limit, the scope, the function, or an index into ProgramData::layouts.
   std::int64_t value = 0;
 };
 
 // All data of a program.
-struct Data {
+struct ProgramData {
   Source source;
   NameTable names;
 
   // The range of each statement. The statement with Origin o is at index o - 1.
   std::vector<Range> statements;
   // The rows of statements that can decide. A key occurs once.
-  std::vector<Row> rows;
+  std::vector<StatementRow> rows;
   // The rows that an earlier row with the same key hides, sorted by key and then by their place in
   // the text.
-  std::vector<Row> shadowed;
+  std::vector<StatementRow> shadowed;
   FlatIndex row_index;
   std::vector<StatedLayout> layouts;
 
-  std::vector<Code> code;
+  std::vector<CodeNode> code;
   std::vector<CodeId> lists;
   std::vector<std::string> strings;
   // The actions of all functions.
-  std::vector<Action> actions;
+  std::vector<ExecutableStatement> actions;
   // The actions of the top level, in order.
-  std::vector<Action> top;
-  std::vector<Parameter> parameters;
-  std::vector<Function> functions;
-  std::vector<Global> globals;
+  std::vector<ExecutableStatement> top;
+  std::vector<FunctionParameter> parameters;
+  std::vector<ProgramFunction> functions;
+  std::vector<GlobalVariable> globals;
   // The diagnostics with which kBroken fails.
   std::vector<Diagnostic> failures;
   // The number of slots that comprehensions at the top level need.
@@ -301,9 +302,9 @@ struct Data {
   bool has_errors = false;
 
   // Returns the row with exactly this key, or null.
-  const Row* find(const Key& key) const;
+  const StatementRow* find_row(const StatementKey& key) const;
   // Adds a row and returns null. If the key already has a row, returns that row and adds nothing.
-  const Row* add(const Row& row);
+  const StatementRow* add_row(const StatementRow& row);
 };
 
 }  // namespace groma::program

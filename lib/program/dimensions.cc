@@ -105,7 +105,7 @@ Known operation_result(Method method, std::int64_t dimensions, const std::vector
 // Evaluates the code of a program with values of which only sizes and constant integers are known.
 class DimensionCheck {
  public:
-  DimensionCheck(const Data& data, Diagnostics& diags)
+  DimensionCheck(const ProgramData& data, Diagnostics& diags)
       : data_(data),
         diags_(diags),
         globals_(data.globals.size()),
@@ -117,9 +117,9 @@ class DimensionCheck {
   void run(std::span<const FunctionId> order) {
     current_ = top_level();
     slots_.assign(data_.top_slots, {});
-    for (const Action& action : data_.top) visit(action);
+    for (const ExecutableStatement& action : data_.top) visit(action);
     for (FunctionId function : order) {
-      const Function& code = data_.functions[function];
+      const ProgramFunction& code = data_.functions[function];
       current_ = function;
       slots_.assign(code.slots, {});
       for (std::uint32_t i = 0; i < code.body.count; ++i) {
@@ -142,26 +142,27 @@ class DimensionCheck {
 
   // Returns the number of the top level, which counts as one more function.
   FunctionId top_level() const { return static_cast<FunctionId>(data_.functions.size()); }
-  CodeId entry(List list, std::uint32_t i) const { return data_.lists[list.begin + i]; }
+  CodeId entry(IndexRange list, std::uint32_t i) const { return data_.lists[list.begin + i]; }
 
-  void visit(const Action& action);
+  void visit(const ExecutableStatement& action);
   Known visit(CodeId id);
   Known visit_in_branch(CodeId id);
-  std::vector<Known> visit_list(List list);
-  Known index(const Code& node);
-  Known index_machine(const Code& node, std::int64_t dimensions, const std::vector<Known>& items);
-  Known slice(const Code& node);
-  Known method(const Code& node);
-  Known member(const Code& node);
-  bool check_operation(const Code& node, const Known& base, const std::vector<Known>& args);
+  std::vector<Known> visit_list(IndexRange list);
+  Known index(const CodeNode& node);
+  Known index_machine(const CodeNode& node, std::int64_t dimensions,
+                      const std::vector<Known>& items);
+  Known slice(const CodeNode& node);
+  Known method(const CodeNode& node);
+  Known member(const CodeNode& node);
+  bool check_operation(const CodeNode& node, const Known& base, const std::vector<Known>& args);
 
-  std::optional<std::int64_t> count_of(List list, const std::vector<Known>& items) const;
-  bool has_entry(List list, Op op) const;
+  std::optional<std::int64_t> count_of(IndexRange list, const std::vector<Known>& items) const;
+  bool has_entry(IndexRange list, Op op) const;
   void find(DiagId id, Range range, std::vector<DiagArg> args, std::string note = {});
   std::vector<bool> certainly_run() const;
   void report();
 
-  const Data& data_;
+  const ProgramData& data_;
   Diagnostics& diags_;
   FunctionId current_ = 0;
   // The nesting in code that may not be evaluated.
@@ -175,15 +176,15 @@ class DimensionCheck {
 };
 
 // Visits the expressions of a statement, and notes what is known about an assigned variable.
-void DimensionCheck::visit(const Action& action) {
+void DimensionCheck::visit(const ExecutableStatement& action) {
   switch (action.kind) {
-    case Action::Kind::kPrint:
+    case ExecutableStatement::Kind::kPrint:
       visit_list(action.args);
       break;
-    case Action::Kind::kReturn:
+    case ExecutableStatement::Kind::kReturn:
       results_[current_] = visit(action.value);
       break;
-    case Action::Kind::kAssign: {
+    case ExecutableStatement::Kind::kAssign: {
       const Known value = visit(action.value);
       (current_ == top_level() ? globals_ : slots_)[action.target] = value;
     }
@@ -192,7 +193,7 @@ void DimensionCheck::visit(const Action& action) {
 
 // Visits every part of an expression once and returns what is certain about its value.
 Known DimensionCheck::visit(CodeId id) {
-  const Code& node = data_.code[id];
+  const CodeNode& node = data_.code[id];
   switch (node.op) {
     case Op::kInt:
       return integer(static_cast<std::int64_t>((std::uint64_t{node.b} << 32) | node.a));
@@ -201,7 +202,7 @@ Known DimensionCheck::visit(CodeId id) {
     case Op::kGlobal:
       return globals_[node.a];
     case Op::kTuple: {
-      const List list{node.a, node.b};
+      const IndexRange list{node.a, node.b};
       const auto count = count_of(list, visit_list(list));
       return count ? sized(Known::Kind::kTuple, *count) : Known{};
     }
@@ -287,17 +288,17 @@ Known DimensionCheck::visit_in_branch(CodeId id) {
 
 // Visits the entries of a list and returns what is known about each: the tuple for `*t`, nothing
 // for `*`.
-std::vector<Known> DimensionCheck::visit_list(List list) {
+std::vector<Known> DimensionCheck::visit_list(IndexRange list) {
   std::vector<Known> items;
   for (std::uint32_t i = 0; i < list.count; ++i) {
-    const Code& node = data_.code[entry(list, i)];
+    const CodeNode& node = data_.code[entry(list, i)];
     items.push_back(visit(node.op == Op::kSplice ? node.a : entry(list, i)));
   }
   return items;
 }
 
 // Returns the number of items of a list, with `*t` opened, if it is known.
-std::optional<std::int64_t> DimensionCheck::count_of(List list,
+std::optional<std::int64_t> DimensionCheck::count_of(IndexRange list,
                                                      const std::vector<Known>& items) const {
   std::int64_t count = 0;
   for (std::uint32_t i = 0; i < list.count; ++i) {
@@ -309,7 +310,7 @@ std::optional<std::int64_t> DimensionCheck::count_of(List list,
 }
 
 // Returns true if the list has an entry of this kind.
-bool DimensionCheck::has_entry(List list, Op op) const {
+bool DimensionCheck::has_entry(IndexRange list, Op op) const {
   for (std::uint32_t i = 0; i < list.count; ++i) {
     if (data_.code[entry(list, i)].op == op) return true;
   }
@@ -318,9 +319,9 @@ bool DimensionCheck::has_entry(List list, Op op) const {
 
 // Checks an index of a machine, or the position in a tuple. How many indices a tuple gets was
 // checked when the code was built.
-Known DimensionCheck::index(const Code& node) {
+Known DimensionCheck::index(const CodeNode& node) {
   const Known base = visit(node.c);
-  const List list{node.a, node.b};
+  const IndexRange list{node.a, node.b};
   const std::vector<Known> items = visit_list(list);
   if (base.is_machine()) return index_machine(node, base.number, items);
   const bool checked = base.is_tuple() && items.size() == 1 && items[0].is_integer();
@@ -336,12 +337,12 @@ Known DimensionCheck::index(const Code& node) {
 }
 
 // Checks the number of indices of a machine. A single tuple stands for all indices.
-Known DimensionCheck::index_machine(const Code& node, std::int64_t dimensions,
+Known DimensionCheck::index_machine(const CodeNode& node, std::int64_t dimensions,
                                     const std::vector<Known>& items) {
-  const List list{node.a, node.b};
+  const IndexRange list{node.a, node.b};
   auto count = count_of(list, items);
   if (count == 1 && !has_entry(list, Op::kAll)) {
-    const Code& single = data_.code[entry(list, 0)];
+    const CodeNode& single = data_.code[entry(list, 0)];
     if (items.size() > 1 || single.op == Op::kSplice) {
       // The single item of a tuple may itself be a tuple.
       count.reset();
@@ -361,7 +362,7 @@ Known DimensionCheck::index_machine(const Code& node, std::int64_t dimensions,
 
 // Returns the tuple that a slice takes from a tuple or from the extents of a machine. An end is cut
 // to the size, and a negative end counts from the back.
-Known DimensionCheck::slice(const Code& node) {
+Known DimensionCheck::slice(const CodeNode& node) {
   const Known base = visit(node.c);
   const Known from = node.a == kNoCode ? integer(0) : visit(node.a);
   const Known to = node.b == kNoCode ? integer(base.number) : visit(node.b);
@@ -374,7 +375,7 @@ Known DimensionCheck::slice(const Code& node) {
 }
 
 // Returns what is known about `size` and `len` of a machine or a tuple.
-Known DimensionCheck::member(const Code& node) {
+Known DimensionCheck::member(const CodeNode& node) {
   const Known base = visit(node.a);
   if (!base.is_machine() && !base.is_tuple()) return {};
   if (node.member == Member::kLen) return integer(base.number);
@@ -383,9 +384,9 @@ Known DimensionCheck::member(const Code& node) {
 }
 
 // Checks an operation on a machine and returns the machine that it makes.
-Known DimensionCheck::method(const Code& node) {
+Known DimensionCheck::method(const CodeNode& node) {
   const Known base = visit(node.c);
-  const List list{node.a, node.b};
+  const IndexRange list{node.a, node.b};
   const std::vector<Known> args = visit_list(list);
   if (node.option != kNoCode) visit(node.option);
   const bool known_args = args.size() == syntax::info_of(node.method).parameter_count() &&
@@ -399,7 +400,7 @@ Known DimensionCheck::method(const Code& node) {
 }
 
 // Returns false after finding a dimension that the machine lacks, or a dimension twice.
-bool DimensionCheck::check_operation(const Code& node, const Known& base,
+bool DimensionCheck::check_operation(const CodeNode& node, const Known& base,
                                      const std::vector<Known>& args) {
   // The table of methods says which arguments are dimensions.
   const syntax::MethodInfo& info = syntax::info_of(node.method);
@@ -442,7 +443,7 @@ std::vector<bool> DimensionCheck::certainly_run() const {
   };
   // The code of the top level runs whenever the program is bound.
   add(top_level());
-  for (const Row& row : data_.rows) {
+  for (const StatementRow& row : data_.rows) {
     const bool map = row.key.table == TableId::kIndexMap || row.key.table == TableId::kSingleMap;
     if (map) add(static_cast<FunctionId>(row.value));
   }
@@ -474,7 +475,8 @@ void DimensionCheck::report() {
 
 }  // namespace
 
-void check_dimensions(const Data& data, std::span<const FunctionId> order, Diagnostics& diags) {
+void check_dimensions(const ProgramData& data, std::span<const FunctionId> order,
+                      Diagnostics& diags) {
   DimensionCheck(data, diags).run(order);
 }
 

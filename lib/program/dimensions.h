@@ -14,7 +14,8 @@ namespace groma::program {
 // or of a bound function evaluates it. It is a warning if it may never be evaluated: in a branch,
 // in a function that only a branch calls, or in a function that nothing uses. `order` has every
 // function once, callees first. The rows of the statements must be complete.
-void check_dimensions(const Data& data, std::span<const FunctionId> order, Diagnostics& diags);
+void check_dimensions(const ProgramData& data, std::span<const FunctionId> order,
+                      Diagnostics& diags);
 
 // Return "1 dimension" or "2 dimensions", and "1 index" or "2 indices", for messages.
 std::string dimensions_text(std::int64_t n);

@@ -13,8 +13,8 @@
 namespace groma::program {
 
 // The items of a tuple, an index or a call.
-struct Elements {
-  List list;
+struct ElementList {
+  IndexRange list;
   // The value of the option, if it is given.
   CodeId option = kNoCode;
   // True if an unknown option was reported.
@@ -27,34 +27,34 @@ class ExpressionBuilder {
   explicit ExpressionBuilder(CodeContext& context) : context_(context), calls_(context, *this) {}
 
   // Builds an expression and returns the id of its code. A broken expression becomes kBroken.
-  CodeId build(syntax::ExprId id);
+  CodeId build_expression(syntax::ExprId id);
   // Builds each expression of a list.
-  List build_all(std::span<const syntax::ExprId> exprs);
+  IndexRange build_expressions(std::span<const syntax::ExprId> exprs);
   // Builds the elements of a tuple, an index or a call:
   //
   // * `*t` becomes kSplice and a bare `*` becomes kAll.
   // * Options other than `option_name` are an error.
   // * An empty `callee` means that the called function is unknown, so options are not checked.
-  Elements elements(const syntax::Expr& expr, std::string_view option_name = "",
-                    std::string_view callee = "");
+  ElementList build_elements(const syntax::Expr& expr, std::string_view option_name = "",
+                             std::string_view callee = "");
   // Returns true if the list has a spliced item, so that its length is unknown before evaluation.
-  bool has_splice(List list) const;
+  bool has_splice(IndexRange list) const;
   // Ends a function. A name that is unknown in the next function, too, is then reported again.
   void end_function() { unknown_.clear(); }
 
  private:
-  CodeId name(const syntax::Expr& expr);
-  CodeId unknown_name(const syntax::Expr& expr);
-  CodeId tuple(const syntax::Expr& expr);
-  CodeId comprehension(const syntax::Expr& expr);
-  CodeId unary(const syntax::Expr& expr);
-  CodeId binary(const syntax::Expr& expr);
-  CodeId conditional(const syntax::Expr& expr);
-  CodeId index(const syntax::Expr& expr);
-  CodeId slice(const syntax::Expr& expr);
-  List take_pending(std::size_t first);
+  CodeId build_name(const syntax::Expr& expr);
+  CodeId report_unknown_name(const syntax::Expr& expr);
+  CodeId build_tuple(const syntax::Expr& expr);
+  CodeId build_comprehension(const syntax::Expr& expr);
+  CodeId build_unary(const syntax::Expr& expr);
+  CodeId build_binary(const syntax::Expr& expr);
+  CodeId build_conditional(const syntax::Expr& expr);
+  CodeId build_index(const syntax::Expr& expr);
+  CodeId build_slice(const syntax::Expr& expr);
+  IndexRange take_pending(std::size_t first);
   Type arithmetic_type(CodeId left, CodeId right, std::string_view sign);
-  Type comparison_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
+  Type comparison_type(const CodeNode& code, CodeId left, CodeId right, std::string_view sign);
 
   CodeContext& context_;
   CallBuilder calls_;

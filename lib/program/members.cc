@@ -41,31 +41,31 @@ Type type_of(syntax::OperandType operand) {
 }
 
 // Returns true for members that only tasks have. These are kIpoint and all enumerators after it.
-bool of_task(Member member) { return member >= Member::kIpoint; }
+bool is_task_member(Member member) { return member >= Member::kIpoint; }
 
-bool has(Type type, Member member) {
+bool type_has_member(Type type, Member member) {
   if (is_any(type)) return true;
-  if (type == Type::kTask) return of_task(member);
+  if (type == Type::kTask) return is_task_member(member);
   // Only the name of a parent task is known.
   if (type == Type::kParent) return member == Member::kName;
-  return (type == Type::kMachine || is_pair_like(type)) && !of_task(member);
+  return (type == Type::kMachine || is_pair_like(type)) && !is_task_member(member);
 }
 
-bool has(Type type, Method method) {
+bool type_has_method(Type type, Method method) {
   if (is_any(type)) return true;
   const Type receiver = type_of(syntax::info_of(method).receiver);
   return type == receiver || (receiver == Type::kTask && type == Type::kParent);
 }
 
 // Returns the members of a type, followed by its methods in the order of their table.
-std::vector<std::string_view> names_after_dot(Type type) {
+std::vector<std::string_view> member_and_method_names(Type type) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < kMemberCount; ++i) {
     const auto member = static_cast<Member>(i);
-    if (has(type, member)) names.push_back(name_of(member));
+    if (type_has_member(type, member)) names.push_back(name_of(member));
   }
   for (const syntax::MethodInfo& info : syntax::kMethods) {
-    if (has(type, info.method)) names.push_back(info.name);
+    if (type_has_method(type, info.method)) names.push_back(info.name);
   }
   return names;
 }

@@ -20,13 +20,13 @@ std::optional<Method> find_method(std::string_view name);
 
 // Return true if a value of the type has the member or method. A value of unknown type may have
 // any.
-bool has(Type type, Member member);
-bool has(Type type, Method method);
+bool type_has_member(Type type, Member member);
+bool type_has_method(Type type, Method method);
 // Returns all members and methods of a type, for messages.
-std::vector<std::string_view> names_after_dot(Type type);
+std::vector<std::string_view> member_and_method_names(Type type);
 
 // Returns true for the members that only tasks have.
-bool of_task(Member member);
+bool is_task_member(Member member);
 // Returns the type of a member's value.
 Type type_of(Member member);
 // Returns the type of a value that a method takes or returns.

@@ -13,22 +13,24 @@ namespace groma {
 using program::place_key;
 using program::PlaceKey;
 using program::RegionKey;
-using program::Row;
+using program::StatementRow;
 using program::TableId;
 
 namespace {
 
 // Returns the number of a task's or region's name; kNone if the program never mentions the name.
-NameId id_of(const program::Data& data, std::string_view name) { return data.names.find(name); }
+NameId id_of(const program::ProgramData& data, std::string_view name) {
+  return data.names.find(name);
+}
 
-Origin origin_of(const Row& row) { return {row.statement}; }
+Origin origin_of(const StatementRow& row) { return {row.statement}; }
 
 // Calls one_key(task, region) for the keys of a task's region, most specific first, until it
 // returns true. The task by name comes before `*`. For each of them, the region comes by position,
 // then by its aliases in their order, then as `*`.
 template <typename Use>
-void for_region_keys(const program::Data& data, std::string_view task, const RegionNames& region,
-                     const Use& one_key) {
+void for_region_keys(const program::ProgramData& data, std::string_view task,
+                     const RegionNames& region, const Use& one_key) {
   // Tries the keys that name the region of the task, by position and by names.
   const auto exact_region = [&](NameId task_id) {
     if (region.position >= 0 && region.position < 0x80000000) {
@@ -51,11 +53,12 @@ void for_region_keys(const program::Data& data, std::string_view task, const Reg
 // Calls use(row) for the rows of a task's region, most specific key first, until it returns true.
 // For each key, only the first place in `places` that has a row counts.
 template <typename Use>
-void for_region(const program::Data& data, TableId table, std::string_view task,
+void for_region(const program::ProgramData& data, TableId table, std::string_view task,
                 const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
   for_region_keys(data, task, region, [&](NameId task_id, RegionKey region_key) {
     for (PlaceKey place : places) {
-      if (const Row* row = data.find({table, place, task_id, region_key})) return use(*row);
+      if (const StatementRow* row = data.find_row({table, place, task_id, region_key}))
+        return use(*row);
     }
     return false;
   });
@@ -63,12 +66,12 @@ void for_region(const program::Data& data, TableId table, std::string_view task,
 
 // Returns the row for the task by name, otherwise the row for `*`, or null. For each of them the
 // places are tried in their order.
-const Row* find_task(const program::Data& data, TableId table, std::string_view task,
-                     std::span<const PlaceKey> places) {
+const StatementRow* find_task(const program::ProgramData& data, TableId table,
+                              std::string_view task, std::span<const PlaceKey> places) {
   for (NameId id : {id_of(data, task), kStarName}) {
     if (id == FlatIndex::kNone) continue;
     for (PlaceKey place : places) {
-      if (const Row* row = data.find({table, place, id, kStarName})) return row;
+      if (const StatementRow* row = data.find_row({table, place, id, kStarName})) return row;
     }
   }
   return nullptr;
@@ -76,21 +79,22 @@ const Row* find_task(const program::Data& data, TableId table, std::string_view 
 
 // Returns the function bound to the task by name, otherwise to the processor kind, otherwise to
 // `*`.
-std::optional<MappingFunctionDecision> find_map(const program::Data& data, TableId table,
+std::optional<MappingFunctionDecision> find_map(const program::ProgramData& data, TableId table,
                                                 std::string_view task,
                                                 std::optional<ProcKind> kind) {
-  const Row* row = nullptr;
+  const StatementRow* row = nullptr;
   const NameId id = id_of(data, task);
-  if (id != FlatIndex::kNone && id != kStarName) row = data.find({table, program::kAnyPlace, id});
-  if (row == nullptr && kind) row = data.find({table, place_key(*kind)});
-  if (row == nullptr) row = data.find({table});
+  if (id != FlatIndex::kNone && id != kStarName)
+    row = data.find_row({table, program::kAnyPlace, id});
+  if (row == nullptr && kind) row = data.find_row({table, place_key(*kind)});
+  if (row == nullptr) row = data.find_row({table});
   if (row == nullptr) return std::nullopt;
   return MappingFunctionDecision{static_cast<FunctionId>(row->value), origin_of(*row)};
 }
 
 }  // namespace
 
-Program::Program() : data_(std::make_shared<program::Data>()) {}
+Program::Program() : data_(std::make_shared<program::ProgramData>()) {}
 
 const Source& Program::source() const { return data_->source; }
 
@@ -101,7 +105,7 @@ Range Program::range(Origin origin) const {
 
 // Returns the kinds of the Task statement for the name, otherwise of the one for `*`.
 std::optional<TaskDecision> Program::task(std::string_view name) const {
-  const Row* row = find_task(*data_, TableId::kTask, name, {{program::kAnyPlace}});
+  const StatementRow* row = find_task(*data_, TableId::kTask, name, {{program::kAnyPlace}});
   if (row == nullptr) return std::nullopt;
   TaskDecision decision{{}, origin_of(*row)};
   for (std::size_t i = 0; i < row->kind_count; ++i) {
@@ -116,7 +120,7 @@ std::vector<MemoryCandidate> Program::memories(std::string_view task, const Regi
                                                ProcKind kind) const {
   std::vector<MemoryCandidate> candidates;
   const PlaceKey places[] = {place_key(kind), program::kAnyPlace};
-  for_region(*data_, TableId::kRegion, task, region, places, [&](const Row& row) {
+  for_region(*data_, TableId::kRegion, task, region, places, [&](const StatementRow& row) {
     for (std::size_t i = 0; i < row.kind_count; ++i) {
       candidates.push_back({static_cast<MemKind>(row.kinds[i]), origin_of(row)});
     }
@@ -131,7 +135,7 @@ std::optional<LayoutDecision> Program::layout(std::string_view task, const Regio
                                               ProcKind kind, MemKind memory) const {
   std::optional<LayoutDecision> decision;
   const PlaceKey places[] = {place_key(memory), place_key(kind), program::kAnyPlace};
-  for_region(*data_, TableId::kLayout, task, region, places, [&](const Row& row) {
+  for_region(*data_, TableId::kLayout, task, region, places, [&](const StatementRow& row) {
     const StatedLayout& stated = data_->layouts[static_cast<std::size_t>(row.value)];
     decision = {stated.layout, stated.named, origin_of(row)};
     return true;
@@ -151,7 +155,7 @@ std::optional<MappingFunctionDecision> Program::single_function(
 
 std::optional<LimitDecision> Program::instance_limit(std::string_view task, ProcKind kind) const {
   const PlaceKey places[] = {place_key(kind), program::kAnyPlace};
-  const Row* row = find_task(*data_, TableId::kInstanceLimit, task, places);
+  const StatementRow* row = find_task(*data_, TableId::kInstanceLimit, task, places);
   if (row == nullptr) return std::nullopt;
   return LimitDecision{row->value, static_cast<LimitScope>(row->kinds[0]), origin_of(*row)};
 }
@@ -160,7 +164,7 @@ std::optional<Origin> Program::collect_memory(std::string_view task,
                                               const RegionNames& region) const {
   std::optional<Origin> origin;
   for_region(*data_, TableId::kCollectMemory, task, region, {{program::kAnyPlace}},
-             [&](const Row& row) {
+             [&](const StatementRow& row) {
                origin = origin_of(row);
                return true;
              });
@@ -168,20 +172,21 @@ std::optional<Origin> Program::collect_memory(std::string_view task,
 }
 
 std::optional<Origin> Program::control_replicate(std::string_view task) const {
-  const Row* row = find_task(*data_, TableId::kControlReplicate, task, {{program::kAnyPlace}});
+  const StatementRow* row =
+      find_task(*data_, TableId::kControlReplicate, task, {{program::kAnyPlace}});
   if (row == nullptr) return std::nullopt;
   return origin_of(*row);
 }
 
 bool Program::replicates_any() const {
-  for (const Row& row : data_->rows) {
+  for (const StatementRow& row : data_->rows) {
     if (row.key.table == TableId::kControlReplicate) return true;
   }
   return false;
 }
 
 std::optional<StealDecision> Program::task_steal(std::string_view task, ProcKind kind) const {
-  const Row* row = find_task(*data_, TableId::kTaskSteal, task, {{place_key(kind)}});
+  const StatementRow* row = find_task(*data_, TableId::kTaskSteal, task, {{place_key(kind)}});
   if (row == nullptr) return std::nullopt;
   return StealDecision{static_cast<StealScope>(row->value), origin_of(*row)};
 }
@@ -206,25 +211,25 @@ std::vector<PlaceKey> places_of(const MatchQuery& query) {
 // specific ones. At most kMaxShadowed statements that an equal key hides are included, marked as
 // shadowed.
 std::vector<Match> Program::matches(const MatchQuery& query) const {
-  const program::Data& data = *data_;
+  const program::ProgramData& data = *data_;
   const auto table = static_cast<TableId>(query.statement);
   std::vector<Match> found;
   // Without a limit, a long program of equal statements would make every query slow.
   std::size_t shadowed = 0;
   // A statement may have several matching rows, and is listed once.
-  const auto add = [&](const Row& row, bool is_shadowed) {
+  const auto add = [&](const StatementRow& row, bool is_shadowed) {
     const auto same = [&](const Match& match) { return match.origin == origin_of(row); };
     if (std::any_of(found.begin(), found.end(), same)) return;
     found.push_back({origin_of(row), is_shadowed});
   };
   // Adds the row that decides for the key, and the rows that it hides.
-  const auto add_key = [&](const program::Key& key) {
-    const Row* row = data.find(key);
+  const auto add_key = [&](const program::StatementKey& key) {
+    const StatementRow* row = data.find_row(key);
     if (row == nullptr) return;
     add(*row, false);
-    const auto [begin, end] =
-        std::equal_range(data.shadowed.begin(), data.shadowed.end(), Row{key},
-                         [](const Row& a, const Row& b) { return a.key < b.key; });
+    const auto [begin, end] = std::equal_range(
+        data.shadowed.begin(), data.shadowed.end(), StatementRow{key},
+        [](const StatementRow& a, const StatementRow& b) { return a.key < b.key; });
     for (auto at = begin; at != end && shadowed < kMaxShadowed; ++at, ++shadowed) add(*at, true);
   };
   const NameId task = id_of(data, query.task);
@@ -276,7 +281,7 @@ std::optional<FunctionId> Program::find_function(std::string_view name) const {
 
 // Returns true if a statement may bind the function: it takes a task as its only parameter.
 bool Program::is_mapping_function(FunctionId function) const {
-  const program::List parameters = data_->functions[function].parameters;
+  const program::IndexRange parameters = data_->functions[function].parameters;
   if (parameters.count != 1) return false;
   const syntax::ParamType type = data_->parameters[parameters.begin].type;
   return type == syntax::ParamType::kTask || type == syntax::ParamType::kAny;

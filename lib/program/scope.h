@@ -9,7 +9,7 @@
 namespace groma::program {
 
 // The slot of a variable, and what is known about its value.
-struct Local {
+struct LocalVariable {
   NameId name;
   std::uint32_t slot;
   Type type;
@@ -18,35 +18,35 @@ struct Local {
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 };
 
-class Scope {
+class LocalScope {
  public:
   // `names` is the number of names in the program.
-  explicit Scope(std::size_t names) : names_(names) {}
+  explicit LocalScope(std::size_t names) : names_(names) {}
 
   // Begins the slots of a function or top-level statement at 0.
-  void begin() { slots_ = 0; }
+  void begin_slots() { slots_ = 0; }
   // Removes all variables.
   void clear() {
-    while (!locals_.empty()) pop();
+    while (!locals_.empty()) remove_last_local();
   }
   // Returns the number of slots that were given out since begin().
-  std::uint32_t slots() const { return slots_; }
+  std::uint32_t slot_count() const { return slots_; }
 
   // Declares a variable with a new slot, which it returns. The variable hides an earlier one of the
   // same name until pop().
-  std::uint32_t push(NameId name, Type type);
+  std::uint32_t declare_local(NameId name, Type type);
   // Removes the variable that was declared last. Its slot is not used again.
-  void pop();
+  void remove_last_local();
   // Returns the innermost variable with this name, or null.
-  const Local* find(NameId name) const;
-  const std::vector<Local>& all() const { return locals_; }
+  const LocalVariable* find_local(NameId name) const;
+  const std::vector<LocalVariable>& all_locals() const { return locals_; }
 
  private:
   std::size_t names_;
   std::uint32_t slots_ = 0;
   // The variables in the order of their declaration. The last one of a name is visible.
-  std::vector<Local> locals_;
-  // For each NameId: the position in locals_ of the visible variable, or Local::kNone.
+  std::vector<LocalVariable> locals_;
+  // For each NameId: the position in locals_ of the visible variable, or LocalVariable::kNone.
   std::vector<std::uint32_t> last_local_;
 };
 

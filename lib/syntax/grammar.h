@@ -1,8 +1,8 @@
 // The grammar of formatted programs as data: one table of productions. groma::grammar prints it in
 // three notations. The tests generate sentences from it and parse programs with it.
 //
-// It describes the output of `print_tree` (printer.h) byte for byte, except comments in the middle of
-// a statement. It has these restrictions, so that constrained decoding gives valid programs:
+// It describes the output of `print_tree` (printer.h) byte for byte, except comments in the middle
+// of a statement. It has these restrictions, so that constrained decoding gives valid programs:
 //
 // * free names begin with a small letter or `_`; any other task or region can be quoted;
 // * members, and the option of `decompose`, are those of docs/language.md; a function has a

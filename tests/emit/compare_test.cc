@@ -22,14 +22,14 @@ Program compiled(const EmittedProgram& emitted) {
 // Those that the program names, and one that it does not.
 std::vector<std::string> task_names(const Program& program) {
   std::set<std::string> names = {"nobody"};
-  for (const program::Row& row : program.data().rows) {
+  for (const program::StatementRow& row : program.data().rows) {
     if (row.key.task != kStarName) names.emplace(program.data().names.text(row.key.task));
   }
   return {names.begin(), names.end()};
 }
 std::vector<std::string> region_names(const Program& program) {
   std::set<std::string> names = {"nothing"};
-  for (const program::Row& row : program.data().rows) {
+  for (const program::StatementRow& row : program.data().rows) {
     const bool named = (row.key.region & 0x80000000U) == 0 && row.key.region != kStarName;
     if (named) names.emplace(program.data().names.text(row.key.region));
   }
@@ -107,7 +107,7 @@ std::string id_in(const std::string& message) {
 
 // "a.mapper:3:2:", the statement of a function in which a mistake is; "" outside of them.
 std::string statement_of(const Program& program, const Range& mistake) {
-  for (const program::Action& action : program.data().actions) {
+  for (const program::ExecutableStatement& action : program.data().actions) {
     const bool inside = action.range.begin <= mistake.begin && mistake.begin < action.range.end;
     if (!inside) continue;
     const Position at = program.source().position(action.range.begin);

@@ -51,7 +51,7 @@ class Grid {
       at.push_back(i.value());
     }
     if (per_node_ == 0) outside(0, index.count() == 0 ? Int(0) : at[0], 0);
-    const Coordinates base = view_.to_base(std::move(at));
+    const Coordinates base = view_.to_base_index(std::move(at));
     return {kind(), base[0], base[1]};
   }
   // @if sets
@@ -79,8 +79,8 @@ class Grid {
   Tuple place_of(const Processor& processor) const {
     if (processor.node >= nodes_) outside(0, processor.node, nodes_);
     if (processor.index >= per_node_) outside(1, processor.index, per_node_);
-    MachineView::Cut cut;
-    const auto index = view_.from_base(processor.node, processor.index, &cut);
+    MachineView::SliceCut cut;
+    const auto index = view_.index_of_processor(processor.node, processor.index, &cut);
     if (!index) outside(cut.dimension, cut.index, cut.size);
     Tuple place;
     for (const std::int64_t i : *index) place.add(i);

@@ -37,11 +37,11 @@ std::string text_of(const Segments& segments, std::string_view name) {
 std::vector<std::string> decisions_of(const std::string& text) {
   Diagnostics diags(source_of(text));
   const Program program = compile(diags.source(), diags);
-  const program::Data& data = program.data();
+  const program::ProgramData& data = program.data();
   EXPECT_FALSE(diags.has_errors()) << render(diags) << text;
   std::vector<std::string> found;
-  const auto add_rows = [&](const std::vector<program::Row>& rows, std::string_view how) {
-    for (const program::Row& row : rows) {
+  const auto add_rows = [&](const std::vector<program::StatementRow>& rows, std::string_view how) {
+    for (const program::StatementRow& row : rows) {
       const auto name = [&](std::uint32_t id) {
         return (id & 0x80000000U) != 0 || id == kStarName ? std::to_string(id)
                                                           : std::string(data.names.text(id));
@@ -72,7 +72,7 @@ std::vector<std::string> decisions_of(const std::string& text) {
   }
   std::sort(found.begin(), found.end());
   std::string globals = "globals";
-  for (const program::Global& global : data.globals) {
+  for (const program::GlobalVariable& global : data.globals) {
     globals += fmt::format(" {}", data.names.text(global.name));
   }
   found.push_back(globals);
