@@ -36,18 +36,18 @@ struct Dimension {
 
 // Lists the runs of an expression of one coordinate. Returns false if the kernel gives more than
 // `most` pieces. Pieces are counted before neighbours with the same value are joined.
-bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
-  const Period period = kernel.period(0, dimension.index);
+bool note_runs(const ExpressionKernel& kernel, std::int64_t most, Dimension& dimension) {
+  const ValuePeriod period = kernel.period_of_root(0, dimension.index);
   const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
   dimension.period = repeats ? period.period : dimension.extent;
-  Registers registers = kernel.registers();
+  KernelRegisters registers = kernel.make_registers();
   for (std::int64_t x = 0; x < dimension.period;) {
     if (most-- == 0) return false;
     registers.value[static_cast<std::size_t>(dimension.index)] = x;
-    std::int64_t length = kernel.stretch(dimension.index, dimension.period - x, registers);
+    std::int64_t length = kernel.evaluate_run(dimension.index, dimension.period - x, registers);
     // If the value changes from point to point, each point is a run.
-    if (registers.slope[kernel.root(0)] != 0) length = 1;
-    const std::int64_t value = registers.value[kernel.root(0)];
+    if (registers.slope[kernel.root_register(0)] != 0) length = 1;
+    const std::int64_t value = registers.value[kernel.root_register(0)];
     if (!dimension.runs.empty() && dimension.runs.back().value == value) {
       dimension.runs.back().end = x + length;
     } else {
@@ -82,15 +82,15 @@ struct PartRuns {
 namespace {
 
 // Returns the runs of every part, or null if a part has more than `most` pieces.
-std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separated& apart,
+std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const SeparatedNumber& apart,
                                         std::int64_t most) {
   auto runs = std::make_shared<PartRuns>();
   for (const auto& [d, expression] : apart.parts) {
     Dimension& made = runs->dimensions.emplace_back();
     made.index = d;
     made.extent = map.launch.domain.extents[d];
-    const Kernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
-                        &map.bound.machine());
+    const ExpressionKernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
+                                  &map.bound.machine());
     if (!note_runs(kernel, most, made)) return nullptr;
   }
   for (std::size_t i = runs->dimensions.size(); i-- > 0;) note_sums(runs->dimensions, i);
@@ -99,7 +99,7 @@ std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separat
 
 // Returns the kept runs, or makes them and keeps them if they are few.
 std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map,
-                                        const std::optional<Separated>& apart,
+                                        const std::optional<SeparatedNumber>& apart,
                                         std::shared_ptr<const PartRuns>& kept) {
   if (!apart || kept) return kept;
   auto made = runs_of(map, *apart, kMaxStretches);
@@ -180,42 +180,42 @@ class Search {
 
 // Splits a sum by the coordinate on which each term depends. Returns nothing if a term depends on
 // several.
-std::optional<Separated> separate(Expressions& expressions, ExprId id) {
-  const Linear whole = expressions.linear(id);
-  Separated made;
+std::optional<SeparatedNumber> separate_number(ExpressionGraph& expressions, ExprId id) {
+  const LinearSum whole = expressions.as_linear_sum(id);
+  SeparatedNumber made;
   made.constant = whole.constant;
-  std::array<Linear, kMaxDimensions> sums;
-  for (const Term& term : whole.terms) {
+  std::array<LinearSum, kMaxDimensions> sums;
+  for (const SumTerm& term : whole.terms) {
     const std::uint16_t dimensions = expressions[term.of].dimensions;
     if (std::popcount(dimensions) != 1) return std::nullopt;
     sums[static_cast<std::size_t>(std::countr_zero(dimensions))].terms.push_back(term);
   }
   for (std::size_t d = 0; d < sums.size(); ++d) {
     if (sums[d].terms.empty()) continue;
-    const ExprId part = expressions.sum(sums[d]);
-    if (part == kNoExpr || expressions.full()) return std::nullopt;
+    const ExprId part = expressions.make_sum(sums[d]);
+    if (part == kNoExpr || expressions.is_full()) return std::nullopt;
     made.parts.push_back({static_cast<int>(d), part});
   }
   return made;
 }
 
 // The result tells whether boxes_of() can be fast.
-bool few_runs(const SpecialisedMap& map, const Separated& apart, std::int64_t most) {
+bool has_few_runs(const SpecialisedMap& map, const SeparatedNumber& apart, std::int64_t most) {
   return runs_of(map, apart, most) != nullptr;
 }
 
 // Returns the first processor of a number. The number belongs to the map, or to a set that only
 // this cursor has.
-Processor MapCursor::first(ProcessorNumber number) const {
-  return number >= map_.numbers ? own_placed(number).processors.front()
-                                : first_in(map_.shape_of(number), number);
+Processor MapCursor::first_processor(ProcessorNumber number) const {
+  return number >= map_.numbers ? own_processors_of(number).processors.front()
+                                : first_processor_in(map_.shape_of(number), number);
 }
 
 // Calls use(number) for every number whose first processor is `processor`: that of the processor
 // itself and those of sets. Calls nothing if the machine has no such processor.
 template <typename Use>
 void for_numbers(const SpecialisedMap& map, const Processor& processor, const Use& use) {
-  for (const Shape& shape : map.code.shapes) {
+  for (const ResultShape& shape : map.code.shapes) {
     const bool exists = shape.kind == processor.kind && processor.index >= 0 &&
                         processor.index < shape.stride && processor.node >= 0 &&
                         processor.node < map.bound.machine().node_count();
@@ -235,11 +235,11 @@ bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& s
     }
     return true;
   }
-  std::vector<NumberSet::Range> wanted;
+  std::vector<ProcessorNumberSet::NumberRange> wanted;
   for (const Processor& processor : processors) {
     for_numbers(map_, processor, [&](std::int64_t number) { wanted.push_back({number, number}); });
   }
-  return find_boxes(NumberSet(std::move(wanted)), sink, diags);
+  return find_boxes(ProcessorNumberSet(std::move(wanted)), sink, diags);
 }
 
 // Passes on the boxes whose first processor is on the node. Returns false if the function fails.
@@ -248,13 +248,13 @@ bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostic
     Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.nodes_apart->constant);
     return true;
   }
-  std::vector<NumberSet::Range> wanted;
+  std::vector<ProcessorNumberSet::NumberRange> wanted;
   const bool exists = node >= 0 && node < map_.bound.machine().node_count();
-  for (const Shape& shape : map_.code.shapes) {
+  for (const ResultShape& shape : map_.code.shapes) {
     const std::int64_t begin = shape.base + node * shape.stride;
     if (exists && shape.count > 0) wanted.push_back({begin, begin + shape.stride - 1});
   }
-  return find_boxes(NumberSet(std::move(wanted)), sink, diags);
+  return find_boxes(ProcessorNumberSet(std::move(wanted)), sink, diags);
 }
 
 }  // namespace groma::mapper

@@ -63,20 +63,20 @@ Interval remainder(const Expression& a, const Expression& b) {
 
 }  // namespace
 
-Expressions::Expressions() : table_(kFirstTableSize) {
+ExpressionGraph::ExpressionGraph() : table_(kFirstTableSize) {
   expressions_.reserve(64);
   terms_.reserve(64);
 }
 
 // Returns the first place to look for the expression in `table_`. Two sums with equal terms have
 // equal hashes.
-std::size_t Expressions::hash_of(const Expression& expression) const {
+std::size_t ExpressionGraph::hash_of(const Expression& expression) const {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
   std::uint64_t hash = static_cast<std::uint64_t>(expression.op);
   const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * kMix, hash ^= hash >> 29; };
   mix(static_cast<std::uint64_t>(expression.constant));
   if (expression.op == Op::kSum) {
-    for (const Term& term : terms(expression)) {
+    for (const SumTerm& term : terms_of(expression)) {
       mix(static_cast<std::uint64_t>(term.factor)), mix(term.of);
     }
   } else {
@@ -86,26 +86,26 @@ std::size_t Expressions::hash_of(const Expression& expression) const {
 }
 
 // Returns true if two expressions are the same operation on the same operands.
-bool Expressions::same(const Expression& a, const Expression& b) const {
+bool ExpressionGraph::same_expression(const Expression& a, const Expression& b) const {
   if (a.op != b.op || a.constant != b.constant || a.b != b.b) return false;
   if (a.op != Op::kSum) return a.a == b.a && a.c == b.c;
-  const auto left = terms(a), right = terms(b);
+  const auto left = terms_of(a), right = terms_of(b);
   return std::equal(left.begin(), left.end(), right.begin());
 }
 
 // Returns the id of the expression, which is added if it is new. Returns 0 if there are too many
 // expressions.
-ExprId Expressions::intern(const Expression& expression) {
+ExprId ExpressionGraph::intern_expression(const Expression& expression) {
   std::size_t at = hash_of(expression);
   for (; table_[at] != 0; at = (at + 1) % table_.size()) {
     const ExprId known = table_[at] - 1U;
-    if (!same(expressions_[known], expression)) continue;
+    if (!same_expression(expressions_[known], expression)) continue;
     // The terms of a sum were added only to search for it. If the sum is known, they are removed
     // again.
     if (expression.op == Op::kSum) terms_.resize(expression.a);
     return known;
   }
-  if (full()) return 0;
+  if (is_full()) return 0;
   const auto id = static_cast<ExprId>(expressions_.size());
   table_[at] = static_cast<std::uint16_t>(id + 1);
   expressions_.push_back(expression);
@@ -114,7 +114,7 @@ ExprId Expressions::intern(const Expression& expression) {
 }
 
 // Doubles the table, so that at most half of it is used.
-void Expressions::grow_table() {
+void ExpressionGraph::grow_table() {
   table_.assign(2 * table_.size(), 0);
   for (std::size_t id = 0; id < expressions_.size(); ++id) {
     std::size_t at = hash_of(expressions_[id]);
@@ -123,24 +123,24 @@ void Expressions::grow_table() {
   }
 }
 
-ExprId Expressions::constant(std::int64_t value) {
+ExprId ExpressionGraph::make_constant(std::int64_t value) {
   Expression made;
   made.constant = made.low = made.high = value;
-  return intern(made);
+  return intern_expression(made);
 }
 
 // A dimension with one point has the constant coordinate 0.
-ExprId Expressions::coordinate(int dimension, std::int64_t extent) {
-  if (extent == 1) return constant(0);
+ExprId ExpressionGraph::make_coordinate(int dimension, std::int64_t extent) {
+  if (extent == 1) return make_constant(0);
   Expression made;
   made.op = Op::kCoordinate;
   made.a = static_cast<ExprId>(dimension);
   made.dimensions = static_cast<std::uint16_t>(1U << dimension);
   made.high = extent - 1;
-  return intern(made);
+  return intern_expression(made);
 }
 
-std::optional<std::int64_t> Expressions::known(ExprId id) const {
+std::optional<std::int64_t> ExpressionGraph::known_value(ExprId id) const {
   const Expression& expression = expressions_[id];
   if (expression.low != expression.high) return std::nullopt;
   return expression.low;
@@ -149,19 +149,20 @@ std::optional<std::int64_t> Expressions::known(ExprId id) const {
 // ------------------------------------------------------------------------------------------ sums
 
 // Returns any expression as a sum. An expression that is not a sum becomes the only term.
-Linear Expressions::linear(ExprId id) const {
+LinearSum ExpressionGraph::as_linear_sum(ExprId id) const {
   const Expression& expression = expressions_[id];
   if (expression.op == Op::kConstant) return {expression.constant, {}};
   if (expression.op != Op::kSum) return {0, {{1, id}}};
-  const auto own = terms(expression);
+  const auto own = terms_of(expression);
   return {expression.constant, {own.begin(), own.end()}};
 }
 
 // Computes the interval of a sum. Returns false if it may leave kTameLimit.
-bool Expressions::interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const {
+bool ExpressionGraph::interval_of(const LinearSum& linear, std::int64_t* low,
+                                  std::int64_t* high) const {
   // Check after each term, so that no partial sum overflows 128 bits.
   Wide least = linear.constant, most = linear.constant;
-  for (const Term& term : linear.terms) {
+  for (const SumTerm& term : linear.terms) {
     const Expression& of = expressions_[term.of];
     const Wide a = Wide{term.factor} * of.low, b = Wide{term.factor} * of.high;
     least += std::min(a, b);
@@ -177,7 +178,7 @@ namespace {
 
 // Adds factor * right to left, without joining terms of one expression. Returns false if a number
 // would exceed kTameLimit.
-bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
+bool accumulate(LinearSum* left, const LinearSum& right, std::int64_t factor) {
   const auto scaled = [&](std::int64_t value, std::int64_t* product) {
     return !__builtin_mul_overflow(value, factor, product) && *product >= -kTameLimit &&
            *product <= kTameLimit;
@@ -187,7 +188,7 @@ bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
       __builtin_add_overflow(left->constant, product, &left->constant)) {
     return false;
   }
-  for (const Term& term : right.terms) {
+  for (const SumTerm& term : right.terms) {
     if (!scaled(term.factor, &product)) return false;
     left->terms.push_back({product, term.of});
   }
@@ -196,8 +197,8 @@ bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
 
 // Returns `whole` without the terms and the constant of `part`, or nothing if a term of `part` is
 // not in `whole` with the same factor.
-std::optional<Linear> without(Linear whole, const Linear& part) {
-  for (const Term& term : part.terms) {
+std::optional<LinearSum> without(LinearSum whole, const LinearSum& part) {
+  for (const SumTerm& term : part.terms) {
     const auto found = std::find(whole.terms.begin(), whole.terms.end(), term);
     if (found == whole.terms.end()) return std::nullopt;
     whole.terms.erase(found);
@@ -210,18 +211,19 @@ std::optional<Linear> without(Linear whole, const Linear& part) {
 
 // Looks for the first term a / n with the factor 1, and brings all other terms over the denominator
 // n.
-std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
-  Linear rest = linear(id);
-  const auto quotient = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const Term& term) {
-    return term.factor == 1 && expressions_[term.of].op == Op::kDivideBy;
-  });
+std::optional<ExpressionGraph::SumFraction> ExpressionGraph::as_fraction(ExprId id) const {
+  LinearSum rest = as_linear_sum(id);
+  const auto quotient =
+      std::find_if(rest.terms.begin(), rest.terms.end(), [&](const SumTerm& term) {
+        return term.factor == 1 && expressions_[term.of].op == Op::kDivideBy;
+      });
   if (quotient == rest.terms.end()) return std::nullopt;
   const Expression division = expressions_[quotient->of];
   rest.terms.erase(quotient);
-  Fraction made;
+  SumFraction made;
   made.denominator = division.constant;
   if (!accumulate(&made.numerator, rest, division.constant) ||
-      !accumulate(&made.numerator, linear(division.a), 1)) {
+      !accumulate(&made.numerator, as_linear_sum(division.a), 1)) {
     return std::nullopt;
   }
   return made;
@@ -231,7 +233,7 @@ std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
 // number. `remainder` is a % n and `quotient` is a / n. The first case occurs in the numbers of
 // linear blocks. The second case occurs in a round robin over nodes and over the processors of each
 // node.
-ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remainder) {
+ExprId ExpressionGraph::join_digits(ExprId high, ExprId quotient, const Expression& remainder) {
   // (a / n) * n + a % n is a.
   if (high == quotient) return remainder.a;
   // (rest + a / n) % m * n + a % n is (rest * n + a) % (n * m).
@@ -241,21 +243,21 @@ ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remai
       __builtin_mul_overflow(digit.constant, remainder.constant, &divisor)) {
     return kNoExpr;
   }
-  const auto rest = without(linear(digit.a), linear(quotient));
-  Linear number;
+  const auto rest = without(as_linear_sum(digit.a), as_linear_sum(quotient));
+  LinearSum number;
   if (!rest || !accumulate(&number, *rest, remainder.constant) ||
-      !accumulate(&number, linear(remainder.a), 1)) {
+      !accumulate(&number, as_linear_sum(remainder.a), 1)) {
     return kNoExpr;
   }
-  const ExprId whole = sum(std::move(number));
+  const ExprId whole = make_sum(std::move(number));
   if (whole == kNoExpr || expressions_[whole].low < 0) return kNoExpr;
-  return modulo_by(whole, divisor);
+  return make_modulo_by(whole, divisor);
 }
 
 // Replaces two terms that are digits of one number by this number. Returns false if there are no
 // such terms. Example: 4 * (x / 4) + x % 4 becomes x.
-bool Expressions::rejoin(Linear& linear) {
-  const std::vector<Term>& terms = linear.terms;
+bool ExpressionGraph::rejoin_digits(LinearSum& linear) {
+  const std::vector<SumTerm>& terms = linear.terms;
   for (std::size_t low = 0; low < terms.size(); ++low) {
     const Expression remainder = expressions_[terms[low].of];
     std::int64_t factor = 0;  // The factor of the higher digit.
@@ -263,17 +265,17 @@ bool Expressions::rejoin(Linear& linear) {
         __builtin_mul_overflow(terms[low].factor, remainder.constant, &factor)) {
       continue;
     }
-    const ExprId quotient = divide_by(remainder.a, remainder.constant);
+    const ExprId quotient = make_divide_by(remainder.a, remainder.constant);
     for (std::size_t high = 0; high < terms.size(); ++high) {
       if (high == low || terms[high].factor != factor) continue;
-      const ExprId number = joined(terms[high].of, quotient, remainder);
+      const ExprId number = join_digits(terms[high].of, quotient, remainder);
       if (number == kNoExpr) continue;
-      Linear whole;
+      LinearSum whole;
       whole.constant = linear.constant;
       for (std::size_t k = 0; k < terms.size(); ++k) {
         if (k != low && k != high) whole.terms.push_back(terms[k]);
       }
-      if (!accumulate(&whole, this->linear(number), terms[low].factor)) continue;
+      if (!accumulate(&whole, this->as_linear_sum(number), terms[low].factor)) continue;
       linear = std::move(whole);
       return true;
     }
@@ -283,10 +285,11 @@ bool Expressions::rejoin(Linear& linear) {
 
 // Simplifies a sum: terms of one expression are added up, terms with the factor 0 are dropped, and
 // digits of one number are joined.
-ExprId Expressions::sum(Linear linear) {
+ExprId ExpressionGraph::make_sum(LinearSum linear) {
   auto& terms = linear.terms;
   const auto tidy = [&] {
-    std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.of < b.of; });
+    std::sort(terms.begin(), terms.end(),
+              [](const SumTerm& a, const SumTerm& b) { return a.of < b.of; });
     std::size_t kept = 0;
     for (std::size_t i = 0; i < terms.size(); ++i) {
       if (kept > 0 && terms[kept - 1].of == terms[i].of) {
@@ -302,79 +305,83 @@ ExprId Expressions::sum(Linear linear) {
   Expression made;
   if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
   // Digits of one number are joined two at a time.
-  for (int i = 0; i < kMaxJoints && rejoin(linear); ++i) {
+  for (int i = 0; i < kMaxJoints && rejoin_digits(linear); ++i) {
     tidy();
     // The interval of the joined sum may be narrower than that of its parts.
     if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
   }
-  if (made.low == made.high) return constant(made.low);
+  if (made.low == made.high) return make_constant(made.low);
   if (linear.constant == 0 && terms.size() == 1 && terms[0].factor == 1) return terms[0].of;
   made.op = Op::kSum;
   made.constant = linear.constant;
   made.a = static_cast<ExprId>(terms_.size());
   made.b = static_cast<ExprId>(terms.size());
-  for (const Term& term : terms) made.dimensions |= expressions_[term.of].dimensions;
+  for (const SumTerm& term : terms) made.dimensions |= expressions_[term.of].dimensions;
   terms_.insert(terms_.end(), terms.begin(), terms.end());
-  return intern(made);
+  return intern_expression(made);
 }
 
 // Returns the sum as a kSum if its values are tame, else as an addition that may wrap.
-ExprId Expressions::add(ExprId a, ExprId b) {
+ExprId ExpressionGraph::make_add(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   const Interval interval = added(left, right);
-  if (interval.low == interval.high) return constant(interval.low);
-  if (left.tame() && right.tame()) {
-    Linear both = linear(a);
-    if (accumulate(&both, linear(b), 1)) {
-      const ExprId made = sum(std::move(both));
+  if (interval.low == interval.high) return make_constant(interval.low);
+  if (left.is_tame() && right.is_tame()) {
+    LinearSum both = as_linear_sum(a);
+    if (accumulate(&both, as_linear_sum(b), 1)) {
+      const ExprId made = make_sum(std::move(both));
       if (made != kNoExpr) return made;
     }
   }
-  return intern({Op::kAdd, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
-                 0, interval.low, interval.high});
+  return intern_expression({Op::kAdd,
+                            static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
+                            0, interval.low, interval.high});
 }
 
 // Returns the difference as a kSum if its values are tame, else as a subtraction that may wrap.
-ExprId Expressions::subtract(ExprId a, ExprId b) {
+ExprId ExpressionGraph::make_subtract(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   const Interval interval = subtracted(left, right);
-  if (interval.low == interval.high) return constant(interval.low);
-  if (left.tame() && right.tame()) {
-    Linear both = linear(a);
-    if (accumulate(&both, linear(b), -1)) {
-      const ExprId made = sum(std::move(both));
+  if (interval.low == interval.high) return make_constant(interval.low);
+  if (left.is_tame() && right.is_tame()) {
+    LinearSum both = as_linear_sum(a);
+    if (accumulate(&both, as_linear_sum(b), -1)) {
+      const ExprId made = make_sum(std::move(both));
       if (made != kNoExpr) return made;
     }
   }
-  return intern({Op::kSubtract, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
-                 b, 0, 0, interval.low, interval.high});
+  return intern_expression({Op::kSubtract,
+                            static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
+                            0, interval.low, interval.high});
 }
 
 // Returns the product. A product with a constant becomes a kSum if its values are tame.
-ExprId Expressions::multiply(ExprId a, ExprId b) {
-  if (known(b)) std::swap(a, b);
+ExprId ExpressionGraph::make_multiply(ExprId a, ExprId b) {
+  if (known_value(b)) std::swap(a, b);
   const Expression left = expressions_[a], right = expressions_[b];
   const Interval interval = multiplied(left, right);
-  if (interval.low == interval.high) return constant(interval.low);
-  if (const auto factor = known(a)) {
-    Linear scaled;
-    if (right.tame() && accumulate(&scaled, linear(b), *factor)) {
-      const ExprId made = sum(std::move(scaled));
+  if (interval.low == interval.high) return make_constant(interval.low);
+  if (const auto factor = known_value(a)) {
+    LinearSum scaled;
+    if (right.is_tame() && accumulate(&scaled, as_linear_sum(b), *factor)) {
+      const ExprId made = make_sum(std::move(scaled));
       if (made != kNoExpr) return made;
     }
   } else if (a > b) {
     std::swap(a, b);
   }
-  return intern({Op::kMultiply, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
-                 b, 0, 0, interval.low, interval.high});
+  return intern_expression({Op::kMultiply,
+                            static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
+                            0, interval.low, interval.high});
 }
 
 // ------------------------------------------------------------------------------------- divisions
 
 // Splits a sum into the terms whose factors are multiples of `divisor`, and the rest. Returns true
 // if the rest is never negative.
-bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest) {
-  for (const Term& term : whole.terms) {
+bool ExpressionGraph::split_terms(const LinearSum& whole, std::int64_t divisor,
+                                  LinearSum* multiples, LinearSum* rest) {
+  for (const SumTerm& term : whole.terms) {
     (term.factor % divisor == 0 ? multiples : rest)->terms.push_back(term);
   }
   rest->constant = whole.constant % divisor;
@@ -387,9 +394,9 @@ bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multipl
 namespace {
 
 // Returns the sum divided by a number that divides every term.
-Linear divided_by(Linear linear, std::int64_t divisor) {
+LinearSum divided_by(LinearSum linear, std::int64_t divisor) {
   linear.constant /= divisor;
-  for (Term& term : linear.terms) term.factor /= divisor;
+  for (SumTerm& term : linear.terms) term.factor /= divisor;
   return linear;
 }
 
@@ -397,17 +404,17 @@ Linear divided_by(Linear linear, std::int64_t divisor) {
 
 // Tries the factors that a term has in common with the divisor. Returns the digits for the first
 // factor by which the sum falls into two digits.
-std::optional<Expressions::Digits> Expressions::digits_of_sum(const Linear& whole,
-                                                              std::int64_t divisor) {
-  for (const Term& term : whole.terms) {
+std::optional<ExpressionGraph::SumDigits> ExpressionGraph::digits_of_sum(const LinearSum& whole,
+                                                                         std::int64_t divisor) {
+  for (const SumTerm& term : whole.terms) {
     const std::int64_t common = std::gcd(term.factor, divisor);
     if (common <= 1) continue;
-    Linear outer, inner;
-    if (!cut(whole, common, &outer, &inner)) continue;
-    const ExprId low = sum(inner), high = sum(divided_by(outer, common));
+    LinearSum outer, inner;
+    if (!split_terms(whole, common, &outer, &inner)) continue;
+    const ExprId low = make_sum(inner), high = make_sum(divided_by(outer, common));
     if (low == kNoExpr || high == kNoExpr || expressions_[low].high >= common) continue;
     if (expressions_[high].low < 0) continue;
-    return Digits{high, low, common};
+    return SumDigits{high, low, common};
   }
   return std::nullopt;
 }
@@ -416,46 +423,46 @@ std::optional<Expressions::Digits> Expressions::digits_of_sum(const Linear& whol
 // a number g and of a rest r with 0 <= r < g. Then s / (g * k) is (m / g) / k.
 //
 // If g is the divisor itself, r may be larger. Then s / g is m / g + r / g, if m >= 0 or r < g.
-ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
-  const Linear whole = linear(a);
-  Linear multiples, rest;
-  if (cut(whole, divisor, &multiples, &rest) &&
+ExprId ExpressionGraph::quotient_of_sum(ExprId a, std::int64_t divisor) {
+  const LinearSum whole = as_linear_sum(a);
+  LinearSum multiples, rest;
+  if (split_terms(whole, divisor, &multiples, &rest) &&
       (!multiples.terms.empty() || multiples.constant != 0)) {
-    const ExprId left = sum(divided_by(multiples, divisor));
-    const ExprId right = sum(rest);
+    const ExprId left = make_sum(divided_by(multiples, divisor));
+    const ExprId right = make_sum(rest);
     if (left != kNoExpr && right != kNoExpr &&
         (expressions_[left].low >= 0 || expressions_[right].high < divisor)) {
-      return add(left, divide_by(right, divisor));
+      return make_add(left, make_divide_by(right, divisor));
     }
   }
   const auto digits = digits_of_sum(whole, divisor);
-  return digits ? divide_by(digits->high, divisor / digits->common) : kNoExpr;
+  return digits ? make_divide_by(digits->high, divisor / digits->common) : kNoExpr;
 }
 
 // Returns a simpler expression for a % divisor, or kNoExpr. With the names of quotient_of_sum(), s
 // % (g * k) is ((m / g) % k) * g + r. Also, s % g is r % g, since s >= 0 and r >= 0.
-ExprId Expressions::remainder_of_sum(ExprId a, std::int64_t divisor) {
-  const Linear whole = linear(a);
-  Linear multiples, rest;
-  if (cut(whole, divisor, &multiples, &rest) &&
+ExprId ExpressionGraph::remainder_of_sum(ExprId a, std::int64_t divisor) {
+  const LinearSum whole = as_linear_sum(a);
+  LinearSum multiples, rest;
+  if (split_terms(whole, divisor, &multiples, &rest) &&
       (!multiples.terms.empty() || multiples.constant != 0)) {
-    const ExprId right = sum(rest);
-    if (right != kNoExpr) return modulo_by(right, divisor);
+    const ExprId right = make_sum(rest);
+    if (right != kNoExpr) return make_modulo_by(right, divisor);
   }
   const auto digits = digits_of_sum(whole, divisor);
   if (!digits) return kNoExpr;
-  const ExprId high = modulo_by(digits->high, divisor / digits->common);
-  return add(multiply(high, constant(digits->common)), digits->low);
+  const ExprId high = make_modulo_by(digits->high, divisor / digits->common);
+  return make_add(make_multiply(high, make_constant(digits->common)), digits->low);
 }
 
 // Returns a / divisor. Requires a >= 0 and divisor > 0.
-ExprId Expressions::divide_by(ExprId a, std::int64_t divisor) {
+ExprId ExpressionGraph::make_divide_by(ExprId a, std::int64_t divisor) {
   const Expression left = expressions_[a];
   if (divisor == 1) return a;
-  if (left.low / divisor == left.high / divisor) return constant(left.low / divisor);
+  if (left.low / divisor == left.high / divisor) return make_constant(left.low / divisor);
   // (a % (n * m)) / n is a / n % m, which can be joined with a % n.
   if (left.op == Op::kModuloBy && left.constant % divisor == 0) {
-    return modulo_by(divide_by(left.a, divisor), left.constant / divisor);
+    return make_modulo_by(make_divide_by(left.a, divisor), left.constant / divisor);
   }
   if (left.op == Op::kSum) {
     const ExprId made = quotient_of_sum(a, divisor);
@@ -464,147 +471,154 @@ ExprId Expressions::divide_by(ExprId a, std::int64_t divisor) {
   // (rest + a / n) / m is (rest * n + a) / (n * m).
   if (auto fraction = as_fraction(a); fraction && expressions_[a].low >= 0) {
     std::int64_t product = 0;
-    const ExprId numerator = sum(std::move(fraction->numerator));
+    const ExprId numerator = make_sum(std::move(fraction->numerator));
     if (numerator != kNoExpr && expressions_[numerator].low >= 0 &&
         !__builtin_mul_overflow(fraction->denominator, divisor, &product)) {
-      return divide_by(numerator, product);
+      return make_divide_by(numerator, product);
     }
   }
-  return intern(
+  return intern_expression(
       {Op::kDivideBy, left.dimensions, a, 0, 0, divisor, left.low / divisor, left.high / divisor});
 }
 
 // Returns a % divisor. Requires a >= 0 and divisor > 0.
-ExprId Expressions::modulo_by(ExprId a, std::int64_t divisor) {
+ExprId ExpressionGraph::make_modulo_by(ExprId a, std::int64_t divisor) {
   const Expression left = expressions_[a];
-  if (divisor == 1) return constant(0);
+  if (divisor == 1) return make_constant(0);
   if (const std::int64_t quotient = left.low / divisor; quotient == left.high / divisor) {
-    return subtract(a, constant(quotient * divisor));
+    return make_subtract(a, make_constant(quotient * divisor));
   }
-  if (left.op == Op::kModuloBy && left.constant % divisor == 0) return modulo_by(left.a, divisor);
+  if (left.op == Op::kModuloBy && left.constant % divisor == 0)
+    return make_modulo_by(left.a, divisor);
   if (left.op == Op::kSum) {
     const ExprId made = remainder_of_sum(a, divisor);
     if (made != kNoExpr) return made;
   }
-  return intern(
+  return intern_expression(
       {Op::kModuloBy, left.dimensions, a, 0, 0, divisor, 0, std::min(left.high, divisor - 1)});
 }
 
 // Returns a / b, simplified if b is a positive constant and a is never negative.
-ExprId Expressions::divide(ExprId a, ExprId b) {
+ExprId ExpressionGraph::make_divide(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   if (left.low == left.high && right.low == right.high) {
     const bool fails = right.low == 0 || (left.low == INT64_MIN && right.low == -1);
-    return constant(fails ? 0 : left.low / right.low);
+    return make_constant(fails ? 0 : left.low / right.low);
   }
-  if (right.low == right.high && right.low > 0 && left.low >= 0) return divide_by(a, right.low);
+  if (right.low == right.high && right.low > 0 && left.low >= 0)
+    return make_divide_by(a, right.low);
   const Interval interval = divided(left, right);
-  return intern({Op::kDivide, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b,
-                 0, 0, interval.low, interval.high});
+  return intern_expression({Op::kDivide,
+                            static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
+                            0, interval.low, interval.high});
 }
 
 // Returns a % b, simplified if b is a positive constant and a is never negative.
-ExprId Expressions::modulo(ExprId a, ExprId b) {
+ExprId ExpressionGraph::make_modulo(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   if (left.low == left.high && right.low == right.high) {
     const bool fails = right.low == 0 || (left.low == INT64_MIN && right.low == -1);
-    return constant(fails ? 0 : left.low % right.low);
+    return make_constant(fails ? 0 : left.low % right.low);
   }
-  if (right.low == right.high && right.low > 0 && left.low >= 0) return modulo_by(a, right.low);
+  if (right.low == right.high && right.low > 0 && left.low >= 0)
+    return make_modulo_by(a, right.low);
   const Interval interval = remainder(left, right);
-  return intern({Op::kModulo, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b,
-                 0, 0, interval.low, interval.high});
+  return intern_expression({Op::kModulo,
+                            static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
+                            0, interval.low, interval.high});
 }
 
 // ---------------------------------------------------------------------------------------- truths
 
 // Returns an expression for a comparison or a logical operation, whose values are 0 and 1.
-ExprId Expressions::truth(Op op, ExprId a, ExprId b, ExprId c) {
+ExprId ExpressionGraph::make_truth(Op op, ExprId a, ExprId b, ExprId c) {
   const auto dimensions = static_cast<std::uint16_t>(
       expressions_[a].dimensions | expressions_[b].dimensions | expressions_[c].dimensions);
-  return intern({op, dimensions, a, b, c, 0, 0, 1});
+  return intern_expression({op, dimensions, a, b, c, 0, 0, 1});
 }
 
 // The comparisons are decided at once if the intervals of the two sides do not overlap, or if the
 // sides are one expression.
-ExprId Expressions::equal(ExprId a, ExprId b) {
+ExprId ExpressionGraph::make_equal(ExprId a, ExprId b) {
   const Expression &left = expressions_[a], &right = expressions_[b];
-  if (a == b) return constant(1);
-  if (left.high < right.low || right.high < left.low) return constant(0);
-  if (left.low == left.high && right.low == right.high) return constant(1);
-  return truth(Op::kEqual, std::min(a, b), std::max(a, b), a);
+  if (a == b) return make_constant(1);
+  if (left.high < right.low || right.high < left.low) return make_constant(0);
+  if (left.low == left.high && right.low == right.high) return make_constant(1);
+  return make_truth(Op::kEqual, std::min(a, b), std::max(a, b), a);
 }
 
-ExprId Expressions::less(ExprId a, ExprId b) {
+ExprId ExpressionGraph::make_less(ExprId a, ExprId b) {
   const Expression &left = expressions_[a], &right = expressions_[b];
-  if (left.high < right.low) return constant(1);
-  if (left.low >= right.high || a == b) return constant(0);
-  return truth(Op::kLess, a, b, a);
+  if (left.high < right.low) return make_constant(1);
+  if (left.low >= right.high || a == b) return make_constant(0);
+  return make_truth(Op::kLess, a, b, a);
 }
 
-ExprId Expressions::less_equal(ExprId a, ExprId b) {
+ExprId ExpressionGraph::make_less_equal(ExprId a, ExprId b) {
   const Expression &left = expressions_[a], &right = expressions_[b];
-  if (left.high <= right.low || a == b) return constant(1);
-  if (left.low > right.high) return constant(0);
-  return truth(Op::kLessEqual, a, b, a);
+  if (left.high <= right.low || a == b) return make_constant(1);
+  if (left.low > right.high) return make_constant(0);
+  return make_truth(Op::kLessEqual, a, b, a);
 }
 
 // A side that is known, or equal to the other side, needs no operation.
-ExprId Expressions::logical_and(ExprId a, ExprId b) {
-  if (a == b || is(b, 1) || is(a, 0)) return a;
-  if (is(a, 1) || is(b, 0)) return b;
-  return truth(Op::kAnd, a, b, a);
+ExprId ExpressionGraph::make_and(ExprId a, ExprId b) {
+  if (a == b || has_value(b, 1) || has_value(a, 0)) return a;
+  if (has_value(a, 1) || has_value(b, 0)) return b;
+  return make_truth(Op::kAnd, a, b, a);
 }
 
-ExprId Expressions::logical_or(ExprId a, ExprId b) {
-  if (a == b || is(b, 0) || is(a, 1)) return a;
-  if (is(a, 0) || is(b, 1)) return b;
-  return truth(Op::kOr, a, b, a);
+ExprId ExpressionGraph::make_or(ExprId a, ExprId b) {
+  if (a == b || has_value(b, 0) || has_value(a, 1)) return a;
+  if (has_value(a, 0) || has_value(b, 1)) return b;
+  return make_truth(Op::kOr, a, b, a);
 }
 
 // The negation of a negation is the original condition.
-ExprId Expressions::negation(ExprId a) {
-  if (const auto value = known(a)) return constant(*value == 0 ? 1 : 0);
+ExprId ExpressionGraph::make_not(ExprId a) {
+  if (const auto value = known_value(a)) return make_constant(*value == 0 ? 1 : 0);
   if (expressions_[a].op == Op::kNot) return expressions_[a].a;
-  return truth(Op::kNot, a, a, a);
+  return make_truth(Op::kNot, a, a, a);
 }
 
 // Returns a choice between two values. If the condition is known, returns the chosen value itself.
-ExprId Expressions::select(ExprId condition, ExprId a, ExprId b) {
-  if (const auto value = known(condition)) return *value != 0 ? a : b;
+ExprId ExpressionGraph::make_select(ExprId condition, ExprId a, ExprId b) {
+  if (const auto value = known_value(condition)) return *value != 0 ? a : b;
   if (a == b) return a;
   const Expression left = expressions_[a], right = expressions_[b];
   const auto dimensions = static_cast<std::uint16_t>(expressions_[condition].dimensions |
                                                      left.dimensions | right.dimensions);
-  return intern({Op::kSelect, dimensions, condition, a, b, 0, std::min(left.low, right.low),
-                 std::max(left.high, right.high)});
+  return intern_expression({Op::kSelect, dimensions, condition, a, b, 0,
+                            std::min(left.low, right.low), std::max(left.high, right.high)});
 }
 
-ExprId Expressions::addressable(ExprId node, std::int64_t which) {
-  return intern({Op::kAddressable, expressions_[node].dimensions, node, 0, 0, which, 0, 1});
+ExprId ExpressionGraph::make_addressable(ExprId node, std::int64_t which) {
+  return intern_expression(
+      {Op::kAddressable, expressions_[node].dimensions, node, 0, 0, which, 0, 1});
 }
 
 // An overflow is impossible if the interval of the result fits into 64 bits.
-ExprId Expressions::add_overflows(ExprId a, ExprId b) {
-  if (!overflows(added(expressions_[a], expressions_[b]))) return constant(0);
-  return truth(Op::kAddOverflows, a, b, a);
+ExprId ExpressionGraph::add_overflows(ExprId a, ExprId b) {
+  if (!overflows(added(expressions_[a], expressions_[b]))) return make_constant(0);
+  return make_truth(Op::kAddOverflows, a, b, a);
 }
 
-ExprId Expressions::subtract_overflows(ExprId a, ExprId b) {
-  if (!overflows(subtracted(expressions_[a], expressions_[b]))) return constant(0);
-  return truth(Op::kSubtractOverflows, a, b, a);
+ExprId ExpressionGraph::subtract_overflows(ExprId a, ExprId b) {
+  if (!overflows(subtracted(expressions_[a], expressions_[b]))) return make_constant(0);
+  return make_truth(Op::kSubtractOverflows, a, b, a);
 }
 
-ExprId Expressions::multiply_overflows(ExprId a, ExprId b) {
-  if (!overflows(multiplied(expressions_[a], expressions_[b]))) return constant(0);
-  return truth(Op::kMultiplyOverflows, a, b, a);
+ExprId ExpressionGraph::multiply_overflows(ExprId a, ExprId b) {
+  if (!overflows(multiplied(expressions_[a], expressions_[b]))) return make_constant(0);
+  return make_truth(Op::kMultiplyOverflows, a, b, a);
 }
 
 // Returns the condition under which a / b fails: b is 0, or the division is INT64_MIN / -1.
-ExprId Expressions::division_fails(ExprId a, ExprId b) {
-  const ExprId by_zero = equal(b, constant(0));
+ExprId ExpressionGraph::division_fails(ExprId a, ExprId b) {
+  const ExprId by_zero = make_equal(b, make_constant(0));
   if (expressions_[a].low != INT64_MIN) return by_zero;
-  return logical_or(by_zero, logical_and(equal(a, constant(INT64_MIN)), equal(b, constant(-1))));
+  return make_or(
+      by_zero, make_and(make_equal(a, make_constant(INT64_MIN)), make_equal(b, make_constant(-1))));
 }
 
 }  // namespace groma::mapper

@@ -1,6 +1,6 @@
-// Expressions: integer expressions over the coordinates of a point, as a graph. Each expression is
-// created once and has an interval that contains its values. The intervals of its operands simplify
-// it, so that a formula of blocks or cycles becomes the few divisions that it needs.
+// ExpressionGraph: integer expressions over the coordinates of a point, as a graph. Each expression
+// is created once and has an interval that contains its values. The intervals of its operands
+// simplify it, so that a formula of blocks or cycles becomes the few divisions that it needs.
 //
 // All operations are total. Sums and products wrap around; a division by zero and INT64_MIN / -1
 // give 0. Truth values are 0 and 1. Code that builds a formula also builds the condition under
@@ -62,59 +62,61 @@ struct Expression {
   // All values of the expression lie in [low, high].
   std::int64_t low = 0, high = 0;
 
-  bool tame() const { return low >= -kTameLimit && high <= kTameLimit; }
+  bool is_tame() const { return low >= -kTameLimit && high <= kTameLimit; }
 };
 
 // A term of a sum: factor * expression.
-struct Term {
+struct SumTerm {
   std::int64_t factor = 0;
   ExprId of = 0;
-  friend bool operator==(const Term&, const Term&) = default;
+  friend bool operator==(const SumTerm&, const SumTerm&) = default;
 };
 
 // A sum of terms. Each expression occurs at most once, and no factor is 0.
-struct Linear {
+struct LinearSum {
   std::int64_t constant = 0;
-  std::vector<Term> terms;
+  std::vector<SumTerm> terms;
 };
 
 // Creates expressions and owns them.
-class Expressions {
+class ExpressionGraph {
  public:
   // Limit on the expressions. A formula that is written by hand needs far fewer.
   static constexpr std::size_t kMaxExpressions = 4'096;
   // Limit on the terms of all sums together.
   static constexpr std::size_t kMaxTerms = 16'384;
 
-  Expressions();
+  ExpressionGraph();
 
   const Expression& operator[](ExprId id) const { return expressions_[id]; }
   std::size_t size() const { return expressions_.size(); }
   // Returns true if there are too many expressions. Expressions that are created afterwards are
   // meaningless.
-  bool full() const { return expressions_.size() >= kMaxExpressions || terms_.size() >= kMaxTerms; }
-  std::span<const Term> terms(const Expression& sum) const { return {&terms_[sum.a], sum.b}; }
+  bool is_full() const {
+    return expressions_.size() >= kMaxExpressions || terms_.size() >= kMaxTerms;
+  }
+  std::span<const SumTerm> terms_of(const Expression& sum) const { return {&terms_[sum.a], sum.b}; }
 
-  ExprId constant(std::int64_t value);
+  ExprId make_constant(std::int64_t value);
   // The values are 0 .. extent - 1; extent > 0.
-  ExprId coordinate(int dimension, std::int64_t extent);
+  ExprId make_coordinate(int dimension, std::int64_t extent);
   // Returns the value of the expression if it is the same for every point.
-  std::optional<std::int64_t> known(ExprId id) const;
-  bool is(ExprId id, std::int64_t value) const { return known(id) == value; }
+  std::optional<std::int64_t> known_value(ExprId id) const;
+  bool has_value(ExprId id, std::int64_t value) const { return known_value(id) == value; }
 
-  ExprId add(ExprId a, ExprId b);
-  ExprId subtract(ExprId a, ExprId b);
-  ExprId multiply(ExprId a, ExprId b);
-  ExprId divide(ExprId a, ExprId b);
-  ExprId modulo(ExprId a, ExprId b);
-  ExprId equal(ExprId a, ExprId b);
-  ExprId less(ExprId a, ExprId b);
-  ExprId less_equal(ExprId a, ExprId b);
-  ExprId logical_and(ExprId a, ExprId b);
-  ExprId logical_or(ExprId a, ExprId b);
-  ExprId negation(ExprId a);
-  ExprId select(ExprId condition, ExprId a, ExprId b);
-  ExprId addressable(ExprId node, std::int64_t which);
+  ExprId make_add(ExprId a, ExprId b);
+  ExprId make_subtract(ExprId a, ExprId b);
+  ExprId make_multiply(ExprId a, ExprId b);
+  ExprId make_divide(ExprId a, ExprId b);
+  ExprId make_modulo(ExprId a, ExprId b);
+  ExprId make_equal(ExprId a, ExprId b);
+  ExprId make_less(ExprId a, ExprId b);
+  ExprId make_less_equal(ExprId a, ExprId b);
+  ExprId make_and(ExprId a, ExprId b);
+  ExprId make_or(ExprId a, ExprId b);
+  ExprId make_not(ExprId a);
+  ExprId make_select(ExprId condition, ExprId a, ExprId b);
+  ExprId make_addressable(ExprId node, std::int64_t which);
 
   // Each of these functions returns the condition under which the operation fails on these
   // operands.
@@ -124,42 +126,43 @@ class Expressions {
   ExprId division_fails(ExprId a, ExprId b);
 
   // Returns the expression as a sum, possibly of one term.
-  Linear linear(ExprId id) const;
+  LinearSum as_linear_sum(ExprId id) const;
   // Returns a sum that has a quotient among its terms as one division: rest + a / n is (rest * n +
   // a) / n. A quotient alone counts as such a sum. Returns nullopt if `id` has no such term. The
   // numerator is not negative if the sum is not.
-  struct Fraction {
-    Linear numerator;
+  struct SumFraction {
+    LinearSum numerator;
     std::int64_t denominator = 1;
   };
-  std::optional<Fraction> as_fraction(ExprId id) const;
+  std::optional<SumFraction> as_fraction(ExprId id) const;
   // Returns the sum as an expression, or kNoExpr if a value exceeds kTameLimit.
-  ExprId sum(Linear linear);
+  ExprId make_sum(LinearSum linear);
 
  private:
-  ExprId intern(const Expression& expression);
-  ExprId truth(Expression::Op op, ExprId a, ExprId b, ExprId c = 0);
-  ExprId divide_by(ExprId a, std::int64_t divisor);
-  ExprId modulo_by(ExprId a, std::int64_t divisor);
+  ExprId intern_expression(const Expression& expression);
+  ExprId make_truth(Expression::Op op, ExprId a, ExprId b, ExprId c = 0);
+  ExprId make_divide_by(ExprId a, std::int64_t divisor);
+  ExprId make_modulo_by(ExprId a, std::int64_t divisor);
   // A sum written as high * common + low, with 0 <= low < common and high >= 0. Division and
   // remainder by a multiple of `common` then concern only `high`.
-  struct Digits {
+  struct SumDigits {
     ExprId high, low;
     std::int64_t common;
   };
-  std::optional<Digits> digits_of_sum(const Linear& whole, std::int64_t divisor);
+  std::optional<SumDigits> digits_of_sum(const LinearSum& whole, std::int64_t divisor);
   ExprId quotient_of_sum(ExprId a, std::int64_t divisor);
   ExprId remainder_of_sum(ExprId a, std::int64_t divisor);
-  bool cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest);
-  bool interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const;
-  bool rejoin(Linear& linear);
-  ExprId joined(ExprId high, ExprId quotient, const Expression& remainder);
+  bool split_terms(const LinearSum& whole, std::int64_t divisor, LinearSum* multiples,
+                   LinearSum* rest);
+  bool interval_of(const LinearSum& linear, std::int64_t* low, std::int64_t* high) const;
+  bool rejoin_digits(LinearSum& linear);
+  ExprId join_digits(ExprId high, ExprId quotient, const Expression& remainder);
   std::size_t hash_of(const Expression& expression) const;
   void grow_table();
-  bool same(const Expression& a, const Expression& b) const;
+  bool same_expression(const Expression& a, const Expression& b) const;
 
   std::vector<Expression> expressions_;
-  std::vector<Term> terms_;
+  std::vector<SumTerm> terms_;
   // A hash table of ids. 0 marks a free place; any other entry is an id + 1.
   std::vector<std::uint16_t> table_;
 };

@@ -18,15 +18,15 @@ constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 }  // namespace
 
 // Returns the first processor of the set, or the processor, that a number stands for.
-Processor first_in(const Shape& shape, std::int64_t number) {
+Processor first_processor_in(const ResultShape& shape, std::int64_t number) {
   const std::int64_t within = number - shape.base;
   return {shape.kind, within / shape.stride, within % shape.stride};
 }
 
 // Returns all processors that a number stands for: one, or those of a set. The processors of a set
 // are in row-major order over the dimensions that its index gives as `*` (the open ones).
-Placed placed_in(const Shape& shape, std::int64_t number) {
-  const Processor first = first_in(shape, number);
+Placed processors_in(const ResultShape& shape, std::int64_t number) {
+  const Processor first = first_processor_in(shape, number);
   if (!shape.is_set) return {{first}, false};
   Placed placed;
   placed.is_set = true;
@@ -49,10 +49,10 @@ Placed placed_in(const Shape& shape, std::int64_t number) {
 }
 
 // Returns the shape to which a number belongs.
-const Shape& SpecialisedMap::shape_of(std::int64_t number) const {
-  const auto after =
-      std::upper_bound(code.shapes.begin(), code.shapes.end(), number,
-                       [](std::int64_t value, const Shape& shape) { return value < shape.base; });
+const ResultShape& SpecialisedMap::shape_of(std::int64_t number) const {
+  const auto after = std::upper_bound(
+      code.shapes.begin(), code.shapes.end(), number,
+      [](std::int64_t value, const ResultShape& shape) { return value < shape.base; });
   auto shape = after - 1;
   while (shape->count == 0) --shape;  // An empty shape has the same base as the next shape.
   return *shape;
@@ -79,7 +79,7 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
                 "an index map needs a mapping function of the bound program");
   auto map = std::make_unique<SpecialisedMap>(std::move(bound), function, launch, kind);
   SpecialisedMap& made = *map;
-  const auto end_of = [](const std::vector<mapper::Shape>& shapes) {
+  const auto end_of = [](const std::vector<mapper::ResultShape>& shapes) {
     return shapes.back().base + shapes.back().count;
   };
   // Even a map that is not specialised numbers the processors.
@@ -91,29 +91,31 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
                              mapper::kMaxNumbers)};
   }
   if (made.launch.domain.volume() > 0) {
-    mapper::Specialised code = mapper::specialise(made.bound, function, made.launch, kind, diags);
+    mapper::SpecialisedFunction code =
+        mapper::specialise_function(made.bound, function, made.launch, kind, diags);
     if (code.id != kNoExpr && end_of(code.shapes) <= mapper::kMaxNumbers) {
       made.code = std::move(code);
     }
   }
-  if (made.specialised()) {
-    const mapper::Specialised& code = made.code;
+  if (made.is_specialised()) {
+    const mapper::SpecialisedFunction& code = made.code;
     const int dimensions = made.dimensions();
     const mapper::ExprId roots[] = {code.id, code.unsure};
-    made.kernel = mapper::Kernel(code.expressions, roots, dimensions, &made.bound.machine());
-    made.proved = code.expressions.is(code.unsure, 0);
+    made.kernel =
+        mapper::ExpressionKernel(code.expressions, roots, dimensions, &made.bound.machine());
+    made.proved = code.expressions.has_value(code.unsure, 0);
     made.has_sets = code.shapes.size() > kProcKindCount;
     made.numbers = end_of(code.shapes);
     // If the function cannot fail, its number may fall apart by dimension, which makes boxes_of()
     // fast.
     if (made.proved) {
-      made.numbers_apart = mapper::separate(made.code.expressions, code.id);
+      made.numbers_apart = mapper::separate_number(made.code.expressions, code.id);
       if (code.node != kNoExpr) {
-        made.nodes_apart = mapper::separate(made.code.expressions, code.node);
+        made.nodes_apart = mapper::separate_number(made.code.expressions, code.node);
       }
     }
     if (made.proved && dimensions > 0) {
-      made.period = made.kernel.period(0, dimensions - 1);
+      made.period = made.kernel.period_of_root(0, dimensions - 1);
       made.row_parts =
           mapper::row_parts_of(made.code.expressions, code.id, dimensions, &made.bound.machine());
       if (!made.has_sets)
@@ -124,16 +126,16 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
 }
 
 const Rect& IndexMap::domain() const { return map_->launch.domain; }
-bool IndexMap::specialised() const { return map_->specialised(); }
+bool IndexMap::specialised() const { return map_->is_specialised(); }
 bool IndexMap::proved() const { return map_->proved; }
 
 Processor IndexMap::processor(ProcessorNumber number) const {
   GROMA_REQUIRE(number < map_->numbers, "the number must be a processor number of this index map");
-  return mapper::first_in(map_->shape_of(number), number);
+  return mapper::first_processor_in(map_->shape_of(number), number);
 }
 
 ProcessorNumber IndexMap::number(const Processor& processor) const {
-  const mapper::Shape& shape = map_->code.shapes[static_cast<std::size_t>(processor.kind)];
+  const mapper::ResultShape& shape = map_->code.shapes[static_cast<std::size_t>(processor.kind)];
   return static_cast<ProcessorNumber>(shape.base + processor.node * shape.stride + processor.index);
 }
 
@@ -145,7 +147,7 @@ Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bo
     : map_(std::move(map)), warns_(warns), stop_(std::move(stop)) {
   if (!map_->map().form) return;
   form_ = &*map_->map().form;
-  evaluate_ = form_->evaluation();
+  evaluate_ = form_->evaluation_method();
 }
 Cursor::~Cursor() = default;
 Cursor::Cursor(Cursor&&) noexcept = default;
@@ -164,27 +166,27 @@ mapper::MapCursor& Cursor::question() {
 
 bool Cursor::stopped() const { return cursor_ != nullptr && cursor_->stopped(); }
 
-std::int64_t Cursor::steps() const { return cursor_ == nullptr ? 0 : cursor_->steps(); }
+std::int64_t Cursor::steps() const { return cursor_ == nullptr ? 0 : cursor_->steps_so_far(); }
 
 // Answers point() for a map without a point form.
 ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
-  return question().point(point, diags);
+  return question().place_point(point, diags);
 }
 
 bool Cursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  return question().row(first, out, diags);
+  return question().place_row(first, out, diags);
 }
 
 bool Cursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  return question().box(box, out, diags);
+  return question().place_box(box, out, diags);
 }
 
 bool Cursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diags) {
-  return question().slices(box, sink, diags);
+  return question().cut_slices(box, sink, diags);
 }
 
 bool Cursor::slices(const SliceSink& sink, Diagnostics& diags) {
-  return question().slices(map_->domain(), sink, diags);
+  return question().cut_slices(map_->domain(), sink, diags);
 }
 
 bool Cursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
@@ -206,9 +208,9 @@ bool Cursor::is_set(ProcessorNumber number) const {
 // Returns the processor of a number, or the first processor of a set.
 Processor Cursor::processor(ProcessorNumber number) const {
   const bool own = number >= map_->map().numbers;
-  return own ? cursor_->own_placed(number).processors.front() : map_->processor(number);
+  return own ? cursor_->own_processors_of(number).processors.front() : map_->processor(number);
 }
 
-const Placed& Cursor::placed(ProcessorNumber number) { return cursor().placed(number); }
+const Placed& Cursor::placed(ProcessorNumber number) { return cursor().processors_of(number); }
 
 }  // namespace groma

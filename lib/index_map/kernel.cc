@@ -18,14 +18,14 @@ int innermost(std::uint16_t dimensions) { return std::bit_width(dimensions) - 1;
 
 // Calls visit(id) for every operand of an expression.
 template <typename Visit>
-void for_each_operand(const Expressions& expressions, const Expression& expression,
+void for_each_operand(const ExpressionGraph& expressions, const Expression& expression,
                       const Visit& visit) {
   switch (expression.op) {
     case Op::kConstant:
     case Op::kCoordinate:
       return;
     case Op::kSum:
-      for (const Term& term : expressions.terms(expression)) visit(term.of);
+      for (const SumTerm& term : expressions.terms_of(expression)) visit(term.of);
       return;
     case Op::kDivideBy:
     case Op::kModuloBy:
@@ -44,7 +44,7 @@ void for_each_operand(const Expressions& expressions, const Expression& expressi
 }  // namespace
 
 // Computes the multiplier and the shift for the divisor (Granlund and Montgomery 1994, section 4).
-Divider::Divider(std::int64_t divisor) {
+ConstantDivider::ConstantDivider(std::int64_t divisor) {
   const auto d = static_cast<std::uint64_t>(divisor);
   // 2^(bits_of - 1) < d <= 2^bits_of.
   const auto bits_of = static_cast<int>(std::bit_width(d - 1));
@@ -56,8 +56,9 @@ Divider::Divider(std::int64_t divisor) {
 // innermost dimension on which they depend. Instructions of an outer dimension are then evaluated
 // once for all points of the inner ones. Instructions that depend on no coordinate are evaluated
 // here.
-Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
-               const Machine* machine)
+ExpressionKernel::ExpressionKernel(const ExpressionGraph& expressions,
+                                   std::span<const ExprId> roots, int dimensions,
+                                   const Machine* machine)
     : machine_(machine), dimensions_(dimensions) {
   // Mark what the roots need. Operands have smaller ids than the expressions that use them.
   std::vector<bool> needed(expressions.size());
@@ -92,51 +93,53 @@ Kernel::Kernel(const Expressions& expressions, std::span<const ExprId> roots, in
   begin_[static_cast<std::size_t>(dimensions)] = static_cast<std::uint32_t>(code_.size());
   for (ExprId root : roots) roots_.push_back(place[root]);
   note_exports(expressions);
-  Registers first = registers();
+  KernelRegisters first = make_registers();
   for (std::uint32_t i = 0; i < begin_[0]; ++i) {
-    first.value[code_[i].to] = compute(code_[i], first.value.data());
+    first.value[code_[i].to] = compute_value(code_[i], first.value.data());
   }
   initial_ = std::move(first.value);
 }
 
 // Appends the instruction of an expression. Constants and coordinates are in their registers
 // already and need none. `place` maps expressions to registers.
-void Kernel::add_instruction(const Expressions& expressions, ExprId id,
-                             std::vector<Register>& place) {
+void ExpressionKernel::add_instruction(const ExpressionGraph& expressions, ExprId id,
+                                       std::vector<Register>& place) {
   const Expression& each = expressions[id];
   if (each.op == Op::kConstant || each.op == Op::kCoordinate) return;
-  Instruction made;
+  KernelInstruction made;
   made.op = each.op;
   made.to = place[id];
   made.dimensions = each.dimensions;
   made.constant = each.constant;
   // Slopes of large values could overflow, so such an instruction is computed point by point.
-  made.wild = !each.tame();
-  for_each_operand(expressions, each,
-                   [&](ExprId operand) { made.wild = made.wild || !expressions[operand].tame(); });
+  made.wild = !each.is_tame();
+  for_each_operand(expressions, each, [&](ExprId operand) {
+    made.wild = made.wild || !expressions[operand].is_tame();
+  });
   if (each.op == Op::kSum) {
     made.a = static_cast<Register>(terms_.size());
     made.b = static_cast<Register>(each.b);
-    for (const Term& term : expressions.terms(each))
+    for (const SumTerm& term : expressions.terms_of(each))
       terms_.push_back({term.factor, place[term.of]});
   } else {
     made.a = place[each.a];
     made.b = each.b < place.size() ? place[each.b] : Register{0};
     made.c = each.c < place.size() ? place[each.c] : Register{0};
   }
-  if (each.op == Op::kDivideBy || each.op == Op::kModuloBy) made.divider = Divider(each.constant);
+  if (each.op == Op::kDivideBy || each.op == Op::kModuloBy)
+    made.divider = ConstantDivider(each.constant);
   code_.push_back(made);
 }
 
 // Lists, for each dimension, those of its registers that are read elsewhere: the roots, and
 // registers that instructions of later dimensions read.
-void Kernel::note_exports(const Expressions&) {
+void ExpressionKernel::note_exports(const ExpressionGraph&) {
   // First find the dimension of each register, then the registers that later dimensions read.
   std::vector<int> own(initial_.size(), -1);
   std::vector<bool> exported(initial_.size());
   for (int d = 0; d < dimensions_; ++d) own[static_cast<std::size_t>(d)] = d;
-  for (const Instruction& each : code_) own[each.to] = innermost(each.dimensions);
-  for (const Instruction& each : code_) {
+  for (const KernelInstruction& each : code_) own[each.to] = innermost(each.dimensions);
+  for (const KernelInstruction& each : code_) {
     const int level = innermost(each.dimensions);
     const auto read = [&](Register from) {
       if (own[from] < level) exported[from] = true;
@@ -162,26 +165,28 @@ void Kernel::note_exports(const Expressions&) {
 }
 
 // Returns the value of one instruction. Every operation is total: see expressions.h.
-std::int64_t Kernel::compute(const Instruction& each, const std::int64_t* value) const {
+std::int64_t ExpressionKernel::compute_value(const KernelInstruction& each,
+                                             const std::int64_t* value) const {
   const std::int64_t a = value[each.a], b = value[each.b];
   std::int64_t unused = 0;
   switch (each.op) {
     case Op::kSum: {
-      std::uint64_t sum = bits(each.constant);
+      std::uint64_t sum = to_unsigned(each.constant);
       const RegisterTerm* term = &terms_[each.a];
-      for (Register i = 0; i < each.b; ++i) sum += bits(term[i].factor) * bits(value[term[i].of]);
-      return wrapped(sum);
+      for (Register i = 0; i < each.b; ++i)
+        sum += to_unsigned(term[i].factor) * to_unsigned(value[term[i].of]);
+      return to_signed(sum);
     }
     case Op::kDivideBy:
       return each.divider.quotient(a);
     case Op::kModuloBy:
       return a - each.divider.quotient(a) * each.constant;
     case Op::kAdd:
-      return wrapped(bits(a) + bits(b));
+      return to_signed(to_unsigned(a) + to_unsigned(b));
     case Op::kSubtract:
-      return wrapped(bits(a) - bits(b));
+      return to_signed(to_unsigned(a) - to_unsigned(b));
     case Op::kMultiply:
-      return wrapped(bits(a) * bits(b));
+      return to_signed(to_unsigned(a) * to_unsigned(b));
     case Op::kDivide:
       return b == 0 || (a == INT64_MIN && b == -1) ? 0 : a / b;
     case Op::kModulo:
@@ -220,23 +225,23 @@ std::int64_t Kernel::compute(const Instruction& each, const std::int64_t* value)
 }
 
 // The order of the instructions puts operands first.
-void Kernel::evaluate(Registers& registers, int dimensions) const {
+void ExpressionKernel::evaluate_registers(KernelRegisters& registers, int dimensions) const {
   std::int64_t* value = registers.value.data();
-  const Instruction* const end = code_.data() + begin_[static_cast<std::size_t>(dimensions)];
-  for (const Instruction* each = code_.data() + begin_[0]; each != end; ++each) {
-    value[each->to] = compute(*each, value);
+  const KernelInstruction* const end = code_.data() + begin_[static_cast<std::size_t>(dimensions)];
+  for (const KernelInstruction* each = code_.data() + begin_[0]; each != end; ++each) {
+    value[each->to] = compute_value(*each, value);
   }
 }
 
 // Returns true if every register of the dimension that is a root, or that later dimensions read,
-// stays the same along the run of points that stretch() has evaluated.
-bool Kernel::exports_stay(int dimension, const Registers& registers) const {
+// stays the same along the run of points that evaluate_run() has evaluated.
+bool ExpressionKernel::exports_are_constant(int dimension, const KernelRegisters& registers) const {
   const auto& exports = exports_[static_cast<std::size_t>(dimension)];
   return std::all_of(exports.begin(), exports.end(),
                      [&](Register each) { return registers.slope[each] == 0; });
 }
 
-void Kernel::clear_slopes(int dimension, Registers& registers) const {
+void ExpressionKernel::clear_slopes(int dimension, KernelRegisters& registers) const {
   for (Register each : exports_[static_cast<std::size_t>(dimension)]) registers.slope[each] = 0;
 }
 

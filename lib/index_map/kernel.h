@@ -1,7 +1,7 @@
-// Kernel: expressions of a launch's coordinates as a straight line of instructions, grouped by the
-// innermost coordinate that each one depends on. It evaluates a point, or a run of points along one
-// dimension at once. For a run, every register is a linear function (value and slope); the run
-// lasts as long as all of them are linear.
+// ExpressionKernel: expressions of a launch's coordinates as a straight line of instructions,
+// grouped by the innermost coordinate that each one depends on. It evaluates a point, or a run of
+// points along one dimension at once. For a run, every register is a linear function (value and
+// slope); the run lasts as long as all of them are linear.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@
 namespace groma::mapper {
 
 // Integers as unsigned numbers, whose arithmetic wraps around, and back.
-inline std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-inline std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+inline std::uint64_t to_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+inline std::int64_t to_signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 // Divides 0 <= n < 2^63 by a constant d >= 2 with a multiplication (Granlund and Montgomery 1994,
 // "Division by Invariant Integers using Multiplication", section 4).
-class Divider {
+class ConstantDivider {
  public:
-  Divider() = default;
-  explicit Divider(std::int64_t divisor);
+  ConstantDivider() = default;
+  explicit ConstantDivider(std::int64_t divisor);
   std::int64_t quotient(std::int64_t n) const {
     __extension__ typedef unsigned __int128 Wide;
     const auto high =
@@ -38,57 +38,61 @@ class Divider {
 };
 
 // The working memory of a kernel: a value and a slope for each register. Each thread needs its own,
-// which Kernel::registers() makes.
-struct Registers {
+// which ExpressionKernel::make_registers() makes.
+struct KernelRegisters {
   std::vector<std::int64_t> value;
   std::vector<std::int64_t> slope;
 };
 
 // The period of a value along a dimension: value(x + period) = value(x) + drift, if both points lie
 // in the launch. A period of 0 means that none is known.
-struct Period {
+struct ValuePeriod {
   std::int64_t period = 0;
   std::int64_t drift = 0;
 };
 
-class Kernel {
+class ExpressionKernel {
  public:
   using Register = std::uint16_t;
 
-  Kernel() = default;
+  ExpressionKernel() = default;
   // Makes the kernel that computes `roots`, for a launch with that many dimensions. `machine` must
   // outlive the kernel.
-  Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
-         const Machine* machine);
+  ExpressionKernel(const ExpressionGraph& expressions, std::span<const ExprId> roots,
+                   int dimensions, const Machine* machine);
 
   // Returns registers for the first use, with the constants in place.
-  Registers registers() const { return {initial_, std::vector<std::int64_t>(initial_.size())}; }
+  KernelRegisters make_registers() const {
+    return {initial_, std::vector<std::int64_t>(initial_.size())};
+  }
   // Returns the register of root i. (Register i holds coordinate i.)
-  Register root(std::size_t i) const { return roots_[i]; }
+  Register root_register(std::size_t i) const { return roots_[i]; }
 
   // Computes all registers from the coordinates, or those that depend only on the first
   // `dimensions` coordinates.
-  void evaluate(Registers& registers) const { evaluate(registers, dimensions_); }
-  void evaluate(Registers& registers, int dimensions) const;
+  void evaluate_registers(KernelRegisters& registers) const {
+    evaluate_registers(registers, dimensions_);
+  }
+  void evaluate_registers(KernelRegisters& registers, int dimensions) const;
   // Computes the registers that depend on `dimension` and on no later coordinate, for a run of
   // points that begins at the current coordinate. Returns the length of the run, 1 .. `most`.
   // Within the run each register changes by its slope from point to point.
-  std::int64_t stretch(int dimension, std::int64_t most, Registers& registers) const;
-  // Returns true if the run that stretch() evaluated leaves unchanged every register that depends
-  // on `dimension` and is a root or is read in later dimensions.
-  bool exports_stay(int dimension, const Registers& registers) const;
+  std::int64_t evaluate_run(int dimension, std::int64_t most, KernelRegisters& registers) const;
+  // Returns true if the run that evaluate_run() evaluated leaves unchanged every register that
+  // depends on `dimension` and is a root or is read in later dimensions.
+  bool exports_are_constant(int dimension, const KernelRegisters& registers) const;
   // Sets the slopes of the registers that depend on this dimension to 0. The slope of a register is
   // its change from one point to the next. A row of points along the next dimension then sees the
   // values at the first point of the row along this one.
-  void clear_slopes(int dimension, Registers& registers) const;
+  void clear_slopes(int dimension, KernelRegisters& registers) const;
 
-  bool uses(int dimension) const { return uses_[static_cast<std::size_t>(dimension)]; }
+  bool uses_dimension(int dimension) const { return uses_[static_cast<std::size_t>(dimension)]; }
   // Returns the period of a root along one dimension.
-  Period period(std::size_t root, int dimension) const;
+  ValuePeriod period_of_root(std::size_t root, int dimension) const;
 
  private:
   using Op = Expression::Op;
-  struct Instruction {
+  struct KernelInstruction {
     Op op = Op::kConstant;
     // True if an operand or the result may be too large for arithmetic on linear functions.
     bool wild = false;
@@ -96,7 +100,7 @@ class Kernel {
     std::uint16_t dimensions = 0;
     // The constant of the operation. For kSum, it is the index of the first term in terms_.
     std::int64_t constant = 0;
-    Divider divider;
+    ConstantDivider divider;
   };
   struct RegisterTerm {
     std::int64_t factor;
@@ -108,25 +112,30 @@ class Kernel {
     std::int64_t length = 0;
   };
 
-  std::int64_t compute(const Instruction& instruction, const std::int64_t* value) const;
-  void follow(const Instruction& instruction, Registers& registers, std::int64_t* length) const;
-  LinearRun follow_sum(const Instruction& instruction, const Registers& registers) const;
-  LinearRun follow_division(const Instruction& instruction, const Registers& registers) const;
-  LinearRun follow_comparison(const Instruction& instruction, const Registers& registers) const;
-  Period period_of(const Instruction& instruction, const std::vector<Period>& known) const;
-  void add_instruction(const Expressions& expressions, ExprId id, std::vector<Register>& place);
-  void note_exports(const Expressions& expressions);
+  std::int64_t compute_value(const KernelInstruction& instruction, const std::int64_t* value) const;
+  void compute_run(const KernelInstruction& instruction, KernelRegisters& registers,
+                   std::int64_t* length) const;
+  LinearRun run_of_sum(const KernelInstruction& instruction,
+                       const KernelRegisters& registers) const;
+  LinearRun run_of_division(const KernelInstruction& instruction,
+                            const KernelRegisters& registers) const;
+  LinearRun run_of_comparison(const KernelInstruction& instruction,
+                              const KernelRegisters& registers) const;
+  ValuePeriod period_of_instruction(const KernelInstruction& instruction,
+                                    const std::vector<ValuePeriod>& known) const;
+  void add_instruction(const ExpressionGraph& expressions, ExprId id, std::vector<Register>& place);
+  void note_exports(const ExpressionGraph& expressions);
 
   const Machine* machine_ = nullptr;
   int dimensions_ = 0;
-  std::vector<Instruction> code_;
+  std::vector<KernelInstruction> code_;
   // The index of the first instruction of each dimension.
   std::array<std::uint32_t, kMaxDimensions + 1> begin_{};
   std::array<bool, kMaxDimensions> uses_{};
   std::vector<RegisterTerm> terms_;
   std::vector<std::int64_t> initial_;
   std::vector<Register> roots_;
-  // The registers that exports_stay() compares, by dimension.
+  // The registers that exports_are_constant() compares, by dimension.
   std::array<std::vector<Register>, kMaxDimensions> exports_;
 };
 

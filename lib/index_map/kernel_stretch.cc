@@ -31,51 +31,56 @@ std::int64_t sign_lasts(std::int64_t value, std::int64_t slope) {
 
 // Follows the instructions of one dimension. Returns for how many points the values of all of them
 // change linearly.
-std::int64_t Kernel::stretch(int dimension, std::int64_t most, Registers& registers) const {
+std::int64_t ExpressionKernel::evaluate_run(int dimension, std::int64_t most,
+                                            KernelRegisters& registers) const {
   registers.slope[static_cast<std::size_t>(dimension)] = 1;
   std::int64_t length = most;
   const auto from = begin_[static_cast<std::size_t>(dimension)];
   const auto to = begin_[static_cast<std::size_t>(dimension) + 1];
-  for (std::uint32_t i = from; i < to; ++i) follow(code_[i], registers, &length);
+  for (std::uint32_t i = from; i < to; ++i) compute_run(code_[i], registers, &length);
   return length;
 }
 
 // Computes the value and the slope of one instruction. Lowers `*length` to the number of points for
 // which they hold.
-void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t* length) const {
+void ExpressionKernel::compute_run(const KernelInstruction& each, KernelRegisters& registers,
+                                   std::int64_t* length) const {
   LinearRun line;
   const std::int64_t* slope = registers.slope.data();
   const std::int64_t* value = registers.value.data();
   if (each.wild) {
-    line = {compute(each, value), 0, 1};
+    line = {compute_value(each, value), 0, 1};
   } else {
     switch (each.op) {
       case Op::kSum:
-        line = follow_sum(each, registers);
+        line = run_of_sum(each, registers);
         break;
       case Op::kDivideBy:
       case Op::kModuloBy:
       case Op::kDivide:
       case Op::kModulo:
-        line = follow_division(each, registers);
+        line = run_of_division(each, registers);
         break;
       case Op::kAdd:
-        line = {compute(each, value), wrapped(bits(slope[each.a]) + bits(slope[each.b])), kForever};
+        line = {compute_value(each, value),
+                to_signed(to_unsigned(slope[each.a]) + to_unsigned(slope[each.b])), kForever};
         break;
       case Op::kSubtract:
-        line = {compute(each, value), wrapped(bits(slope[each.a]) - bits(slope[each.b])), kForever};
+        line = {compute_value(each, value),
+                to_signed(to_unsigned(slope[each.a]) - to_unsigned(slope[each.b])), kForever};
         break;
       case Op::kMultiply: {
-        const std::uint64_t bend =
-            bits(slope[each.a]) * bits(value[each.b]) + bits(value[each.a]) * bits(slope[each.b]);
+        const std::uint64_t bend = to_unsigned(slope[each.a]) * to_unsigned(value[each.b]) +
+                                   to_unsigned(value[each.a]) * to_unsigned(slope[each.b]);
         const bool straight = slope[each.a] == 0 || slope[each.b] == 0;
-        line = {compute(each, value), straight ? wrapped(bend) : 0, straight ? kForever : 1};
+        line = {compute_value(each, value), straight ? to_signed(bend) : 0,
+                straight ? kForever : 1};
         break;
       }
       case Op::kEqual:
       case Op::kLess:
       case Op::kLessEqual:
-        line = follow_comparison(each, registers);
+        line = run_of_comparison(each, registers);
         break;
       case Op::kSelect: {
         const Register chosen = value[each.a] != 0 ? each.b : each.c;
@@ -85,12 +90,12 @@ void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t*
       case Op::kAnd:
       case Op::kOr:
       case Op::kNot:
-        line = {compute(each, value), 0, kForever};
+        line = {compute_value(each, value), 0, kForever};
         break;
       default: {
         const bool still =
             slope[each.a] == 0 && (each.op == Op::kAddressable || slope[each.b] == 0);
-        line = {compute(each, value), 0, still ? kForever : 1};
+        line = {compute_value(each, value), 0, still ? kForever : 1};
       }
     }
   }
@@ -102,25 +107,26 @@ void Kernel::follow(const Instruction& each, Registers& registers, std::int64_t*
 }
 
 // Returns the value and slope of a sum. A sum is linear as long as its terms are.
-Kernel::LinearRun Kernel::follow_sum(const Instruction& each, const Registers& registers) const {
-  std::uint64_t value = bits(each.constant), slope = 0;
+ExpressionKernel::LinearRun ExpressionKernel::run_of_sum(const KernelInstruction& each,
+                                                         const KernelRegisters& registers) const {
+  std::uint64_t value = to_unsigned(each.constant), slope = 0;
   const RegisterTerm* term = &terms_[each.a];
   for (Register i = 0; i < each.b; ++i) {
-    value += bits(term[i].factor) * bits(registers.value[term[i].of]);
-    slope += bits(term[i].factor) * bits(registers.slope[term[i].of]);
+    value += to_unsigned(term[i].factor) * to_unsigned(registers.value[term[i].of]);
+    slope += to_unsigned(term[i].factor) * to_unsigned(registers.slope[term[i].of]);
   }
-  return {wrapped(value), wrapped(slope), kForever};
+  return {to_signed(value), to_signed(slope), kForever};
 }
 
 // Returns the value and slope of a quotient or a remainder. They hold until the dividend reaches
 // the next multiple of the divisor. If the slope is a multiple of the divisor, they always hold.
-Kernel::LinearRun Kernel::follow_division(const Instruction& each,
-                                          const Registers& registers) const {
+ExpressionKernel::LinearRun ExpressionKernel::run_of_division(
+    const KernelInstruction& each, const KernelRegisters& registers) const {
   const bool by_constant = each.op == Op::kDivideBy || each.op == Op::kModuloBy;
   const bool quotient = each.op == Op::kDivideBy || each.op == Op::kDivide;
   const std::int64_t a = registers.value[each.a], slope = registers.slope[each.a];
   const std::int64_t divisor = by_constant ? each.constant : registers.value[each.b];
-  const std::int64_t result = compute(each, registers.value.data());
+  const std::int64_t result = compute_value(each, registers.value.data());
   if (slope == 0 && (by_constant || registers.slope[each.b] == 0)) return {result, 0, kForever};
   if (!by_constant && (registers.slope[each.b] != 0 || a < 0 || divisor <= 0))
     return {result, 0, 1};
@@ -137,9 +143,9 @@ Kernel::LinearRun Kernel::follow_division(const Instruction& each,
 }
 
 // Returns the value of a comparison. It holds until one side reaches the other.
-Kernel::LinearRun Kernel::follow_comparison(const Instruction& each,
-                                            const Registers& registers) const {
-  const std::int64_t result = compute(each, registers.value.data());
+ExpressionKernel::LinearRun ExpressionKernel::run_of_comparison(
+    const KernelInstruction& each, const KernelRegisters& registers) const {
+  const std::int64_t result = compute_value(each, registers.value.data());
   const std::int64_t distance = registers.value[each.a] - registers.value[each.b];
   const std::int64_t slope = registers.slope[each.a] - registers.slope[each.b];
   if (slope == 0) return {result, 0, kForever};
@@ -164,8 +170,8 @@ std::int64_t common_multiple(std::int64_t a, std::int64_t b) {
 }
 
 // Returns the period in which `known` repeats `times` times, or no period if it overflows.
-Period repeated(const Period& known, std::int64_t times) {
-  Period result;
+ValuePeriod repeated(const ValuePeriod& known, std::int64_t times) {
+  ValuePeriod result;
   if (__builtin_mul_overflow(known.period, times, &result.period) ||
       __builtin_mul_overflow(known.drift, times, &result.drift)) {
     return {};
@@ -174,17 +180,18 @@ Period repeated(const Period& known, std::int64_t times) {
 }
 
 // Returns `known` as a period of the given length, which is a multiple of its own.
-Period stretched(const Period& known, std::int64_t period) {
-  return known.period == 0 || period == 0 ? Period{} : repeated(known, period / known.period);
+ValuePeriod stretched(const ValuePeriod& known, std::int64_t period) {
+  return known.period == 0 || period == 0 ? ValuePeriod{} : repeated(known, period / known.period);
 }
 
 }  // namespace
 
 // Returns the period of one instruction from the periods of its operands, or no period if none is
 // known.
-Period Kernel::period_of(const Instruction& each, const std::vector<Period>& known) const {
+ValuePeriod ExpressionKernel::period_of_instruction(const KernelInstruction& each,
+                                                    const std::vector<ValuePeriod>& known) const {
   // `together` brings the periods of two operands to one length.
-  Period a, b;
+  ValuePeriod a, b;
   std::int64_t period = 1, drift = 0;
   const auto together = [&](Register left, Register right) {
     period = common_multiple(known[left].period, known[right].period);
@@ -199,7 +206,7 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
       for (Register i = 0; i < each.b && period != 0; ++i) {
         const RegisterTerm& term = terms_[each.a + std::size_t{i}];
         std::int64_t moved = 0;
-        const Period own = stretched(known[term.of], period);
+        const ValuePeriod own = stretched(known[term.of], period);
         if (own.period == 0 || __builtin_mul_overflow(own.drift, term.factor, &moved) ||
             __builtin_add_overflow(drift, moved, &drift)) {
           return {};
@@ -210,9 +217,9 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
     case Op::kModuloBy: {
       // Finds the period in which the dividend, which is never negative, moves by a multiple of the
       // divisor. The remainder then repeats.
-      const Period& of = known[each.a];
+      const ValuePeriod& of = known[each.a];
       if (of.period == 0) return {};
-      const Period whole =
+      const ValuePeriod whole =
           repeated(of, of.drift == 0 ? 1 : each.constant / std::gcd(of.drift, each.constant));
       if (whole.period == 0) return {};
       return {whole.period, each.op == Op::kDivideBy ? whole.drift / each.constant : 0};
@@ -220,29 +227,30 @@ Period Kernel::period_of(const Instruction& each, const std::vector<Period>& kno
     case Op::kEqual:
     case Op::kLess:
     case Op::kLessEqual:
-      return together(each.a, each.b) && a.drift == b.drift ? Period{period, 0} : Period{};
+      return together(each.a, each.b) && a.drift == b.drift ? ValuePeriod{period, 0}
+                                                            : ValuePeriod{};
     case Op::kNot:
     case Op::kAddressable:
-      return known[each.a].drift == 0 ? known[each.a] : Period{};
+      return known[each.a].drift == 0 ? known[each.a] : ValuePeriod{};
     case Op::kSelect: {
       if (!together(each.b, each.c) || a.drift != b.drift || known[each.a].drift != 0) return {};
       const std::int64_t all = common_multiple(period, known[each.a].period);
       return stretched({period, a.drift}, all);
     }
     default:
-      return together(each.a, each.b) && a.drift == 0 && b.drift == 0 ? Period{period, 0}
-                                                                      : Period{};
+      return together(each.a, each.b) && a.drift == 0 && b.drift == 0 ? ValuePeriod{period, 0}
+                                                                      : ValuePeriod{};
   }
 }
 
 // Returns the period of a root along one dimension. A root that does not depend on the dimension
 // has the period 1.
-Period Kernel::period(std::size_t root, int dimension) const {
-  std::vector<Period> known(initial_.size(), Period{1, 0});
+ValuePeriod ExpressionKernel::period_of_root(std::size_t root, int dimension) const {
+  std::vector<ValuePeriod> known(initial_.size(), ValuePeriod{1, 0});
   known[static_cast<std::size_t>(dimension)] = {1, 1};
   for (std::uint32_t i = begin_[0]; i < code_.size(); ++i) {
     const bool depends = (code_[i].dimensions >> dimension & 1) != 0;
-    if (depends) known[code_[i].to] = period_of(code_[i], known);
+    if (depends) known[code_[i].to] = period_of_instruction(code_[i], known);
   }
   return known[roots_[root]];
 }

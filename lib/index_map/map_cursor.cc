@@ -29,11 +29,11 @@ MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::funct
       task_(map_.launch),
       warns_(warns),
       stop_(std::move(stop)) {
-  if (map_.specialised()) {
-    registers_ = map_.kernel.registers();
+  if (map_.is_specialised()) {
+    registers_ = map_.kernel.make_registers();
     if (map_.row_parts) {
-      fast_ = map_.row_parts->fast.registers();
-      slow_ = map_.row_parts->slow.registers();
+      fast_ = map_.row_parts->fast.make_registers();
+      slow_ = map_.row_parts->slow.make_registers();
     }
   } else {
     registers_.value.resize(kMaxDimensions);
@@ -46,10 +46,10 @@ constexpr std::string_view kBoxInside = "the box must lie inside the domain of t
 
 // Returns the box in coordinates from the launch's lower corner. A box outside the launch ends the
 // process.
-Cell MapCursor::relative(const Rect& box) const {
+RelativeBox MapCursor::relative_to_launch(const Rect& box) const {
   const Rect& domain = map_.launch.domain;
   GROMA_REQUIRE(box.dimensions() == domain.dimensions(), kBoxInside);
-  Cell cell;
+  RelativeBox relative;
   for (int d = 0; d < domain.dimensions(); ++d) {
     const auto i = static_cast<std::size_t>(d);
     // Unsigned arithmetic cannot overflow. Left of the domain, the difference wraps to a large
@@ -59,10 +59,10 @@ Cell MapCursor::relative(const Rect& box) const {
     const auto extent = static_cast<std::uint64_t>(domain.extents[d]);
     GROMA_REQUIRE(from <= extent && static_cast<std::uint64_t>(box.extents[d]) <= extent - from,
                   kBoxInside);
-    cell.begin[i] = static_cast<std::int64_t>(from);
-    cell.end[i] = cell.begin[i] + box.extents[d];
+    relative.begin[i] = static_cast<std::int64_t>(from);
+    relative.end[i] = relative.begin[i] + box.extents[d];
   }
-  return cell;
+  return relative;
 }
 
 // -------------------------------------------------------------------------------- the reference
@@ -73,23 +73,23 @@ void MapCursor::begin_question() {
     own_.clear();
     own_size_ = 0;
   }
-  steps_before_ = steps();
+  steps_before_ = steps_so_far();
   asked_ = 0;
 }
 
-std::int64_t MapCursor::steps() const {
+std::int64_t MapCursor::steps_so_far() const {
   return own_steps_ + (evaluator_ == nullptr ? 0 : evaluator_->steps());
 }
 
 // Returns true, and reports it, if the caller wants no more answers of the reference evaluation.
-bool MapCursor::stops(Diagnostics& diags) {
-  if (stop_ && !stopped_ && steps() - stop_asked_at_ > kStepsBetweenStops) {
-    stop_asked_at_ = steps();
+bool MapCursor::check_stop(Diagnostics& diags) {
+  if (stop_ && !stopped_ && steps_so_far() - stop_asked_at_ > kStepsBetweenStops) {
+    stop_asked_at_ = steps_so_far();
     stopped_ = stop_();
   }
   if (!stopped_) return false;
   const Program& program = map_.bound.program();
-  diags.report(DiagId::kStepLimit, program.function_range(map_.function), steps())
+  diags.report(DiagId::kStepLimit, program.function_range(map_.function), steps_so_far())
       .note("it was stopped there");
   return true;
 }
@@ -97,17 +97,17 @@ bool MapCursor::stops(Diagnostics& diags) {
 // Evaluates the function at the current coordinates with the reference evaluator. A question may
 // take kMaxQuestionSteps in total. Returns kNoProcessor if the function fails or a limit is
 // reached.
-ProcessorNumber MapCursor::ask_reference(Diagnostics& diags) {
-  if (stops(diags)) return kNoProcessor;
+ProcessorNumber MapCursor::ask_reference_evaluator(Diagnostics& diags) {
+  if (check_stop(diags)) return kNoProcessor;
   if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
   for (int d = 0; d < map_.dimensions(); ++d) {
-    task_.point[d] = map_.launch.domain.lower[d] + coordinate(d);
+    task_.point[d] = map_.launch.domain.lower[d] + current_coordinate(d);
   }
   auto placed = evaluator_->place(map_.function, task_, map_.kind, diags);
   if (!placed) return kNoProcessor;
   ++asked_;
-  const ProcessorNumber number = number_of(std::move(*placed));
-  if (steps() - steps_before_ > kMaxQuestionSteps) {
+  const ProcessorNumber number = number_of_processors(std::move(*placed));
+  if (steps_so_far() - steps_before_ > kMaxQuestionSteps) {
     const Program& program = map_.bound.program();
     diags.report(DiagId::kStepLimit, program.function_range(map_.function), kMaxQuestionSteps)
         .note(fmt::format("for {} of {} points", asked_, map_.launch.domain.volume()))
@@ -119,18 +119,18 @@ ProcessorNumber MapCursor::ask_reference(Diagnostics& diags) {
 
 // Returns the number of the processor or set that the reference evaluation returned. A set gets the
 // number that the map has for the same set, otherwise a number that only this cursor uses.
-ProcessorNumber MapCursor::number_of(Placed placed) {
+ProcessorNumber MapCursor::number_of_processors(Placed placed) {
   const Processor& first = placed.processors.front();
   if (!placed.is_set) return owner_->number(first);
   const auto same = [&](const Placed& known) { return known.processors == placed.processors; };
-  for (const Shape& shape : map_.code.shapes) {
+  for (const ResultShape& shape : map_.code.shapes) {
     if (!shape.is_set || shape.kind != first.kind) continue;
     const std::int64_t number = shape.base + first.node * shape.stride + first.index;
     MachineView::SliceCut cut;
     const auto index = shape.view->index_of_processor(first.node, first.index, &cut);
     const bool starts = index && std::all_of(shape.open.begin(), shape.open.end(),
                                              [&](std::size_t d) { return (*index)[d] == 0; });
-    if (starts && same(placed_in(shape, number))) return static_cast<ProcessorNumber>(number);
+    if (starts && same(processors_in(shape, number))) return static_cast<ProcessorNumber>(number);
   }
   auto known = std::find_if(own_.begin(), own_.end(), same);
   own_steps_ += known - own_.begin();
@@ -143,15 +143,15 @@ ProcessorNumber MapCursor::number_of(Placed placed) {
 }
 
 // Returns all processors of a number, from the cache if possible.
-const Placed& MapCursor::placed(ProcessorNumber number) {
-  if (number >= map_.numbers) return own_placed(number);
+const Placed& MapCursor::processors_of(ProcessorNumber number) {
+  if (number >= map_.numbers) return own_processors_of(number);
   if (const auto made = made_.find(number); made != made_.end()) return made->second;
   if (made_size_ > kMaxMade) {
     made_.clear();
     made_size_ = 0;
   }
   const Placed& placed =
-      made_.emplace(number, placed_in(map_.shape_of(number), number)).first->second;
+      made_.emplace(number, processors_in(map_.shape_of(number), number)).first->second;
   made_size_ += placed.processors.size();
   return placed;
 }
@@ -160,7 +160,7 @@ const Placed& MapCursor::placed(ProcessorNumber number) {
 void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
   const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
   if (!warns_ || !is_set) return;
-  const Placed& set = placed(number);
+  const Placed& set = processors_of(number);
   const std::int64_t node = set.processors.front().node;
   const auto elsewhere = [&](const Processor& p) { return p.node != node; };
   if (std::none_of(set.processors.begin(), set.processors.end(), elsewhere)) return;
@@ -172,7 +172,7 @@ void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
 // ------------------------------------------------------------------------------ points and rows
 
 // Sets the coordinates to those of the point. Returns true if the point lies in the launch.
-bool MapCursor::stand_at(const Point& point) {
+bool MapCursor::move_to_point(const Point& point) {
   const Rect& domain = map_.launch.domain;
   std::int64_t* value = registers_.value.data();
   const int dimensions = domain.dimensions();
@@ -188,34 +188,34 @@ bool MapCursor::stand_at(const Point& point) {
 
 // Evaluates the kernel. Asks the reference evaluation if the map is not specialised, or if the
 // kernel tells that the function may fail at this point.
-ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
-  GROMA_REQUIRE(stand_at(point), kPointInside);
-  if (!map_.specialised()) return ask_reference(diags);
-  map_.kernel.evaluate(registers_);
+ProcessorNumber MapCursor::place_point(const Point& point, Diagnostics& diags) {
+  GROMA_REQUIRE(move_to_point(point), kPointInside);
+  if (!map_.is_specialised()) return ask_reference_evaluator(diags);
+  map_.kernel.evaluate_registers(registers_);
   const std::int64_t* value = registers_.value.data();
-  if (value[map_.kernel.root(1)] != 0) return ask_reference(diags);
-  const auto number = static_cast<ProcessorNumber>(value[map_.kernel.root(0)]);
+  if (value[map_.kernel.root_register(1)] != 0) return ask_reference_evaluator(diags);
+  const auto number = static_cast<ProcessorNumber>(value[map_.kernel.root_register(0)]);
   if (map_.has_sets) warn_of_nodes(number, diags);
   return number;
 }
 
 // Writes the numbers of a row that begins at `first`. Returns false if the function fails.
-bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
+bool MapCursor::place_row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
   if (out.empty()) return true;
   const int inner = map_.dimensions() - 1;
-  GROMA_REQUIRE(stand_at(first), kPointInside);
+  GROMA_REQUIRE(move_to_point(first), kPointInside);
   GROMA_REQUIRE(inner >= 0, "a single task has no rows; ask for its point");
-  const std::int64_t begin = coordinate(inner);
+  const std::int64_t begin = current_coordinate(inner);
   const auto count = static_cast<std::int64_t>(out.size());
   GROMA_REQUIRE(count <= map_.launch.domain.extents[inner] - begin,
                 "a row must end inside the domain of the index map");
-  if (map_.specialised()) {
-    map_.kernel.evaluate(registers_, inner);
+  if (map_.is_specialised()) {
+    map_.kernel.evaluate_registers(registers_, inner);
     if (!fill_row(begin, begin + count, out.data(), diags)) return false;
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
-      coordinate(inner) = begin + i;
-      const ProcessorNumber number = ask_reference(diags);
+      current_coordinate(inner) = begin + i;
+      const ProcessorNumber number = ask_reference_evaluator(diags);
       if (number == kNoProcessor) return false;
       out[static_cast<std::size_t>(i)] = number;
     }
@@ -257,13 +257,13 @@ void repeat(ProcessorNumber* out, std::int64_t ready, std::int64_t count, std::i
 // Calls visit(number, slope, length) for the points begin..end along `dimension`, for each run of
 // points whose numbers grow by `slope` from point to point.
 template <typename Visit>
-void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, std::int64_t end,
-                      Registers& registers, const Visit& visit) {
+void for_each_stretch(const ExpressionKernel& kernel, int dimension, std::int64_t begin,
+                      std::int64_t end, KernelRegisters& registers, const Visit& visit) {
   for (std::int64_t x = begin; x < end;) {
     registers.value[static_cast<std::size_t>(dimension)] = x;
-    const std::int64_t length = kernel.stretch(dimension, end - x, registers);
-    visit(static_cast<ProcessorNumber>(registers.value[kernel.root(0)]),
-          static_cast<ProcessorNumber>(registers.slope[kernel.root(0)]), length);
+    const std::int64_t length = kernel.evaluate_run(dimension, end - x, registers);
+    visit(static_cast<ProcessorNumber>(registers.value[kernel.root_register(0)]),
+          static_cast<ProcessorNumber>(registers.slope[kernel.root_register(0)]), length);
     x += length;
   }
 }
@@ -273,17 +273,17 @@ void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, s
 // Writes the processor number of each point of a row whose last coordinate is in [begin, end).
 // Finds runs of points whose numbers are equal or grow evenly, and fills each run at once. Returns
 // false if the mapping function fails.
-bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
-                               Diagnostics& diags) {
-  const Kernel& kernel = map_.kernel;
+bool MapCursor::fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                          Diagnostics& diags) {
+  const ExpressionKernel& kernel = map_.kernel;
   const int inner = map_.dimensions() - 1;
   bool good = true;
   const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
-    const std::int64_t x = coordinate(inner);
-    if (!map_.proved && registers_.value[kernel.root(1)] != 0) {
+    const std::int64_t x = current_coordinate(inner);
+    if (!map_.proved && registers_.value[kernel.root_register(1)] != 0) {
       for (std::int64_t i = 0; i < length && good; ++i) {
-        coordinate(inner) = x + i;
-        out[i] = ask_reference(diags);
+        current_coordinate(inner) = x + i;
+        out[i] = ask_reference_evaluator(diags);
         good = out[i] != kNoProcessor;
       }
     } else if (slope == 0) {
@@ -301,14 +301,14 @@ bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNu
 
 // Writes the numbers of the points begin..end as a sum: one period of the fast part is repeated,
 // then the slow part is added.
-void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
+void MapCursor::fill_row_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
   const RowParts& parts = *map_.row_parts;
   const int inner = map_.dimensions() - 1;
   const auto outer = registers_.value.begin() + inner;
   std::copy(registers_.value.begin(), outer, fast_.value.begin());
   std::copy(registers_.value.begin(), outer, slow_.value.begin());
-  parts.fast.evaluate(fast_, inner);
-  parts.slow.evaluate(slow_, inner);
+  parts.fast.evaluate_registers(fast_, inner);
+  parts.slow.evaluate_registers(slow_, inner);
   ProcessorNumber* next = out;
   const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
     for (std::int64_t i = 0; i < length; ++i, number += slope) *next++ = number;
@@ -335,8 +335,8 @@ bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* 
   const std::int64_t period = map_.period.period;
   const std::int64_t count = period == 0 ? end - begin : std::min(period, end - begin);
   if (map_.row_parts && count > 2 * map_.row_parts->period) {
-    fill_parts(begin, begin + count, out);
-  } else if (!fill_stretches(begin, begin + count, out, diags)) {
+    fill_row_parts(begin, begin + count, out);
+  } else if (!fill_runs(begin, begin + count, out, diags)) {
     return false;
   }
   if (count < end - begin) repeat(out, count, end - begin, map_.period.drift);
@@ -345,7 +345,7 @@ bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* 
 
 // Writes the numbers of the part of `box` that has the current coordinates in the dimensions before
 // `d`. If nothing changes from one step of dimension `d` to the next, the step is copied.
-bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags) {
+bool MapCursor::fill_box(const RelativeBox& box, int d, ProcessorNumber* out, Diagnostics& diags) {
   const auto i = static_cast<std::size_t>(d);
   if (d == map_.dimensions() - 1) return fill_row(box.begin[i], box.end[i], out, diags);
   std::int64_t inside = 1;
@@ -353,13 +353,13 @@ bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& 
     inside *= box.end[k] - box.begin[k];
   }
   for (std::int64_t x = box.begin[i]; x < box.end[i];) {
-    coordinate(d) = x;
-    std::int64_t length = map_.kernel.stretch(d, box.end[i] - x, registers_);
-    if (!map_.kernel.exports_stay(d, registers_)) length = 1;
+    current_coordinate(d) = x;
+    std::int64_t length = map_.kernel.evaluate_run(d, box.end[i] - x, registers_);
+    if (!map_.kernel.exports_are_constant(d, registers_)) length = 1;
     map_.kernel.clear_slopes(d, registers_);
     // If the map is not proved, the reference evaluation is asked at each point.
     if (!map_.proved) length = 1;
-    if (!fill(box, d + 1, out, diags)) return false;
+    if (!fill_box(box, d + 1, out, diags)) return false;
     repeat(out, inside, length * inside, 0);
     out += length * inside;
     x += length;
@@ -369,18 +369,18 @@ bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& 
 
 // Writes the numbers of all points of the box in row-major order. Returns false if the function
 // fails.
-bool MapCursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  const Cell cell = relative(box);
+bool MapCursor::place_box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  const RelativeBox relative = relative_to_launch(box);
   const auto volume = static_cast<std::size_t>(box.volume());
   GROMA_REQUIRE(out.size() == volume, "the output must have one item for each point of the box");
   if (volume == 0) return true;
-  if (map_.specialised() && map_.dimensions() > 0) {
-    if (!fill(cell, 0, out.data(), diags)) return false;
+  if (map_.is_specialised() && map_.dimensions() > 0) {
+    if (!fill_box(relative, 0, out.data(), diags)) return false;
   } else {
     Point at = box.lower;
     ProcessorNumber* next = out.data();
     do {
-      *next = point(at, diags);
+      *next = place_point(at, diags);
       if (*next++ == kNoProcessor) return false;
     } while (next_point(box, &at));
   }

@@ -13,14 +13,14 @@ using Op = Expression::Op;
 template <int kFixedDimensions, std::size_t kDigits>
 // Returns the number at a point. The template arguments are numbers of dimensions and digits that
 // are known at compile time, so that the loops can be unrolled.
-std::int64_t PointForm::at(const PointForm& form, const Point& point) {
+std::int64_t PointForm::number_at(const PointForm& form, const Point& point) {
   const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
   std::array<std::int64_t, kSlots> slots;  // NOLINT: only items that were written are read
   std::int64_t sum = form.constant_;
   bool inside = point.dimensions() == dimensions;
   for (int d = 0; d < dimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
-    const Side& side = form.sides_[i];
+    const LaunchDimension& side = form.sides_[i];
     const std::uint64_t x =
         static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
     inside = inside & (x < side.extent);
@@ -30,7 +30,7 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
   GROMA_REQUIRE(inside, kPointInside);
   // The sums of several coordinates come after the coordinates in `slots`.
   if (kDigits == kAnyDigits) {
-    for (const Input& input : form.inputs_) {
+    for (const DigitInput& input : form.inputs_) {
       std::int64_t of = 0;
       for (std::size_t i = 0; i < static_cast<std::size_t>(dimensions); ++i) {
         of += input.factors[i] * slots[i];
@@ -39,9 +39,9 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
     }
   }
   const std::size_t count = kDigits != kAnyDigits ? kDigits : form.digits_.size();
-  const Digit* const digits = form.digits_.data();
+  const FormDigit* const digits = form.digits_.data();
   for (std::size_t i = 0; i < count; ++i) {
-    sum += digits[i].factor * value(digits[i].kind, digits[i], slots[digits[i].slot]);
+    sum += digits[i].factor * digit_value(digits[i].kind, digits[i], slots[digits[i].slot]);
   }
   return sum;
 }
@@ -49,24 +49,24 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
 // Evaluates the fast case of one digit of one coordinate.
 template <PointForm::Kind kKind>
 // Returns the number at a point of a 1-D launch, for a form with a single digit.
-std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
-  const Side& side = form.sides_[0];
+std::int64_t PointForm::number_at_of_digit(const PointForm& form, const Point& point) {
+  const LaunchDimension& side = form.sides_[0];
   const std::uint64_t x =
       static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
   GROMA_REQUIRE((point.dimensions() == 1) & (x < side.extent), kPointInside);
   const auto at = static_cast<std::int64_t>(x);
-  const Digit& digit = form.digits_.front();
-  return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
+  const FormDigit& digit = form.digits_.front();
+  return form.constant_ + side.factor * at + digit.factor * digit_value(kKind, digit, at);
 }
 
 // Returns true, and sets `block_`, if the form is x * s / d alone: the blocks of a 1-D launch.
 //
 // Let m = ceil(s * 2^64 / d). Then x * m / 2^64 exceeds the quotient by less than x * d / (d *
 // 2^64). So it rounds down to the quotient if x * d < 2^64.
-bool PointForm::note_block() {
+bool PointForm::note_block_form() {
   __extension__ typedef unsigned __int128 Wide;
   if (dimensions_ != 1 || digits_.size() != 1 || sides_[0].factor != 0) return false;
-  const Digit& digit = digits_[0];
+  const FormDigit& digit = digits_[0];
   const auto divisor = static_cast<std::uint64_t>(digit.first);
   const bool plain = digit.kind == Kind::kQuotient && digit.offset == 0 && digit.scale > 0 &&
                      digit.scale < digit.first;
@@ -78,9 +78,9 @@ bool PointForm::note_block() {
 
 // Returns the number at a point of a 1-D launch cut into blocks, with one multiplication instead of
 // a multiplication and a division.
-std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
+std::int64_t PointForm::number_at_of_block(const PointForm& form, const Point& point) {
   __extension__ typedef unsigned __int128 Wide;
-  const Side& side = form.sides_[0];
+  const LaunchDimension& side = form.sides_[0];
   const std::uint64_t x =
       static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
   GROMA_REQUIRE((point.dimensions() == 1) & (x < side.extent), kPointInside);
@@ -90,27 +90,28 @@ std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
 
 // Chooses the fastest function that can evaluate the form.
 void PointForm::choose_evaluation_method() {
-  if (note_block()) {
-    evaluate_ = at_block;
+  if (note_block_form()) {
+    evaluate_ = number_at_of_block;
   } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
-    constexpr std::array kAt = {at_digit<Kind::kQuotient>, at_digit<Kind::kRest>,
-                                at_digit<Kind::kQuotientOfRest>, at_digit<Kind::kRestOfQuotient>};
+    constexpr std::array kAt = {
+        number_at_of_digit<Kind::kQuotient>, number_at_of_digit<Kind::kRest>,
+        number_at_of_digit<Kind::kQuotientOfRest>, number_at_of_digit<Kind::kRestOfQuotient>};
     evaluate_ = kAt[static_cast<std::size_t>(digits_[0].kind)];
   } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
-    constexpr std::array kAt = {at<1, 0>, at<1, 0>, at<1, 2>};
+    constexpr std::array kAt = {number_at<1, 0>, number_at<1, 0>, number_at<1, 2>};
     evaluate_ = kAt[digits_.size()];
   } else {
-    constexpr std::array kAt = {at<-1, kAnyDigits>, at<1, kAnyDigits>, at<2, kAnyDigits>,
-                                at<3, kAnyDigits>};
+    constexpr std::array kAt = {number_at<-1, kAnyDigits>, number_at<1, kAnyDigits>,
+                                number_at<2, kAnyDigits>, number_at<3, kAnyDigits>};
     evaluate_ = kAt[dimensions_ <= 3 ? static_cast<std::size_t>(dimensions_) : 0];
   }
 }
 
 // Returns the point form of an expression, or nothing if a term of its sum is neither a coordinate
 // nor a digit.
-std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId id,
+std::optional<PointForm> PointForm::make(const ExpressionGraph& expressions, ExprId id,
                                          const Rect& launch) {
-  const Linear whole = expressions.linear(id);
+  const LinearSum whole = expressions.as_linear_sum(id);
   PointForm form;
   form.dimensions_ = launch.dimensions();
   for (int d = 0; d < launch.dimensions(); ++d) {
@@ -118,7 +119,7 @@ std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId 
                                                 static_cast<std::uint64_t>(launch.extents[d]), 0};
   }
   form.constant_ = whole.constant;
-  for (const Term& term : whole.terms) {
+  for (const SumTerm& term : whole.terms) {
     if (!form.add_digit(expressions, term)) return std::nullopt;
   }
   form.choose_evaluation_method();
@@ -126,7 +127,7 @@ std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId 
 }
 
 // Adds one term. Returns false if the term is neither a coordinate nor a digit.
-bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
+bool PointForm::add_digit(const ExpressionGraph& expressions, const SumTerm& term) {
   const Expression& outer = expressions[term.of];
   if (outer.op == Op::kCoordinate) {
     sides_[outer.a].factor += term.factor;
@@ -135,16 +136,16 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
   if (outer.op != Op::kDivideBy && outer.op != Op::kModuloBy) return false;
   const Expression& inner = expressions[outer.a];
   const auto fraction = expressions.as_fraction(outer.a);
-  Digit digit;
+  FormDigit digit;
   digit.factor = term.factor;
   // `input` is the dividend of the digit. The order of the cases matters: a quotient of a remainder
   // and a remainder of a quotient have two divisors.
-  Linear input;
+  LinearSum input;
   if (outer.op == Op::kDivideBy && inner.op == Op::kModuloBy) {
     digit.kind = Kind::kQuotientOfRest;
     digit.first = inner.constant;
     digit.second = outer.constant;
-    input = expressions.linear(inner.a);
+    input = expressions.as_linear_sum(inner.a);
   } else if (outer.op == Op::kModuloBy && fraction) {
     digit.kind = Kind::kRestOfQuotient;
     digit.first = fraction->denominator;
@@ -153,11 +154,11 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
   } else {
     digit.kind = outer.op == Op::kDivideBy ? Kind::kQuotient : Kind::kRest;
     digit.first = outer.constant;
-    input = expressions.linear(outer.a);
+    input = expressions.as_linear_sum(outer.a);
   }
-  digit.by_first = Divider(digit.first);
-  if (digit.second > 0) digit.by_second = Divider(digit.second);
-  if (!set_input(expressions, input, digit)) return false;
+  digit.by_first = ConstantDivider(digit.first);
+  if (digit.second > 0) digit.by_second = ConstantDivider(digit.second);
+  if (!set_digit_input(expressions, input, digit)) return false;
   digits_.push_back(digit);
   return true;
 }
@@ -165,10 +166,11 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
 // Sets the input of a digit: one coordinate, or a sum of several, which is computed once for all
 // digits that use it. Returns false if the digit depends on anything else, or if there are too many
 // sums.
-bool PointForm::set_input(const Expressions& expressions, const Linear& whole, Digit& digit) {
+bool PointForm::set_digit_input(const ExpressionGraph& expressions, const LinearSum& whole,
+                                FormDigit& digit) {
   digit.offset = whole.constant;
-  Input input;
-  for (const Term& term : whole.terms) {
+  DigitInput input;
+  for (const SumTerm& term : whole.terms) {
     const Expression& of = expressions[term.of];
     if (of.op != Op::kCoordinate) return false;
     input.factors[of.a] += term.factor;
@@ -183,7 +185,7 @@ bool PointForm::set_input(const Expressions& expressions, const Linear& whole, D
   }
   digit.scale = 1;
   const auto known = std::find_if(inputs_.begin(), inputs_.end(),
-                                  [&](const Input& each) { return each.factors == factors; });
+                                  [&](const DigitInput& each) { return each.factors == factors; });
   input.slot = kMaxDimensions + static_cast<std::size_t>(known - inputs_.begin());
   if (input.slot >= kSlots) return false;
   digit.slot = static_cast<std::uint8_t>(input.slot);

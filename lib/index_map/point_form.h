@@ -24,17 +24,17 @@ class PointForm {
  public:
   // Makes the form of the expression `id` for a launch that has points. Returns nullopt if the
   // expression is not a sum of coordinates and digits.
-  static std::optional<PointForm> make(const Expressions& expressions, ExprId id,
+  static std::optional<PointForm> make(const ExpressionGraph& expressions, ExprId id,
                                        const Rect& launch);
 
   // Evaluates the number at a point of the launch. The process ends for any other point.
   using Evaluation = std::int64_t (*)(const PointForm& form, const Point& point);
-  Evaluation evaluation() const { return evaluate_; }
+  Evaluation evaluation_method() const { return evaluate_; }
 
  private:
   static constexpr std::size_t kSlots = kMaxDimensions + 4;
   // One dimension of the launch.
-  struct Side {
+  struct LaunchDimension {
     std::int64_t lower = 0;
     std::uint64_t extent = 0;
     // The factor with which the coordinate is added to the number.
@@ -42,7 +42,7 @@ class PointForm {
   };
   enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
   // One digit: its operations and the value to which they are applied.
-  struct Digit {
+  struct FormDigit {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
     std::int64_t factor = 0;
@@ -50,15 +50,15 @@ class PointForm {
     std::int64_t scale = 1, offset = 0;
     // The divisors of the digit, in the order of its operations. 0: no second divisor.
     std::int64_t first = 0, second = 0;
-    Divider by_first, by_second;
+    ConstantDivider by_first, by_second;
   };
   // A sum of several coordinates, from which digits are taken.
-  struct Input {
+  struct DigitInput {
     std::size_t slot = 0;
     std::array<std::int64_t, kMaxDimensions> factors{};
   };
 
-  static std::int64_t value(Kind kind, const Digit& digit, std::int64_t slot) {
+  static std::int64_t digit_value(Kind kind, const FormDigit& digit, std::int64_t slot) {
     const std::int64_t x = slot * digit.scale + digit.offset;
     const std::int64_t quotient = digit.by_first.quotient(x);
     if (kind == Kind::kQuotient) return quotient;
@@ -73,23 +73,24 @@ class PointForm {
   // kAnyDigits mean unknown. With a known number of digits there is no Input.
   static constexpr std::size_t kAnyDigits = SIZE_MAX;
   template <int kFixedDimensions, std::size_t kDigits>
-  static std::int64_t at(const PointForm& form, const Point& point);
+  static std::int64_t number_at(const PointForm& form, const Point& point);
   template <Kind kKind>
-  static std::int64_t at_digit(const PointForm& form, const Point& point);
-  static std::int64_t at_block(const PointForm& form, const Point& point);
-  bool note_block();
+  static std::int64_t number_at_of_digit(const PointForm& form, const Point& point);
+  static std::int64_t number_at_of_block(const PointForm& form, const Point& point);
+  bool note_block_form();
   void choose_evaluation_method();
-  bool add_digit(const Expressions& expressions, const Term& term);
-  bool set_input(const Expressions& expressions, const Linear& whole, Digit& digit);
+  bool add_digit(const ExpressionGraph& expressions, const SumTerm& term);
+  bool set_digit_input(const ExpressionGraph& expressions, const LinearSum& whole,
+                       FormDigit& digit);
 
   Evaluation evaluate_ = nullptr;
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
-  std::array<Side, kMaxDimensions> sides_{};
-  // The multiplier that note_block() computes.
+  std::array<LaunchDimension, kMaxDimensions> sides_{};
+  // The multiplier that note_block_form() computes.
   std::uint64_t block_ = 0;
-  std::vector<Digit> digits_;
-  std::vector<Input> inputs_;
+  std::vector<FormDigit> digits_;
+  std::vector<DigitInput> inputs_;
 };
 
 }  // namespace groma::mapper

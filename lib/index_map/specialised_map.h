@@ -16,33 +16,33 @@
 namespace groma::mapper {
 
 // Return the first processor, and all processors, that a number of this shape stands for.
-Processor first_in(const Shape& shape, std::int64_t number);
-Placed placed_in(const Shape& shape, std::int64_t number);
+Processor first_processor_in(const ResultShape& shape, std::int64_t number);
+Placed processors_in(const ResultShape& shape, std::int64_t number);
 
 // A sum of parts, each of which depends on one coordinate.
-struct Separated {
-  struct Part {
+struct SeparatedNumber {
+  struct CoordinatePart {
     int dimension;
     ExprId expression;
   };
   std::int64_t constant = 0;
-  std::vector<Part> parts;
+  std::vector<CoordinatePart> parts;
 };
 // Returns the number `id` as a sum of parts that each depend on one coordinate, or nullopt if it
 // has no such form. Creates the expressions of the parts.
-std::optional<Separated> separate(Expressions& expressions, ExprId id);
+std::optional<SeparatedNumber> separate_number(ExpressionGraph& expressions, ExprId id);
 
 // A number whose terms change at very different rates along a row, such as blocks over nodes and
 // cycles within each node. The fast part soon repeats, and the slow part has long runs.
 struct RowParts {
   // The kernels that compute the two parts of a number. Each has one root.
-  Kernel fast, slow;
+  ExpressionKernel fast, slow;
   // The period after which the fast part repeats exactly.
   std::int64_t period = 0;
 };
 // Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
 // parts.
-std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int dimensions,
+std::optional<RowParts> row_parts_of(ExpressionGraph& expressions, ExprId id, int dimensions,
                                      const Machine* machine);
 
 // A mapping function specialised to a launch, with everything that cursors read.
@@ -55,19 +55,19 @@ struct SpecialisedMap {
   std::optional<ProcKind> kind;
 
   // The specialised function. If code.id is kNoExpr, the function could not be specialised.
-  Specialised code;
+  SpecialisedFunction code;
   // True: the function fails at no point of the launch.
   bool proved = false;
   // True: some results are sets of processors.
   bool has_sets = false;
   // The kernel that computes the number of the result and the condition `unsure`.
-  Kernel kernel;
+  ExpressionKernel kernel;
   // The form that is quick to evaluate at one point. If it is empty, the kernel evaluates points.
   std::optional<PointForm> form;
   std::optional<RowParts> row_parts;
-  std::optional<Separated> numbers_apart, nodes_apart;
+  std::optional<SeparatedNumber> numbers_apart, nodes_apart;
   // The period of the number along the last dimension. 0: none is useful.
-  Period period;
+  ValuePeriod period;
   // Numbers below this one are the map's. All others belong to a cursor.
   std::int64_t numbers = 0;
 
@@ -84,13 +84,13 @@ struct SpecialisedMap {
   }
   SpecialisedMap(const SpecialisedMap&) = delete;
 
-  bool specialised() const { return code.id != kNoExpr; }
+  bool is_specialised() const { return code.id != kNoExpr; }
   int dimensions() const { return launch.domain.dimensions(); }
-  const Shape& shape_of(std::int64_t number) const;
+  const ResultShape& shape_of(std::int64_t number) const;
 };
 
 // Returns true if no part has more than `most` runs of equal values. boxes_of() visits these runs.
-bool few_runs(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
+bool has_few_runs(const SpecialisedMap& map, const SeparatedNumber& apart, std::int64_t most);
 
 // The table that boxes_of() visits: for each dimension, the runs in which its part of a number has
 // the same value.
@@ -98,31 +98,32 @@ struct PartRuns;
 
 // A box in coordinates relative to the launch's lower corner. In each dimension it goes from
 // `begin` to before `end`.
-struct Cell {
+struct RelativeBox {
   std::array<std::int64_t, kMaxDimensions> begin{}, end{};
 };
 
 // A set of processor numbers, as ranges in rising order.
-class NumberSet {
+class ProcessorNumberSet {
  public:
-  struct Range {
+  struct NumberRange {
     std::int64_t first, last;
   };
   // The ranges may come in any order and may overlap.
-  explicit NumberSet(std::vector<Range> ranges);
+  explicit ProcessorNumberSet(std::vector<NumberRange> ranges);
 
   bool contains(std::int64_t number) const;
   // Calls use(from, to) for each maximal part of 0 .. length - 1 in which `number + i * slope` is
   // in the set for every i, in rising order. `slope` is not 0.
   template <typename Use>
-  void for_hits(std::int64_t number, std::int64_t slope, std::int64_t length, const Use& use) const;
+  void for_each_hit(std::int64_t number, std::int64_t slope, std::int64_t length,
+                    const Use& use) const;
 
  private:
-  static Range hits(const Range& range, std::int64_t number, std::int64_t slope,
-                    std::int64_t length);
+  static NumberRange hit_range(const NumberRange& range, std::int64_t number, std::int64_t slope,
+                               std::int64_t length);
 
   // The ranges in rising order. No two ranges touch each other.
-  std::vector<Range> ranges_;
+  std::vector<NumberRange> ranges_;
 };
 
 // The implementation of IndexMap::Cursor, which documents the questions.
@@ -133,18 +134,18 @@ class MapCursor {
   // Must be called before each of the questions below.
   void begin_question();
   // Returns the steps of the reference evaluator and of the bookkeeping for sets.
-  std::int64_t steps() const;
+  std::int64_t steps_so_far() const;
   bool stopped() const { return stopped_; }
 
-  ProcessorNumber point(const Point& point, Diagnostics& diags);
-  bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
-  bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
-  bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
+  ProcessorNumber place_point(const Point& point, Diagnostics& diags);
+  bool place_row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
+  bool place_box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
+  bool cut_slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
   bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
   bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
-  const Placed& placed(ProcessorNumber number);
+  const Placed& processors_of(ProcessorNumber number);
   // Returns the processors of a number that only the reference evaluator gave.
-  const Placed& own_placed(ProcessorNumber number) const {
+  const Placed& own_processors_of(ProcessorNumber number) const {
     return own_[static_cast<std::size_t>(number - map_.numbers)];
   }
 
@@ -152,16 +153,16 @@ class MapCursor {
   // A list of boxes, each with the number of its processor. A launch may have one for each point,
   // so they are packed: the number, followed by begin and end in each dimension that the list
   // covers.
-  class CellList {
+  class BoxList {
    public:
-    void begin(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }
+    void begin_list(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }
     void clear() { used_ = 0; }
     std::size_t stride() const { return stride_; }
     std::size_t size() const { return used_ / stride_; }
-    const std::int64_t* cell(std::size_t i) const { return values_.data() + i * stride_; }
-    std::int64_t* cell(std::size_t i) { return values_.data() + i * stride_; }
+    const std::int64_t* box_at(std::size_t i) const { return values_.data() + i * stride_; }
+    std::int64_t* box_at(std::size_t i) { return values_.data() + i * stride_; }
     // Returns the space for one more box, which the caller fills.
-    std::int64_t* add() {
+    std::int64_t* add_box() {
       if (values_.size() - used_ < stride_) values_.resize(2 * values_.size() + stride_);
       used_ += stride_;
       return values_.data() + used_ - stride_;
@@ -175,7 +176,7 @@ class MapCursor {
   // dimensions, that the next step may extend. `fresh` has the boxes of the current step, in the
   // later dimensions.
   struct DimensionCut {
-    CellList open, joined, fresh, sorted;
+    BoxList open, joined, fresh, sorted;
     // The range of coordinates of the current step.
     std::int64_t begin = 0, end = 0;
   };
@@ -185,42 +186,41 @@ class MapCursor {
     ProcessorNumber number;
   };
 
-  Cell relative(const Rect& box) const;
-  std::int64_t& coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
+  RelativeBox relative_to_launch(const Rect& box) const;
+  std::int64_t& current_coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
 
   // Returns the reference evaluator's answer at the current coordinates, or kNoProcessor if the
   // function fails.
-  ProcessorNumber ask_reference(Diagnostics& diags);
-  bool stops(Diagnostics& diags);
-  ProcessorNumber number_of(Placed placed);
-  Processor first(ProcessorNumber number) const;
+  ProcessorNumber ask_reference_evaluator(Diagnostics& diags);
+  bool check_stop(Diagnostics& diags);
+  ProcessorNumber number_of_processors(Placed placed);
+  Processor first_processor(ProcessorNumber number) const;
   void warn_of_nodes(ProcessorNumber number, Diagnostics& diags);
 
-  bool fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags);
+  bool fill_box(const RelativeBox& box, int d, ProcessorNumber* out, Diagnostics& diags);
   bool fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
-  void fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out);
-  bool fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
-                      Diagnostics& diags);
-  bool stand_at(const Point& point);
+  void fill_row_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out);
+  bool fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
+  bool move_to_point(const Point& point);
   void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags);
 
-  bool find_boxes(const NumberSet& wanted, const BoxSink& sink, Diagnostics& diags);
-  bool cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags);
-  bool cut(const Cell& box, int d, Diagnostics& diags);
-  bool cut_row(const Cell& box, Diagnostics& diags);
-  bool cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics& diags);
+  bool find_boxes(const ProcessorNumberSet& wanted, const BoxSink& sink, Diagnostics& diags);
+  bool cut_box(const RelativeBox& box, const SliceSink& sink, Diagnostics& diags);
+  bool cut_dimension(const RelativeBox& box, int d, Diagnostics& diags);
+  bool cut_row(const RelativeBox& box, Diagnostics& diags);
+  bool cut_runs(std::int64_t begin, std::int64_t end, Diagnostics& diags);
   void repeat_runs(std::int64_t begin, std::int64_t end);
-  void sort_fresh(DimensionCut& level);
-  void join_cells(int d);
-  void pass_on(int d, const std::int64_t* cell);
-  std::int64_t* add_fresh(int d);
+  void sort_fresh_boxes(DimensionCut& level);
+  void join_boxes(int d);
+  void pass_on_box(int d, const std::int64_t* packed_box);
+  std::int64_t* add_fresh_box(int d);
   void extend_run(std::int64_t from, std::int64_t to, ProcessorNumber number);
   void end_run();
-  void emit(int d, const std::int64_t* cell);
+  void emit_slice(int d, const std::int64_t* packed_box);
 
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
-  Registers registers_, fast_, slow_;
+  KernelRegisters registers_, fast_, slow_;
   // The reference evaluator, which is made at its first use.
   std::unique_ptr<FunctionEvaluator> evaluator_;
   // The steps before the current question, and the number of points about which this question asked
@@ -253,7 +253,7 @@ class MapCursor {
   // The runs of the row so far, kept if the row repeats them.
   std::vector<RowRun> kept_runs_;
   // The numbers that are wanted. Null: all numbers.
-  const NumberSet* wanted_ = nullptr;
+  const ProcessorNumberSet* wanted_ = nullptr;
   // The box that is being filled in for the caller.
   Rect box_;
   const SliceSink* sink_ = nullptr;

@@ -89,8 +89,8 @@ class Comparison {
   using Answer = ReferenceAnswers::Answer;
 
   // Whether the boxes of a processor or node can be asked for.
-  bool in_bounds(const std::optional<mapper::Separated>& apart) const {
-    return whole() || (apart && mapper::few_runs(map_->map(), *apart, kMaxStretches));
+  bool in_bounds(const std::optional<mapper::SeparatedNumber>& apart) const {
+    return whole() || (apart && mapper::has_few_runs(map_->map(), *apart, kMaxStretches));
   }
   Diagnostics fresh() const { return Diagnostics(answers_.bound_.program().source()); }
   bool whole() const { return points_.size() == static_cast<std::size_t>(domain_.volume()); }
