@@ -270,19 +270,21 @@ constexpr std::string_view kNumber =
     "                           : (p[0] * s[1] + p[1]) * s[2] + p[2];\n"
     "}\n";
 
-std::string line(const edit::Statement& statement) { return statement.str() + ";\n"; }
+std::string line(const edit::StatementParts& statement) {
+  return statement.statement_text() + ";\n";
+}
 
 std::string map_statements(std::string_view body) {
   std::string text(kNumber);
   for (const ProcKind kind : {ProcKind::kGpu, ProcKind::kCpu}) {
     const std::string name = fmt::format("on_{}", name_of(kind));
-    const edit::Function function{
+    const edit::MappingFunction function{
         "",
         fmt::format("  flat = m.merge(0, 1);\n  i = number(task.ipoint, task.ispace);\n{}", body),
         ""};
-    const edit::Statement map{
+    const edit::StatementParts map{
         .kind = MappingStatement::kIndexTaskMap, .place = kind, .function = name};
-    text += edit::definition(function, kind, name) + line(map);
+    text += edit::function_definition(function, kind, name) + line(map);
   }
   return text;
 }
@@ -341,7 +343,7 @@ void for_each_mapping(const Machine& machine, const std::string& app, const Visi
         regions += region(free.regions[r], {}, memories[r]);
       }
       for (const edit::LayoutWords& words : free.layouts) {
-        const edit::Statement layout{
+        const edit::StatementParts layout{
             .kind = MappingStatement::kLayout, .tasks = {"*"}, .regions = {"*"}, .layout = words};
         for (const auto& [name, body] : kMaps) {
           visit(fmt::format("# {}\n{}{}{}{}", name, tasks, regions, line(layout),

@@ -57,44 +57,45 @@ void ProgramEditor::add(const std::string& title, std::string about, std::vector
 
 // Adds a change that sets a statement. Its title says what is replaced or added, and at which line.
 // Nothing is added if the program has the statement already.
-void ProgramEditor::set(const edit::Statement& statement, const edit::Function* function,
-                        ProcKind kind) {
-  auto setting = mapping_.set(statement, function, kind);
+void ProgramEditor::set(const edit::StatementParts& statement,
+                        const edit::MappingFunction* function, ProcKind kind) {
+  auto setting = mapping_.set_statement(statement, function, kind);
   if (setting.edits.empty()) return;
-  const std::string written = setting.statement.str();
+  const std::string written = setting.statement.statement_text();
   const std::string with =
       setting.definition.empty() ? "" : fmt::format(" and `{}`", one_line(setting.definition));
   if (setting.instead) {
     const Origin origin{static_cast<std::uint32_t>(*setting.instead + 1)};
     add(fmt::format("in {} write `{}` for `{}`{}", line_of(program_.range(origin).begin), written,
                     statement_text(program_, origin), with),
-        statement.key(), std::move(setting.edits));
+        statement.statement_key(), std::move(setting.edits));
     return;
   }
   const std::string added = fmt::format("`{};`{}", written, with);
-  add("add " + added, statement.key(), std::move(setting.edits));
+  add("add " + added, statement.statement_key(), std::move(setting.edits));
   changes_.back().added = harmless(added);
 }
 
 // Adds each of these changes alone, then all of them together if there are at least two. A null
 // statement means that the statement is removed. A statement with a comment inside stays as it is,
 // because the edit would lose the comment.
-void ProgramEditor::change(const edit::Mapping::Changes& changes) {
+void ProgramEditor::change(const edit::EditableMapping::Changes& changes) {
   const std::size_t first = changes_.size();
-  edit::Mapping::Changes made;
+  edit::EditableMapping::Changes made;
   for (const auto& [index, statement] : changes) {
-    const edit::Mapping::ProgramItem& item = mapping_.items()[index];
+    const edit::EditableMapping::ProgramItem& item = mapping_.items()[index];
     if (item.has_comment || (statement && statement == item.statement)) continue;
     const std::string line = line_of(item.range.begin);
     const std::string before =
         statement_text(program_, Origin{static_cast<std::uint32_t>(index + 1)});
     made.emplace(index, statement);
-    add(statement ? fmt::format("in {} write `{}` for `{}`", line, statement->str(), before)
-                  : fmt::format("in {} remove `{}`", line, before),
-        before, *mapping_.change({{index, statement}}));
+    add(statement
+            ? fmt::format("in {} write `{}` for `{}`", line, statement->statement_text(), before)
+            : fmt::format("in {} remove `{}`", line, before),
+        before, *mapping_.change_items({{index, statement}}));
   }
   if (made.size() < 2) return;
-  Fix all{"", *mapping_.change(made), false};
+  Fix all{"", *mapping_.change_items(made), false};
   std::string about;
   for (std::size_t i = first; i < changes_.size(); ++i) {
     all.title += (all.title.empty() ? "" : "; ") + changes_[i].fix.title;
@@ -174,7 +175,7 @@ void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Progra
     }
   }
   const auto set = [&](MappingStatement statement, std::string_view name_of_function) {
-    const edit::Function function = edit::named_function(name_of_function);
+    const edit::MappingFunction function = edit::named_function(name_of_function);
     editor.set({.kind = statement, .tasks = {*name}}, &function, kind);
   };
   if (single) set(MappingStatement::kSingleTaskMap, edit::kSamePoint);
@@ -326,11 +327,11 @@ class Faster {
   void let_all_run_elsewhere() {
     for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
       if (!subject_.machine.has(kind)) continue;
-      edit::Mapping::Changes changes;
+      edit::EditableMapping::Changes changes;
       for (const auto& [name, time] : weights_.tasks()) {
         const auto decision = subject_.program.task(record_.tasks[static_cast<std::size_t>(name)]);
         if (!decision || !decision->origin || decision->kinds.front() == kind) continue;
-        edit::Statement statement = editor_.statement(decision->origin);
+        edit::StatementParts statement = editor_.statement(decision->origin);
         statement.processors = {kind};
         for (ProcKind other : decision->kinds) {
           if (other != kind) statement.processors.push_back(other);
@@ -361,7 +362,7 @@ class Faster {
       const auto kind = kind_of(subject_, of);
       const auto decision = kind ? subject_.program.index_function(of.name, *kind) : std::nullopt;
       if (!decision || !done.insert(decision->function).second) continue;
-      edit::Mapping::Changes changes;
+      edit::EditableMapping::Changes changes;
       for (const program::StatementRow& row : subject_.program.data().rows) {
         const bool places = row.key.table == program::TableId::kIndexMap ||
                             row.key.table == program::TableId::kSingleMap;
@@ -379,7 +380,7 @@ class Faster {
     const auto fastest = mapper::best_memory_kind(subject_.machine, 0, kind);
     if (!fastest) return;
     const app::Task& task = subject_.app.tasks[number];
-    edit::Mapping::Changes changes;
+    edit::EditableMapping::Changes changes;
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
       const app::Names& given = subject_.uses[number].names.front()[r];
       const std::vector<std::string_view> names(given.begin(), given.end());
@@ -387,7 +388,7 @@ class Faster {
           subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);
       if (memories.empty() || memories.front().memory == *fastest) continue;
       const Origin origin = memories.front().origin;
-      edit::Statement statement = editor_.statement(origin);
+      edit::StatementParts statement = editor_.statement(origin);
       statement.memories = {*fastest};
       changes[origin.statement - 1] = std::move(statement);
     }
@@ -449,7 +450,7 @@ class Faster {
                    .tasks = {*name},
                    .regions = {"*"},
                    .place = *kind,
-                   .layout = edit::words_of(layout)});
+                   .layout = edit::layout_words_of(layout)});
     }
   }
 

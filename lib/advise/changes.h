@@ -36,19 +36,19 @@ class ProgramEditor {
 
   // These functions return the statement of an origin. If the origin is not a mapping statement,
   // find() returns null, and statement() must not be called.
-  const edit::Statement* find(Origin origin) const {
+  const edit::StatementParts* find(Origin origin) const {
     const auto& found = mapping_.item(origin).statement;
     return found ? &*found : nullptr;
   }
-  const edit::Statement& statement(Origin origin) const { return *find(origin); }
+  const edit::StatementParts& statement(Origin origin) const { return *find(origin); }
 
   // Adds a change that replaces the statement which decides the same thing, or adds `statement` if
   // there is none. If the statement binds a function, `function` is that function, written for
-  // `kind` (edit::Mapping::set).
-  void set(const edit::Statement& statement, const edit::Function* function = nullptr,
+  // `kind` (EditableMapping::set_statement).
+  void set(const edit::StatementParts& statement, const edit::MappingFunction* function = nullptr,
            ProcKind kind = ProcKind::kCpu);
   // Adds one change for each statement, and one change for all of them together.
-  void change(const edit::Mapping::Changes& changes);
+  void change(const edit::EditableMapping::Changes& changes);
   // Adds a change that removes a statement.
   void remove(Origin origin) { change({{origin.statement - 1, std::nullopt}}); }
   // Adds one change for each of the first few statements of this kind; the change removes it.
@@ -63,7 +63,7 @@ class ProgramEditor {
   std::string line_of(std::uint32_t offset) const;
 
   const Program& program_;
-  edit::Mapping mapping_;
+  edit::EditableMapping mapping_;
   std::vector<Change> changes_;
 };
 

@@ -107,7 +107,7 @@ class Mending {
     if (of == nullptr) return;
     const auto decision = subject_.program.task(name);
     if (decision && decision->origin) {
-      edit::Statement statement = editor_.statement(decision->origin);
+      edit::StatementParts statement = editor_.statement(decision->origin);
       for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
         const bool named = std::find(decision->kinds.begin(), decision->kinds.end(), kind) !=
                            decision->kinds.end();
@@ -129,9 +129,9 @@ class Mending {
     const auto about = wanted();
     if (!about) return;
     const std::vector<MemKind> all = memories_of(subject_.machine, about->kind);
-    std::vector<edit::Statement> places;
+    std::vector<edit::StatementParts> places;
     if (refusal_.origin) {
-      const edit::Statement* blamed = editor_.find(refusal_.origin);
+      const edit::StatementParts* blamed = editor_.find(refusal_.origin);
       const bool is_region = blamed != nullptr && blamed->kind == MappingStatement::kRegion;
       if (is_region && blamed->place == edit::Place(about->kind)) places.push_back(*blamed);
     }
@@ -139,7 +139,7 @@ class Mending {
                       .tasks = {about->name},
                       .regions = {std::to_string(about->position)},
                       .place = about->kind});
-    for (edit::Statement& statement : places) {
+    for (edit::StatementParts& statement : places) {
       for (MemKind first : all) {
         if (first == MemKind::kRdmem) continue;
         statement.memories = {first};
@@ -154,9 +154,10 @@ class Mending {
   // Proposes to free the instances of the task, or of all tasks, as soon as they are not needed.
   void collect() {
     const auto written = syntax::spell_name(argument(1));
-    edit::Statement all{.kind = MappingStatement::kCollectMemory, .tasks = {"*"}, .regions = {"*"}};
+    edit::StatementParts all{
+        .kind = MappingStatement::kCollectMemory, .tasks = {"*"}, .regions = {"*"}};
     if (written) {
-      edit::Statement of_task = all;
+      edit::StatementParts of_task = all;
       of_task.tasks = {*written};
       editor_.set(of_task);
     }
@@ -183,7 +184,7 @@ class Mending {
                      .tasks = {about->name},
                      .regions = {std::to_string(about->position)},
                      .place = about->kind,
-                     .layout = edit::words_of(layout)});
+                     .layout = edit::layout_words_of(layout)});
       }
     }
   }

@@ -161,7 +161,7 @@ std::vector<std::string> common_index_functions(int dimensions) {
 }
 
 // Appends the kind in lower case: "block_gpu".
-std::string name_for(std::string_view name, ProcKind kind) {
+std::string function_name_for(std::string_view name, ProcKind kind) {
   std::string text(name);
   text += '_';
   for (char c : name_of(kind)) {
@@ -170,21 +170,24 @@ std::string name_for(std::string_view name, ProcKind kind) {
   return text;
 }
 
-std::string definition(std::string_view name, std::string_view body) {
+std::string function_definition(std::string_view name, std::string_view body) {
   return fmt::format("def {}(Task task) {{\n{}}}\n", name, body);
 }
 
-std::string definition(const Function& function, ProcKind kind, std::string_view as) {
+std::string function_definition(const MappingFunction& function, ProcKind kind,
+                                std::string_view as) {
   const std::string comment = function.words.empty() ? "" : fmt::format("# {}\n", function.words);
-  return comment +
-         definition(as, fmt::format("  m = Machine({});\n{}", name_of(kind), function.body));
+  return comment + function_definition(
+                       as, fmt::format("  m = Machine({});\n{}", name_of(kind), function.body));
 }
 
-Function named_function(std::string_view name) { return {std::string(name), body(name), {}}; }
+MappingFunction named_function(std::string_view name) {
+  return {std::string(name), body(name), {}};
+}
 
 // Returns the function that puts the grid of processors over the points. Each coordinate is reduced
 // to an index on the grid, which is then divided into a node index and a processor index.
-Function grid_function(const GridShape& shape) {
+MappingFunction grid_function(const GridShape& shape) {
   const std::size_t dimensions = shape.nodes.size();
   std::string how, body = "  ip = task.ipoint;\n";
   // Only blocks need the extents of the launch.
@@ -232,7 +235,7 @@ Function grid_function(const GridShape& shape) {
 
 // Returns the function that numbers points by a weighted sum. The sum, divided by the run length,
 // is the number that is dealt out to processors.
-Function line_function(const LineShape& shape) {
+MappingFunction line_function(const LineShape& shape) {
   std::string sum, name = "line";
   // The name contains all weights, so that equal names mean equal functions.
   for (std::size_t d = 0; d < shape.weights.size(); ++d) {

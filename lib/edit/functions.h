@@ -14,7 +14,7 @@ namespace groma::edit {
 
 // A mapping function for any processor kind. In the body, `m` is the machine of the processors of
 // the task's kind.
-struct Function {
+struct MappingFunction {
   // The name without the processor kind.
   std::string name;
   // The lines after the one that defines `m`.
@@ -23,12 +23,13 @@ struct Function {
   std::string words;
 };
 // Returns the name that the function has when it is written for one processor kind.
-std::string name_for(std::string_view name, ProcKind kind);
+std::string function_name_for(std::string_view name, ProcKind kind);
 // Returns the text of a mapping function with this name and the lines of its body.
-std::string definition(std::string_view name, std::string_view body);
+std::string function_definition(std::string_view name, std::string_view body);
 // Returns the text of the function for one processor kind, under the name `as`, with its words as a
 // comment.
-std::string definition(const Function& function, ProcKind kind, std::string_view as);
+std::string function_definition(const MappingFunction& function, ProcKind kind,
+                                std::string_view as);
 
 // ---- Functions with fixed names, for launches of any size.
 
@@ -41,7 +42,7 @@ std::vector<std::string> common_index_functions(int dimensions);
 // The only function for single tasks: the task runs where its parent runs.
 inline constexpr std::string_view kSamePoint = "same_point";
 // Returns the function that has this name in the lists above.
-Function named_function(std::string_view name);
+MappingFunction named_function(std::string_view name);
 
 // ---- Functions for one machine and for launches of one size.
 
@@ -57,7 +58,7 @@ struct GridShape {
 };
 // Returns the function of the grid. The vectors of `shape` have one entry for each dimension of the
 // launch.
-Function grid_function(const GridShape& shape);
+MappingFunction grid_function(const GridShape& shape);
 
 // Points numbered by a weighted sum of their coordinates and dealt to processors cyclically or in
 // runs.
@@ -70,6 +71,6 @@ struct LineShape {
   std::int64_t run = 1;
 };
 // Returns the function that numbers the points in this way.
-Function line_function(const LineShape& shape);
+MappingFunction line_function(const LineShape& shape);
 
 }  // namespace groma::edit

@@ -57,7 +57,7 @@ std::vector<Range> words_in(const Source& text) {
 std::string key_of_definition(std::string_view name) { return fmt::format("def {}", name); }
 
 // Parses the text and lists its items. Errors in the text are not reported.
-Mapping::Mapping(const Source& source) : source_(source) {
+EditableMapping::EditableMapping(const Source& source) : source_(source) {
   Diagnostics ignored(source);
   syntax::Tree tree = syntax::parse(source, ignored, /*keep_comments=*/true);
   comments_ = std::move(tree.comments);
@@ -71,7 +71,7 @@ Mapping::Mapping(const Source& source) : source_(source) {
     item.statement = statement_of(tree, statement);
     item.kind = item.statement ? static_cast<StatementKind>(item.statement->kind)
                                : std::visit(KindOf(), statement.node);
-    item.key = item.statement ? item.statement->key() : key_of(tree, statement);
+    item.key = item.statement ? item.statement->statement_key() : key_of(tree, statement);
     item.has_comment = has_comment(item.range);
     const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node);
     item.implied = assign != nullptr && assign->implied;
@@ -80,14 +80,14 @@ Mapping::Mapping(const Source& source) : source_(source) {
   }
 }
 
-Keys Mapping::keys() const {
+Keys EditableMapping::item_keys() const {
   Keys keys;
   for (const ProgramItem& item : items_) keys.insert(item.key);
   return keys;
 }
 
 // Functions and globals share one name space, so both are returned.
-Keys Mapping::definitions() const {
+Keys EditableMapping::definition_keys() const {
   Keys keys;
   for (const ProgramItem& item : items_) {
     if (item.kind == StatementKind::kDef || item.kind == StatementKind::kAssign) {
@@ -98,7 +98,7 @@ Keys Mapping::definitions() const {
 }
 
 // Returns true if a comment begins in the range.
-bool Mapping::has_comment(Range range) const {
+bool EditableMapping::has_comment(Range range) const {
   const auto comment = std::lower_bound(comments_.begin(), comments_.end(), range.begin,
                                         [](const syntax::SourceComment& each, std::uint32_t begin) {
                                           return each.range.begin < begin;
@@ -107,7 +107,7 @@ bool Mapping::has_comment(Range range) const {
 }
 
 // Returns the beginning of the comments on the lines directly above `begin`, or `begin`.
-std::uint32_t Mapping::with_comments_above(std::uint32_t begin) const {
+std::uint32_t EditableMapping::with_comments_above(std::uint32_t begin) const {
   const std::string_view text = source_.text();
   for (auto comment = comments_.rbegin(); comment != comments_.rend(); ++comment) {
     if (comment->range.begin >= begin) continue;
@@ -121,19 +121,19 @@ std::uint32_t Mapping::with_comments_above(std::uint32_t begin) const {
   return begin;
 }
 
-std::uint32_t Mapping::begin_of(const ProgramItem& item) const {
+std::uint32_t EditableMapping::begin_of_item(const ProgramItem& item) const {
   return item.kind == StatementKind::kDef ? with_comments_above(item.range.begin)
                                           : item.range.begin;
 }
 
 // Returns the text with the line ends of the mapping.
-std::string Mapping::with_line_ends(std::string_view text) const {
+std::string EditableMapping::with_line_ends(std::string_view text) const {
   std::string lines;
   for (const char c : text) c == '\n' ? lines += line_end_ : lines += c;
   return lines;
 }
 
-std::string Mapping::text_after(const std::vector<Edit>& edits) const {
+std::string EditableMapping::text_after(const std::vector<Edit>& edits) const {
   std::size_t applied = 0;
   return apply_fixes(source_, {{"", edits, true}}, &applied);
 }
@@ -142,7 +142,7 @@ std::string Mapping::text_after(const std::vector<Edit>& edits) const {
 
 // Returns the range to remove if the items in `range` are removed. If nothing else stands on their
 // lines, it is the whole lines; one of the empty lines before and behind them is removed, too.
-Range Mapping::range_to_remove(Range range) const {
+Range EditableMapping::range_to_remove(Range range) const {
   const std::string_view text = source_.text();
   // Include the white space around the items up to the line ends.
   std::size_t begin = range.begin, end = range.end;
@@ -171,8 +171,10 @@ Range Mapping::range_to_remove(Range range) const {
 }
 
 // Returns the edit of the text between the words at the beginning and at the end that are equal.
-std::optional<Edit> Mapping::replace(const ProgramItem& item, const Statement& statement) const {
-  const Source before("", std::string(source_.text(item.range))), after("", statement.str());
+std::optional<Edit> EditableMapping::replace_item(const ProgramItem& item,
+                                                  const StatementParts& statement) const {
+  const Source before("", std::string(source_.text(item.range))),
+      after("", statement.statement_text());
   const std::vector<Range> old_words = words_in(before), new_words = words_in(after);
   const std::size_t most = std::min(old_words.size(), new_words.size());
   const auto same = [&](std::size_t a, std::size_t b) {
@@ -195,21 +197,21 @@ std::optional<Edit> Mapping::replace(const ProgramItem& item, const Statement& s
 }
 
 // Returns the edits that replace or remove items, from the first to the last.
-std::optional<std::vector<Edit>> Mapping::change(const Changes& changes) const {
+std::optional<std::vector<Edit>> EditableMapping::change_items(const Changes& changes) const {
   std::vector<Edit> edits;
   for (auto each = changes.begin(); each != changes.end(); ++each) {
     const ProgramItem& item = items_[each->first];
     if (each->second) {
-      auto edit = replace(item, *each->second);
+      auto edit = replace_item(item, *each->second);
       if (!edit) return std::nullopt;
       edits.push_back(std::move(*edit));
       continue;
     }
     // If only white space stands between removed items, one edit removes them.
-    Range range{begin_of(item), item.end};
+    Range range{begin_of_item(item), item.end};
     for (auto next = std::next(each); next != changes.end() && !next->second; each = next++) {
       const ProgramItem& other = items_[next->first];
-      const std::uint32_t begin = begin_of(other);
+      const std::uint32_t begin = begin_of_item(other);
       if (begin < range.end) continue;  // the item lies within the item before it
       const std::string_view between = source_.text({range.end, begin});
       if (between.find_first_not_of(" \t\r\a\n") != between.npos) break;
@@ -221,21 +223,21 @@ std::optional<std::vector<Edit>> Mapping::change(const Changes& changes) const {
 }
 
 // Removes the items with these keys. An item within a damaged item goes with that item only.
-std::string Mapping::without(const Keys& keys) const {
+std::string EditableMapping::text_without(const Keys& keys) const {
   Changes changes;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (items_[i].is_separate && keys.contains(items_[i].key)) changes[i] = std::nullopt;
   }
-  return text_after(*change(changes));
+  return text_after(*change_items(changes));
 }
 
-std::string Mapping::without(std::size_t item) const {
-  return text_after(*change({{item, std::nullopt}}));
+std::string EditableMapping::text_without(std::size_t item) const {
+  return text_after(*change_items({{item, std::nullopt}}));
 }
 
 // Returns the edits that remove an item and write it behind all others.
-std::vector<Edit> Mapping::move_to_end(std::size_t item) const {
-  std::vector<Edit> edits = *change({{item, std::nullopt}});
+std::vector<Edit> EditableMapping::move_to_end(std::size_t item) const {
+  std::vector<Edit> edits = *change_items({{item, std::nullopt}});
   const auto end = static_cast<std::uint32_t>(source_.text().size());
   const bool ends_line = source_.text().ends_with('\n');
   edits.push_back({{end, end},
@@ -246,29 +248,30 @@ std::vector<Edit> Mapping::move_to_end(std::size_t item) const {
 
 // Returns the edits that make the mapping have the statement. If it binds a function, they define
 // the function, too.
-Mapping::SetResult Mapping::set(Statement statement, const Function* function,
-                                ProcKind kind) const {
+EditableMapping::SetResult EditableMapping::set_statement(StatementParts statement,
+                                                          const MappingFunction* function,
+                                                          ProcKind kind) const {
   SetResult setting;
   std::vector<Edit>& edits = setting.edits;
   if (function != nullptr) {
-    const std::string name = name_for(function->name, kind);
+    const std::string name = function_name_for(function->name, kind);
     statement.function = name;
     // The function is defined unless the mapping has exactly this text. If another definition has
     // its name, a number is appended to the name.
-    const Keys taken = definitions();
-    if (source_.text().find(with_line_ends(definition(*function, kind, name))) ==
+    const Keys taken = definition_keys();
+    if (source_.text().find(with_line_ends(function_definition(*function, kind, name))) ==
         std::string::npos) {
       for (int i = 2; taken.contains(key_of_definition(statement.function)); ++i) {
         statement.function = fmt::format("{}_{}", name, i);
       }
-      setting.definition = definition(*function, kind, statement.function);
+      setting.definition = function_definition(*function, kind, statement.function);
     }
   }
   const std::string_view text = source_.text();
   const std::uint32_t first = items_.empty() ? static_cast<std::uint32_t>(text.size())
                                              : with_comments_above(items_.front().range.begin);
   // The first statement with a key decides, so only the first one is replaced.
-  const std::string key = statement.key();
+  const std::string key = statement.statement_key();
   const auto found = std::find_if(items_.begin(), items_.end(), [&](const ProgramItem& item) {
     return item.is_separate && item.statement && item.key == key;
   });
@@ -277,14 +280,14 @@ Mapping::SetResult Mapping::set(Statement statement, const Function* function,
     if (!setting.definition.empty()) {
       edits.push_back({{first, first}, with_line_ends(setting.definition)});
     }
-    edits.push_back(*replace(*found, statement));
+    edits.push_back(*replace_item(*found, statement));
     setting.instead = static_cast<std::size_t>(found - items_.begin());
   } else {
     // A text without statements may end within a comment line.
     const bool unfinished = items_.empty() && !text.empty() && text.back() != '\n';
     edits.push_back({{first, first},
                      with_line_ends(fmt::format("{}{}{};\n", unfinished ? "\n" : "",
-                                                setting.definition, statement.str()))});
+                                                setting.definition, statement.statement_text()))});
   }
   setting.statement = std::move(statement);
   return setting;

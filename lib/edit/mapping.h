@@ -1,5 +1,5 @@
-// Mapping: the text of a mapping as a list of statements and functions that can be changed. The
-// text may have errors; what cannot be read stays as it is.
+// EditableMapping: the text of a mapping as a list of statements and functions that can be changed.
+// The text may have errors; what cannot be read stays as it is.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@
 
 namespace groma::edit {
 
-// Keys of statements (Statement::key()), and "def NAME" for functions and globals, which share one
-// name space.
+// Keys of statements (StatementParts::statement_key()), and "def NAME" for functions and globals,
+// which share one name space.
 using Keys = std::set<std::string, std::less<>>;
 // Returns the key of the function or global with this name.
 std::string key_of_definition(std::string_view name);
 
 // Immutable. All ranges are byte offsets in source(). Edits of one call never overlap. The text
 // that they write has the line ends of the mapping and the form that `groma format` gives it.
-class Mapping {
+class EditableMapping {
  public:
   // A statement, function or global of the text.
   struct ProgramItem {
@@ -39,7 +39,7 @@ class Mapping {
     // The key, such as "Region stencil A GPU", "def block" or "print".
     std::string key;
     // The statement as parts. nullopt for a function, a global or `print`.
-    std::optional<Statement> statement;
+    std::optional<StatementParts> statement;
     syntax::StatementKind kind = syntax::StatementKind::kTask;
     // True if a comment stands inside the range.
     bool has_comment = false;
@@ -49,43 +49,44 @@ class Mapping {
     bool implied = false;
   };
 
-  explicit Mapping(const Source& source);
-  explicit Mapping(std::string_view text) : Mapping(Source("mapping", std::string(text))) {}
+  explicit EditableMapping(const Source& source);
+  explicit EditableMapping(std::string_view text)
+      : EditableMapping(Source("mapping", std::string(text))) {}
 
   const Source& source() const { return source_; }
   // Returns the items in the order of the text. The item with index i has the Origin i + 1.
   const std::vector<ProgramItem>& items() const { return items_; }
   const ProgramItem& item(Origin origin) const { return items_[origin.statement - 1]; }
   // Returns the text of an item with its `;`.
-  std::string_view text(const ProgramItem& item) const {
+  std::string_view item_text(const ProgramItem& item) const {
     return source_.text({item.range.begin, item.end});
   }
   // Returns the keys of all items.
-  Keys keys() const;
+  Keys item_keys() const;
   // Returns the keys of functions and globals.
-  Keys definitions() const;
+  Keys definition_keys() const;
 
   // New statements by the index of the item that they replace. nullopt removes the item.
-  using Changes = std::map<std::size_t, std::optional<Statement>>;
+  using Changes = std::map<std::size_t, std::optional<StatementParts>>;
   // Returns the edits that make the changes. Only the words that differ are replaced, with the
   // spaces around them. A removed item goes with its `;` and the spaces or the line that it would
   // leave empty; a function goes with the comments directly above it. Returns nullopt if a comment
   // stands between or beside the words that must be replaced.
-  std::optional<std::vector<Edit>> change(const Changes& changes) const;
+  std::optional<std::vector<Edit>> change_items(const Changes& changes) const;
   // Returns the text without the items that have these keys, or without one item.
-  std::string without(const Keys& keys) const;
-  std::string without(std::size_t item) const;
+  std::string text_without(const Keys& keys) const;
+  std::string text_without(std::size_t item) const;
   // Returns the edits that move an item behind all others.
   std::vector<Edit> move_to_end(std::size_t item) const;
 
-  // The result of set().
+  // The result of set_statement().
   struct SetResult {
     // The edits. Empty if the mapping has the statement already.
     std::vector<Edit> edits;
     // The index of the item that the statement replaces, if it replaces one.
     std::optional<std::size_t> instead;
     // The statement as it is written.
-    Statement statement;
+    StatementParts statement;
     // The text of the function that the edits define. Empty if they define none.
     std::string definition;
   };
@@ -94,16 +95,16 @@ class Mapping {
   // others, because the first of two statements with the same key counts. `function` (may be null)
   // is the mapping function that the statement binds; it is written for `kind`, unless the mapping
   // has it already. If the mapping defines its name otherwise, it is named NAME_2 or higher.
-  SetResult set(Statement statement, const Function* function = nullptr,
-                ProcKind kind = ProcKind::kCpu) const;
+  SetResult set_statement(StatementParts statement, const MappingFunction* function = nullptr,
+                          ProcKind kind = ProcKind::kCpu) const;
 
  private:
-  std::optional<Edit> replace(const ProgramItem& item, const Statement& statement) const;
+  std::optional<Edit> replace_item(const ProgramItem& item, const StatementParts& statement) const;
   Range range_to_remove(Range range) const;
   bool has_comment(Range range) const;
   std::uint32_t with_comments_above(std::uint32_t begin) const;
   // Returns the begin of an item. For a function, this is the begin of the comments above it.
-  std::uint32_t begin_of(const ProgramItem& item) const;
+  std::uint32_t begin_of_item(const ProgramItem& item) const;
   std::string with_line_ends(std::string_view text) const;
   std::string text_after(const std::vector<Edit>& edits) const;
 

@@ -135,8 +135,8 @@ std::vector<Stretch> stretches_of(const Source& program) {
   const std::string_view text = program.text();
   std::vector<Stretch> found;
   std::size_t end = 0;
-  const edit::Mapping mapping(program);
-  for (const edit::Mapping::ProgramItem& item : mapping.items()) {
+  const edit::EditableMapping mapping(program);
+  for (const edit::EditableMapping::ProgramItem& item : mapping.items()) {
     // Skip items that damaged statements only seem to define, and items within others.
     if (item.implied || item.range.begin < end) continue;
     add_broken(text, end, item.range.begin, found);

@@ -38,7 +38,7 @@ std::string in_key(const std::string& name) {
 
 // Returns the beginning of a statement, up to what it decides, with names spelled by `spell`.
 template <typename Spell>
-std::string head(const Statement& of, const Spell& spell) {
+std::string head(const StatementParts& of, const Spell& spell) {
   std::string text(syntax::spelling_of(static_cast<syntax::StatementKind>(of.kind)));
   const auto add = [&text](std::string_view words) {
     if (!words.empty()) text.append(" ").append(words);
@@ -98,16 +98,16 @@ struct Reader {
 
   // The next functions read one kind of statement each. The last four kinds are not mapping
   // statements and give nullopt.
-  using Made = std::optional<Statement>;
+  using Made = std::optional<StatementParts>;
   Made operator()(const syntax::TaskStatement& s) const {
-    return Statement{.tasks = names(s.names), .processors = kinds<ProcKind>(s.procs)};
+    return StatementParts{.tasks = names(s.names), .processors = kinds<ProcKind>(s.procs)};
   }
   Made operator()(const syntax::RegionStatement& s) const {
-    return Statement{.kind = MappingStatement::kRegion,
-                     .tasks = names(s.names),
-                     .regions = which(s.which),
-                     .place = place(s.place),
-                     .memories = kinds<MemKind>(s.memories)};
+    return StatementParts{.kind = MappingStatement::kRegion,
+                          .tasks = names(s.names),
+                          .regions = which(s.which),
+                          .place = place(s.place),
+                          .memories = kinds<MemKind>(s.memories)};
   }
   // Reads the constraints of a Layout statement.
   Made operator()(const syntax::LayoutStatement& s) const {
@@ -115,39 +115,39 @@ struct Reader {
     for (const auto& each : syntax::Tree::entries_of(tree.constraints, s.constraints)) {
       words.push_back({each.word, each.op, each.bytes});
     }
-    return Statement{.kind = MappingStatement::kLayout,
-                     .tasks = names(s.names),
-                     .regions = which(s.which),
-                     .place = place(s.place),
-                     .layout = std::move(words)};
+    return StatementParts{.kind = MappingStatement::kLayout,
+                          .tasks = names(s.names),
+                          .regions = which(s.which),
+                          .place = place(s.place),
+                          .layout = std::move(words)};
   }
   Made operator()(const syntax::InstanceLimitStatement& s) const {
-    return Statement{.kind = MappingStatement::kInstanceLimit,
-                     .tasks = names(s.names),
-                     .place = place(s.proc),
-                     .limit = s.limit,
-                     .scope = s.scope};
+    return StatementParts{.kind = MappingStatement::kInstanceLimit,
+                          .tasks = names(s.names),
+                          .place = place(s.proc),
+                          .limit = s.limit,
+                          .scope = s.scope};
   }
   Made operator()(const syntax::CollectMemoryStatement& s) const {
-    return Statement{.kind = MappingStatement::kCollectMemory,
-                     .tasks = names(s.names),
-                     .regions = which(s.which)};
+    return StatementParts{.kind = MappingStatement::kCollectMemory,
+                          .tasks = names(s.names),
+                          .regions = which(s.which)};
   }
   Made operator()(const syntax::TaskMapStatement& s) const {
     const auto kind = s.index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap;
-    return Statement{.kind = kind,
-                     .tasks = names(s.names),
-                     .place = place(s.proc),
-                     .function = std::string(tree.table.text(s.function.id))};
+    return StatementParts{.kind = kind,
+                          .tasks = names(s.names),
+                          .place = place(s.proc),
+                          .function = std::string(tree.table.text(s.function.id))};
   }
   Made operator()(const syntax::ControlReplicateStatement& s) const {
-    return Statement{.kind = MappingStatement::kControlReplicate, .tasks = names(s.names)};
+    return StatementParts{.kind = MappingStatement::kControlReplicate, .tasks = names(s.names)};
   }
   Made operator()(const syntax::TaskStealStatement& s) const {
-    return Statement{.kind = MappingStatement::kTaskSteal,
-                     .tasks = names(s.names),
-                     .place = place(s.proc),
-                     .steal = s.scope};
+    return StatementParts{.kind = MappingStatement::kTaskSteal,
+                          .tasks = names(s.names),
+                          .place = place(s.proc),
+                          .steal = s.scope};
   }
   Made operator()(const syntax::AssignStatement&) const { return std::nullopt; }
   Made operator()(const syntax::PrintStatement&) const { return std::nullopt; }
@@ -158,7 +158,7 @@ struct Reader {
 }  // namespace
 
 // Returns one word for each property of a layout.
-LayoutWords words_of(const LayoutSpec& layout) {
+LayoutWords layout_words_of(const LayoutSpec& layout) {
   LayoutWords words = {
       {layout.fields == FieldOrder::kAos ? ConstraintWord::kAos : ConstraintWord::kSoa},
       {layout.dimensions == DimensionOrder::kC ? ConstraintWord::kCOrder
@@ -171,7 +171,7 @@ LayoutWords words_of(const LayoutSpec& layout) {
   return words;
 }
 
-std::string str(const LayoutWords& words) {
+std::string text_of(const LayoutWords& words) {
   return joined(words, " ", [](const LayoutWord& each) {
     std::string text(syntax::spelling_of(each.word));
     if (each.word != ConstraintWord::kAlign) return text;
@@ -179,30 +179,30 @@ std::string str(const LayoutWords& words) {
   });
 }
 
-std::string str(const std::vector<ProcKind>& kinds) {
+std::string text_of(const std::vector<ProcKind>& kinds) {
   return joined(kinds, ", ", [](ProcKind kind) { return name_of(kind); });
 }
-std::string str(const std::vector<MemKind>& kinds) {
+std::string text_of(const std::vector<MemKind>& kinds) {
   return joined(kinds, ", ", [](MemKind kind) { return name_of(kind); });
 }
 
-std::string Statement::key() const { return head(*this, in_key); }
+std::string StatementParts::statement_key() const { return head(*this, in_key); }
 
 // Writes the beginning, then the part that only this kind of statement has.
-std::string Statement::str() const {
+std::string StatementParts::statement_text() const {
   std::string text = head(*this, as_written);
   const auto add = [&text](std::string_view words) {
     if (!words.empty()) text.append(" ").append(words);
   };
   switch (kind) {
     case MappingStatement::kTask:
-      add(edit::str(processors));
+      add(edit::text_of(processors));
       break;
     case MappingStatement::kRegion:
-      add(edit::str(memories));
+      add(edit::text_of(memories));
       break;
     case MappingStatement::kLayout:
-      add(edit::str(layout));
+      add(edit::text_of(layout));
       break;
     case MappingStatement::kInstanceLimit:
       add(std::to_string(limit));
@@ -223,8 +223,8 @@ std::string Statement::str() const {
   return text;
 }
 
-std::optional<Statement> statement_of(const syntax::Tree& tree,
-                                      const syntax::Statement& statement) {
+std::optional<StatementParts> statement_of(const syntax::Tree& tree,
+                                           const syntax::Statement& statement) {
   return std::visit(Reader{tree}, statement.node);
 }
 

@@ -1,5 +1,5 @@
-// Statement: one statement of a mapping as typed parts. Every text of a statement that the library
-// writes is made here, in the form that `groma format` gives it.
+// StatementParts: one statement of a mapping as typed parts. Every text of a statement that the
+// library writes is made here, in the form that `groma format` gives it.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct LayoutWord {
 };
 using LayoutWords = std::vector<LayoutWord>;
 // Returns the words that state every property of a layout.
-LayoutWords words_of(const LayoutSpec& layout);
+LayoutWords layout_words_of(const LayoutSpec& layout);
 // Returns the words as a statement has them: "AOS C_order Align==128".
-std::string str(const LayoutWords& words);
+std::string text_of(const LayoutWords& words);
 
 // Return the kinds as a statement lists them: "GPU, CPU".
-std::string str(const std::vector<ProcKind>& kinds);
-std::string str(const std::vector<MemKind>& kinds);
+std::string text_of(const std::vector<ProcKind>& kinds);
+std::string text_of(const std::vector<MemKind>& kinds);
 
 // The place to which a statement applies. Without a kind it is `*` in Region and Layout, and
 // nothing is written in the other statements.
@@ -37,7 +37,7 @@ using Place = std::variant<std::monostate, ProcKind, MemKind>;
 
 // A statement as a value. `kind` decides which members matter. Names are spelled as programs write
 // them (syntax::spell_name) or are `*`; a region may also be a position, such as "0".
-struct Statement {
+struct StatementParts {
   MappingStatement kind = MappingStatement::kTask;
   // Used by all kinds. Empty if IndexTaskMap binds a processor kind.
   std::vector<std::string> tasks = {};
@@ -64,14 +64,15 @@ struct Statement {
   StealScope steal = StealScope::kSameNode;
 
   // Returns the text without `;`.
-  std::string str() const;
+  std::string statement_text() const;
   // Returns the part of the text that says what the statement is about: "Region * A GPU". If two
   // statements have the same key, the first one counts. The spelling of names does not matter.
-  std::string key() const;
-  friend bool operator==(const Statement&, const Statement&) = default;
+  std::string statement_key() const;
+  friend bool operator==(const StatementParts&, const StatementParts&) = default;
 };
 
 // Returns a parsed statement; nullopt if it is a function, a global, `print` or `return`.
-std::optional<Statement> statement_of(const syntax::Tree& tree, const syntax::Statement& statement);
+std::optional<StatementParts> statement_of(const syntax::Tree& tree,
+                                           const syntax::Statement& statement);
 
 }  // namespace groma::edit

@@ -15,22 +15,24 @@ namespace {
 
 // Returns the processor at an index of a machine, or the set of processors if an index is `*`.
 // Example: `m[0, *]` becomes `machine.all({0, kAll})`.
-Expr index_machine(Emission& emission, const Expr& base, const std::vector<ListItem>& items) {
-  const std::string machine = operand(base, 9);
+CppExpr index_machine(EmissionOutput& emission, const CppExpr& base,
+                      const std::vector<CppListItem>& items) {
+  const std::string machine = operand_text(base, 9);
   if (items.size() == 1 && !items.front().all && !items.front().splice) {
     // m[t] takes a whole tuple as the index.
     if (const auto whole = as_tuple(items.front().expr)) {
-      if (!whole->type.integers()) return type_mismatch("an index", "an integer", *whole);
+      if (!whole->type.is_integer_tuple())
+        return type_mismatch_expr("an index", "an integer", *whole);
       return {fmt::format("{}.at({})", machine, whole->text), {Type::kProcessor}};
     }
   }
   // Every other index is an integer, a spliced tuple of integers, or `*`.
   bool all = false;
-  for (const ListItem& item : items) {
+  for (const CppListItem& item : items) {
     all = all || item.all;
     const bool fits =
-        item.all || (item.splice ? item.expr.type.integers() : item.expr.type == kInt);
-    if (!fits) return type_mismatch("an index", "an integer", item.expr);
+        item.all || (item.splice ? item.expr.type.is_integer_tuple() : item.expr.type == kInt);
+    if (!fits) return type_mismatch_expr("an index", "an integer", item.expr);
   }
   if (!all) {
     return {fmt::format("{}.at({})", machine, list_text(items, "Int")), {Type::kProcessor}};
@@ -42,14 +44,14 @@ Expr index_machine(Emission& emission, const Expr& base, const std::vector<ListI
 // Returns a member of a task or of its parent task. Of a parent only the name is a member here, and
 // the processor is a method. The checker has made sure that a mapping function reads only members
 // that its tasks have.
-Expr task_member(Member member, const Expr& base) {
+CppExpr task_member(Member member, const CppExpr& base) {
   const std::string_view name = name_of(member);
-  if (base.type.is(Type::kParent) && member != Member::kName) {
-    return failing(fmt::format(
+  if (base.type.is_type(Type::kParent) && member != Member::kName) {
+    return failing_expr(fmt::format(
         "of a parent task only `processor` and `name` can be read, not `{}` [parent-member]",
         name));
   }
-  const std::string text = fmt::format("{}.{}", operand(base, 9), name);
+  const std::string text = fmt::format("{}.{}", operand_text(base, 9), name);
   switch (member) {
     case Member::kIpoint:
     case Member::kIspace:
@@ -60,7 +62,7 @@ Expr task_member(Member member, const Expr& base) {
     case Member::kParent:
       return {text, {Type::kParent}};
     default:
-      return failing(fmt::format("a task has no member `{}` [unknown-member]", name));
+      return failing_expr(fmt::format("a task has no member `{}` [unknown-member]", name));
   }
 }
 
@@ -69,97 +71,102 @@ Expr task_member(Member member, const Expr& base) {
 // Returns an item of a tuple, or the processors of a machine at an index. An item of a tuple needs
 // exactly one index. A spliced index is not emitted, because the number of indices is not known
 // then.
-Expr index(Emission& emission, Range range, const Expr& base, const std::vector<ListItem>& items) {
+CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
+                   const std::vector<CppListItem>& items) {
   if (base.type == kMachine) return index_machine(emission, base, items);
   const auto tuple = as_tuple(base);
   if (has_splice(items)) {
-    return emission.no_cpp(range, "a spliced index of a tuple", "write the one index: `t[i]`");
+    return emission.report_no_cpp(range, "a spliced index of a tuple",
+                                  "write the one index: `t[i]`");
   }
   if (items.size() != 1) {
-    return failing(
+    return failing_expr(
         fmt::format("wrong number of indices: {} for a tuple, which takes one [wrong-index-count]",
-                    counted(items.size(), "index")));
+                    count_words(items.size(), "index")));
   }
-  const ListItem& at = items.front();
-  if (at.all) return failing("`*` cannot stand here [stray-star]");
-  if (at.expr.type != kInt) return type_mismatch("an index", "an integer", at.expr);
-  return {fmt::format("{}[{}]", operand(*tuple, 9), at.expr.text),
+  const CppListItem& at = items.front();
+  if (at.all) return failing_expr("`*` cannot stand here [stray-star]");
+  if (at.expr.type != kInt) return type_mismatch_expr("an index", "an integer", at.expr);
+  return {fmt::format("{}[{}]", operand_text(*tuple, 9), at.expr.text),
           {tuple->type.type, tuple->type.depth - 1}};
 }
 
 // Returns the call of a method, and inserts into the features the part of the emitted text that
 // defines it. There are three kinds of receivers: a processor (`has`), a task (`processor`) and a
 // machine (all others).
-Expr method(Emission& emission, Method method, const Expr& base, const std::vector<Expr>& args,
-            const std::function<Expr()>& option) {
+CppExpr method_expr(EmissionOutput& emission, Method method, const CppExpr& base,
+                    const std::vector<CppExpr>& args, const std::function<CppExpr()>& option) {
   const std::string_view name = name_of(method);
   const syntax::MethodInfo& info = syntax::info_of(method);
   if (method == Method::kHas) {
-    if (!base.type.is(Type::kProcessor))
-      return type_mismatch("`has`", "a processor before it", base);
-    if (!args[0].type.is(Type::kMemKind)) {
-      return type_mismatch("`has`", "a memory kind", args[0]);
+    if (!base.type.is_type(Type::kProcessor))
+      return type_mismatch_expr("`has`", "a processor before it", base);
+    if (!args[0].type.is_type(Type::kMemKind)) {
+      return type_mismatch_expr("`has`", "a memory kind", args[0]);
     }
     emission.features.insert("reaches");
     return {fmt::format("machine_.reaches({}, {})", base.text, args[0].text), kBool};
   }
   if (method == Method::kProcessor) {
-    const bool task = base.type.is(Type::kTask) || base.type.is(Type::kParent);
+    const bool task = base.type.is_type(Type::kTask) || base.type.is_type(Type::kParent);
     if (!task) {
-      return failing(
-          fmt::format("{} has no member `processor` [unknown-member]", base.type.text()));
+      return failing_expr(
+          fmt::format("{} has no member `processor` [unknown-member]", base.type.type_text()));
     }
-    if (args[0].type != kMachine) return type_mismatch("`processor`", "a machine", args[0]);
+    if (args[0].type != kMachine) return type_mismatch_expr("`processor`", "a machine", args[0]);
     emission.features.insert("processor");
-    return {fmt::format("{}.place_of({}.processor)", operand(args[0], 9), operand(base, 9)),
-            kTuple};
+    return {
+        fmt::format("{}.place_of({}.processor)", operand_text(args[0], 9), operand_text(base, 9)),
+        kTuple};
   }
   if (base.type != kMachine) {
-    return failing(fmt::format("{} has no member `{}` [unknown-member]", base.type.text(), name));
+    return failing_expr(
+        fmt::format("{} has no member `{}` [unknown-member]", base.type.type_text(), name));
   }
   // The methods of machines take integers and tuples of integers. The catalogue of methods tells
   // which argument is which.
   std::string text;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    Expr arg = args[i];
+    CppExpr arg = args[i];
     if (info.parameters[i].type == syntax::OperandType::kIntegers) {
       const auto tuple = as_tuple(arg);
-      if (!tuple || !tuple->type.integers()) {
-        return type_mismatch(fmt::format("`{}`", name), "a tuple of integers", arg);
+      if (!tuple || !tuple->type.is_integer_tuple()) {
+        return type_mismatch_expr(fmt::format("`{}`", name), "a tuple of integers", arg);
       }
       arg = *tuple;
     } else if (arg.type != kInt) {
-      return type_mismatch(fmt::format("`{}`", name), "an integer", arg);
+      return type_mismatch_expr(fmt::format("`{}`", name), "an integer", arg);
     }
     text += (i == 0 ? "" : ", ") + arg.text;
   }
   if (option) {
-    const Expr given = option();
-    if (given.type.never()) return given;
+    const CppExpr given = option();
+    if (given.type.can_only_fail()) return given;
     const auto tuple = as_tuple(given);
-    if (!tuple || !tuple->type.integers()) {
-      return type_mismatch(fmt::format("`{}`", info.option), "a tuple of integers", given);
+    if (!tuple || !tuple->type.is_integer_tuple()) {
+      return type_mismatch_expr(fmt::format("`{}`", info.option), "a tuple of integers", given);
     }
     text += ", " + tuple->text;
   }
   emission.features.insert(std::string(name));
-  return {fmt::format("{}.{}({})", operand(base, 9), name, text), kMachine};
+  return {fmt::format("{}.{}({})", operand_text(base, 9), name, text), kMachine};
 }
 
 // Returns a member of a value. The emitted C++ types have members with the names of the language.
 // The size of a tuple is the tuple itself.
-Expr member(Member member, const Expr& base) {
-  if (base.type.is(Type::kTask) || base.type.is(Type::kParent)) return task_member(member, base);
+CppExpr member_expr(Member member, const CppExpr& base) {
+  if (base.type.is_type(Type::kTask) || base.type.is_type(Type::kParent))
+    return task_member(member, base);
   const auto tuple = base.type == kMachine ? std::optional(base) : as_tuple(base);
   if (!tuple || member > Member::kLen) {
-    return failing(
-        fmt::format("{} has no member `{}` [unknown-member]", base.type.text(), name_of(member)));
+    return failing_expr(fmt::format("{} has no member `{}` [unknown-member]", base.type.type_text(),
+                                    name_of(member)));
   }
   if (member == Member::kSize && base.type != kMachine) return *tuple;
-  if (member == Member::kVolume && base.type != kMachine && !tuple->type.integers()) {
-    return type_mismatch("`volume`", "a tuple of integers", *tuple);
+  if (member == Member::kVolume && base.type != kMachine && !tuple->type.is_integer_tuple()) {
+    return type_mismatch_expr("`volume`", "a tuple of integers", *tuple);
   }
-  return {fmt::format("{}.{}()", operand(*tuple, 9), name_of(member)),
+  return {fmt::format("{}.{}()", operand_text(*tuple, 9), name_of(member)),
           member == Member::kSize ? kTuple : kInt};
 }
 

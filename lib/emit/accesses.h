@@ -13,13 +13,14 @@ namespace groma::emitting {
 
 // Returns an item of a tuple, or the processors of a machine at an index. `base` is a tuple, a
 // processor or a machine.
-Expr index(Emission& emission, Range range, const Expr& base, const std::vector<ListItem>& items);
+CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
+                   const std::vector<CppListItem>& items);
 // Returns the call of a method: `has` of a processor, `processor` of a task, or an operation on a
 // machine. `option` (may be empty) writes the option's value. It is called once the arguments are
 // right.
-Expr method(Emission& emission, program::Method method, const Expr& base,
-            const std::vector<Expr>& args, const std::function<Expr()>& option);
+CppExpr method_expr(EmissionOutput& emission, program::Method method, const CppExpr& base,
+                    const std::vector<CppExpr>& args, const std::function<CppExpr()>& option);
 // Returns a member of a task, a tuple, a processor or a machine.
-Expr member(program::Member member, const Expr& base);
+CppExpr member_expr(program::Member member, const CppExpr& base);
 
 }  // namespace groma::emitting

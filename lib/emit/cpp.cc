@@ -11,7 +11,7 @@ namespace groma::emitting {
 using program::Type;
 
 // Returns the type for a message, for example "a tuple of integers".
-std::string ValueType::text() const {
+std::string CppValueType::type_text() const {
   if (depth == 0) return std::string(describe_type(type));
   std::string items = "tuples";
   if (depth == 1) {
@@ -26,24 +26,24 @@ std::string ValueType::text() const {
 }
 
 // Returns the type as C++ writes it, for example "List<Tuple>" for a tuple of tuples of integers.
-std::string ValueType::cpp() const {
+std::string CppValueType::cpp_type() const {
   constexpr std::string_view kTypes[] = {
       "void", "Int",    "bool",      "",           "std::string_view", "Grid",
       "Task", "Parent", "Processor", "Processors", "ProcKind",         "MemKind"};
-  if (integers()) return "Tuple";
+  if (is_integer_tuple()) return "Tuple";
   if (depth == 0) return std::string(kTypes[static_cast<std::size_t>(type)]);
-  return "List<" + ValueType{type, depth - 1}.cpp() + ">";
+  return "List<" + CppValueType{type, depth - 1}.cpp_type() + ">";
 }
 
 // Returns the type of a parameter: small types by value, others by constant reference.
-std::string ValueType::parameter() const {
-  const bool small = is(Type::kInt) || is(Type::kBool) || is(Type::kString) ||
-                     is(Type::kProcKind) || is(Type::kMemKind);
-  return small ? cpp() : "const " + cpp() + "&";
+std::string CppValueType::cpp_parameter_type() const {
+  const bool small = is_type(Type::kInt) || is_type(Type::kBool) || is_type(Type::kString) ||
+                     is_type(Type::kProcKind) || is_type(Type::kMemKind);
+  return small ? cpp_type() : "const " + cpp_type() + "&";
 }
 
 // Returns a string literal. Control characters become octal escapes.
-std::string quoted(std::string_view text) {
+std::string string_literal(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -60,7 +60,7 @@ std::string quoted(std::string_view text) {
 
 // Returns a part of the source with its line and column, for a comment. Line ends and runs of
 // spaces become one space.
-std::string cited(const Source& source, Range range) {
+std::string cite_source(const Source& source, Range range) {
   const Position position = source.position(range.begin);
   std::string made = fmt::format("{}:{} ", position.line, position.column);
   for (const char c : source.text(range)) {
@@ -74,13 +74,13 @@ std::string cited(const Source& source, Range range) {
 }
 
 // Returns the name of the kind in the emitted code.
-std::string_view enumerator(ProcKind kind) {
+std::string_view enumerator_of(ProcKind kind) {
   constexpr std::array<std::string_view, kProcKindCount> kWords = {"kCpu", "kGpu", "kOmp",
                                                                    "kIo",  "kPy",  "kProc"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
-std::string_view enumerator(MemKind kind) {
+std::string_view enumerator_of(MemKind kind) {
   constexpr std::array<std::string_view, kMemKindCount> kWords = {
       "kSysmem", "kFbmem", "kZcmem", "kSockmem", "kRdmem", "kRegsockmem", "kVirtual"};
   return kWords[static_cast<std::size_t>(kind)];
@@ -88,7 +88,7 @@ std::string_view enumerator(MemKind kind) {
 
 // Takes every name that a user's name must not hide or repeat: words of C++, macros, names in the
 // emitted code and names of Legion.
-Names::Names() {
+ScopeNames::ScopeNames() {
   constexpr std::string_view kWords =
       // C++20
       "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
@@ -139,7 +139,7 @@ Names::Names() {
 
 // Returns the wanted name, or a similar one if C++ does not allow it or if it is taken. Examples:
 // `_x` becomes `v_x`, `int` becomes `int_2`, and `MAX` becomes `MAX_` because it may be a macro.
-std::string Names::add(std::string_view wanted) {
+std::string ScopeNames::add_name(std::string_view wanted) {
   std::string name(wanted);
   // C++ reserves a leading underscore and two underscores in a row. Words in capitals may be
   // macros.

@@ -14,42 +14,42 @@ namespace groma::emitting {
 
 // The C++ type of a value: `type`, or tuples nested `depth` deep. `type` is never kTuple. kAny is
 // the type of an expression that can only fail.
-struct ValueType {
+struct CppValueType {
   program::Type type = program::Type::kAny;
   int depth = 0;
 
-  bool never() const { return type == program::Type::kAny; }
-  bool is(program::Type other) const { return depth == 0 && type == other; }
-  bool tuple() const { return depth > 0; }
-  bool integers() const { return type == program::Type::kInt && depth == 1; }
+  bool can_only_fail() const { return type == program::Type::kAny; }
+  bool is_type(program::Type other) const { return depth == 0 && type == other; }
+  bool is_tuple() const { return depth > 0; }
+  bool is_integer_tuple() const { return type == program::Type::kInt && depth == 1; }
   // Returns the text for messages: "a tuple of integers".
-  std::string text() const;
+  std::string type_text() const;
   // Returns the C++ type: "Tuple".
-  std::string cpp() const;
+  std::string cpp_type() const;
   // Returns the type as a parameter: "const Tuple&".
-  std::string parameter() const;
-  friend auto operator<=>(const ValueType&, const ValueType&) = default;
+  std::string cpp_parameter_type() const;
+  friend auto operator<=>(const CppValueType&, const CppValueType&) = default;
 };
 
-inline constexpr ValueType kInt{program::Type::kInt};
-inline constexpr ValueType kBool{program::Type::kBool};
+inline constexpr CppValueType kInt{program::Type::kInt};
+inline constexpr CppValueType kBool{program::Type::kBool};
 // The type of a tuple of integers.
-inline constexpr ValueType kTuple{program::Type::kInt, 1};
-inline constexpr ValueType kMachine{program::Type::kMachine};
+inline constexpr CppValueType kTuple{program::Type::kInt, 1};
+inline constexpr CppValueType kMachine{program::Type::kMachine};
 
 // Returns the text as a string literal.
-std::string quoted(std::string_view text);
+std::string string_literal(std::string_view text);
 // Returns a part of a program's text for a comment, with its place: "4:1 Task work GPU".
-std::string cited(const Source& source, Range range);
-std::string_view enumerator(ProcKind kind);
-std::string_view enumerator(MemKind kind);
+std::string cite_source(const Source& source, Range range);
+std::string_view enumerator_of(ProcKind kind);
+std::string_view enumerator_of(MemKind kind);
 
 // The names that are taken in one scope and its enclosing scopes. A C++ keyword, a name of Groma's
 // own parts, or a name in use gets an underscore or a number.
-class Names {
+class ScopeNames {
  public:
-  Names();
-  std::string add(std::string_view wanted);
+  ScopeNames();
+  std::string add_name(std::string_view wanted);
 
  private:
   std::set<std::string, std::less<>> taken_;

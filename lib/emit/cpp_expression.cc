@@ -9,57 +9,59 @@ namespace groma::emitting {
 
 using program::Type;
 
-bool has_splice(const std::vector<ListItem>& items) {
-  return std::any_of(items.begin(), items.end(), [](const ListItem& item) { return item.splice; });
+bool has_splice(const std::vector<CppListItem>& items) {
+  return std::any_of(items.begin(), items.end(),
+                     [](const CppListItem& item) { return item.splice; });
 }
 
-std::string operand(const Expr& expr, int precedence) {
+std::string operand_text(const CppExpr& expr, int precedence) {
   return expr.precedence < precedence ? "(" + expr.text + ")" : expr.text;
 }
 
-std::string integer(const Expr& expr) {
+std::string integer_text(const CppExpr& expr) {
   return expr.literal ? "Int(" + expr.text + ")" : expr.text;
 }
 
 // `failed<T>(why)` is a function of the emitted code that throws; T makes the whole expression have
 // a type.
-std::string with_exact_type(const Expr& expr, ValueType type) {
-  if (expr.type.never()) return fmt::format("failed<{}>({})", type.cpp(), expr.failure);
-  return integer(expr);
+std::string with_exact_type(const CppExpr& expr, CppValueType type) {
+  if (expr.type.can_only_fail())
+    return fmt::format("failed<{}>({})", type.cpp_type(), expr.failure);
+  return integer_text(expr);
 }
 
-Expr failing(const std::string& why) {
-  Expr expr;
-  expr.failure = quoted(why);
+CppExpr failing_expr(const std::string& why) {
+  CppExpr expr;
+  expr.failure = string_literal(why);
   return expr;
 }
 
-Expr type_mismatch(std::string_view what, std::string_view needs, const Expr& found) {
-  return failing(
-      fmt::format("{} needs {}, not {} [type-mismatch]", what, needs, found.type.text()));
+CppExpr type_mismatch_expr(std::string_view what, std::string_view needs, const CppExpr& found) {
+  return failing_expr(
+      fmt::format("{} needs {}, not {} [type-mismatch]", what, needs, found.type.type_text()));
 }
 
 // The result is only a placeholder: after the report, no text is emitted.
-Expr Emission::no_cpp(Range range, std::string_view what, std::string_view help) {
+CppExpr EmissionOutput::report_no_cpp(Range range, std::string_view what, std::string_view help) {
   diags.report(DiagId::kNotEmitted, range, what).help(std::string(help));
-  return failing("not emitted");
+  return failing_expr("not emitted");
 }
 
 // A processor counts as the pair of its node and its index there.
-std::optional<Expr> as_tuple(const Expr& expr) {
-  if (expr.type.tuple()) return expr;
-  if (!expr.type.is(Type::kProcessor)) return std::nullopt;
-  return Expr{operand(expr, 9) + ".pair()", kTuple};
+std::optional<CppExpr> as_tuple(const CppExpr& expr) {
+  if (expr.type.is_tuple()) return expr;
+  if (!expr.type.is_type(Type::kProcessor)) return std::nullopt;
+  return CppExpr{operand_text(expr, 9) + ".pair()", kTuple};
 }
 
 // Returns the items of a list as C++. If an item is spliced, join() makes one tuple of all items at
 // run time.
-std::string list_text(const std::vector<ListItem>& items, std::string_view type) {
+std::string list_text(const std::vector<CppListItem>& items, std::string_view type) {
   std::string text;
   const bool splices = has_splice(items);
-  for (const ListItem& item : items) {
+  for (const CppListItem& item : items) {
     text += text.empty() ? "" : ", ";
-    text += item.all ? "kAll" : splices ? integer(item.expr) : item.expr.text;
+    text += item.all ? "kAll" : splices ? integer_text(item.expr) : item.expr.text;
   }
   if (!splices) return "{" + text + "}";
   // The list `(*t)` is `t`, so nothing is joined.
@@ -68,7 +70,7 @@ std::string list_text(const std::vector<ListItem>& items, std::string_view type)
 }
 
 // Makes the plural with "s", which is right for all words that are used here.
-std::string counted(std::size_t n, std::string_view what) {
+std::string count_words(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 

@@ -1,4 +1,4 @@
-// Expr: an expression of the emitted C++ with its type. The functions here put expressions
+// CppExpr: an expression of the emitted C++ with its type. The functions here put expressions
 // together.
 #pragma once
 
@@ -18,9 +18,9 @@ using Features = std::set<std::string, std::less<>>;
 
 // An expression in C++ and its type. An expression that can only fail has the type kAny; `failure`
 // is then a C++ string literal with the reason.
-struct Expr {
+struct CppExpr {
   std::string text;
-  ValueType type;
+  CppValueType type;
   // Operators with higher numbers bind tighter. An expression with 9 never needs parentheses.
   int precedence = 9;
   // True if the text is a C++ integer literal.
@@ -29,46 +29,46 @@ struct Expr {
 };
 
 // An item of an index list or of an argument list.
-struct ListItem {
+struct CppListItem {
   // The expression of the item. Not set for `*`.
-  Expr expr;
+  CppExpr expr;
   Range range;
   // True if the item is `*t`, which stands for all items of the tuple t.
   bool splice = false;
   // True if the item is `*`, which stands for every index.
   bool all = false;
 };
-bool has_splice(const std::vector<ListItem>& items);
+bool has_splice(const std::vector<CppListItem>& items);
 
 // The output of a translation: the parts that the emitted text needs, and the reports of
 // expressions that cannot be emitted.
-struct Emission {
+struct EmissionOutput {
   Features& features;
   Diagnostics& diags;
 
   // Reports an expression that C++ types cannot express, and returns an expression that fails.
-  Expr no_cpp(Range range, std::string_view what, std::string_view help);
+  CppExpr report_no_cpp(Range range, std::string_view what, std::string_view help);
 };
 
 // Returns the expression, in parentheses if it binds less tightly than `precedence`.
-std::string operand(const Expr& expr, int precedence);
+std::string operand_text(const CppExpr& expr, int precedence);
 // Returns the expression as an `Int`, also if it is a literal.
-std::string integer(const Expr& expr);
+std::string integer_text(const CppExpr& expr);
 // Returns the expression with its exact type in C++. An expression that can only fail becomes a
 // call that fails and has that type.
-std::string with_exact_type(const Expr& expr, ValueType type);
+std::string with_exact_type(const CppExpr& expr, CppValueType type);
 // Returns the expression as a tuple: a processor gives its pair of indices. Returns nullopt if it
 // is not a tuple.
-std::optional<Expr> as_tuple(const Expr& expr);
+std::optional<CppExpr> as_tuple(const CppExpr& expr);
 // Returns "{a, b}", or "join<Int>(a, b)" if an item is spliced. `type` is the C++ type of an item.
-std::string list_text(const std::vector<ListItem>& items, std::string_view type);
+std::string list_text(const std::vector<CppListItem>& items, std::string_view type);
 
 // Returns an expression that fails with this message.
-Expr failing(const std::string& why);
+CppExpr failing_expr(const std::string& why);
 // Returns an expression that fails with `type-mismatch`: `what` needs another type.
-Expr type_mismatch(std::string_view what, std::string_view needs, const Expr& found);
+CppExpr type_mismatch_expr(std::string_view what, std::string_view needs, const CppExpr& found);
 
 // Returns text such as "1 argument" or "2 arguments".
-std::string counted(std::size_t n, std::string_view what);
+std::string count_words(std::size_t n, std::string_view what);
 
 }  // namespace groma::emitting

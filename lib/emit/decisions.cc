@@ -24,7 +24,7 @@ using program::TableId;
 // Writes one C++ function for each kind of statement that the program has.
 class Decisions {
  public:
-  Decisions(const Program& program, Functions& functions, Features& features)
+  Decisions(const Program& program, FunctionTranslator& functions, Features& features)
       : program_(program), data_(program.data()), functions_(functions), features_(features) {
     for (const StatementRow& row : data_.rows) tables_[row.key.table].push_back(&row);
   }
@@ -68,7 +68,7 @@ class Decisions {
   // Appends the code of one row, with a comment that cites its statement: beside the code if there
   // is room, else above it.
   void decided(int indent, const std::string& code, const StatementRow& row) {
-    const std::string from = "// " + cited(data_.source, program_.range({row.statement}));
+    const std::string from = "// " + cite_source(data_.source, program_.range({row.statement}));
     const auto room = static_cast<std::size_t>(100 - indent);
     const bool beside = code.size() + from.size() + 2 <= room;
     if (!beside) line(indent, "{}", from.substr(0, room));
@@ -76,7 +76,7 @@ class Decisions {
   }
 
   // Returns a name of the program as a C++ string literal.
-  std::string name(NameId id) const { return quoted(data_.names.text(id)); }
+  std::string name(NameId id) const { return string_literal(data_.names.text(id)); }
 
   // The statements about one task, without its name. Tasks with equal values can share one test.
   using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
@@ -142,12 +142,12 @@ class Decisions {
     else_ = false;
     for (const StatementRow* row : rows) {
       if (const auto memory = memory_kind_of(row->key.place)) {
-        write(*row, fmt::format("memory == {}", enumerator(*memory)));
+        write(*row, fmt::format("memory == {}", enumerator_of(*memory)));
       }
     }
     for (const StatementRow* row : rows) {
       if (const auto kind = processor_kind_of(row->key.place)) {
-        write(*row, fmt::format("kind == {}", enumerator(*kind)));
+        write(*row, fmt::format("kind == {}", enumerator_of(*kind)));
       }
     }
     for (const StatementRow* row : rows) {
@@ -249,7 +249,8 @@ class Decisions {
   static std::string kinds_text(const StatementRow& row) {
     std::string text;
     for (std::size_t i = 0; i < row.kind_count; ++i) {
-      text += fmt::format("{}{}", i == 0 ? "" : ", ", enumerator(static_cast<Kind>(row.kinds[i])));
+      text +=
+          fmt::format("{}{}", i == 0 ? "" : ", ", enumerator_of(static_cast<Kind>(row.kinds[i])));
     }
     return "{" + text + "}";
   }
@@ -355,7 +356,7 @@ class Decisions {
   std::string bound(FunctionId function) {
     const auto known = bound_.find(function);
     if (known != bound_.end()) return known->second.name;
-    const Functions::MappingFunction mapped = functions_.map(function);
+    const FunctionTranslator::MappingFunction mapped = functions_.mapping_function(function);
     order_.push_back(function);
     return bound_.emplace(function, mapped).first->second.name;
   }
@@ -369,7 +370,7 @@ class Decisions {
     line(4, "switch (function) {{");
     std::string names;
     for (const FunctionId function : order_) {
-      const Functions::MappingFunction& mapped = bound_.at(function);
+      const FunctionTranslator::MappingFunction& mapped = bound_.at(function);
       names += ", " + mapped.name;
       line(6, "case Function::{}:", mapped.name);
       if (!mapped.failure.empty()) {
@@ -468,10 +469,10 @@ class Decisions {
 
   const Program& program_;
   const ProgramData& data_;
-  Functions& functions_;
+  FunctionTranslator& functions_;
   Features& features_;
   std::map<TableId, Rows> tables_;
-  std::map<FunctionId, Functions::MappingFunction> bound_;
+  std::map<FunctionId, FunctionTranslator::MappingFunction> bound_;
   std::vector<FunctionId> order_;
   // True: the rows of the function add to a result instead of returning it. The next test then
   // needs `else`.
@@ -483,7 +484,8 @@ class Decisions {
 
 }  // namespace
 
-std::string decisions(const Program& program, Functions& functions, Features& features) {
+std::string decision_functions(const Program& program, FunctionTranslator& functions,
+                               Features& features) {
   return Decisions(program, functions, features).all();
 }
 

@@ -10,6 +10,7 @@ namespace groma::emitting {
 
 // Returns the static member functions of `Mapping`: one for each kind of statement in the program,
 // and `place`, which calls mapping functions.
-std::string decisions(const Program& program, Functions& functions, Features& features);
+std::string decision_functions(const Program& program, FunctionTranslator& functions,
+                               Features& features);
 
 }  // namespace groma::emitting

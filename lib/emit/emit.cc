@@ -16,7 +16,7 @@ namespace groma {
 namespace {
 
 using emitting::Features;
-using emitting::Functions;
+using emitting::FunctionTranslator;
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -96,10 +96,10 @@ void add_features(Features& features) {
 
 // Returns the fixed parts that stand before `Mapping`: kinds, values, machines and statements. A
 // part that no decision needs is left out.
-std::string parts_of(emitting::Parts& parts, const Features& features) {
+std::string parts_of(emitting::EmittedParts& parts, const Features& features) {
   const auto has = [&](std::string_view word) { return features.contains(word); };
-  std::string text = parts.text("kinds.h");
-  const auto add = [&](std::string_view file) { text += "\n" + parts.text(file); };
+  std::string text = parts.part_text("kinds.h");
+  const auto add = [&](std::string_view file) { text += "\n" + parts.part_text(file); };
   if (has("values")) add("values.h");
   add("processor.h");
   if (has("values")) {
@@ -126,29 +126,29 @@ std::string parts_of(emitting::Parts& parts, const Features& features) {
 }
 
 // Returns the fixed parts of the mapper for Legion, which stand after `Mapping`.
-std::string mapper_parts(emitting::Parts& parts, const Features& features) {
-  std::string text = parts.text("site.h");
-  if (features.contains("limits")) text += "\n" + parts.text("rendezvous.h");
+std::string mapper_parts(emitting::EmittedParts& parts, const Features& features) {
+  std::string text = parts.part_text("site.h");
+  if (features.contains("limits")) text += "\n" + parts.part_text("rendezvous.h");
   if (features.contains("shared_limits")) {
     for (const char* file : {"instance_limits.h", "instance_limits.cc"}) {
-      text += "\n" + parts.text(file);
+      text += "\n" + parts.part_text(file);
     }
   }
   if (features.contains("instances")) {
     for (const char* file : {"demands.h", "demands.cc", "layouts.h", "layouts.cc"}) {
-      text += "\n" + parts.text(file);
+      text += "\n" + parts.part_text(file);
     }
   }
   if (features.contains("collects")) {
-    for (const char* file : {"reductions.h", "reductions.cc"}) text += "\n" + parts.text(file);
+    for (const char* file : {"reductions.h", "reductions.cc"}) text += "\n" + parts.part_text(file);
   }
-  return text + "\n" + parts.text("legion.h");
+  return text + "\n" + parts.part_text("legion.h");
 }
 
 // Returns the struct `Mapping`: its constructor, the functions of the program, the decisions and
 // the globals. `values`: the mapping computes at run time, so it needs the machine.
-std::string mapping_struct(const Functions& functions, const std::string& decided, bool values,
-                           bool layouts) {
+std::string mapping_struct(const FunctionTranslator& functions, const std::string& decided,
+                           bool values, bool layouts) {
   std::string text = "// ---- The mapping\n\nstruct Mapping {\n";
   text += "  using enum ProcKind;\n  using enum MemKind;\n";
   if (layouts) {
@@ -159,7 +159,7 @@ std::string mapping_struct(const Functions& functions, const std::string& decide
     text += "  explicit Mapping(const Machine& the_machine) : machine_(the_machine) {\n";
     const std::string top = functions.constructor_statements();
     if (!top.empty()) text += "    const Here here;\n" + top;
-    text += "  }\n\n" + functions.definitions();
+    text += "  }\n\n" + functions.function_definitions();
   }
   text += decided;
   if (values)
@@ -171,14 +171,14 @@ std::string mapping_struct(const Functions& functions, const std::string& decide
 
 }  // namespace
 
-// Names() knows all names that C++ or the fixed parts use already. A name that it would change
+// ScopeNames() knows all names that C++ or the fixed parts use already. A name that it would change
 // cannot be the class.
 bool is_class_name(std::string_view name) {
   const auto fits = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_'; };
   if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), fits)) {
     return false;
   }
-  return emitting::Names().add(name) == name;
+  return emitting::ScopeNames().add_name(name) == name;
 }
 
 // Returns the mapper as C++. Returns nothing if the program has errors, or if it uses a construct
@@ -190,22 +190,23 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   // The name of the file appears in a comment and in messages, so control characters in it are made
   // visible.
   const std::string file = visible(named);
-  const std::string name =
-      options.class_name.empty() ? emitting::Names().add(class_of(named)) : options.class_name;
+  const std::string name = options.class_name.empty()
+                               ? emitting::ScopeNames().add_name(class_of(named))
+                               : options.class_name;
   GROMA_REQUIRE(is_class_name(name), "EmitOptions::class_name must satisfy is_class_name()");
-  const std::string space = emitting::Names().add(space_of(name));
+  const std::string space = emitting::ScopeNames().add_name(space_of(name));
 
   // Translating the statements tells which parts and functions are needed.
   Features features;
   if (options.legion) features.insert("legion");
-  Functions functions(program, features, diags);
-  const std::string decided = emitting::decisions(program, functions, features);
+  FunctionTranslator functions(program, features, diags);
+  const std::string decided = emitting::decision_functions(program, functions, features);
   if (diags.has_errors()) return std::nullopt;
   const bool values = features.contains("functions") || !functions.constructor_statements().empty();
   if (values) features.insert("values");
   add_features(features);
 
-  emitting::Parts parts(features, space, name);
+  emitting::EmittedParts parts(features, space, name);
   std::string body = parts_of(parts, features);
   body += "\n" + mapping_struct(functions, decided, values, features.contains("layouts"));
   if (options.legion) body += "\n" + mapper_parts(parts, features);
@@ -226,9 +227,9 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
         "Legion's default mapper.\n",
         space);
   }
-  text += parts.includes(body) + "\nnamespace " + space + " {\n\n";
+  text += parts.include_lines(body) + "\nnamespace " + space + " {\n\n";
   if (values) {
-    text += "constexpr const char* kMapping = " + emitting::quoted(file) + ";\n\n";
+    text += "constexpr const char* kMapping = " + emitting::string_literal(file) + ";\n\n";
   }
   text += body + "\n}  // namespace " + space + "\n";
   if (options.legion) {

@@ -35,21 +35,22 @@ std::string_view name_at(const Source& source, Range range) {
 }  // namespace
 
 // Reserves the C++ names of functions and globals, then translates the top level.
-Functions::Functions(const Program& program, Features& features, Diagnostics& diags)
+FunctionTranslator::FunctionTranslator(const Program& program, Features& features,
+                                       Diagnostics& diags)
     : program_(program), data_(program.data()), emission_{features, diags} {
   for (const program::ProgramFunction& function : data_.functions) {
-    function_names_.push_back(names_.add(data_.names.text(function.name)));
+    function_names_.push_back(names_.add_name(data_.names.text(function.name)));
   }
   for (const program::GlobalVariable& global : data_.globals) {
-    globals_.push_back({names_.add(data_.names.text(global.name)), {}});
+    globals_.push_back({names_.add_name(data_.names.text(global.name)), {}});
   }
-  carry_out_top();
+  translate_top_level();
 }
 
 // Translates the top-level statements in order, up to the first that can only fail. The statement
 // of a global that holds a machine cannot fail if its processor kind is a literal.
-void Functions::carry_out_top() {
-  frames_.emplace_back(Frame{std::vector<Variable>(data_.top_slots), names_});
+void FunctionTranslator::translate_top_level() {
+  frames_.emplace_back(FunctionFrame{std::vector<CppVariable>(data_.top_slots), names_});
   for (const ExecutableStatement& each : data_.top) {
     std::vector<std::string> lines;
     const bool goes_on = translate_statement(each, 4, true, nullptr, nullptr, lines);
@@ -57,9 +58,9 @@ void Functions::carry_out_top() {
     for (const std::string& line : lines) statement.text += line;
     if (goes_on && each.kind == ExecutableStatement::Kind::kAssign) {
       statement.global = &globals_[each.target];
-      const program::CodeNode& value = code(each.value);
+      const program::CodeNode& value = code_of(each.value);
       const bool machine = value.op == program::Op::kMachine;
-      statement.can_fail = !machine || code(value.a).op != program::Op::kProcKind;
+      statement.can_fail = !machine || code_of(value.a).op != program::Op::kProcKind;
     }
     top_.push_back(std::move(statement));
     if (!goes_on) break;
@@ -68,17 +69,17 @@ void Functions::carry_out_top() {
 }
 
 // Leaves out statements that cannot fail and whose global nothing reads.
-std::string Functions::constructor_statements() const {
+std::string FunctionTranslator::constructor_statements() const {
   std::string text;
-  for (const TopStatement& each : top_) text += each.kept() ? each.text : "";
+  for (const TopStatement& each : top_) text += each.is_kept() ? each.text : "";
   return text;
 }
 
-std::string Functions::global_declarations() const {
+std::string FunctionTranslator::global_declarations() const {
   std::string text;
   for (const TopStatement& each : top_) {
-    if (each.global == nullptr || !each.kept()) continue;
-    text += fmt::format("  {} {};\n", each.global->type.cpp(), each.global->name);
+    if (each.global == nullptr || !each.is_kept()) continue;
+    text += fmt::format("  {} {};\n", each.global->type.cpp_type(), each.global->name);
   }
   return text;
 }
@@ -86,12 +87,12 @@ std::string Functions::global_declarations() const {
 // Appends the C++ of one statement to `lines`: the place, then the statement. `result` gets the
 // type that a return statement returns. Returns false if no later statement is reached, because the
 // expression can only fail.
-bool Functions::translate_statement(const ExecutableStatement& action, int indent, bool top,
-                                    ValueType* result, std::string* failure,
-                                    std::vector<std::string>& lines) {
+bool FunctionTranslator::translate_statement(const ExecutableStatement& action, int indent,
+                                             bool top, CppValueType* result, std::string* failure,
+                                             std::vector<std::string>& lines) {
   const std::string space(static_cast<std::size_t>(indent), ' ');
   const std::string place = space + here(data_.source, action.range) + "\n";
-  const auto fails = [&](const Expr& expr) {
+  const auto fails = [&](const CppExpr& expr) {
     lines.push_back(place + space + "fail(" + expr.failure + ");\n");
     if (failure != nullptr) *failure = expr.failure;
     return false;
@@ -99,15 +100,15 @@ bool Functions::translate_statement(const ExecutableStatement& action, int inden
   if (action.kind == ExecutableStatement::Kind::kPrint) {
     std::string args;
     for (std::uint32_t i = 0; i < action.args.count; ++i) {
-      const Expr arg = eval(data_.lists[action.args.begin + i]);
-      if (arg.type.never()) return fails(arg);
+      const CppExpr arg = translate_code(data_.lists[action.args.begin + i]);
+      if (arg.type.can_only_fail()) return fails(arg);
       const std::string text = with_exact_type(arg, arg.type);
-      args += ", " + (arg.type.is(Type::kProcessors) ? "text_of_set(" + text + ")" : text);
+      args += ", " + (arg.type.is_type(Type::kProcessors) ? "text_of_set(" + text + ")" : text);
     }
     if (top) {
       emission_.features.insert("print");
       lines.push_back(fmt::format("{}{}print({}{});\n", place, space,
-                                  quoted(data_.strings[action.text]), args));
+                                  string_literal(data_.strings[action.text]), args));
     } else if (!args.empty()) {
       // A `print` in a function writes nothing, since only `groma place --trace` shows such output.
       // The arguments are still computed, since they may fail.
@@ -116,66 +117,67 @@ bool Functions::translate_statement(const ExecutableStatement& action, int inden
     }
     return true;
   }
-  const Expr value = eval(action.value);
-  if (value.type.never()) return fails(value);
+  const CppExpr value = translate_code(action.value);
+  if (value.type.can_only_fail()) return fails(value);
   if (action.kind == ExecutableStatement::Kind::kReturn) {
     *result = value.type;
     lines.push_back(fmt::format("{}{}return {};\n", place, space, value.text));
   } else if (top) {
-    Variable& global = globals_[action.target];
+    CppVariable& global = globals_[action.target];
     global.type = value.type;
     lines.push_back(fmt::format("{}{}{} = {};\n", place, space, global.name, value.text));
   } else {
-    Frame& frame = frames_.back();
-    Variable& slot = frame.slots[action.target];
-    slot = {frame.names.add(name_at(data_.source, action.range)), value.type};
-    // translate() completes this line once it knows whether anything reads the variable.
+    FunctionFrame& frame = frames_.back();
+    CppVariable& slot = frame.slots[action.target];
+    slot = {frame.names.add_name(name_at(data_.source, action.range)), value.type};
+    // translate_function() completes this line once it knows whether anything reads the variable.
     lines.push_back(fmt::format("{}{}\1{}\2const {} {} = {};\n", place, space, action.target,
-                                value.type.cpp(), slot.name, value.text));
+                                value.type.cpp_type(), slot.name, value.text));
   }
   if (top) known_globals_ = action.target + 1;
   return true;
 }
 
 // Returns the function for these argument types. It is translated at the first call.
-const Functions::Instance& Functions::instance(FunctionId function,
-                                               const std::vector<ValueType>& types) {
+const FunctionTranslator::FunctionInstance& FunctionTranslator::instance_of(
+    FunctionId function, const std::vector<CppValueType>& types) {
   const InstanceKey key{function, types};
   const auto known = instances_.find(key);
   if (known != instances_.end()) return known->second;
-  Instance made = translate(function, types);
-  const Instance& kept = instances_.emplace(key, std::move(made)).first->second;
+  FunctionInstance made = translate_function(function, types);
+  const FunctionInstance& kept = instances_.emplace(key, std::move(made)).first->second;
   order_.push_back(&kept);
   return kept;
 }
 
 // Translates a function for these argument types. The comment above the emitted function cites the
 // head of the function in the source.
-Functions::Instance Functions::translate(FunctionId function, const std::vector<ValueType>& types) {
+FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
+    FunctionId function, const std::vector<CppValueType>& types) {
   const program::ProgramFunction& called = data_.functions[function];
-  Frame frame{std::vector<Variable>(called.slots), names_};
+  FunctionFrame frame{std::vector<CppVariable>(called.slots), names_};
   for (std::size_t i = 0; i < types.size(); ++i) {
     const Range range = data_.parameters[called.parameters.begin + i].range;
-    frame.slots[i] = {frame.names.add(data_.source.text(range)), types[i]};
+    frame.slots[i] = {frame.names.add_name(data_.source.text(range)), types[i]};
   }
   frames_.push_back(std::move(frame));
-  Instance made;
+  FunctionInstance made;
   std::vector<std::string> lines;
   for (std::uint32_t i = 0; i < called.body.count; ++i) {
     const ExecutableStatement& each = data_.actions[called.body.begin + i];
     if (!translate_statement(each, 4, false, &made.result, &made.failure, lines)) break;
   }
-  const Frame done = std::move(frames_.back());
+  const FunctionFrame done = std::move(frames_.back());
   frames_.pop_back();
   // The instances of a function for different types need different names, because two of their
   // types may be the same in C++.
   bool first = true;
   for (const auto& [key, other] : instances_) first = first && key.first != function;
-  made.name = first ? function_names_[function] : names_.add(function_names_[function]);
+  made.name = first ? function_names_[function] : names_.add_name(function_names_[function]);
   std::string parameters;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const Variable& slot = done.slots[i];
-    parameters += fmt::format("{}{}{}", i == 0 ? "" : ", ", slot.type.parameter(),
+    const CppVariable& slot = done.slots[i];
+    parameters += fmt::format("{}{}{}", i == 0 ? "" : ", ", slot.type.cpp_parameter_type(),
                               slot.read ? " " + slot.name : std::string());
   }
   // The head in the source goes from the name to the first `)`.
@@ -184,8 +186,8 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
   const Range cite{called.name_range.begin, called.name_range.begin + head};
   const bool returns = made.failure.empty();
   made.text = fmt::format("  // {}\n  {}{} {}({}) const {{\n    const Here here;\n",
-                          cited(data_.source, cite), returns ? "" : "[[noreturn]] ",
-                          made.result.cpp(), made.name, parameters);
+                          cite_source(data_.source, cite), returns ? "" : "[[noreturn]] ",
+                          made.result.cpp_type(), made.name, parameters);
   // Completes the lines that declare a variable (translate_statement()). Between \1 and \2 stands
   // the slot of the variable.
   for (const std::string& line : lines) {
@@ -204,20 +206,20 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
 
 // Translates a mapping function, which takes a task. If it returns anything but processors, a call
 // of it fails.
-Functions::MappingFunction Functions::map(FunctionId function) {
-  const Instance& made = instance(function, {ValueType{Type::kTask}});
-  const bool is_set = made.result.is(Type::kProcessors);
+FunctionTranslator::MappingFunction FunctionTranslator::mapping_function(FunctionId function) {
+  const FunctionInstance& made = instance_of(function, {CppValueType{Type::kTask}});
+  const bool is_set = made.result.is_type(Type::kProcessors);
   if (!made.failure.empty()) return {made.name, is_set, made.failure};
-  if (is_set || made.result.is(Type::kProcessor)) return {made.name, is_set, {}};
+  if (is_set || made.result.is_type(Type::kProcessor)) return {made.name, is_set, {}};
   const std::string why =
       fmt::format("`{}` returned {}, which is not a processor [not-a-processor]",
-                  program_.function_name(function), made.result.text());
-  return {made.name, is_set, quoted(why)};
+                  program_.function_name(function), made.result.type_text());
+  return {made.name, is_set, string_literal(why)};
 }
 
-std::string Functions::definitions() const {
+std::string FunctionTranslator::function_definitions() const {
   std::string text;
-  for (const Instance* each : order_) text += each->text + "\n";
+  for (const FunctionInstance* each : order_) text += each->text + "\n";
   return text;
 }
 

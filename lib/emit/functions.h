@@ -1,6 +1,6 @@
-// Functions: translates functions and globals from typed code to C++. Each function is translated
-// once for each list of argument types, so that every expression has one type. An expression
-// without a type before the run is reported.
+// FunctionTranslator: translates functions and globals from typed code to C++. Each function is
+// translated once for each list of argument types, so that every expression has one type. An
+// expression without a type before the run is reported.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@
 
 namespace groma::emitting {
 
-class Functions {
+class FunctionTranslator {
  public:
   // All three arguments must outlive this object.
-  Functions(const Program& program, Features& features, Diagnostics& diags);
+  FunctionTranslator(const Program& program, Features& features, Diagnostics& diags);
 
   // Returns the statements of the constructor in the order of the text: globals and prints.
   // Machines that nothing reads are left out, so call it last.
@@ -35,77 +35,77 @@ class Functions {
     // A C++ expression for the reason why the function can only fail.
     std::string failure;
   };
-  MappingFunction map(FunctionId function);
+  MappingFunction mapping_function(FunctionId function);
   // Returns all functions, each after the functions that it calls.
-  std::string definitions() const;
+  std::string function_definitions() const;
 
  private:
-  struct Variable {
+  struct CppVariable {
     std::string name;
-    ValueType type;
+    CppValueType type;
     bool read = false;
   };
   // A function of the program for one list of argument types. `failure` is not empty if the
   // function can only fail.
-  struct Instance {
+  struct FunctionInstance {
     std::string name;
-    ValueType result;
+    CppValueType result;
     std::string failure;
     std::string text;
   };
   // The variables and the names of the function that is being translated.
-  struct Frame {
-    std::vector<Variable> slots;
-    Names names;
+  struct FunctionFrame {
+    std::vector<CppVariable> slots;
+    ScopeNames names;
   };
-  using InstanceKey = std::pair<FunctionId, std::vector<ValueType>>;
+  using InstanceKey = std::pair<FunctionId, std::vector<CppValueType>>;
 
-  const program::CodeNode& code(program::CodeId id) const { return data_.code[id]; }
-  void carry_out_top();
-  const Instance& instance(FunctionId function, const std::vector<ValueType>& types);
-  Instance translate(FunctionId function, const std::vector<ValueType>& types);
+  const program::CodeNode& code_of(program::CodeId id) const { return data_.code[id]; }
+  void translate_top_level();
+  const FunctionInstance& instance_of(FunctionId function, const std::vector<CppValueType>& types);
+  FunctionInstance translate_function(FunctionId function, const std::vector<CppValueType>& types);
   // Translates one statement, with its place. Returns false if no statement after it is reached.
   bool translate_statement(const program::ExecutableStatement& action, int indent, bool top,
-                           ValueType* result, std::string* failure,
+                           CppValueType* result, std::string* failure,
                            std::vector<std::string>& lines);
 
-  Expr eval(program::CodeId id);
-  Expr variable(Variable& variable);
-  Expr global(const program::CodeNode& node);
-  Expr broken(const program::CodeNode& node);
-  Expr tuple(const program::CodeNode& node);
-  Expr comprehension(const program::CodeNode& node);
-  Expr operation(const program::CodeNode& node);
-  Expr logical(const program::CodeNode& node);
-  Expr conditional(const program::CodeNode& node);
-  Expr index(const program::CodeNode& node);
-  Expr slice(const program::CodeNode& node);
-  Expr call(const program::CodeNode& node);
-  Expr method(const program::CodeNode& node);
+  CppExpr translate_code(program::CodeId id);
+  CppExpr translate_variable(CppVariable& variable);
+  CppExpr translate_global(const program::CodeNode& node);
+  CppExpr translate_broken(const program::CodeNode& node);
+  CppExpr translate_tuple(const program::CodeNode& node);
+  CppExpr translate_comprehension(const program::CodeNode& node);
+  CppExpr translate_operation(const program::CodeNode& node);
+  CppExpr translate_logical(const program::CodeNode& node);
+  CppExpr translate_conditional(const program::CodeNode& node);
+  CppExpr translate_index(const program::CodeNode& node);
+  CppExpr translate_slice(const program::CodeNode& node);
+  CppExpr translate_call(const program::CodeNode& node);
+  CppExpr translate_method(const program::CodeNode& node);
 
   // Returns the items of a list, spliced or not. Returns nullopt if an item can only fail; `failed`
   // is then that item.
-  std::optional<std::vector<ListItem>> items(std::uint32_t begin, std::uint32_t count,
-                                             Expr* failed);
-  std::optional<std::vector<Expr>> arguments(const program::CodeNode& node, std::string_view callee,
-                                             Expr* failed);
+  std::optional<std::vector<CppListItem>> translate_items(std::uint32_t begin, std::uint32_t count,
+                                                          CppExpr* failed);
+  std::optional<std::vector<CppExpr>> translate_arguments(const program::CodeNode& node,
+                                                          std::string_view callee, CppExpr* failed);
 
   const Program& program_;
   const program::ProgramData& data_;
-  Emission emission_;
-  Names names_;
+  EmissionOutput emission_;
+  ScopeNames names_;
   std::vector<std::string> function_names_;
-  std::vector<Variable> globals_;
+  std::vector<CppVariable> globals_;
   std::size_t known_globals_ = 0;
-  std::map<InstanceKey, Instance> instances_;
-  std::vector<const Instance*> order_;
-  std::vector<Frame> frames_;
+  std::map<InstanceKey, FunctionInstance> instances_;
+  std::vector<const FunctionInstance*> order_;
+  std::vector<FunctionFrame> frames_;
   struct TopStatement {
     std::string text;
     // The global variable to which the statement assigns. Null for a print.
-    const Variable* global = nullptr;
+    const CppVariable* global = nullptr;
     bool can_fail = true;
-    bool kept() const { return can_fail || global->read; }
+    bool is_kept() const { return can_fail || global->read; }
   };
   std::vector<TopStatement> top_;
 };

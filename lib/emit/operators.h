@@ -8,21 +8,22 @@
 namespace groma::emitting {
 
 // Returns `-value` for an integer or for each item of a tuple.
-Expr negate(Emission& emission, const Expr& value);
+CppExpr negate_expr(EmissionOutput& emission, const CppExpr& value);
 // Returns `!value`.
-Expr negate_truth(const Expr& value);
+CppExpr negate_truth(const CppExpr& value);
 // Returns an arithmetic operator or a comparison. `range` is the place of the expression.
-Expr binary(Emission& emission, program::Op op, Range range, const Expr& left, const Expr& right);
+CppExpr binary_expr(EmissionOutput& emission, program::Op op, Range range, const CppExpr& left,
+                    const CppExpr& right);
 // Returns `&&` or `||`. The right side may be an expression that can only fail, since it may not
 // run.
-Expr logical(program::Op op, const Expr& left, const Expr& right);
+CppExpr logical_expr(program::Op op, const CppExpr& left, const CppExpr& right);
 // Returns `condition ? yes : no`. A side that can only fail takes the type of the other side.
-Expr conditional(Emission& emission, Range range, const Expr& condition, const Expr& yes,
-                 const Expr& no);
+CppExpr conditional_expr(EmissionOutput& emission, Range range, const CppExpr& condition,
+                         const CppExpr& yes, const CppExpr& no);
 
 // Returns nothing if the left side of `&&` or `||`, or the condition of `?:`, is a bool. Otherwise
 // returns the failure; the other operands are then not evaluated.
-std::optional<Expr> failure_of_left(program::Op op, const Expr& left);
-std::optional<Expr> failure_of_condition(const Expr& condition);
+std::optional<CppExpr> failure_of_left(program::Op op, const CppExpr& left);
+std::optional<CppExpr> failure_of_condition(const CppExpr& condition);
 
 }  // namespace groma::emitting

@@ -50,7 +50,7 @@ bool stays_out(std::string_view line) {
 }  // namespace
 
 // Returns true if a condition of a block holds: "a || !b" holds if feature a is needed or b is not.
-bool Parts::needed(std::string_view condition) const {
+bool EmittedParts::is_needed(std::string_view condition) const {
   while (!condition.empty()) {
     const std::size_t end = std::min(condition.find(" || "), condition.size());
     const std::string_view word = condition.substr(0, end);
@@ -63,7 +63,7 @@ bool Parts::needed(std::string_view condition) const {
 
 // Returns a file without the blocks that are not needed, without the checks of Groma's own errors,
 // and with the mapper's own names. The includes of the file are collected.
-std::string Parts::text(std::string_view file) {
+std::string EmittedParts::part_text(std::string_view file) {
   const auto files = part_files();
   const auto found = std::find_if(files.begin(), files.end(),
                                   [file](const PartFile& part) { return part.name == file; });
@@ -81,7 +81,7 @@ std::string Parts::text(std::string_view file) {
     const std::string_view word = trimmed(line);
     const bool inside = blocks.empty() || blocks.back();
     if (word.starts_with("// @if ")) {
-      blocks.push_back(inside && needed(word.substr(7)));
+      blocks.push_back(inside && is_needed(word.substr(7)));
     } else if (word == "// @end") {
       blocks.pop_back();
     } else if (line.starts_with("#include <")) {
@@ -105,7 +105,7 @@ std::string Parts::text(std::string_view file) {
 
 // Returns the collected includes: Legion's first, then those of the standard library that `body`
 // uses.
-std::string Parts::includes(std::string_view body) const {
+std::string EmittedParts::include_lines(std::string_view body) const {
   std::string made;
   for (const std::string& line : legion_includes_) made += line + "\n";
   if (!made.empty() && !includes_.empty()) made += "\n";

@@ -1,5 +1,5 @@
-// Parts: provides those parts of emitted mappers that are the same for every program, and leaves
-// out the blocks that a program does not need.
+// EmittedParts: provides those parts of emitted mappers that are the same for every program, and
+// leaves out the blocks that a program does not need.
 #pragma once
 
 #include <set>
@@ -10,10 +10,10 @@
 
 namespace groma::emitting {
 
-class Parts {
+class EmittedParts {
  public:
   // `space` is the namespace of the emitted code, `mapper` the class.
-  Parts(const Features& features, std::string space, std::string mapper)
+  EmittedParts(const Features& features, std::string space, std::string mapper)
       : features_(features), space_(std::move(space)), mapper_(std::move(mapper)) {}
 
   // Returns the text of the file without its includes, its namespaces and the blocks that are not
@@ -22,13 +22,13 @@ class Parts {
   //   ...
   //   // @end
   // `!` before a word means that the word is not needed.
-  std::string text(std::string_view file);
+  std::string part_text(std::string_view file);
 
   // Returns the sorted `#include` lines of the headers that `body`, the texts so far, needs.
-  std::string includes(std::string_view body) const;
+  std::string include_lines(std::string_view body) const;
 
  private:
-  bool needed(std::string_view condition) const;
+  bool is_needed(std::string_view condition) const;
 
   const Features& features_;
   std::string space_, mapper_;

@@ -71,7 +71,9 @@ class DefaultProgram {
   }
 
  private:
-  static std::string line(const edit::Statement& statement) { return statement.str() + ";\n"; }
+  static std::string line(const edit::StatementParts& statement) {
+    return statement.statement_text() + ";\n";
+  }
 
   // Writes the statements about one task: its kinds of processors, its data, its launches and its
   // replication. A comment replaces them if no statement can name the task or if no processor can
@@ -94,7 +96,7 @@ class DefaultProgram {
       return;
     }
     const ProcKind kind = options->initial.kind;
-    edit::Statement kinds{.tasks = {*name}};
+    edit::StatementParts kinds{.tasks = {*name}};
     for (ProcKind each : mapper::rank_kinds(0)) {
       if (mapper::best_variant(views.view(first), each) != nullptr) {
         kinds.processors.push_back(each);
@@ -181,12 +183,12 @@ class DefaultProgram {
     if (!mapped) return comment("nothing is mapped.");
     if (wish->candidate_count == 0) return comment("no memory that its processor can address.");
     const InstanceWish& only = wish->candidates().front();
-    edit::Statement statement{.kind = MappingStatement::kRegion,
-                              .tasks = {name},
-                              .regions = {region},
-                              .place = kind,
-                              .memories = {only.memory},
-                              .layout = edit::words_of(only.layout)};
+    edit::StatementParts statement{.kind = MappingStatement::kRegion,
+                                   .tasks = {name},
+                                   .regions = {region},
+                                   .place = kind,
+                                   .memories = {only.memory},
+                                   .layout = edit::layout_words_of(only.layout)};
     regions_ += line(statement);
     // `Exact` in a Layout statement would also exclude neighbouring points, so a comment takes its
     // place.
@@ -285,7 +287,7 @@ class DefaultProgram {
                                      : fmt::format("b{0} + n{0} * ({1})", d, number);
     }
     text += fmt::format("  return all_{}[{}];\n", name_of(kind), number);
-    return "\n" + edit::definition(function_name(kind, dimensions), text);
+    return "\n" + edit::function_definition(function_name(kind, dimensions), text);
   }
 
   // Returns the text of all block functions, and writes a statement that binds a function to each
@@ -327,7 +329,7 @@ class DefaultProgram {
       value += last ? fmt::format("{}(task)", function_name(kind, d))
                     : fmt::format("task.ispace.len == {} ? {}(task) : ", d, function_name(kind, d));
     }
-    return "\n" + edit::definition(function, fmt::format("  return {};\n", value));
+    return "\n" + edit::function_definition(function, fmt::format("  return {};\n", value));
   }
 
   // A task whose launches a block function places.

@@ -30,7 +30,9 @@ std::string statement_line(const Program& program, Origin origin) {
                      statement_text(program, origin));
 }
 
-std::string layout_words(const LayoutSpec& layout) { return edit::str(edit::words_of(layout)); }
+std::string layout_words(const LayoutSpec& layout) {
+  return edit::text_of(edit::layout_words_of(layout));
+}
 
 std::string count(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");

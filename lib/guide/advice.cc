@@ -139,7 +139,7 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
 
 // Returns a fix that moves the statement behind the definition of the function that it names.
 // Returns nullopt if the statement already stands behind it.
-std::optional<Fix> moved_behind(const Program& program, const edit::Mapping& mapping,
+std::optional<Fix> moved_behind(const Program& program, const edit::EditableMapping& mapping,
                                 const program::StatementRow& row) {
   if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
     return std::nullopt;
@@ -151,9 +151,9 @@ std::optional<Fix> moved_behind(const Program& program, const edit::Mapping& map
 
 // Returns a fix that writes `statement` in place of the row's statement. Returns nullopt if a
 // comment would be lost.
-std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::StatementRow& row,
-                             edit::Statement statement, std::string title, bool sure) {
-  auto edits = mapping.change({{row.statement - 1, std::move(statement)}});
+std::optional<Fix> rewritten(const edit::EditableMapping& mapping, const program::StatementRow& row,
+                             edit::StatementParts statement, std::string title, bool sure) {
+  auto edits = mapping.change_items({{row.statement - 1, std::move(statement)}});
   if (!edits) return std::nullopt;
   return Fix{std::move(title), *std::move(edits), sure};
 }
@@ -161,9 +161,10 @@ std::optional<Fix> rewritten(const edit::Mapping& mapping, const program::Statem
 // Returns a fix that replaces the word `from` by `to` in one list of words of `statement`, which is
 // a copy of the row's statement. Returns nullopt if the list lacks `from` or already has `to`.
 template <typename Word, typename Spell>
-std::optional<Fix> replaced(const edit::Mapping& mapping, const program::StatementRow& row,
-                            edit::Statement statement, std::vector<Word> edit::Statement::*words,
-                            const Word& from, const Word& to, const Spell& spell, bool sure) {
+std::optional<Fix> replaced(const edit::EditableMapping& mapping, const program::StatementRow& row,
+                            edit::StatementParts statement,
+                            std::vector<Word> edit::StatementParts::*words, const Word& from,
+                            const Word& to, const Spell& spell, bool sure) {
   std::vector<Word>& all = statement.*words;
   const auto at = std::find(all.begin(), all.end(), from);
   if (at == all.end() || std::find(all.begin(), all.end(), to) != all.end()) return std::nullopt;
@@ -172,15 +173,15 @@ std::optional<Fix> replaced(const edit::Mapping& mapping, const program::Stateme
                    fmt::format("write `{}` for `{}`", spell(to), spell(from)), sure);
 }
 
-std::string word(const edit::LayoutWord& layout) { return edit::str({layout}); }
+std::string word(const edit::LayoutWord& layout) { return edit::text_of({layout}); }
 
 // Returns a fix that writes the Layout statement with the other order of dimensions. A statement
 // without an order means F_order, and gets C_order.
-std::optional<Fix> reordered(const edit::Mapping& mapping, const program::StatementRow& row,
-                             const edit::Statement& statement) {
+std::optional<Fix> reordered(const edit::EditableMapping& mapping, const program::StatementRow& row,
+                             const edit::StatementParts& statement) {
   const edit::LayoutWord c{syntax::ConstraintWord::kCOrder}, f{syntax::ConstraintWord::kFOrder};
   const auto is_order = [&](const edit::LayoutWord& each) { return each == c || each == f; };
-  edit::Statement other = statement;
+  edit::StatementParts other = statement;
   // If a statement names several orders, the last one counts.
   const auto last = std::find_if(other.layout.rbegin(), other.layout.rend(), is_order);
   if (last == other.layout.rend()) {
@@ -196,12 +197,12 @@ std::optional<Fix> reordered(const edit::Mapping& mapping, const program::Statem
 
 // Returns the fix that the rule's `mend` stands for, applied to the row's statement. Returns
 // nullopt if the rule has no correction or it does not suit this statement.
-std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, const Rule& rule,
-                          const program::StatementRow& row) {
-  const edit::Statement& statement = *mapping.item({row.statement}).statement;
+std::optional<Fix> mended(const Program& program, const edit::EditableMapping& mapping,
+                          const Rule& rule, const program::StatementRow& row) {
+  const edit::StatementParts& statement = *mapping.item({row.statement}).statement;
   const auto in_memories = [&](MemKind from, MemKind to) {
     return replaced(
-        mapping, row, statement, &edit::Statement::memories, from, to,
+        mapping, row, statement, &edit::StatementParts::memories, from, to,
         [](MemKind kind) { return name_of(kind); }, true);
   };
   switch (rule.mend) {
@@ -209,9 +210,9 @@ std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, 
       return std::nullopt;
     case Mend::kRemove:
       return Fix{fmt::format("remove `{}`", text_of(program, program.range({row.statement}))),
-                 *mapping.change({{row.statement - 1, std::nullopt}}), true};
+                 *mapping.change_items({{row.statement - 1, std::nullopt}}), true};
     case Mend::kSoa:
-      return replaced(mapping, row, statement, &edit::Statement::layout,
+      return replaced(mapping, row, statement, &edit::StatementParts::layout,
                       {syntax::ConstraintWord::kAos}, {syntax::ConstraintWord::kSoa}, word, true);
     case Mend::kOrder:
       return reordered(mapping, row, statement);
@@ -231,7 +232,7 @@ std::optional<Fix> mended(const Program& program, const edit::Mapping& mapping, 
       }
       return std::nullopt;
     case Mend::kFallback: {
-      edit::Statement with = statement;
+      edit::StatementParts with = statement;
       const auto& kinds = with.processors;
       if (with.kind != MappingStatement::kTask) return std::nullopt;
       if (std::find(kinds.begin(), kinds.end(), ProcKind::kCpu) != kinds.end()) return std::nullopt;
@@ -366,10 +367,11 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                  &feedback->explain);
     const auto ran_on = find_proc_kind(kind);
     if (has_gpus && ran_on && *ran_on != ProcKind::kGpu) {
-      const edit::Statement moves{.tasks = {cause.task}, .processors = {ProcKind::kGpu, *ran_on}};
+      const edit::StatementParts moves{.tasks = {cause.task},
+                                       .processors = {ProcKind::kGpu, *ran_on}};
       add_sentence(fmt::format("`{}` moves `{}` to GPUs, where the machine has some and the task a "
                                "variant for them",
-                               moves.str(), cause.task),
+                               moves.statement_text(), cause.task),
                    &feedback->suggest);
     }
   } else if (cause.doing == "start") {
@@ -399,7 +401,7 @@ bool has_any(const Program& program, const std::vector<MappingStatement>& statem
 // If several statements may be at fault but the rule can correct only one of them, that one is
 // blamed.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
-  const edit::Mapping mapping(program.source());
+  const edit::EditableMapping mapping(program.source());
   bool any = false;
   for (const MappingStatement statement : rule.statements) {
     std::vector<program::StatementRow> rows = suspects(program, statement, groups);
@@ -432,13 +434,14 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
         return statement != MappingStatement::kInstanceLimit;
       });
   if (!any && lacks) {
-    const edit::Statement order{.kind = MappingStatement::kLayout,
-                                .tasks = {"*"},
-                                .regions = {"*"},
-                                .layout = {{syntax::ConstraintWord::kCOrder}}};
-    const std::string which = rule.mend == Mend::kOrder
-                                  ? fmt::format("`{}`, without which it is F_order", order.str())
-                                  : "one";
+    const edit::StatementParts order{.kind = MappingStatement::kLayout,
+                                     .tasks = {"*"},
+                                     .regions = {"*"},
+                                     .layout = {{syntax::ConstraintWord::kCOrder}}};
+    const std::string which =
+        rule.mend == Mend::kOrder
+            ? fmt::format("`{}`, without which it is F_order", order.statement_text())
+            : "one";
     add_sentence(fmt::format("no statement of {} decides it, the default mapper does: add {}",
                              harmless(program.source().name()), which),
                  &feedback->suggest);

@@ -15,12 +15,12 @@ namespace {
 // Returns the text of a statement about one region in all tasks, to be shown in a suggestion.
 std::string about(const std::string& region, MappingStatement kind, edit::Place place,
                   std::vector<MemKind> memories) {
-  return edit::Statement{.kind = kind,
-                         .tasks = {"*"},
-                         .regions = {region},
-                         .place = place,
-                         .memories = std::move(memories)}
-      .str();
+  return edit::StatementParts{.kind = kind,
+                              .tasks = {"*"},
+                              .regions = {region},
+                              .place = place,
+                              .memories = std::move(memories)}
+      .statement_text();
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ struct Piece {
 };
 
 // Returns true if the text has an IndexTaskMap or SingleTaskMap statement.
-bool maps_tasks(const edit::Mapping& mapping) {
+bool maps_tasks(const edit::EditableMapping& mapping) {
   return std::any_of(mapping.items().begin(), mapping.items().end(), [](const auto& item) {
     return item.kind == syntax::StatementKind::kIndexTaskMap ||
            item.kind == syntax::StatementKind::kSingleTaskMap;
@@ -261,7 +261,7 @@ class Reader {
         if (!label.empty()) damaged_.emplace(label);
         continue;
       }
-      const edit::Mapping statements(part.text);
+      const edit::EditableMapping statements(part.text);
       if (statements.items().empty()) continue;  // the block has only comments
       // A block for `single` may define the function that its statement uses, although functions
       // belong to `index`.
@@ -297,7 +297,8 @@ class Reader {
   void replace(std::string_view segment, const std::string& text) {
     std::optional<std::string>& instead = pieces_[std::string(segment)].instead;
     if (instead) {
-      const edit::Keys before = edit::Mapping(*instead).keys(), now = edit::Mapping(text).keys();
+      const edit::Keys before = edit::EditableMapping(*instead).item_keys(),
+                       now = edit::EditableMapping(text).item_keys();
       // Two statements with the same key would contradict each other.
       const bool again = std::any_of(now.begin(), now.end(),
                                      [&](const std::string& key) { return before.contains(key); });
@@ -391,12 +392,13 @@ class Reader {
         // Statements that stood in the block of another segment take precedence over older
         // statements with the same key.
         if (!piece.added.empty()) {
-          text = piece.added + edit::Mapping(text).without(edit::Mapping(piece.added).keys());
+          text = piece.added + edit::EditableMapping(text).text_without(
+                                   edit::EditableMapping(piece.added).item_keys());
         }
-        if (form_.is_mapping) text = edit::Mapping(text).without(defined);
+        if (form_.is_mapping) text = edit::EditableMapping(text).text_without(defined);
       }
       if (form_.is_mapping && found != pieces_.end()) {
-        defined.merge(edit::Mapping(text).definitions());
+        defined.merge(edit::EditableMapping(text).definition_keys());
       }
       if (const auto error = result.set(segment.name, std::move(text))) {
         note(error->message);
@@ -407,7 +409,8 @@ class Reader {
     for (const Segment& segment : base_.all()) {
       if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
       const std::string text = result.find(segment.name)->text;
-      static_cast<void>(result.set(segment.name, edit::Mapping(text).without(defined)));
+      static_cast<void>(
+          result.set(segment.name, edit::EditableMapping(text).text_without(defined)));
     }
     answer_.segments = std::move(result);
   }

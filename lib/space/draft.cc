@@ -76,7 +76,7 @@ std::string Drafts::Argument::words_of(const std::string& task) const {
 Draft Drafts::without_decisions(const std::string& text) const {
   auto base = std::make_shared<BaseMapping>();
   base->text = text;
-  base->functions = edit::Mapping(text).definitions();
+  base->functions = edit::EditableMapping(text).definition_keys();
   Diagnostics ignored(Source("mapping", text));
   base->program = compile(ignored.source(), ignored);
   Draft draft;
@@ -133,13 +133,15 @@ std::string Drafts::text_of(const Draft& draft) const {
   // For each function, the tasks that use it.
   std::map<std::string, std::vector<std::string>> users;
   std::set<ProcKind> same_point;
-  const auto line = [](const edit::Statement& statement) { return statement.str() + ";\n"; };
+  const auto line = [](const edit::StatementParts& statement) {
+    return statement.statement_text() + ";\n";
+  };
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     const Draft::Task& said = draft.tasks[t];
     const ProcKind kind = kind_of(draft, t);
     if (said.kind) {
-      edit::Statement statement{.tasks = {task.written}, .processors = {kind}};
+      edit::StatementParts statement{.tasks = {task.written}, .processors = {kind}};
       // The other kinds follow as fallbacks.
       for (const ProcKind other : task.kinds) {
         if (other != kind) statement.processors.push_back(other);
@@ -148,11 +150,11 @@ std::string Drafts::text_of(const Draft& draft) const {
     }
     for (std::size_t a = 0; a < said.arguments.size(); ++a) {
       const Draft::Argument& argument = said.arguments[a];
-      edit::Statement statement{.tasks = {task.written},
-                                .regions = {std::to_string(task.arguments[a].position)},
-                                .place = kind,
-                                .memories = argument.memories,
-                                .layout = argument.layout};
+      edit::StatementParts statement{.tasks = {task.written},
+                                     .regions = {std::to_string(task.arguments[a].position)},
+                                     .place = kind,
+                                     .memories = argument.memories,
+                                     .layout = argument.layout};
       // Adds the statement if the draft decides about it.
       const auto add = [&](bool is_decided, MappingStatement of) {
         statement.kind = of;
@@ -174,15 +176,18 @@ std::string Drafts::text_of(const Draft& draft) const {
                       .steal = *said.steal});
     }
     if (said.placement) {
-      const std::string name = unused_name(*draft.base, edit::name_for(said.placement->name, kind));
+      const std::string name =
+          unused_name(*draft.base, edit::function_name_for(said.placement->name, kind));
       std::vector<std::string>& names = users[name];
-      if (names.empty()) functions += "\n" + edit::definition(*said.placement, kind, name);
+      if (names.empty()) functions += "\n" + edit::function_definition(*said.placement, kind, name);
       names.push_back(task.written);
     }
     if (said.same_point) {
-      const std::string name = unused_name(*draft.base, edit::name_for(edit::kSamePoint, kind));
+      const std::string name =
+          unused_name(*draft.base, edit::function_name_for(edit::kSamePoint, kind));
       if (same_point.insert(kind).second) {
-        functions += "\n" + edit::definition(edit::named_function(edit::kSamePoint), kind, name);
+        functions +=
+            "\n" + edit::function_definition(edit::named_function(edit::kSamePoint), kind, name);
       }
       maps += line(
           {.kind = MappingStatement::kSingleTaskMap, .tasks = {task.written}, .function = name});
@@ -207,7 +212,8 @@ std::string Drafts::text_of(const Draft& draft) const {
   if (header > 0) made += made.ends_with('\n') ? "\n" : "\n\n";
   std::string_view rest = base.substr(header);
   rest.remove_prefix(std::min(rest.find_first_not_of("\r\n"), rest.size()));
-  return made + text + "\n" + edit::Mapping(rest).without(edit::Mapping(text).keys());
+  return made + text + "\n" +
+         edit::EditableMapping(rest).text_without(edit::EditableMapping(text).item_keys());
 }
 
 std::string Drafts::unused_name(const BaseMapping& base, std::string name) {

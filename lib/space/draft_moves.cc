@@ -323,7 +323,7 @@ class Drafts::Collector {
       Draft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
       add(Move::Aspect::kLayout, std::move(draft),
-          fmt::format("{} laid out {}", what, layout.empty() ? otherwise() : edit::str(layout)),
+          fmt::format("{} laid out {}", what, layout.empty() ? otherwise() : edit::text_of(layout)),
           weight);
     }
   }

@@ -21,11 +21,10 @@ constexpr std::size_t kMostCompared = 4096;  // limit on the points whose proces
 }  // namespace
 
 // Compiles the function for this launch, and evaluates it for the first kMostCompared points.
-std::optional<std::vector<std::uint32_t>> Placements::destinations(const edit::Function& function,
-                                                                   const Rect& launch,
-                                                                   ProcKind kind) const {
-  const std::string name = edit::name_for(function.name, kind);
-  const Source source(name, edit::definition(function, kind, name));
+std::optional<std::vector<std::uint32_t>> Placements::destinations(
+    const edit::MappingFunction& function, const Rect& launch, ProcKind kind) const {
+  const std::string name = edit::function_name_for(function.name, kind);
+  const Source source(name, edit::function_definition(function, kind, name));
   Diagnostics ignored(source);
   const auto bound = bind(compile(source, ignored), machine_, ignored);
   if (!bound) return std::nullopt;
@@ -63,10 +62,10 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   const auto launch = Rect::make(Point(std::span<const std::int64_t>(extents)));
   if (nodes * processors == 0 || !launch) return all;
   std::set<std::vector<std::uint32_t>> known;
-  const auto add = [&](edit::Function made) {
+  const auto add = [&](edit::MappingFunction made) {
     auto where = destinations(made, *launch, kind);
     if (where && known.insert(*std::move(where)).second) {
-      all.push_back(std::make_shared<const edit::Function>(std::move(made)));
+      all.push_back(std::make_shared<const edit::MappingFunction>(std::move(made)));
     }
   };
   // Adds two functions that number the points by a weighted sum of their coordinates. They deal
@@ -127,7 +126,7 @@ PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, P
     edit::GridShape shape{outer[draw(outer.size())], inner[draw(inner.size())], {}, false};
     for (std::size_t d = 0; d < dimensions; ++d) shape.cyclic.push_back(draw(2) == 1);
     shape.interleaved = draw(2) == 1;
-    return std::make_shared<const edit::Function>(edit::grid_function(shape));
+    return std::make_shared<const edit::MappingFunction>(edit::grid_function(shape));
   }
   edit::LineShape shape;
   for (std::size_t d = 0; d < dimensions; ++d) {
@@ -141,7 +140,7 @@ PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, P
   shape.nodes_first = nodes > 1 && draw(2) == 1;
   const std::array<std::int64_t, 4> runs = {1, 1, 2, processors};
   shape.run = runs[draw(runs.size())];
-  return std::make_shared<const edit::Function>(edit::line_function(shape));
+  return std::make_shared<const edit::MappingFunction>(edit::line_function(shape));
 }
 
 }  // namespace groma::tuning

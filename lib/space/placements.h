@@ -15,7 +15,7 @@
 
 namespace groma::tuning {
 
-using PlacementFunction = std::shared_ptr<const edit::Function>;
+using PlacementFunction = std::shared_ptr<const edit::MappingFunction>;
 
 // Makes mapping functions and keeps those that it made. One thread may use the object at a time.
 class Placements {
@@ -37,7 +37,7 @@ class Placements {
                                       ProcKind kind) const;
   // Returns the numbers of the processors to which the function sends the first points of a launch;
   // nullopt if the function fails.
-  std::optional<std::vector<std::uint32_t>> destinations(const edit::Function& function,
+  std::optional<std::vector<std::uint32_t>> destinations(const edit::MappingFunction& function,
                                                          const Rect& launch, ProcKind kind) const;
 
   const Machine& machine_;

@@ -27,15 +27,15 @@ constexpr std::array kBeginningKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind
 // Returns the statements with which every mapping of the space begins. They are those of the
 // mappers that the paper on agent-system interfaces prints (A4, A6, A7).
 std::string beginning() {
-  const edit::Statement kinds{.tasks = {"*"},
-                              .processors = {kBeginningKinds.begin(), kBeginningKinds.end()}};
-  edit::Statement region{
+  const edit::StatementParts kinds{.tasks = {"*"},
+                                   .processors = {kBeginningKinds.begin(), kBeginningKinds.end()}};
+  edit::StatementParts region{
       .kind = MappingStatement::kRegion, .tasks = {"*"}, .regions = {"*"}, .place = ProcKind::kGpu};
   region.memories = {MemKind::kFbmem};
-  std::string text = fmt::format("{};\n{};\n", kinds.str(), region.str());
+  std::string text = fmt::format("{};\n{};\n", kinds.statement_text(), region.statement_text());
   region.place = {};
   region.memories = {MemKind::kSockmem, MemKind::kSysmem};
-  return text + region.str() + ";\n";
+  return text + region.statement_text() + ";\n";
 }
 
 // Returns every non-empty list of distinct elements of `kinds` in every order, the shortest lists
@@ -107,7 +107,7 @@ struct SearchSpace::Parts {
   std::vector<Task> tasks;
   std::vector<std::uint32_t> task_of;  // for each decision, the task that it belongs to, if any
   // For each option of each decision, the statement that it writes; nullopt if it writes none.
-  std::vector<std::vector<std::optional<edit::Statement>>> statements;
+  std::vector<std::vector<std::optional<edit::StatementParts>>> statements;
 
   // Returns the first kind of the chosen list for which the task has a variant. If there is none,
   // returns the first kind of the list; such a mapping fails.
@@ -179,7 +179,7 @@ class SearchSpace::Maker {
 
  private:
   static constexpr std::uint32_t kNoTask = 0xFFFFFFFF;
-  using Statement = edit::Statement;
+  using Statement = edit::StatementParts;
 
   // Adds a decision. Its options are the statement `about` with one of the values in the member
   // `member`. Unless `may_be_left_out` is false, the first option is to write no statement.
@@ -187,7 +187,7 @@ class SearchSpace::Maker {
   Decision& add(const Statement& about, std::uint32_t task, Value Statement::*member,
                 const std::vector<std::type_identity_t<Value>>& values,
                 bool may_be_left_out = true) {
-    Decision& made = decisions_.emplace_back(Decision{about.kind, about.key(), {}});
+    Decision& made = decisions_.emplace_back(Decision{about.kind, about.statement_key(), {}});
     auto& statements = parts_.statements.emplace_back();
     if (may_be_left_out) {
       made.options.emplace_back();
@@ -196,7 +196,7 @@ class SearchSpace::Maker {
     for (const Value& value : values) {
       Statement statement = about;
       statement.*member = value;
-      made.options.push_back(statement.str().substr(made.head.size() + 1));
+      made.options.push_back(statement.statement_text().substr(made.head.size() + 1));
       statements.emplace_back(std::move(statement));
     }
     if (const auto* kind = std::get_if<ProcKind>(&about.place)) made.kind = *kind;
@@ -329,7 +329,7 @@ std::string SearchSpace::text_of(const Choice& choice) const {
   std::map<std::string, std::string> functions;  // by name, so that each function is written once
   for (std::size_t d = 0; d < decisions_.size();) {
     const Decision& first = decisions_[d];
-    std::optional<edit::Statement> made;
+    std::optional<edit::StatementParts> made;
     std::size_t next = d;
     for (; next < decisions_.size() && decisions_[next].head == first.head; ++next) {
       const auto& part = parts_->statements[next][choice[next]];
@@ -341,8 +341,9 @@ std::string SearchSpace::text_of(const Choice& choice) const {
     }
     if (made && is_map(first.statement)) {
       const ProcKind kind = parts_->kind_of(parts_->tasks[parts_->task_of[d]], choice);
-      const std::string name = edit::name_for(made->function, kind);
-      functions.emplace(name, edit::definition(edit::named_function(made->function), kind, name));
+      const std::string name = edit::function_name_for(made->function, kind);
+      functions.emplace(
+          name, edit::function_definition(edit::named_function(made->function), kind, name));
       made->function = name;
     }
     d = next;
@@ -350,7 +351,7 @@ std::string SearchSpace::text_of(const Choice& choice) const {
     std::string& text = first.statement <= MappingStatement::kInstanceLimit ? statements
                         : is_map(first.statement)                           ? maps
                                                                             : rest;
-    text += made->str() + ";\n";
+    text += made->statement_text() + ";\n";
   }
   std::string text = std::move(statements);
   for (const auto& [name, definition] : functions) text += "\n" + definition;

@@ -418,20 +418,21 @@ void Search::tidy() {
   const bool free = problem_.is_mapping() && evaluator_.simulated() && !options_.compare;
   if (!regular || !free || !outcome_.best || record_.failed() || record_.replaying()) return;
   std::set<std::string, std::less<>> given;
-  const edit::Mapping start(problem_.start);
-  for (const edit::Mapping::ProgramItem& item : start.items()) given.emplace(start.text(item));
+  const edit::EditableMapping start(problem_.start);
+  for (const edit::EditableMapping::ProgramItem& item : start.items())
+    given.emplace(start.item_text(item));
   const auto end = std::chrono::steady_clock::now() + kLongestTidying;
   std::string& text = outcome_.best->proposal.text;
   Evaluation& best = outcome_.best->evaluation;
   // If the best mapping certainly fits into memory, a mapping without a statement must fit as well.
   const bool risky = evaluator_.may_fail(text);
-  for (std::size_t number = edit::Mapping(text).items().size(); number-- > 0;) {
+  for (std::size_t number = edit::EditableMapping(text).items().size(); number-- > 0;) {
     if (progress_.interrupted() || std::chrono::steady_clock::now() > end) break;
-    const edit::Mapping mapping(text);
-    const edit::Mapping::ProgramItem& item = mapping.items()[number];
-    std::string statement(mapping.text(item));
+    const edit::EditableMapping mapping(text);
+    const edit::EditableMapping::ProgramItem& item = mapping.items()[number];
+    std::string statement(mapping.item_text(item));
     if (!item.is_separate || given.contains(statement)) continue;
-    EvaluationRequest request{mapping.without(number)};
+    EvaluationRequest request{mapping.text_without(number)};
     if (evaluator_.check(request.text, GuideDetail::kNone)) continue;
     if (!risky && evaluator_.may_fail(request.text)) continue;
     request.stop = [this] { return progress_.interrupted(); };

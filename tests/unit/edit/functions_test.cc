@@ -13,9 +13,8 @@ namespace groma::edit {
 namespace {
 
 // Where the function sends the points of a launch, by node and processor.
-std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads_of(const Function& function,
-                                                                       const Machine& machine,
-                                                                       const Point& extents) {
+std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads_of(
+    const MappingFunction& function, const Machine& machine, const Point& extents) {
   Diagnostics diags(Source("f.mapper", "def f(Task task) {\n  m = Machine(GPU);\n" + function.body +
                                            "}\nIndexTaskMap work f;\n"));
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads;
@@ -77,7 +76,7 @@ std::int64_t destination(const LineShape& shape, std::int64_t nodes, std::int64_
 
 TEST(GridsAndLines, SendPointsWhereTheirShapesSay) {
   const Machine machine = make_machine("nodes=4,gpu=6").value();
-  const auto expect = [&](const Function& function, const auto& destination_of) {
+  const auto expect = [&](const MappingFunction& function, const auto& destination_of) {
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> expected;
     for (std::int64_t x = 0; x < 9; ++x) {
       for (std::int64_t y = 0; y < 7; ++y) {

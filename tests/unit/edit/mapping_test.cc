@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-std::string edited(const Mapping& mapping, const std::vector<Edit>& edits) {
+std::string edited(const EditableMapping& mapping, const std::vector<Edit>& edits) {
   std::size_t applied = 0;
   std::string text = apply_fixes(mapping.source(), {{"", edits, true}}, &applied);
   EXPECT_EQ(applied, edits.empty() ? 0U : 1U);
@@ -34,15 +34,15 @@ std::string formatted(const std::string& text) {
 
 // Removes the items with these indices.
 std::string removed(std::string_view text, const std::vector<std::size_t>& items) {
-  const Mapping mapping(text);
-  Mapping::Changes changes;
+  const EditableMapping mapping(text);
+  EditableMapping::Changes changes;
   for (const std::size_t item : items) changes[item] = std::nullopt;
-  return edited(mapping, mapping.change(changes).value());
+  return edited(mapping, mapping.change_items(changes).value());
 }
 
-std::string with(std::string_view text, const Statement& statement) {
-  const Mapping mapping(text);
-  return edited(mapping, mapping.set(statement).edits);
+std::string with(std::string_view text, const StatementParts& statement) {
+  const EditableMapping mapping(text);
+  return edited(mapping, mapping.set_statement(statement).edits);
 }
 
 TEST(Mapping, RemovesTheLineThatWouldBeEmpty) {
@@ -90,16 +90,17 @@ TEST(Mapping, ReplacesTheStatementThatDecidesTheSame) {
 }
 
 TEST(Mapping, SeparatesTheWordsThatItReplaces) {
-  const Mapping mapping("Region *x GPU FBMEM,ZCMEM;\n");
-  Statement statement = *mapping.items().front().statement;
+  const EditableMapping mapping("Region *x GPU FBMEM,ZCMEM;\n");
+  StatementParts statement = *mapping.items().front().statement;
   statement.tasks = {"a"};
   statement.memories = {MemKind::kZcmem};
-  EXPECT_EQ(edited(mapping, mapping.change({{0, statement}}).value()), "Region a x GPU ZCMEM;\n");
+  EXPECT_EQ(edited(mapping, mapping.change_items({{0, statement}}).value()),
+            "Region a x GPU ZCMEM;\n");
 }
 
 // The statement of the other task was replaced once.
 TEST(Mapping, KeepsCollectMemoryOfAnotherTask) {
-  const Statement statement{
+  const StatementParts statement{
       .kind = MappingStatement::kCollectMemory, .tasks = {"a"}, .regions = {"*"}};
   EXPECT_EQ(with("CollectMemory b *;\n", statement), "CollectMemory a *;\nCollectMemory b *;\n");
 }
@@ -107,40 +108,43 @@ TEST(Mapping, KeepsCollectMemoryOfAnotherTask) {
 TEST(Mapping, AddsBesideAStatementWithACommentInside) {
   const std::string text = "Task a  # often\n  GPU;\n";
   EXPECT_EQ(with(text, {.tasks = {"a"}, .processors = {ProcKind::kCpu}}), "Task a CPU;\n" + text);
-  const Mapping mapping(text);
-  const Statement both{.tasks = {"a"}, .processors = {ProcKind::kGpu, ProcKind::kCpu}};
-  EXPECT_EQ(edited(mapping, mapping.change({{0, both}}).value()), "Task a  # often\n  GPU, CPU;\n");
-  const Statement other{.tasks = {"b"}, .processors = {ProcKind::kCpu}};
-  EXPECT_FALSE(mapping.change({{0, other}}));
+  const EditableMapping mapping(text);
+  const StatementParts both{.tasks = {"a"}, .processors = {ProcKind::kGpu, ProcKind::kCpu}};
+  EXPECT_EQ(edited(mapping, mapping.change_items({{0, both}}).value()),
+            "Task a  # often\n  GPU, CPU;\n");
+  const StatementParts other{.tasks = {"b"}, .processors = {ProcKind::kCpu}};
+  EXPECT_FALSE(mapping.change_items({{0, other}}));
 }
 
 TEST(Mapping, DefinesTheFunctionOfAStatement) {
-  const Function function = named_function("first_cyclic");
-  const Statement statement{.kind = MappingStatement::kIndexTaskMap, .tasks = {"a"}};
-  const auto set = [&](const Mapping& mapping) {
-    return edited(mapping, mapping.set(statement, &function, ProcKind::kGpu).edits);
+  const MappingFunction function = named_function("first_cyclic");
+  const StatementParts statement{.kind = MappingStatement::kIndexTaskMap, .tasks = {"a"}};
+  const auto set = [&](const EditableMapping& mapping) {
+    return edited(mapping, mapping.set_statement(statement, &function, ProcKind::kGpu).edits);
   };
-  const std::string definition = edit::definition(function, ProcKind::kGpu, "first_cyclic_gpu");
-  const std::string once = set(Mapping("Task * GPU;\n"));
+  const std::string definition =
+      edit::function_definition(function, ProcKind::kGpu, "first_cyclic_gpu");
+  const std::string once = set(EditableMapping("Task * GPU;\n"));
   EXPECT_EQ(once, definition + "IndexTaskMap a first_cyclic_gpu;\nTask * GPU;\n");
-  EXPECT_EQ(set(Mapping(once)), once);
+  EXPECT_EQ(set(EditableMapping(once)), once);
   // A function that the mapping has is not defined again; a name that it has is not used.
-  EXPECT_EQ(set(Mapping(definition)), "IndexTaskMap a first_cyclic_gpu;\n" + definition);
-  EXPECT_THAT(set(Mapping("first_cyclic_gpu = 1;\n")),
+  EXPECT_EQ(set(EditableMapping(definition)), "IndexTaskMap a first_cyclic_gpu;\n" + definition);
+  EXPECT_THAT(set(EditableMapping("first_cyclic_gpu = 1;\n")),
               HasSubstr("IndexTaskMap a first_cyclic_gpu_2;"));
-  EXPECT_THAT(set(Mapping("Task * GPU;\r\n")), HasSubstr("gpu;\r\nTask * GPU;\r\n"));
+  EXPECT_THAT(set(EditableMapping("Task * GPU;\r\n")), HasSubstr("gpu;\r\nTask * GPU;\r\n"));
 }
 
 TEST(Mapping, MovesAStatementBehindTheOthers) {
-  const Mapping mapping("Task a GPU;  # first\nTask b GPU;\nTask c GPU");
+  const EditableMapping mapping("Task a GPU;  # first\nTask b GPU;\nTask c GPU");
   EXPECT_EQ(edited(mapping, mapping.move_to_end(1)),
             "Task a GPU;  # first\nTask c GPU\nTask b GPU;\n");
 }
 
 TEST(Mapping, FindsStatementsByKeyInDamagedTexts) {
   const std::string text = "Task a GPU;\nTask ?!;\nRegion a x GPU FBMEM;\ndef f(Task task) {\n";
-  EXPECT_THAT(Mapping(text).keys(), ::testing::IsSupersetOf({"Task a", "Region a x GPU"}));
-  EXPECT_EQ(Mapping("Task a GPU;\nTask ?!;\n").without(Keys{"Task a"}), "Task ?!;\n");
+  EXPECT_THAT(EditableMapping(text).item_keys(),
+              ::testing::IsSupersetOf({"Task a", "Region a x GPU"}));
+  EXPECT_EQ(EditableMapping("Task a GPU;\nTask ?!;\n").text_without(Keys{"Task a"}), "Task ?!;\n");
 }
 
 // ------------------------------------------------------------------------------ all our mappings
@@ -158,13 +162,13 @@ std::vector<std::string> mappings() {
 
 TEST(AllMappings, AreWrittenAsTheyWereRead) {
   for (const std::string& given : mappings()) {
-    const Mapping raw(given);
-    EXPECT_EQ(edited(raw, raw.change({}).value()), given);
+    const EditableMapping raw(given);
+    EXPECT_EQ(edited(raw, raw.change_items({}).value()), given);
     const std::string text = formatted(given);
-    const Mapping mapping(text);
-    for (const Mapping::ProgramItem& item : mapping.items()) {
+    const EditableMapping mapping(text);
+    for (const EditableMapping::ProgramItem& item : mapping.items()) {
       if (!item.statement || item.has_comment) continue;
-      EXPECT_EQ(item.statement->str() + ";", mapping.text(item));
+      EXPECT_EQ(item.statement->statement_text() + ";", mapping.item_text(item));
     }
     ASSERT_EQ(raw.items().size(), mapping.items().size());
     for (std::size_t i = 0; i < raw.items().size(); ++i) {
@@ -176,8 +180,8 @@ TEST(AllMappings, AreWrittenAsTheyWereRead) {
 
 // Returns the comments of a text that stay if some items are removed: those outside of the items
 // and not directly above a removed function.
-std::vector<std::string> comments_of(const Source& source, const Mapping& mapping,
-                                     const Mapping::Changes& changes) {
+std::vector<std::string> comments_of(const Source& source, const EditableMapping& mapping,
+                                     const EditableMapping::Changes& changes) {
   Diagnostics ignored(source);
   std::vector<syntax::SourceComment> comments;
   syntax::Lexer lexer(source, ignored, &comments);
@@ -187,7 +191,7 @@ std::vector<std::string> comments_of(const Source& source, const Mapping& mappin
   for (const syntax::SourceComment& comment : comments) {
     bool stays = true;
     for (const auto& [index, statement] : changes) {
-      const Mapping::ProgramItem& item = mapping.items()[index];
+      const EditableMapping::ProgramItem& item = mapping.items()[index];
       std::uint32_t begin = item.range.begin;
       if (item.kind == syntax::StatementKind::kDef) {
         while (begin > 1 && source.text()[begin - 1] == '\n') {
@@ -207,19 +211,19 @@ TEST(AllMappings, KeepCommentsAndStayFormatted) {
   std::uint64_t seed = 0;
   for (const std::string& given : mappings()) {
     const std::string text = formatted(given);
-    const Mapping mapping(text);
+    const EditableMapping mapping(text);
     for (int round = 0; round < 20; ++round) {
       Draws draws(++seed);
-      Mapping::Changes changes;
+      EditableMapping::Changes changes;
       for (std::size_t i = 0; i < mapping.items().size(); ++i) {
         if (draws.below(3) == 0) changes[i] = std::nullopt;
       }
-      std::string now = edited(mapping, mapping.change(changes).value());
+      std::string now = edited(mapping, mapping.change_items(changes).value());
       EXPECT_EQ(formatted(now), now) << text;
       EXPECT_EQ(comments_of(Source("now", now), mapping, {}),
                 comments_of(mapping.source(), mapping, changes))
           << now;
-      const Statement statements[] = {
+      const StatementParts statements[] = {
           {.tasks = {"*"}, .processors = {ProcKind::kCpu, ProcKind::kOmp}},
           {.kind = MappingStatement::kRegion,
            .tasks = {"*"},
@@ -227,20 +231,20 @@ TEST(AllMappings, KeepCommentsAndStayFormatted) {
            .place = ProcKind::kGpu,
            .memories = {MemKind::kZcmem}},
           {.kind = MappingStatement::kIndexTaskMap, .tasks = {"work"}}};
-      const Function function = named_function("grid");
-      for (const Statement& statement : statements) {
+      const MappingFunction function = named_function("grid");
+      for (const StatementParts& statement : statements) {
         const bool maps = statement.kind == MappingStatement::kIndexTaskMap;
-        const Mapping before(now);
-        const auto setting = before.set(statement, maps ? &function : nullptr);
+        const EditableMapping before(now);
+        const auto setting = before.set_statement(statement, maps ? &function : nullptr);
         now = edited(before, setting.edits);
         EXPECT_EQ(formatted(now), now);
         EXPECT_THAT(comments_of(Source("now", now), mapping, {}),
                     SizeIs(comments_of(before.source(), mapping, {}).size()));
         // The first statement with the key is the new one.
-        const Mapping after(now);
+        const EditableMapping after(now);
         const auto first =
             std::find_if(after.items().begin(), after.items().end(),
-                         [&](const auto& item) { return item.key == statement.key(); });
+                         [&](const auto& item) { return item.key == statement.statement_key(); });
         ASSERT_NE(first, after.items().end());
         if (!setting.edits.empty()) {
           EXPECT_EQ(first->statement, setting.statement);
@@ -258,18 +262,18 @@ TEST(AllMappings, MayBeDamaged) {
       Draws draws(++seed);
       std::string text = given;
       text.erase(draws.below(static_cast<std::uint32_t>(text.size())), draws.below(20));
-      const Mapping mapping(text);
-      EXPECT_LE(mapping.without(mapping.keys()).size(), text.size());
+      const EditableMapping mapping(text);
+      EXPECT_LE(mapping.text_without(mapping.item_keys()).size(), text.size());
       for (std::size_t i = 0; i < mapping.items().size(); ++i) {
-        const Mapping::ProgramItem& item = mapping.items()[i];
+        const EditableMapping::ProgramItem& item = mapping.items()[i];
         if (!item.is_separate) continue;
-        EXPECT_LE(mapping.without(i).size() + (item.end - item.range.begin), text.size());
+        EXPECT_LE(mapping.text_without(i).size() + (item.end - item.range.begin), text.size());
         if (!item.statement || item.has_comment || item.statement->tasks.empty()) continue;
-        Statement other = *item.statement;
+        StatementParts other = *item.statement;
         other.tasks = {"another"};
-        const Mapping now(edited(mapping, mapping.change({{i, other}}).value()));
+        const EditableMapping now(edited(mapping, mapping.change_items({{i, other}}).value()));
         ASSERT_EQ(now.items().size(), mapping.items().size()) << text;
-        EXPECT_EQ(now.items()[i].statement, other) << mapping.text(item);
+        EXPECT_EQ(now.items()[i].statement, other) << mapping.item_text(item);
       }
     }
   }
