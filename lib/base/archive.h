@@ -1,6 +1,6 @@
 // Archive: writes numbers and words as text and reads them again, to pass values between processes
 // of Groma. One description of a value serves both directions: it passes the parts of the value, in
-// their order, to a Writer or a Reader.
+// their order, to an ArchiveWriter or an ArchiveReader.
 #pragma once
 
 #include <charconv>
@@ -18,11 +18,11 @@ template <typename T>
 concept Number = std::integral<T> || std::is_enum_v<T>;
 
 // Writes values as text.
-class Writer {
+class ArchiveWriter {
  public:
   // `magic` is the first line of the text, with its line end. It identifies the format and its
   // version.
-  explicit Writer(std::string_view magic) : text_(magic) {}
+  explicit ArchiveWriter(std::string_view magic) : text_(magic) {}
 
   template <Number T>
   void operator()(const T& value) {
@@ -33,7 +33,7 @@ class Writer {
     text_ += std::to_string(value.size()) + ':' + value + ' ';
   }
   // Writes the size of a list and returns it.
-  std::size_t size(std::size_t is) {
+  std::size_t list_size(std::size_t is) {
     (*this)(is);
     return is;
   }
@@ -41,7 +41,7 @@ class Writer {
   void end_list() { text_.back() = '\n'; }
   bool ok() const { return true; }
   template <typename T>
-  void at_most(const T&, std::int64_t) {}
+  void check_at_most(const T&, std::int64_t) {}
 
   std::string take() { return std::move(text_); }
 
@@ -50,10 +50,10 @@ class Writer {
 };
 
 // Reads values from any text. The amount that it reads is bounded by the text's size.
-class Reader {
+class ArchiveReader {
  public:
   // `magic` is the line with which the text must begin. `max_depth` limits the nesting of lists.
-  Reader(std::string_view text, std::string_view magic, int max_depth)
+  ArchiveReader(std::string_view text, std::string_view magic, int max_depth)
       : text_(text), max_depth_(max_depth) {
     ok_ = text_.starts_with(magic);
     if (ok_) text_.remove_prefix(magic.size());
@@ -61,7 +61,7 @@ class Reader {
 
   template <Number T>
   void operator()(T& value) {
-    std::int64_t read = integer();
+    std::int64_t read = read_integer();
     using Plain = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>,
                                               std::type_identity<T>>::type;
     if (!std::in_range<std::conditional_t<std::same_as<Plain, bool>, std::uint8_t, Plain>>(read) ||
@@ -72,39 +72,39 @@ class Reader {
     value = static_cast<T>(read);
   }
   void operator()(std::string& value) {
-    const std::int64_t size = integer(':');
+    const std::int64_t size = read_integer(':');
     if (size < 0 || static_cast<std::uint64_t>(size) > text_.size()) ok_ = false;
     if (!ok_) return;
     value = text_.substr(0, static_cast<std::size_t>(size));
     text_.remove_prefix(static_cast<std::size_t>(size));
-    space();
+    skip_space();
   }
   // Reads the size of a list. An element takes at least two bytes, which bounds the size.
-  std::size_t size(std::size_t) {
-    const std::int64_t size = integer();
+  std::size_t list_size(std::size_t) {
+    const std::int64_t size = read_integer();
     if (size < 0 || static_cast<std::uint64_t>(size) > text_.size() / 2) ok_ = false;
     return ok_ ? static_cast<std::size_t>(size) : 0;
   }
   void begin_list() { ok_ = ok_ && ++depth_ <= max_depth_; }
   void end_list() { --depth_; }
   template <typename T>
-  void at_most(const T& value, std::int64_t most) {
+  void check_at_most(const T& value, std::int64_t most) {
     if (static_cast<std::int64_t>(value) > most) ok_ = false;
   }
 
   // Makes the whole reading fail, for rules that the archive does not know.
   void fail() { ok_ = false; }
   bool ok() const { return ok_; }
-  bool at_end() const { return text_.empty(); }
+  bool is_at_end() const { return text_.empty(); }
 
  private:
   // Reads the white space behind a value.
-  void space() {
+  void skip_space() {
     if (text_.empty() || (text_.front() != ' ' && text_.front() != '\n')) ok_ = false;
     if (ok_) text_.remove_prefix(1);
   }
   // Reads an integer and the character `end` behind it. Returns 0 after an error.
-  std::int64_t integer(char end = ' ') {
+  std::int64_t read_integer(char end = ' ') {
     std::int64_t value = 0;
     if (!ok_) return 0;
     const auto read = std::from_chars(text_.data(), text_.data() + text_.size(), value);
@@ -112,7 +112,7 @@ class Reader {
     if (!ok_) return 0;
     text_.remove_prefix(static_cast<std::size_t>(read.ptr - text_.data()));
     if (end == ' ') {
-      space();
+      skip_space();
     } else {
       ok_ = !text_.empty() && text_.front() == end;
       if (ok_) text_.remove_prefix(1);
@@ -128,8 +128,8 @@ class Reader {
 
 // Writes or reads a list: its size, then each element by each(element).
 template <typename Archive, typename T, typename Each>
-void list(Archive& archive, std::vector<T>& items, const Each& each) {
-  const std::size_t size = archive.size(items.size());
+void transfer_list(Archive& archive, std::vector<T>& items, const Each& each) {
+  const std::size_t size = archive.list_size(items.size());
   archive.begin_list();
   for (std::size_t i = 0; i < size && archive.ok(); ++i) {
     if (i == items.size()) items.emplace_back();

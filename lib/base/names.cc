@@ -14,11 +14,11 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   for (; at + 8 <= text.size(); at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, text.data() + at, 8);
-    hash = mix(hash ^ word);
+    hash = mix_bits(hash ^ word);
   }
   std::uint64_t word = 0;
   std::memcpy(&word, text.data() + at, text.size() - at);
-  return mix(hash ^ word);
+  return mix_bits(hash ^ word);
 }
 
 }  // namespace
@@ -28,11 +28,11 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
 NameTable::NameTable() {
   static const std::uint64_t seed = (std::uint64_t{std::random_device()()} << 32) | 0x9E3779B9U;
   seed_ = seed;
-  intern("*");
+  intern_name("*");
 }
 
 // Returns the id of a name and adds it if it is new. The text must outlive the table.
-NameId NameTable::intern(std::string_view text) {
+NameId NameTable::intern_name(std::string_view text) {
   const std::uint64_t hash = hash_text(text, seed_);
   const NameId known = index_.find(hash, [&](std::uint32_t i) { return texts_[i] == text; });
   if (known != FlatIndex::kNone) return known;
@@ -42,13 +42,13 @@ NameId NameTable::intern(std::string_view text) {
   return id;
 }
 
-// Returns the id of a name and adds it if it is new, like intern(). The table keeps a copy of the
-// text.
-NameId NameTable::own(std::string text) {
+// Returns the id of a name and adds it if it is new, like intern_name(). The table keeps a copy of
+// the text.
+NameId NameTable::intern_copy(std::string text) {
   const NameId known = find(text);
   if (known != FlatIndex::kNone) return known;
   owned_.push_back(std::move(text));
-  return intern(owned_.back());
+  return intern_name(owned_.back());
 }
 
 NameId NameTable::find(std::string_view text) const {

@@ -39,12 +39,12 @@ class FlatIndex {
   // Adds an index. It must not be in the table under `hash`.
   void insert(std::uint64_t hash, std::uint32_t index) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
-    place({static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(hash), index});
+    place_slot({static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(hash), index});
     ++count_;
   }
 
  private:
-  struct Slot {
+  struct HashSlot {
     // The upper half of the hash. Look-ups compare it first.
     std::uint32_t hash = 0;
     // The lower half of the hash. Look-ups begin at this slot.
@@ -52,32 +52,32 @@ class FlatIndex {
     std::uint32_t index = kNone;
   };
   std::size_t mask() const { return slots_.size() - 1; }
-  void place(Slot slot) {
+  void place_slot(HashSlot slot) {
     std::size_t at = slot.home & mask();
     while (slots_[at].index != kNone) at = (at + 1) & mask();
     slots_[at] = slot;
   }
   void grow() {
-    std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 2);
+    std::vector<HashSlot> old(slots_.empty() ? 64 : slots_.size() * 2);
     old.swap(slots_);
-    for (const Slot& slot : old) {
-      if (slot.index != kNone) place(slot);
+    for (const HashSlot& slot : old) {
+      if (slot.index != kNone) place_slot(slot);
     }
   }
 
-  std::vector<Slot> slots_;
+  std::vector<HashSlot> slots_;
   std::size_t count_ = 0;
 };
 
 // Returns a well-mixed hash of 64 bits (the finaliser of SplitMix64).
-inline std::uint64_t mix(std::uint64_t x) {
+inline std::uint64_t mix_bits(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
   return x ^ (x >> 31);
 }
 
 // Maps names to ids. Texts are views of memory that the caller keeps alive (the Source), except the
-// texts given to own().
+// texts given to intern_copy().
 class NameTable {
  public:
   NameTable();
@@ -88,10 +88,10 @@ class NameTable {
     index_.reserve(count);
   }
   // Returns the id of a name, and adds the name if it is new. The text must outlive the table.
-  NameId intern(std::string_view text);
+  NameId intern_name(std::string_view text);
   // Adds a name and keeps a copy of its text. It is for names that the source writes differently
   // (escapes).
-  NameId own(std::string text);
+  NameId intern_copy(std::string text);
   // Returns the id of `text`, or FlatIndex::kNone.
   NameId find(std::string_view text) const;
   std::string_view text(NameId id) const { return texts_[id]; }

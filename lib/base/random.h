@@ -11,7 +11,7 @@ namespace groma {
 
 // Returns number `place` (from 0) of the sequence of `seed`: SplitMix64.
 inline std::uint64_t random_at(std::uint64_t seed, std::uint64_t place) {
-  return mix(seed + (place + 1) * 0x9E3779B97F4A7C15U);
+  return mix_bits(seed + (place + 1) * 0x9E3779B97F4A7C15U);
 }
 
 // Converts 64 random bits to a number from 0 to count - 1. `count` is at least 1.

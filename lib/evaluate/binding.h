@@ -1,5 +1,5 @@
-// Binding: the contents of a BoundProgram: a program, a machine, and the values of the program's
-// globals there.
+// ProgramBinding: the contents of a BoundProgram: a program, a machine, and the values of the
+// program's globals there.
 #pragma once
 
 #include <vector>

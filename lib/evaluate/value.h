@@ -1,4 +1,4 @@
-// Value: the result of evaluating an expression, and the types that it can hold.
+// ProgramValue: the result of evaluating an expression, and the types that it can hold.
 #pragma once
 
 #include <cstdint>

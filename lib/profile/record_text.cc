@@ -9,7 +9,7 @@
 namespace groma::profile {
 namespace {
 
-using archive::list;
+using archive::transfer_list;
 using Event = RunRecord::Event;
 
 constexpr std::string_view kMagic = "groma run 4\n";
@@ -42,48 +42,49 @@ void visit(Archive& archive, Event& event) {
   archive(event.continues);
 }
 
-// Passes every field of a record to the archive, which is a Writer or a Reader.
+// Passes every field of a record to the archive, which is an ArchiveWriter or an ArchiveReader.
 template <typename Archive>
 void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };
-  list(archive, record.tasks, one_value);
-  list(archive, record.regions, one_value);
-  list(archive, record.phase_names, one_value);
-  list(archive, record.points, one_value);
-  list(archive, record.processors, [&](RunRecord::Processor& one) {
+  transfer_list(archive, record.tasks, one_value);
+  transfer_list(archive, record.regions, one_value);
+  transfer_list(archive, record.phase_names, one_value);
+  transfer_list(archive, record.points, one_value);
+  transfer_list(archive, record.processors, [&](RunRecord::Processor& one) {
     archive(one.kind);
     archive(one.node);
     archive(one.index);
   });
-  list(archive, record.memories, [&](RunRecord::Memory& one) {
+  transfer_list(archive, record.memories, [&](RunRecord::Memory& one) {
     archive(one.kind);
     archive(one.node);
     archive(one.index);
     archive(one.capacity_bytes);
     archive(one.peak_bytes);
   });
-  list(archive, record.links, [&](RunRecord::Link& one) {
+  transfer_list(archive, record.links, [&](RunRecord::Link& one) {
     archive(one.channel);
     archive(one.node);
     archive(one.number);
     archive(one.out);
   });
-  list(archive, record.routes, [&](auto& route) { list(archive, route, one_value); });
-  list(archive, record.events, [&](Event& event) { visit(archive, event); });
-  list(archive, record.allocations, [&](RunRecord::Allocation& one) {
+  transfer_list(archive, record.routes,
+                [&](auto& route) { transfer_list(archive, route, one_value); });
+  transfer_list(archive, record.events, [&](Event& event) { visit(archive, event); });
+  transfer_list(archive, record.allocations, [&](RunRecord::Allocation& one) {
     archive(one.time);
     archive(one.memory);
     archive(one.region);
     archive(one.bytes);
   });
-  list(archive, record.phases, [&](RunRecord::Phase& one) {
+  transfer_list(archive, record.phases, [&](RunRecord::Phase& one) {
     archive(one.name);
     archive(one.begin);
     archive(one.end);
   });
   archive(record.end);
   archive(record.is_beginning);
-  list(archive, record.notes, one_value);
+  transfer_list(archive, record.notes, one_value);
 }
 
 // Returns true if a time is not negative and below the limit.
@@ -116,8 +117,8 @@ bool good(const RunRecord& record) {
 }  // namespace
 
 std::string text_of(const RunRecord& record) {
-  archive::Writer writer(kMagic);
-  visit(writer, const_cast<RunRecord&>(record));  // the Writer only reads the record
+  archive::ArchiveWriter writer(kMagic);
+  visit(writer, const_cast<RunRecord&>(record));  // the ArchiveWriter only reads the record
   return writer.take();
 }
 
@@ -125,9 +126,9 @@ std::string text_of(const RunRecord& record) {
 // because a profile relies on these.
 Result<RunRecord> run_record_from(std::string_view text) {
   RunRecord record;
-  archive::Reader reader(text, kMagic, kMaxDepth);
+  archive::ArchiveReader reader(text, kMagic, kMaxDepth);
   visit(reader, record);
-  if (!reader.ok() || !reader.at_end() || !good(record)) {
+  if (!reader.ok() || !reader.is_at_end() || !good(record)) {
     return Error{Error::Code::kMalformed, "what was measured of the run is damaged"};
   }
   return record;

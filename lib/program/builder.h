@@ -1,4 +1,4 @@
-// Builder: translates functions and top-level actions from the syntax tree to typed code, and
+// CodeBuilder: translates functions and top-level actions from the syntax tree to typed code, and
 // checks names and types.
 #pragma once
 

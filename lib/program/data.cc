@@ -10,7 +10,7 @@ namespace {
 std::uint64_t hash_of(const StatementKey& key) {
   const std::uint64_t where =
       (std::uint64_t{static_cast<std::uint8_t>(key.table)} << 8) | key.place;
-  return mix(mix((std::uint64_t{key.task} << 32) | key.region) ^ where);
+  return mix_bits(mix_bits((std::uint64_t{key.task} << 32) | key.region) ^ where);
 }
 
 }  // namespace

@@ -295,9 +295,10 @@ std::string mapping_mark(const Program& program) {
   std::uint64_t mark = 0;
   for (syntax::Token token = lexer.next_token(); token.kind != syntax::TokenKind::kEnd;
        token = lexer.next_token()) {
-    for (const char c : source.text(token.range)) mark = mix(mark ^ static_cast<unsigned char>(c));
+    for (const char c : source.text(token.range))
+      mark = mix_bits(mark ^ static_cast<unsigned char>(c));
     // This step separates the tokens, so that `ab` and `a b` differ.
-    mark = mix(mark + 1);
+    mark = mix_bits(mark + 1);
   }
   return fmt::format("{:016x}", mark);
 }

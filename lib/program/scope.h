@@ -1,4 +1,4 @@
-// Scope: the local variables that are visible at a place of a function, and their slots.
+// LocalScope: the local variables that are visible at a place of a function, and their slots.
 #pragma once
 
 #include <cstdint>

@@ -161,7 +161,7 @@ class Marks : public Proposer {
   // Returns a hash of the choice, the key under which it is remembered.
   static std::uint64_t key_of(const Choice& choice) {
     std::uint64_t key = 0;
-    for (const std::uint32_t value : choice) key = mix(key ^ value) + 1;
+    for (const std::uint32_t value : choice) key = mix_bits(key ^ value) + 1;
     return key;
   }
   void tried(const Choice& choice) { tried_.add(key_of(choice), {}); }

@@ -27,7 +27,8 @@ double normal(Draws& draws) {
 
 std::uint64_t hash_of(const Configuration& configuration) {
   std::uint64_t hash = configuration.size();
-  for (double value : configuration) hash = mix(hash ^ std::bit_cast<std::uint64_t>(value)) + 1;
+  for (double value : configuration)
+    hash = mix_bits(hash ^ std::bit_cast<std::uint64_t>(value)) + 1;
   return hash;
 }
 

@@ -13,7 +13,7 @@ namespace groma::tuning {
 // Returns the hash of the chosen options of a search space.
 inline std::uint64_t hash_of(const std::vector<std::uint32_t>& choice) {
   std::uint64_t hash = choice.size();
-  for (std::uint32_t option : choice) hash = mix(hash ^ option) + 1;
+  for (std::uint32_t option : choice) hash = mix_bits(hash ^ option) + 1;
   return hash;
 }
 

@@ -21,22 +21,22 @@ using archive::Number;
 
 // Writes numbers and strings. The class stands in this namespace so that argument-dependent lookup
 // finds the functions `visit`.
-struct Writer : archive::Writer {
-  using archive::Writer::Writer;
+struct Writer : archive::ArchiveWriter {
+  using archive::ArchiveWriter::ArchiveWriter;
   void coordinate(const std::int64_t& value) { (*this)(value); }
 };
 
 // Reads events. Fails if a number is beyond kMostEventNumber, so that sums of a few numbers fit 64
 // bits.
-class Reader : public archive::Reader {
+class Reader : public archive::ArchiveReader {
  public:
-  using archive::Reader::Reader;
-  using archive::Reader::operator();
+  using archive::ArchiveReader::ArchiveReader;
+  using archive::ArchiveReader::operator();
 
   // Reads a number and checks its limit. kNoNumber is allowed, and only coordinate() refuses it.
   template <Number T>
   void operator()(T& value) {
-    archive::Reader::operator()(value);
+    archive::ArchiveReader::operator()(value);
     const auto read = static_cast<std::int64_t>(value);
     if (read != kNoNumber && (read > kMostEventNumber || read < -kMostEventNumber)) {
       too_large_ = true;
@@ -83,7 +83,7 @@ void visit(Archive& archive, Repeat& repeat);
 
 template <typename Archive, typename T>
 void visit(Archive& archive, std::vector<T>& items) {
-  archive::list(archive, items, [&](T& item) { visit(archive, item); });
+  archive::transfer_list(archive, items, [&](T& item) { visit(archive, item); });
 }
 // A missing value is written as -1.
 template <typename Archive, typename T>
@@ -97,7 +97,7 @@ template <typename Archive>
 void visit(Archive& archive, Point& point) {
   int dimensions = point.dimensions();
   archive(dimensions);
-  archive.at_most(dimensions, kMaxDimensions);
+  archive.check_at_most(dimensions, kMaxDimensions);
   if (dimensions < 0 || dimensions > kMaxDimensions) return;
   Point made = Point::zeros(dimensions);
   for (int d = 0; d < dimensions; ++d) {
@@ -365,7 +365,7 @@ Result<Events> events_from(std::string_view text) {
     return Error{Error::Code::kTooLarge,
                  fmt::format("what was recorded has numbers beyond {}", kMostEventNumber)};
   }
-  if (!reader.ok() || !reader.at_end() || !good(events)) {
+  if (!reader.ok() || !reader.is_at_end() || !good(events)) {
     return Error{Error::Code::kMalformed, "what was recorded is damaged"};
   }
   if (events.tasks.size() > kMaxEventTasks || events.shapes.size() > kMaxEventShapes ||

@@ -18,7 +18,7 @@ namespace groma::tuning {
 inline std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return mix(hash);
+  return mix_bits(hash);
 }
 
 // At most `kept` entries are kept. When the map is full, each new entry evicts the oldest one.

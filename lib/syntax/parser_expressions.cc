@@ -293,7 +293,7 @@ ExprId Parser::parse_member(ExprId base) {
   }
   Expr expr{ExprKind::kMember};
   expr.a = base;
-  expr.c = tree_.table.intern(source_text(token_.range));
+  expr.c = tree_.table.intern_name(source_text(token_.range));
   expr.at = token_.range.begin;
   advance_token();
   expr.range = {begin_of_expr(base), last_end_};
@@ -329,7 +329,7 @@ ExprId Parser::parse_star_element() {
 // Reads a named argument of a call: NAME '=' expr.
 ExprId Parser::parse_option() {
   Expr expr{ExprKind::kOption};
-  expr.c = tree_.table.intern(source_text(token_.range));
+  expr.c = tree_.table.intern_name(source_text(token_.range));
   expr.range = token_.range;
   advance_token();
   advance_token();
@@ -423,7 +423,7 @@ ExprId Parser::parse_primary() {
     case TokenKind::kName: {
       const std::string_view name = source_text(token_.range);
       if (name == "tuple" && next_.kind == TokenKind::kLeftParen) return parse_tuple_or_call();
-      return parse_token_expr(ExprKind::kName, tree_.table.intern(name));
+      return parse_token_expr(ExprKind::kName, tree_.table.intern_name(name));
     }
     case TokenKind::kLeftParen:
       return parse_parenthesized();
@@ -500,7 +500,7 @@ ExprId Parser::parse_tuple_or_call() {
   if (!panic_ && at_token(TokenKind::kFor)) return parse_comprehension(word, item, open);
   Expr callee{ExprKind::kName};
   callee.range = word.range;
-  callee.a = tree_.table.intern(source_text(word.range));
+  callee.a = tree_.table.intern_name(source_text(word.range));
   const ExprId function = add_expr(callee);
   const std::size_t first = pending_.size();
   if (!empty) {

@@ -76,7 +76,7 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
     return name;
   }
   if (at_token(TokenKind::kString)) {
-    name.id = tree_.table.own(unescape_string(source_text(token_.range)));
+    name.id = tree_.table.intern_copy(unescape_string(source_text(token_.range)));
     if (name.id == kStarName) report(DiagId::kKindAsName, token_.range, "*", of_what);
     advance_token();
     return name;
@@ -99,8 +99,8 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
     advance_token();
   }
   name.range.end = last_end_;
-  name.id =
-      contiguous ? tree_.table.intern(source_text(name.range)) : name_of_spaced_path(name.range);
+  name.id = contiguous ? tree_.table.intern_name(source_text(name.range))
+                       : name_of_spaced_path(name.range);
   return name;
 }
 
@@ -113,7 +113,7 @@ NameId Parser::name_of_spaced_path(Range range) {
   for (Token t = pieces.next_token(); t.kind != TokenKind::kEnd; t = pieces.next_token()) {
     joined += piece.text(t.range);
   }
-  return tree_.table.own(joined);
+  return tree_.table.intern_copy(joined);
 }
 
 // Reports a reserved word in the place of a name, and reads it as if it were quoted. Any other
@@ -132,7 +132,7 @@ NameUse Parser::parse_bad_name(std::string_view of_what) {
         .help(fmt::format("quote it: `\"{}\"`", word))
         .fix({"quote it", {{token_.range, quote_string(word)}}, true});
   }
-  name.id = tree_.table.intern(word);
+  name.id = tree_.table.intern_name(word);
   advance_token();
   return name;
 }
@@ -146,7 +146,7 @@ NameUse Parser::parse_plain_name(NamedThing what) {
   name.range = token_.range;
   if (panic_) return name;
   if (at_token(TokenKind::kName) && !(at_next_statement() && what == NamedThing::kFunction)) {
-    name.id = tree_.table.intern(source_text(token_.range));
+    name.id = tree_.table.intern_name(source_text(token_.range));
     advance_token();
   } else if (is_word(token_.kind) && (!at_next_statement() || what == NamedThing::kVariable)) {
     report(DiagId::kReservedName, token_.range, source_text(token_.range), of_what)

@@ -298,7 +298,7 @@ bool Parser::report_unknown_statement(Statement& made, bool in_body) {
   AssignStatement node;
   node.implied = true;
   const auto take = [&] {
-    node.target = {tree_.table.intern(source_text(token_.range)), token_.range};
+    node.target = {tree_.table.intern_name(source_text(token_.range)), token_.range};
     made.node = node;
   };
   // The line may have been meant to define this name.

@@ -40,7 +40,7 @@ std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> t
   }
   if (count == 0) return {};
   std::uint64_t hash = 0;
-  for (const std::string& text : texts) hash = mix(hash ^ hash_of(text)) + 1;
+  for (const std::string& text : texts) hash = mix_bits(hash ^ hash_of(text)) + 1;
   const bool recorded = record_.replaying();
   // The budget is charged before the work, so that the progress events show the number. What was
   // not estimated is returned to the budget below.

@@ -55,8 +55,8 @@ class Tried {
     for (std::size_t at = 0; at < text.size(); at += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, text.data() + at, std::min<std::size_t>(8, text.size() - at));
-      a = mix(a ^ word);
-      b = mix(b + word * 0x9E3779B97F4A7C15U);
+      a = mix_bits(a ^ word);
+      b = mix_bits(b + word * 0x9E3779B97F4A7C15U);
     }
     return {a, b};
   }
