@@ -9,7 +9,7 @@
 namespace groma {
 
 // A decoded character.
-struct Character {
+struct DecodedCharacter {
   // The length in bytes. 0 if no character begins here.
   std::size_t length = 0;
   char32_t code = 0;
@@ -22,7 +22,7 @@ inline std::size_t character_length(unsigned char lead) {
 }
 
 // Returns the character at the beginning of `text` (RFC 3629: no overlong forms, no surrogates).
-inline Character first_character(std::string_view text) {
+inline DecodedCharacter first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
   };
@@ -38,7 +38,8 @@ inline Character first_character(std::string_view text) {
   }
   const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return overlong || surrogate || code > 0x10FFFF ? Character{} : Character{length, code};
+  return overlong || surrogate || code > 0x10FFFF ? DecodedCharacter{}
+                                                  : DecodedCharacter{length, code};
 }
 
 // Returns true if `c` is a byte of a character, but not its first one.
@@ -71,7 +72,7 @@ inline bool is_hidden(char32_t code) {
 // text if there is none.
 inline std::size_t find_hidden(std::string_view text, std::size_t begin) {
   while (begin < text.size()) {
-    const Character character = first_character(text.substr(begin));
+    const DecodedCharacter character = first_character(text.substr(begin));
     const bool blank =
         character.code == '\t' ||
         (character.code == '\r' && (begin + 1 == text.size() || text[begin + 1] == '\n'));

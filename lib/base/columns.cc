@@ -36,7 +36,7 @@ std::size_t columns_of(std::string_view text) {
   const std::string line = harmless(text);
   std::size_t columns = 0;
   for (std::size_t at = 0; at < line.size();) {
-    const Character character = first_character(std::string_view(line).substr(at));
+    const DecodedCharacter character = first_character(std::string_view(line).substr(at));
     columns += columns_of(character.code);
     at += character.length;
   }
@@ -48,7 +48,7 @@ std::string fitting(std::string_view text, std::size_t columns) {
   std::string line = harmless(text);
   std::size_t end = 0;
   while (end < line.size()) {
-    const Character character = first_character(std::string_view(line).substr(end));
+    const DecodedCharacter character = first_character(std::string_view(line).substr(end));
     const std::size_t width = columns_of(character.code);
     if (width > columns) break;
     columns -= width;

@@ -71,7 +71,7 @@ std::size_t add_front(std::string_view text, Blanks blanks, bool keep_colors, st
     *shown += shown_blank(text, blanks);
     return 1;
   }
-  const Character character = first_character(text);
+  const DecodedCharacter character = first_character(text);
   if (character.length == 0) {
     const auto byte = static_cast<unsigned char>(text.front());
     add_hexadecimal("\\x", byte, 2, shown);

@@ -11,7 +11,7 @@ namespace groma {
 
 // Returns a value in the largest fitting unit with about three significant digits. `step` is the
 // factor between units. A value that would be rounded up to a whole step uses the next unit.
-std::string in_units(double value, double step, std::span<const std::string_view> units) {
+std::string format_in_units(double value, double step, std::span<const std::string_view> units) {
   std::size_t unit = 0;
   while (unit + 1 < units.size() && std::abs(value) >= step * 0.9995) {
     value /= step;
@@ -24,7 +24,7 @@ std::string in_units(double value, double step, std::span<const std::string_view
 
 std::string bytes_words(std::int64_t bytes) {
   constexpr std::array<std::string_view, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  return in_units(static_cast<double>(bytes), 1024, kUnits);
+  return format_in_units(static_cast<double>(bytes), 1024, kUnits);
 }
 
 }  // namespace groma

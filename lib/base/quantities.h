@@ -11,7 +11,7 @@ namespace groma {
 
 // Returns text such as "12.3 ms". Each of `units` is `step` times the one before; `value` is in the
 // first one.
-std::string in_units(double value, double step, std::span<const std::string_view> units);
+std::string format_in_units(double value, double step, std::span<const std::string_view> units);
 
 // Returns text such as "1.50 GiB".
 std::string bytes_words(std::int64_t bytes);

@@ -155,7 +155,7 @@ class Explainer {
           {kind, machine_.has(kind) ? "the task has no variant for it" : "the machine has none"});
     }
     if (!decision)
-      add_located(program_, {mapper::no_kind(program_, view, machine_), {}}, task_diags());
+      add_located(program_, {mapper::no_kind_error(program_, view, machine_), {}}, task_diags());
     return explained;
   }
 

@@ -15,7 +15,7 @@ void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics&
   to.causes = from.causes;
   to.notes = from.notes;
   to.helps = from.helps;
-  mapper::add_cure(to);
+  mapper::add_refusal_cure(to);
 }
 
 }  // namespace

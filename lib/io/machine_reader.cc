@@ -143,7 +143,7 @@ Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& no
   const MemKind memory = required_memory(place, keys::kMemory);
   Affinity affinity{processor, memory, 0, 0};
   if (json_.failed_since(before)) return affinity;
-  if (addressable(processor, memory)) affinity = make_affinity(figures_, node, processor, memory);
+  if (can_address(processor, memory)) affinity = make_affinity(figures_, node, processor, memory);
   affinity.bandwidth_bytes_per_s = rate_or(place, affinity.bandwidth_bytes_per_s);
   affinity.latency_s = number_or(place, keys::kLatency, affinity.latency_s);
   return affinity;
@@ -188,8 +188,9 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
       place, keys::kProcessors, {}, [&](const JsonPlace& at) { return read_processors(at); });
   NodeCounts counts = default_counts(figures_);
   // Kinds of processors that are not listed keep their default count, except GPUs.
-  counts.of(ProcKind::kGpu) = 0;
-  for (const ProcessorGroup& group : node.processors) counts.of(group.kind) = group.count;
+  counts.processor_count_of(ProcKind::kGpu) = 0;
+  for (const ProcessorGroup& group : node.processors)
+    counts.processor_count_of(group.kind) = group.count;
   node.memories = list_or(place, keys::kMemories, make_memories(figures_, counts),
                           [&](const JsonPlace& at) { return read_memory(at, counts); });
   // Do not read the other lists after an error: their defaults depend on the processors.
@@ -211,7 +212,7 @@ void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
   const std::int64_t nodes = count ? json_.integer(*count) : 1;
   if (json_.failed_since(before)) return;
   // Check the figures of the node here, where the place in the file is known.
-  if (const std::optional<Fault> fault = find_fault(type)) {
+  if (const std::optional<NodeFault> fault = find_node_fault(type)) {
     return json_.fail(place, fault->message, {}, fault->path);
   }
   if (ordered && count)

@@ -48,7 +48,7 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
     log()->log(LogLevel::kError, render(Refusal{diagnostic, origin}, *mapper));
   } else {
     Diagnostic shown = diagnostic;
-    groma::mapper::add_cure(shown);
+    groma::mapper::add_refusal_cure(shown);
     log()->log(LogLevel::kError, render(Source(), shown));
   }
   std::fflush(nullptr);
@@ -89,7 +89,7 @@ void Registration::note_launched(std::string_view task) {
 // same tasks.
 void Registration::mapper_ends(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
-  names_.merge(names);
+  names_.merge_names(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0) return;
   // The runtime ends; the wrapper of the mappers may outlive it.

@@ -307,7 +307,7 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
     call->tasks.add(views_, context, *input.tasks[i], own);
     const TaskView& view = call->tasks.views().back();
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
-    if (!kind) check({{groma::mapper::no_kind(*program_, view, mapper_->machine()), {}}});
+    if (!kind) check({{groma::mapper::no_kind_error(*program_, view, mapper_->machine()), {}}});
     const auto function = groma::mapper::decide_function(*program_, view, kind->kind);
     decided.push_back(function || (kind->origin && kind->kind != own.kind));
     if (decided.back()) origin = function ? function->origin : kind->origin;

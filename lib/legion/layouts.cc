@@ -189,12 +189,12 @@ std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const 
   std::size_t bytes = 1;
   const auto fits = [&] {
     const auto at = static_cast<std::int64_t>(bytes);
-    if (!groma::mapper::aligns(at, layout.align_op, layout.align_bytes)) return false;
+    if (!groma::mapper::satisfies_alignment(at, layout.align_op, layout.align_bytes)) return false;
     for (const Legion::LayoutConstraintSet* demand : demands) {
       for (const Legion::AlignmentConstraint& one : demand->alignment_constraints) {
         if (one.fid != field) continue;
-        if (!groma::mapper::aligns(at, align_op_of(one.eqk),
-                                   static_cast<std::int64_t>(one.alignment))) {
+        if (!groma::mapper::satisfies_alignment(at, align_op_of(one.eqk),
+                                                static_cast<std::int64_t>(one.alignment))) {
           return false;
         }
       }

@@ -286,7 +286,7 @@ std::size_t hidden_length(std::string_view text) {
   const auto is_between = [](char32_t code) {
     return is_hidden(code) && code != '\t' && code != '\n' && code != '\r';
   };
-  const Character character = first_character(text);
+  const DecodedCharacter character = first_character(text);
   if (character.length > 0 && character.code != '\\') {
     return is_between(character.code) ? character.length : 0;
   }

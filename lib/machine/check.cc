@@ -9,7 +9,7 @@
 namespace groma {
 namespace {
 
-using Found = std::optional<Fault>;
+using Found = std::optional<NodeFault>;
 
 constexpr std::size_t kMaxChannels = 256;
 constexpr std::size_t kMaxChannelName = 64;
@@ -31,32 +31,33 @@ std::string_view scope_name(Channel::Scope scope) {
 // pointer within the node type, such as "/processors/1/count".
 Found check_count(std::string path, std::int64_t count) {
   if (count >= 1 && count <= kMaxProcessorsPerNode) return std::nullopt;
-  return Fault{std::move(path),
-               fmt::format("{} is not a count (1 to {})", count, kMaxProcessorsPerNode)};
+  return NodeFault{std::move(path),
+                   fmt::format("{} is not a count (1 to {})", count, kMaxProcessorsPerNode)};
 }
 
 // Returns nothing if the rate is finite and above 0. It may be 0, which means unknown, if
 // `may_be_zero`: fill_unknown_rates() replaces such a rate later.
 Found check_rate(std::string path, double rate, bool may_be_zero) {
   if (std::isfinite(rate) && (rate > 0 || (may_be_zero && rate == 0))) return std::nullopt;
-  return Fault{std::move(path), fmt::format("{} is not a rate (a number above 0)", rate)};
+  return NodeFault{std::move(path), fmt::format("{} is not a rate (a number above 0)", rate)};
 }
 
 Found check_latency(std::string path, double latency_s) {
   if (std::isfinite(latency_s) && latency_s >= 0) return std::nullopt;
-  return Fault{std::move(path), fmt::format("{} is not a time (seconds, 0 or more)", latency_s)};
+  return NodeFault{std::move(path),
+                   fmt::format("{} is not a time (seconds, 0 or more)", latency_s)};
 }
 
 // Checks that the number and speed of the processors are sensible. The sustained fraction is above
 // 0 and at most 1.
 Found check_processors(const ProcessorGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kProcKindCount) {
-    return Fault{path + "/kind", "no such processor kind"};
+    return NodeFault{path + "/kind", "no such processor kind"};
   }
   if (Found fault = check_count(path + "/count", group.count)) return fault;
   if (Found fault = check_rate(path + "/flops_per_s", group.flops_per_s, true)) return fault;
   if (!(group.sustained_fraction > 0 && group.sustained_fraction <= 1)) {
-    return Fault{
+    return NodeFault{
         path + "/sustained_fraction",
         fmt::format("{} is not a fraction (above 0, at most 1)", group.sustained_fraction)};
   }
@@ -66,19 +67,19 @@ Found check_processors(const ProcessorGroup& group, const std::string& path) {
 // Checks that the capacity of all memories of a kind in one node is at most kMaxNodeBytes.
 Found check_memory(const MemoryGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kMemKindCount || group.kind == MemKind::kVirtual) {
-    return Fault{path + "/kind", "VIRTUAL is not a memory that a node has"};
+    return NodeFault{path + "/kind", "VIRTUAL is not a memory that a node has"};
   }
   if (Found fault = check_count(path + "/count", group.count)) return fault;
   if (group.capacity_bytes < 0 || group.capacity_bytes > kMaxNodeBytes / group.count) {
-    return Fault{path + "/capacity_bytes",
-                 fmt::format("{} is not a capacity (0 to {} bytes, divided by the count)",
-                             group.capacity_bytes, kMaxNodeBytes)};
+    return NodeFault{path + "/capacity_bytes",
+                     fmt::format("{} is not a capacity (0 to {} bytes, divided by the count)",
+                                 group.capacity_bytes, kMaxNodeBytes)};
   }
   return check_rate(path + "/bandwidth_bytes_per_s", group.bandwidth_bytes_per_s, true);
 }
 
 // Returns the fault that the node has no such processors or memories.
-Fault lacks(std::string path, std::string_view kind) {
+NodeFault lacks(std::string path, std::string_view kind) {
   return {std::move(path), fmt::format("the node has no {}", kind)};
 }
 
@@ -98,7 +99,8 @@ Found check_affinity(const NodeType& node, const Affinity& affinity, const std::
 
 Found check_channel_name(const std::string& name, const std::string& path) {
   if (!name.empty() && name.size() <= kMaxChannelName) return std::nullopt;
-  return Fault{path + "/name", fmt::format("a channel's name has 1 to {} bytes", kMaxChannelName)};
+  return NodeFault{path + "/name",
+                   fmt::format("a channel's name has 1 to {} bytes", kMaxChannelName)};
 }
 
 // Checks that a channel has a name and connects two memory kinds that the node has.
@@ -106,7 +108,7 @@ Found check_channel(const NodeType& node, const Channel& channel, const std::str
   if (Found fault = check_channel_name(channel.name, path)) return fault;
   if (node.find(channel.from) == nullptr) return lacks(path + "/from", name_of(channel.from));
   if (node.find(channel.to) == nullptr) return lacks(path + "/to", name_of(channel.to));
-  if (channel.scope > Channel::Scope::kNetwork) return Fault{path + "/scope", "no such scope"};
+  if (channel.scope > Channel::Scope::kNetwork) return NodeFault{path + "/scope", "no such scope"};
   if (Found fault = check_count(path + "/links", channel.links)) return fault;
   if (Found fault =
           check_rate(path + "/bandwidth_bytes_per_s", channel.bandwidth_bytes_per_s, false)) {
@@ -148,7 +150,7 @@ Found check_all(const std::vector<Item>& items, std::string_view list, const Che
     if (Found fault = check(items[i], path)) return fault;
     for (std::size_t j = 0; j < i; ++j) {
       if (same(items[i], items[j])) {
-        return Fault{
+        return NodeFault{
             path, fmt::format("{} stands there twice, also at /{}/{}", text_of(items[i]), list, j)};
       }
     }
@@ -159,19 +161,19 @@ Found check_all(const std::vector<Item>& items, std::string_view list, const Che
 // Checks that a node has at least one processor, and at most kMaxProcessorsPerNode of all kinds
 // together.
 Found check_total(const NodeType& node) {
-  if (node.processors.empty()) return Fault{"/processors", "a node has at least one processor"};
+  if (node.processors.empty()) return NodeFault{"/processors", "a node has at least one processor"};
   std::int64_t total = 0;
   for (const ProcessorGroup& group : node.processors) total += group.count;
   if (total <= kMaxProcessorsPerNode) return std::nullopt;
-  return Fault{"/processors",
-               fmt::format("{} processors in one node; at most {}", total, kMaxProcessorsPerNode)};
+  return NodeFault{"/processors", fmt::format("{} processors in one node; at most {}", total,
+                                              kMaxProcessorsPerNode)};
 }
 
 }  // namespace
 
 // Returns the first error of a node, or nothing. The parts of a node are checked in the order in
 // which they depend on one another.
-std::optional<Fault> find_fault(const NodeType& node) {
+std::optional<NodeFault> find_node_fault(const NodeType& node) {
   if (Found fault = check_all(node.processors, "processors", check_processors)) return fault;
   if (Found fault = check_total(node)) return fault;
   if (Found fault = check_all(node.memories, "memories", check_memory)) return fault;
@@ -180,8 +182,8 @@ std::optional<Fault> find_fault(const NodeType& node) {
   };
   if (Found fault = check_all(node.affinities, "affinities", affinity)) return fault;
   if (node.channels.size() > kMaxChannels) {
-    return Fault{"/channels",
-                 fmt::format("{} channels; at most {}", node.channels.size(), kMaxChannels)};
+    return NodeFault{"/channels",
+                     fmt::format("{} channels; at most {}", node.channels.size(), kMaxChannels)};
   }
   const auto channel = [&node](const Channel& item, const std::string& path) {
     return check_channel(node, item, path);

@@ -11,12 +11,12 @@
 namespace groma {
 
 // Returns the error of a machine that is written wrongly.
-inline Error malformed(std::string message, std::string help = {}) {
+inline Error malformed_machine(std::string message, std::string help = {}) {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }
 
 // An error in a node type.
-struct Fault {
+struct NodeFault {
   // The JSON pointer within the node type: "/processors/1/count".
   std::string path;
   // What is wrong: "0 is not a count (1 to 65536)".
@@ -24,10 +24,10 @@ struct Fault {
 };
 
 // Returns the first error of `node`, or nullopt.
-std::optional<Fault> find_fault(const NodeType& node);
+std::optional<NodeFault> find_node_fault(const NodeType& node);
 
-// Returns the bytes of all memories of `kind` in one node. If find_fault finds no error, the result
-// is at most kMaxNodeBytes.
+// Returns the bytes of all memories of `kind` in one node. If find_node_fault finds no error, the
+// result is at most kMaxNodeBytes.
 inline constexpr std::int64_t kMaxNodeBytes = std::int64_t{1} << 53;
 std::int64_t memory_bytes(const NodeType& node, MemKind kind);
 

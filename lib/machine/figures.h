@@ -8,7 +8,7 @@
 namespace groma {
 
 // A number, and where it comes from.
-struct Sourced {
+struct SourcedNumber {
   double value;
   // The source of the number, as in PresetFigure::source.
   std::string_view source;
@@ -17,51 +17,51 @@ struct Sourced {
 // The figures of one node, in bytes, bytes/s, flop/s and seconds. Counts are whole numbers.
 struct NodeFigures {
   // Host: `sockets` equal sockets, each with its cores and an equal part of the memory.
-  Sourced sockets;
-  Sourced cores_per_socket;
+  SourcedNumber sockets;
+  SourcedNumber cores_per_socket;
   // The default number of CPU processors.
-  Sourced cpus;
-  Sourced core_flops;
-  Sourced cpu_sustained;
+  SourcedNumber cpus;
+  SourcedNumber core_flops;
+  SourcedNumber cpu_sustained;
   // The time to start a task body on a CPU or OMP processor.
-  Sourced cpu_start;
-  Sourced host_bytes;
-  Sourced core_bandwidth;
-  Sourced socket_bandwidth;
-  Sourced intersocket_bandwidth;
+  SourcedNumber cpu_start;
+  SourcedNumber host_bytes;
+  SourcedNumber core_bandwidth;
+  SourcedNumber socket_bandwidth;
+  SourcedNumber intersocket_bandwidth;
   // The latency to the memory of the same socket.
-  Sourced local_latency;
+  SourcedNumber local_latency;
   // The latency to the memory of another socket.
-  Sourced remote_latency;
-  Sourced host_copy_latency;
-  Sourced rdmem_bytes;
-  Sourced zcmem_bytes;
+  SourcedNumber remote_latency;
+  SourcedNumber host_copy_latency;
+  SourcedNumber rdmem_bytes;
+  SourcedNumber zcmem_bytes;
 
   // GPUs, distributed evenly over the sockets.
-  Sourced gpus;
-  Sourced gpu_flops;
-  Sourced gpu_sustained;
-  Sourced gpu_start;
-  Sourced gpu_bytes;
-  Sourced gpu_bandwidth;
-  Sourced gpu_latency;
+  SourcedNumber gpus;
+  SourcedNumber gpu_flops;
+  SourcedNumber gpu_sustained;
+  SourcedNumber gpu_start;
+  SourcedNumber gpu_bytes;
+  SourcedNumber gpu_bandwidth;
+  SourcedNumber gpu_latency;
   // The bandwidth with which the kernels of a GPU read host memory.
-  Sourced zero_copy_bandwidth;
-  Sourced zero_copy_latency;
+  SourcedNumber zero_copy_bandwidth;
+  SourcedNumber zero_copy_latency;
   // The bandwidth between the host and one GPU, in each direction.
-  Sourced host_link_bandwidth;
+  SourcedNumber host_link_bandwidth;
   // The bandwidth between two GPUs of one socket.
-  Sourced peer_near_bandwidth;
+  SourcedNumber peer_near_bandwidth;
   // The bandwidth between two GPUs of different sockets.
-  Sourced peer_far_bandwidth;
-  Sourced gpu_copy_latency;
+  SourcedNumber peer_far_bandwidth;
+  SourcedNumber gpu_copy_latency;
 
   // Network.
-  Sourced ports;
-  Sourced port_bandwidth;
-  Sourced network_latency;
+  SourcedNumber ports;
+  SourcedNumber port_bandwidth;
+  SourcedNumber network_latency;
   // The network latency if the memory of a GPU is at one end or both.
-  Sourced network_gpu_latency;
+  SourcedNumber network_gpu_latency;
 
   // The names of the channels.
   std::string_view socket_link = "qpi";

@@ -26,20 +26,20 @@ const Item* find_in(const std::vector<Item>& items, const Wanted& wanted) {
 
 // Each check returns the first error, or nothing if its part of the machine is valid.
 std::optional<Error> check_texts(const std::string& name, const std::string& description) {
-  if (name.empty()) return malformed("a machine has a name");
+  if (name.empty()) return malformed_machine("a machine has a name");
   if (name.size() > kMaxNameBytes) {
-    return malformed(fmt::format("the name {} has {} bytes; at most {}", in_quotes(name),
-                                 name.size(), kMaxNameBytes));
+    return malformed_machine(fmt::format("the name {} has {} bytes; at most {}", in_quotes(name),
+                                         name.size(), kMaxNameBytes));
   }
   if (description.size() <= kMaxDescriptionBytes) return std::nullopt;
-  return malformed(fmt::format("the description has {} bytes; at most {}", description.size(),
-                               kMaxDescriptionBytes));
+  return malformed_machine(fmt::format("the description has {} bytes; at most {}",
+                                       description.size(), kMaxDescriptionBytes));
 }
 
 // Checks the number of nodes and of node types, and that every node has one of the types.
 std::optional<Error> check_nodes(const std::vector<NodeType>& types,
                                  const std::vector<std::uint32_t>& nodes) {
-  if (nodes.empty()) return malformed("a machine has at least one node");
+  if (nodes.empty()) return malformed_machine("a machine has at least one node");
   if (nodes.size() > static_cast<std::size_t>(kMaxNodes)) {
     return Error{Error::Code::kTooLarge,
                  fmt::format("{} nodes; a machine has at most {}", nodes.size(), kMaxNodes)};
@@ -50,8 +50,8 @@ std::optional<Error> check_nodes(const std::vector<NodeType>& types,
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i] >= types.size()) {
-      return malformed(fmt::format("nodes/{}: there is no node type {} (there are {})", i, nodes[i],
-                                   types.size()));
+      return malformed_machine(fmt::format("nodes/{}: there is no node type {} (there are {})", i,
+                                           nodes[i], types.size()));
     }
   }
   return std::nullopt;
@@ -60,8 +60,8 @@ std::optional<Error> check_nodes(const std::vector<NodeType>& types,
 // Checks every node type and names the one with the fault.
 std::optional<Error> check_types(const std::vector<NodeType>& types) {
   for (std::size_t i = 0; i < types.size(); ++i) {
-    if (const std::optional<Fault> fault = find_fault(types[i])) {
-      return malformed(fmt::format("node_types/{}{}: {}", i, fault->path, fault->message));
+    if (const std::optional<NodeFault> fault = find_node_fault(types[i])) {
+      return malformed_machine(fmt::format("node_types/{}{}: {}", i, fault->path, fault->message));
     }
   }
   return std::nullopt;
@@ -77,8 +77,8 @@ std::optional<Error> check_capacity(const std::vector<NodeType>& types,
       std::int64_t& total = totals[static_cast<std::size_t>(group.kind)];
       total += memory_bytes(types[type], group.kind);
       if (total > kMaxMachineBytes) {
-        return malformed(fmt::format("the machine has more than {} bytes of {}", kMaxMachineBytes,
-                                     name_of(group.kind)));
+        return malformed_machine(fmt::format("the machine has more than {} bytes of {}",
+                                             kMaxMachineBytes, name_of(group.kind)));
       }
     }
   }

@@ -12,7 +12,7 @@ constexpr std::initializer_list<MemKind> kHostKinds = {
     MemKind::kSysmem, MemKind::kSockmem, MemKind::kZcmem, MemKind::kRdmem, MemKind::kRegsockmem};
 
 // Returns a figure that is a whole number as an integer.
-std::int64_t whole(const Sourced& figure) { return static_cast<std::int64_t>(figure.value); }
+std::int64_t whole(const SourcedNumber& figure) { return static_cast<std::int64_t>(figure.value); }
 
 // Returns true for memories that belong to one socket instead of the whole node.
 bool in_one_socket(MemKind kind) {
@@ -129,7 +129,7 @@ void add_gpu_channels(const NodeFigures& figures, ChannelList* list) {
 
 // Adds the channels between nodes. The latency is higher if GPU memory is at either end.
 void add_network_channels(const NodeFigures& figures, ChannelList* list) {
-  const auto add = [&](MemKind from, MemKind to, const Sourced& latency) {
+  const auto add = [&](MemKind from, MemKind to, const SourcedNumber& latency) {
     list->add(figures.network, from, to, Channel::Scope::kNetwork, whole(figures.ports),
               figures.port_bandwidth.value, latency.value);
   };
@@ -143,7 +143,7 @@ void add_network_channels(const NodeFigures& figures, ChannelList* list) {
 
 // Returns true if a runtime lets the processor kind address the memory kind. A GPU reaches FBMEM
 // and ZCMEM; every other processor reaches everything except FBMEM. VIRTUAL is not a memory.
-bool addressable(ProcKind processor, MemKind memory) {
+bool can_address(ProcKind processor, MemKind memory) {
   if (memory == MemKind::kVirtual) return false;
   if (processor != ProcKind::kGpu) return memory != MemKind::kFbmem;
   return memory == MemKind::kFbmem || memory == MemKind::kZcmem;
@@ -154,15 +154,16 @@ bool addressable(ProcKind processor, MemKind memory) {
 NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t> sockets) {
   NodeCounts counts;
   counts.sockets = sockets.value_or(whole(figures.sockets));
-  counts.of(ProcKind::kCpu) = whole(figures.cpus);
-  counts.of(ProcKind::kGpu) = whole(figures.gpus);
-  counts.of(ProcKind::kOmp) = counts.sockets;
+  counts.processor_count_of(ProcKind::kCpu) = whole(figures.cpus);
+  counts.processor_count_of(ProcKind::kGpu) = whole(figures.gpus);
+  counts.processor_count_of(ProcKind::kOmp) = counts.sockets;
   const std::int64_t of_socket = whole(figures.host_bytes) / counts.sockets;
-  counts.bytes_of(MemKind::kSysmem) = whole(figures.host_bytes);
-  counts.bytes_of(MemKind::kSockmem) = counts.bytes_of(MemKind::kRegsockmem) = of_socket;
-  counts.bytes_of(MemKind::kRdmem) = whole(figures.rdmem_bytes);
-  counts.bytes_of(MemKind::kZcmem) = whole(figures.zcmem_bytes);
-  counts.bytes_of(MemKind::kFbmem) = whole(figures.gpu_bytes);
+  counts.memory_bytes_of(MemKind::kSysmem) = whole(figures.host_bytes);
+  counts.memory_bytes_of(MemKind::kSockmem) = counts.memory_bytes_of(MemKind::kRegsockmem) =
+      of_socket;
+  counts.memory_bytes_of(MemKind::kRdmem) = whole(figures.rdmem_bytes);
+  counts.memory_bytes_of(MemKind::kZcmem) = whole(figures.zcmem_bytes);
+  counts.memory_bytes_of(MemKind::kFbmem) = whole(figures.gpu_bytes);
   return counts;
 }
 
@@ -181,11 +182,11 @@ ProcessorGroup make_processors(const NodeFigures& figures, ProcKind kind, std::i
 
 // Returns the memories of one kind: one for each GPU or socket, otherwise one for the node.
 MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, MemKind kind) {
-  const std::int64_t bytes = counts.bytes_of(kind);
+  const std::int64_t bytes = counts.memory_bytes_of(kind);
   const double all_sockets = figures.sockets.value * figures.socket_bandwidth.value;
   switch (kind) {
     case MemKind::kFbmem:
-      return {kind, std::max<std::int64_t>(1, counts.of(ProcKind::kGpu)), bytes,
+      return {kind, std::max<std::int64_t>(1, counts.processor_count_of(ProcKind::kGpu)), bytes,
               figures.gpu_bandwidth.value};
     case MemKind::kSockmem:
     case MemKind::kRegsockmem:
@@ -205,8 +206,8 @@ std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCou
   for (const MemKind kind :
        {MemKind::kSysmem, MemKind::kSockmem, MemKind::kZcmem, MemKind::kFbmem, MemKind::kRdmem}) {
     const bool of_gpus = kind == MemKind::kZcmem || kind == MemKind::kFbmem;
-    if (of_gpus && counts.of(ProcKind::kGpu) == 0) continue;
-    if (counts.bytes_of(kind) > 0) memories.push_back(make_memory(figures, counts, kind));
+    if (of_gpus && counts.processor_count_of(ProcKind::kGpu) == 0) continue;
+    if (counts.memory_bytes_of(kind) > 0) memories.push_back(make_memory(figures, counts, kind));
   }
   return memories;
 }
@@ -225,7 +226,7 @@ std::vector<Affinity> make_affinities(const NodeFigures& figures, const NodeType
   std::vector<Affinity> affinities;
   for (const ProcessorGroup& group : node.processors) {
     for (const MemoryGroup& memory : node.memories) {
-      if (!addressable(group.kind, memory.kind)) continue;
+      if (!can_address(group.kind, memory.kind)) continue;
       affinities.push_back(make_affinity(figures, node, group.kind, memory.kind));
     }
   }
@@ -245,8 +246,8 @@ NodeType make_node(const NodeFigures& figures, const NodeCounts& counts) {
   NodeType node;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto kind = static_cast<ProcKind>(k);
-    if (counts.of(kind) == 0) continue;
-    node.processors.push_back(make_processors(figures, kind, counts.of(kind)));
+    if (counts.processor_count_of(kind) == 0) continue;
+    node.processors.push_back(make_processors(figures, kind, counts.processor_count_of(kind)));
   }
   node.memories = make_memories(figures, counts);
   node.affinities = make_affinities(figures, node);

@@ -19,10 +19,18 @@ struct NodeCounts {
   // The number of sockets. Each has its own socket memories.
   std::int64_t sockets = 1;
 
-  std::int64_t& of(ProcKind kind) { return processors[static_cast<std::size_t>(kind)]; }
-  std::int64_t of(ProcKind kind) const { return processors[static_cast<std::size_t>(kind)]; }
-  std::int64_t& bytes_of(MemKind kind) { return memory_bytes[static_cast<std::size_t>(kind)]; }
-  std::int64_t bytes_of(MemKind kind) const { return memory_bytes[static_cast<std::size_t>(kind)]; }
+  std::int64_t& processor_count_of(ProcKind kind) {
+    return processors[static_cast<std::size_t>(kind)];
+  }
+  std::int64_t processor_count_of(ProcKind kind) const {
+    return processors[static_cast<std::size_t>(kind)];
+  }
+  std::int64_t& memory_bytes_of(MemKind kind) {
+    return memory_bytes[static_cast<std::size_t>(kind)];
+  }
+  std::int64_t memory_bytes_of(MemKind kind) const {
+    return memory_bytes[static_cast<std::size_t>(kind)];
+  }
 };
 
 // Returns the numbers of processors and memories that `figures` has: CPUs, GPUs, and one OMP
@@ -40,7 +48,7 @@ NodeType make_node(const NodeFigures& figures, const NodeCounts& counts);
 ProcessorGroup make_processors(const NodeFigures& figures, ProcKind kind, std::int64_t count);
 MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, MemKind kind);
 std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCounts& counts);
-// Returns the affinities between all groups of `node` that are `addressable`.
+// Returns the affinities between all groups of `node` that are addressable (can_address()).
 std::vector<Affinity> make_affinities(const NodeFigures& figures, const NodeType& node);
 Affinity make_affinity(const NodeFigures& figures, const NodeType& node, ProcKind processor,
                        MemKind memory);
@@ -49,7 +57,7 @@ std::vector<Channel> make_channels(const NodeFigures& figures, const NodeType& n
 
 // Returns true if a runtime lets that processor kind address that memory kind of its node (Legion):
 // GPUs their FBMEM and ZCMEM, all others every memory except FBMEM.
-bool addressable(ProcKind processor, MemKind memory);
+bool can_address(ProcKind processor, MemKind memory);
 
 // Replaces rates of 0 in processors and memories by those of the default preset.
 void fill_unknown_rates(NodeType* node);

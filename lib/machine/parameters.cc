@@ -10,11 +10,11 @@ constexpr std::int64_t kMostSockets = 64;
 constexpr std::int64_t kMostMib = std::int64_t{1} << 24;  // 16 TiB
 
 // Returns a parameter that counts processors. A node may have none of them.
-constexpr Parameter processors(std::string_view name, std::string_view meaning, ProcKind kind) {
+constexpr ParameterRule processors(std::string_view name, std::string_view meaning, ProcKind kind) {
   return {name, meaning, kind, std::nullopt, 0, kMaxProcessorsPerNode};
 }
 // Returns a parameter that sets the size of one memory in MiB.
-constexpr Parameter memory(std::string_view name, std::string_view meaning, MemKind kind) {
+constexpr ParameterRule memory(std::string_view name, std::string_view meaning, MemKind kind) {
   // A node always has SYSMEM and a GPU always has FBMEM, like in Realm. Other memories may have
   // size 0.
   const bool always = kind == MemKind::kSysmem || kind == MemKind::kFbmem;
@@ -22,7 +22,7 @@ constexpr Parameter memory(std::string_view name, std::string_view meaning, MemK
 }
 
 // The parameters in the order in which lists and machine lines show them.
-constexpr Parameter kParameters[] = {
+constexpr ParameterRule kParameters[] = {
     {kNodes, "nodes", std::nullopt, std::nullopt, 1, kMaxNodes},
     processors("gpu", "GPU processors in each node", ProcKind::kGpu),
     processors("cpu", "CPU processors in each node", ProcKind::kCpu),
@@ -39,18 +39,18 @@ constexpr Parameter kParameters[] = {
 
 }  // namespace
 
-std::span<const Parameter> parameters() { return kParameters; }
+std::span<const ParameterRule> parameter_rules() { return kParameters; }
 
 // Returns the parameters with a preset's defaults. Sizes of memories are in MiB.
 std::vector<PresetParameter> preset_parameters(const NodeFigures& figures) {
   const NodeCounts counts = default_counts(figures);
   std::vector<PresetParameter> list;
-  for (const Parameter& parameter : kParameters) {
+  for (const ParameterRule& parameter : kParameters) {
     // The number of nodes is 1 by default.
     std::int64_t value = 1;
     if (parameter.name == kSockets) value = static_cast<std::int64_t>(figures.sockets.value);
-    if (parameter.processors) value = counts.of(*parameter.processors);
-    if (parameter.memory) value = counts.bytes_of(*parameter.memory) >> 20;
+    if (parameter.processors) value = counts.processor_count_of(*parameter.processors);
+    if (parameter.memory) value = counts.memory_bytes_of(*parameter.memory) >> 20;
     list.push_back({parameter.name, parameter.meaning, value});
   }
   return list;

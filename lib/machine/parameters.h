@@ -11,7 +11,7 @@
 namespace groma {
 
 // One parameter. `least` and `most` are its bounds, both included.
-struct Parameter {
+struct ParameterRule {
   std::string_view name;
   std::string_view meaning;
   // The kind of processor that the parameter counts, if it counts one.
@@ -25,7 +25,7 @@ struct Parameter {
 // The names of the parameters that count neither processors nor MiB.
 inline constexpr std::string_view kNodes = "nodes", kSockets = "sockets";
 // Returns all parameters in the order in which machines are described.
-std::span<const Parameter> parameters();
+std::span<const ParameterRule> parameter_rules();
 
 // Returns the parameters of a preset whose node has these figures, each with the default that
 // follows from the figures.

@@ -16,7 +16,7 @@ enum class Unit { kCount, kFraction, kBytes, kBytesPerSecond, kFlopsPerSecond, k
 // One line of the list: a figure of NodeFigures, its description and its unit.
 struct FigureLine {
   std::string_view what;
-  Sourced NodeFigures::*figure;
+  SourcedNumber NodeFigures::*figure;
   Unit unit;
 };
 
@@ -59,7 +59,7 @@ constexpr FigureLine kLines[] = {
 // The assertion fails if a figure is added to NodeFigures without a line.
 constexpr std::size_t kLinkNames = 4;
 static_assert(sizeof(NodeFigures) ==
-              std::size(kLines) * sizeof(Sourced) + kLinkNames * sizeof(std::string_view));
+              std::size(kLines) * sizeof(SourcedNumber) + kLinkNames * sizeof(std::string_view));
 
 // Returns a size in the largest binary unit that gives at least 1, such as "16 GiB".
 std::string bytes_text(double bytes) {
@@ -101,7 +101,7 @@ struct PresetList {
 Preset make_preset(const PresetEntry& entry, std::deque<std::string>* texts) {
   Preset preset{entry.name, entry.summary, preset_parameters(entry.figures), {}};
   for (const FigureLine& line : kLines) {
-    const Sourced& figure = entry.figures.*line.figure;
+    const SourcedNumber& figure = entry.figures.*line.figure;
     texts->push_back(value_text(figure.value, line.unit));
     preset.figures.push_back({line.what, texts->back(), figure.source});
   }

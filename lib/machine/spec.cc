@@ -52,7 +52,7 @@ Error unknown_preset(std::string_view name) {
 
 Error unknown_parameter(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Parameter& parameter : parameters()) names.push_back(parameter.name);
+  for (const ParameterRule& parameter : parameter_rules()) names.push_back(parameter.name);
   return {Error::Code::kUnknown, fmt::format("a machine has no parameter {}", in_quotes(name)),
           help_for(name, names, "the parameters")};
 }
@@ -66,7 +66,7 @@ const PresetEntry* find_preset(std::string_view name) {
 }
 
 // Returns the value of a decimal number within the range of the parameter.
-std::optional<std::int64_t> to_count(std::string_view text, const Parameter& parameter) {
+std::optional<std::int64_t> to_count(std::string_view text, const ParameterRule& parameter) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
@@ -78,21 +78,23 @@ std::optional<std::int64_t> to_count(std::string_view text, const Parameter& par
 std::optional<Error> read_item(std::string_view item, Spec* spec) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos) {
-    return malformed(fmt::format("{} is not a parameter with a value", in_quotes(item)),
-                     "parameters are written `nodes=4,gpu=2`");
+    return malformed_machine(fmt::format("{} is not a parameter with a value", in_quotes(item)),
+                             "parameters are written `nodes=4,gpu=2`");
   }
   const std::string_view name = trimmed(item.substr(0, equals));
   const std::string_view value = trimmed(item.substr(equals + 1));
-  const auto all = parameters();
+  const auto all = parameter_rules();
   const auto parameter =
       std::find_if(all.begin(), all.end(), [name](const auto& p) { return p.name == name; });
   if (parameter == all.end()) return unknown_parameter(name);
   auto& slot = spec->values[static_cast<std::size_t>(parameter - all.begin())];
-  if (slot) return malformed(fmt::format("parameter `{}` stands there twice", parameter->name));
+  if (slot)
+    return malformed_machine(fmt::format("parameter `{}` stands there twice", parameter->name));
   slot = to_count(value, *parameter);
   if (slot) return std::nullopt;
-  return malformed(fmt::format("`{}` is {}, which is not a count ({} to {})", parameter->name,
-                               in_quotes(value), parameter->least, parameter->most));
+  return malformed_machine(fmt::format("`{}` is {}, which is not a count ({} to {})",
+                                       parameter->name, in_quotes(value), parameter->least,
+                                       parameter->most));
 }
 
 // Reads the parameters between commas.
@@ -109,7 +111,7 @@ std::optional<Error> read_items(std::string_view text, Spec* spec) {
 // `=`.
 Result<Spec> read_spec(std::string_view text) {
   Spec spec;
-  spec.values.resize(parameters().size());
+  spec.values.resize(parameter_rules().size());
   const std::size_t colon = text.find(':');
   // A colon always follows the name of a preset.
   const bool inline_form = colon == std::string_view::npos && text.find('=') != text.npos;
@@ -133,8 +135,8 @@ std::string name_of(const Spec& spec) {
   std::string values;
   for (std::size_t i = 0; i < spec.values.size(); ++i) {
     if (!spec.values[i]) continue;
-    values +=
-        fmt::format("{}{}={}", values.empty() ? "" : ",", parameters()[i].name, *spec.values[i]);
+    values += fmt::format("{}{}={}", values.empty() ? "" : ",", parameter_rules()[i].name,
+                          *spec.values[i]);
   }
   if (!spec.named) return values;
   return fmt::format("{}{}{}", spec.preset->name, values.empty() ? "" : ":", values);
@@ -149,18 +151,18 @@ std::string description_of(const Spec& spec) {
 
 // Builds the machine of a parsed line. All nodes are of one type.
 Result<Machine> build(const Spec& spec) {
-  const auto all = parameters();
+  const auto all = parameter_rules();
   const auto sockets =
       std::find_if(all.begin(), all.end(), [](const auto& p) { return p.name == kSockets; });
   NodeCounts counts = default_counts(spec.preset->figures,
                                      spec.values[static_cast<std::size_t>(sockets - all.begin())]);
   std::int64_t nodes = 1;
   for (std::size_t i = 0; i < spec.values.size(); ++i) {
-    const Parameter& parameter = parameters()[i];
+    const ParameterRule& parameter = parameter_rules()[i];
     if (!spec.values[i]) continue;
     if (parameter.name == kNodes) nodes = *spec.values[i];
-    if (parameter.processors) counts.of(*parameter.processors) = *spec.values[i];
-    if (parameter.memory) counts.bytes_of(*parameter.memory) = *spec.values[i] << 20;
+    if (parameter.processors) counts.processor_count_of(*parameter.processors) = *spec.values[i];
+    if (parameter.memory) counts.memory_bytes_of(*parameter.memory) = *spec.values[i] << 20;
   }
   return Machine::make(name_of(spec), description_of(spec),
                        {make_node(spec.preset->figures, counts)},
@@ -172,12 +174,13 @@ Result<Machine> build(const Spec& spec) {
 // Builds a machine from a line. A line of more than kLongestSpec bytes is refused.
 Result<Machine> make_machine(std::string_view spec) {
   if (spec.size() > kLongestSpec) {
-    return malformed(fmt::format("the machine {} has {} bytes; at most {}", in_quotes(spec),
-                                 spec.size(), kLongestSpec));
+    return malformed_machine(fmt::format("the machine {} has {} bytes; at most {}", in_quotes(spec),
+                                         spec.size(), kLongestSpec));
   }
   const std::string_view text = trimmed(spec);
   if (text.empty()) {
-    return malformed("the machine is empty", "write a preset such as `p100x4`, or `nodes=4,gpu=4`");
+    return malformed_machine("the machine is empty",
+                             "write a preset such as `p100x4`, or `nodes=4,gpu=4`");
   }
   Result<Spec> parts = read_spec(text);
   if (!parts) return parts.error();
@@ -190,7 +193,7 @@ std::string machine_line(const Machine& machine) {
   const NodeType& node = machine.node(0);
   const MemoryGroup* sockets = node.find(MemKind::kSockmem);
   std::string line;
-  for (const Parameter& parameter : parameters()) {
+  for (const ParameterRule& parameter : parameter_rules()) {
     std::int64_t value = machine.node_count();
     if (parameter.name == kSockets) {
       if (sockets == nullptr) continue;
@@ -202,7 +205,7 @@ std::string machine_line(const Machine& machine) {
           parameter.processors == ProcKind::kIo || parameter.processors == ProcKind::kPy;
       if (rare && value == 0) continue;
     } else if (parameter.memory) {
-      const bool of_gpus = addressable(ProcKind::kGpu, *parameter.memory);
+      const bool of_gpus = can_address(ProcKind::kGpu, *parameter.memory);
       if (of_gpus && !machine.has(ProcKind::kGpu)) continue;
       const MemoryGroup* group = node.find(*parameter.memory);
       value = std::max(parameter.least, group == nullptr ? 0 : group->capacity_bytes >> 20);

@@ -37,9 +37,9 @@ std::optional<KindDecision> decide_kind(const Program& program, const TaskView& 
 
 // Returns the error for a task that no processor can run. The notes list the variants of the task
 // and the kinds of the machine.
-Diagnostic no_kind(const Program& program, const TaskView& task, const Machine& machine) {
+Diagnostic no_kind_error(const Program& program, const TaskView& task, const Machine& machine) {
   const auto decision = program.task(task.name);
-  if (!decision) return no_variant(task, machine);
+  if (!decision) return no_variant_error(task, machine);
   std::vector<std::string_view> wanted;
   std::vector<std::string_view> variants;
   std::vector<std::string_view> present;

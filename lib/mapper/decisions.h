@@ -23,7 +23,7 @@ std::optional<KindDecision> decide_kind(const Program& program, const TaskView& 
                                         const Machine& machine);
 
 // Returns the error (of program.source()) for a task for which decide_kind returns nullopt.
-Diagnostic no_kind(const Program& program, const TaskView& task, const Machine& machine);
+Diagnostic no_kind_error(const Program& program, const TaskView& task, const Machine& machine);
 
 // Decides requirement `position` of a task that runs `variant` on `processor`, by Region, Layout
 // and CollectMemory.

@@ -241,7 +241,7 @@ const char* cure_of(DiagId id) {
 }  // namespace
 
 // Does nothing if the error has a help already, or if there is no general help for it.
-void add_cure(Diagnostic& diagnostic) {
+void add_refusal_cure(Diagnostic& diagnostic) {
   const char* const cure = cure_of(diagnostic.id);
   if (cure == nullptr || !diagnostic.helps.empty()) return;
   if (diagnostic.id == DiagId::kLayoutDemanded) {
@@ -252,7 +252,8 @@ void add_cure(Diagnostic& diagnostic) {
 
 // Returns the error for a task that has no variant for any kind of the machine, or none for `kind`
 // if it is given. The note tells which kinds were possible.
-Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optional<ProcKind> kind) {
+Diagnostic no_variant_error(const TaskView& task, const Machine& machine,
+                            std::optional<ProcKind> kind) {
   std::vector<std::string_view> variants, present;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto one = static_cast<ProcKind>(k);

@@ -64,12 +64,12 @@ void replicate_over_nodes(const TaskView& task, const Processor& near, const Mac
 double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& to);
 
 // Returns the error for a task that has no variant for any kind of the machine, or none for `kind`.
-Diagnostic no_variant(const TaskView& task, const Machine& machine,
-                      std::optional<ProcKind> kind = {});
+Diagnostic no_variant_error(const TaskView& task, const Machine& machine,
+                            std::optional<ProcKind> kind = {});
 // Adds the help: what to write, or that only another machine can run the task.
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
 // Adds a help to the refusal of an answer if it has none yet. To a `layout-demanded` error it also
 // adds a note that the task may rely on the layout, since its own program chose it.
-void add_cure(Diagnostic& diagnostic);
+void add_refusal_cure(Diagnostic& diagnostic);
 
 }  // namespace groma::mapper

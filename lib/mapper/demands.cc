@@ -6,7 +6,7 @@
 namespace groma::mapper {
 
 // Returns true if the alignment `bytes` satisfies the constraint. `to` is in bytes, too.
-bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
+bool satisfies_alignment(std::int64_t bytes, AlignOp op, std::int64_t to) {
   switch (op) {
     case AlignOp::kNone:
       return true;
@@ -31,7 +31,7 @@ std::int64_t least_alignment(AlignOp op, std::int64_t to) {
   if (op == AlignOp::kLt || op == AlignOp::kLe) return 1;
   for (int shift = 0; shift < 63; ++shift) {
     const std::int64_t bytes = std::int64_t{1} << shift;
-    if (aligns(bytes, op, to)) return bytes;
+    if (satisfies_alignment(bytes, op, to)) return bytes;
   }
   return INT64_MAX;
 }
@@ -75,7 +75,8 @@ namespace {
 bool can_agree(const LayoutDemand& a, const LayoutSpec& b) {
   for (int shift = 0; shift < 63; ++shift) {
     const std::int64_t bytes = std::int64_t{1} << shift;
-    if (aligns(bytes, a.align_op, a.align_bytes) && aligns(bytes, b.align_op, b.align_bytes)) {
+    if (satisfies_alignment(bytes, a.align_op, a.align_bytes) &&
+        satisfies_alignment(bytes, b.align_op, b.align_bytes)) {
       return true;
     }
   }

@@ -12,7 +12,7 @@
 namespace groma::mapper {
 
 // Returns true if the alignment `bytes` satisfies the constraint `op` `to`.
-bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to);
+bool satisfies_alignment(std::int64_t bytes, AlignOp op, std::int64_t to);
 // Returns the smallest power of two that satisfies the constraint. Returns 1 if the constraint only
 // sets an upper bound, and INT64_MAX if no power of two satisfies it.
 std::int64_t least_alignment(AlignOp op, std::int64_t to);

@@ -39,19 +39,20 @@ std::size_t hash_of(const L& launch) {
 }  // namespace
 
 // Copies the names, which the launch only refers to.
-LaunchKey::LaunchKey(const Launch& launch)
+LaunchKey::LaunchKey(const FunctionLaunch& launch)
     : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {
   if (launch.single == nullptr) return;
   single = {launch.single->processor, launch.single->parent,
             std::string(launch.single->parent_name)};
 }
 
-std::size_t LaunchHash::operator()(const Launch& launch) const { return hash_of(launch); }
+std::size_t LaunchHash::operator()(const FunctionLaunch& launch) const { return hash_of(launch); }
 std::size_t LaunchHash::operator()(const LaunchKey& key) const { return hash_of(key); }
 
 // Returns the cached map of the launch, or makes and caches it. May be called by several threads at
 // once. Returns null, with an error in `diags`, if the map cannot be made.
-std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnostics& diags) const {
+std::shared_ptr<const IndexMap> FunctionMaps::find_map(const FunctionLaunch& launch,
+                                                       Diagnostics& diags) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto* known = maps_.find(launch)) return *known;
@@ -77,13 +78,13 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
 
 // Returns the map and the cursor of a launch, and clears the errors of the question before. Most
 // questions are about the same launch as the one before, so this launch is checked first.
-LaunchCursor::MapAndCursor* LaunchCursor::open(const Launch& launch) {
+LaunchCursor::MapAndCursor* LaunchCursor::open_map(const FunctionLaunch& launch) {
   if (!diags_.all().empty()) diags_.clear();
   if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
   MapAndCursor* found = open_.find(launch);
   if (found == nullptr) {
     last_ = nullptr;  // Inserting a new entry may remove the last one.
-    auto map = maps_->find(launch, diags_);
+    auto map = maps_->find_map(launch, diags_);
     if (map == nullptr) return nullptr;
     found = &open_.insert(LaunchKey(launch),
                           MapAndCursor{map, IndexMap::Cursor(map, false, maps_->stop())});
@@ -94,7 +95,7 @@ LaunchCursor::MapAndCursor* LaunchCursor::open(const Launch& launch) {
 }
 
 // Returns the first error of the last question, or nothing. Warnings do not count.
-std::optional<Diagnostic> LaunchCursor::error() const {
+std::optional<Diagnostic> LaunchCursor::last_error() const {
   for (const Diagnostic& diagnostic : diags_.all()) {
     if (diagnostic.severity == Severity::kError) return diagnostic;
   }
@@ -103,12 +104,13 @@ std::optional<Diagnostic> LaunchCursor::error() const {
 
 // Appends the processors of the point: one, or all of a set. Returns the error if the function
 // fails there.
-std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point& point,
-                                              std::vector<Processor>& processors) {
-  MapAndCursor* at = open(launch);
-  if (at == nullptr) return error();
+std::optional<Diagnostic> LaunchCursor::place_point(const FunctionLaunch& launch,
+                                                    const Point& point,
+                                                    std::vector<Processor>& processors) {
+  MapAndCursor* at = open_map(launch);
+  if (at == nullptr) return last_error();
   const ProcessorNumber number = at->cursor.point(point, diags_);
-  if (number == kNoProcessor) return error();
+  if (number == kNoProcessor) return last_error();
   if (at->cursor.is_set(number)) {
     const Placed& placed = at->cursor.placed(number);
     processors.insert(processors.end(), placed.processors.begin(), placed.processors.end());
@@ -119,8 +121,9 @@ std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point&
 }
 
 // If the function returns a set, the first processor of the set counts.
-std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& point) {
-  MapAndCursor* at = open(launch);
+std::optional<Processor> LaunchCursor::first_processor(const FunctionLaunch& launch,
+                                                       const Point& point) {
+  MapAndCursor* at = open_map(launch);
   if (at == nullptr) return std::nullopt;
   const ProcessorNumber number = at->cursor.point(point, diags_);
   if (number == kNoProcessor) return std::nullopt;
@@ -129,16 +132,16 @@ std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& 
 
 // Calls `slice` for each box of points that go to one processor. If the function returns a set, its
 // first processor counts.
-std::optional<Diagnostic> LaunchCursor::slices(
-    const Launch& launch, const Rect& part,
+std::optional<Diagnostic> LaunchCursor::cut_slices(
+    const FunctionLaunch& launch, const Rect& part,
     const std::function<void(const Rect&, const Processor&)>& slice) {
-  MapAndCursor* at = open(launch);
-  if (at == nullptr) return error();
+  MapAndCursor* at = open_map(launch);
+  if (at == nullptr) return last_error();
   const bool good = at->cursor.slices(
       part,
       [&](const Rect& box, ProcessorNumber number) { slice(box, at->cursor.processor(number)); },
       diags_);
-  return good ? std::nullopt : error();
+  return good ? std::nullopt : last_error();
 }
 
 // Returns the slot in which this thread looks for a cursor first. It depends only on the thread, so

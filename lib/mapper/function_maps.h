@@ -20,40 +20,40 @@ namespace groma::mapper {
 
 // The processors of a single task and of its parent.
 template <typename Text>
-struct SingleTask {
+struct SingleTaskPlace {
   Processor processor, parent;
   Text parent_name;
 };
 
 // An index launch of a task that is placed by a function, or a single task, whose domain is
 // ignored. `kind`, if known, is the processor kind of the task.
-struct Launch {
+struct FunctionLaunch {
   FunctionId function = 0;
   std::string_view task;
   const Rect& domain;
   std::optional<ProcKind> kind;
-  const SingleTask<std::string_view>* single = nullptr;
+  const SingleTaskPlace<std::string_view>* single = nullptr;
 };
 
 // A cache key: the data of a Launch with its own storage for the names.
 struct LaunchKey {
-  explicit LaunchKey(const Launch& launch);
+  explicit LaunchKey(const FunctionLaunch& launch);
 
   FunctionId function;
   std::string task;
   Rect domain;
   std::optional<ProcKind> kind;
-  std::optional<SingleTask<std::string>> single;
+  std::optional<SingleTaskPlace<std::string>> single;
 };
 struct LaunchHash {
   using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
-  std::size_t operator()(const Launch& launch) const;
+  std::size_t operator()(const FunctionLaunch& launch) const;
   std::size_t operator()(const LaunchKey& key) const;
 };
 struct LaunchEqual {
   using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
-  bool operator()(const Launch& a, const LaunchKey& b) const { return same(a, b); }
-  bool operator()(const LaunchKey& a, const Launch& b) const { return same(a, b); }
+  bool operator()(const FunctionLaunch& a, const LaunchKey& b) const { return same(a, b); }
+  bool operator()(const LaunchKey& a, const FunctionLaunch& b) const { return same(a, b); }
   bool operator()(const LaunchKey& a, const LaunchKey& b) const { return same(a, b); }
 
  private:
@@ -85,7 +85,7 @@ class FunctionMaps {
 
   // Returns the map of that launch. Returns null if the machine is too large for a map; `diags`
   // then has the error.
-  std::shared_ptr<const IndexMap> find(const Launch& launch, Diagnostics& diags) const;
+  std::shared_ptr<const IndexMap> find_map(const FunctionLaunch& launch, Diagnostics& diags) const;
 
  private:
   // Cache size. The application decides how many different launches there are. At about 10 KB each,
@@ -110,21 +110,22 @@ class LaunchCursor {
 
   // Cuts `part` of the launch into boxes that each go to one processor. Returns the error of the
   // first point that cannot be placed; nothing is cut after that point.
-  std::optional<Diagnostic> slices(const Launch& launch, const Rect& part,
-                                   const std::function<void(const Rect&, const Processor&)>& slice);
+  std::optional<Diagnostic> cut_slices(
+      const FunctionLaunch& launch, const Rect& part,
+      const std::function<void(const Rect&, const Processor&)>& slice);
   // Appends the processors of a point. Returns the error if the function fails.
-  std::optional<Diagnostic> place(const Launch& launch, const Point& point,
-                                  std::vector<Processor>& processors);
+  std::optional<Diagnostic> place_point(const FunctionLaunch& launch, const Point& point,
+                                        std::vector<Processor>& processors);
   // Returns the first processor of the point; nullopt if the function fails.
-  std::optional<Processor> first(const Launch& launch, const Point& point);
+  std::optional<Processor> first_processor(const FunctionLaunch& launch, const Point& point);
 
-  // A map of a launch and a cursor on it, for other questions. open() returns null if
-  // FunctionMaps::find does. The result is valid until the next question about another launch.
+  // A map of a launch and a cursor on it, for other questions. open_map() returns null if
+  // FunctionMaps::find_map does. The result is valid until the next question about another launch.
   struct MapAndCursor {
     std::shared_ptr<const IndexMap> map;
     IndexMap::Cursor cursor;
   };
-  MapAndCursor* open(const Launch& launch);
+  MapAndCursor* open_map(const FunctionLaunch& launch);
   Diagnostics& diags() { return diags_; }
   const std::function<bool()>& stop() const { return maps_->stop(); }
 
@@ -133,7 +134,7 @@ class LaunchCursor {
   // us.
   static constexpr std::size_t kKept = 2'048;
 
-  std::optional<Diagnostic> error() const;
+  std::optional<Diagnostic> last_error() const;
 
   const FunctionMaps* maps_;
   Diagnostics diags_;
@@ -154,8 +155,8 @@ class CursorPool {
   auto with_cursor(const Work& work) const {
     const std::size_t preferred = preferred_slot();
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      Slot& slot = slots_[(preferred + i) % slots_.size()];
-      const Lease lease(slot.taken);
+      CursorSlot& slot = slots_[(preferred + i) % slots_.size()];
+      const SlotLease lease(slot.taken);
       if (!lease.taken) continue;
       if (slot.cursor == nullptr) slot.cursor = std::make_unique<LaunchCursor>(maps_);
       return work(*slot.cursor);
@@ -166,17 +167,17 @@ class CursorPool {
 
  private:
   static constexpr std::size_t kSlots = 64;
-  struct alignas(64) Slot {
+  struct alignas(64) CursorSlot {
     std::atomic_flag taken;
     std::unique_ptr<LaunchCursor> cursor;
   };
-  struct Lease {
-    explicit Lease(std::atomic_flag& of)
+  struct SlotLease {
+    explicit SlotLease(std::atomic_flag& of)
         : flag(of), taken(!of.test_and_set(std::memory_order_acquire)) {}
-    ~Lease() {
+    ~SlotLease() {
       if (taken) flag.clear(std::memory_order_release);
     }
-    Lease(const Lease&) = delete;
+    SlotLease(const SlotLease&) = delete;
     std::atomic_flag& flag;
     const bool taken;
   };
@@ -184,7 +185,7 @@ class CursorPool {
   static std::size_t preferred_slot();
 
   const FunctionMaps* maps_;
-  mutable std::array<Slot, kSlots> slots_;
+  mutable std::array<CursorSlot, kSlots> slots_;
 };
 
 }  // namespace groma::mapper

@@ -80,7 +80,7 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
 ShardId FunctionSharding::shard(const Point& point, const Rect& domain,
                                 const ShardTable& shards) const {
   const auto processor = cursors_->with_cursor([&](LaunchCursor& cursor) {
-    return cursor.first({function_, task_, domain, std::nullopt}, point);
+    return cursor.first_processor({function_, task_, domain, std::nullopt}, point);
   });
   return processor ? shards.shard_of(*processor) : 0;
 }
@@ -91,7 +91,7 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
                                 const std::function<void(const Rect&)>& box) const {
   if (domain.volume() == 0) return;
   cursors_->with_cursor([&](LaunchCursor& cursor) {
-    LaunchCursor::MapAndCursor* at = cursor.open({function_, task_, domain, std::nullopt});
+    LaunchCursor::MapAndCursor* at = cursor.open_map({function_, task_, domain, std::nullopt});
     if (at != nullptr && at->map->proved()) {
       return give_boxes(*at, shard, *machine_, shards, box, cursor.diags());
     }
@@ -115,7 +115,7 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
 FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors)
     : cursors_(cursors), machine_(&bound.machine()) {
   const program::ProgramData& data = bound.program().data();
-  for (FunctionId f = 0; f < data.functions.size(); ++f) add(f, "");
+  for (FunctionId f = 0; f < data.functions.size(); ++f) add_functor(f, "");
   std::set<std::string> names;
   for (const program::CodeNode& code : data.code) {
     if (code.op == program::Op::kString) names.insert(data.strings[code.a]);
@@ -124,18 +124,18 @@ FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* 
     if (!data.functions[f].reads_name || !bound.program().is_mapping_function(f)) continue;
     for (const std::string& name : names) {
       if (ids_by_name_.size() >= kMaxFunctorsOfNames) return;
-      ids_by_name_.emplace(std::pair(f, name), add(f, name));
+      ids_by_name_.emplace(std::pair(f, name), add_functor(f, name));
     }
   }
 }
 
 // Adds a functor for a function and a task name, and returns its id.
-ShardingId FunctionFunctors::add(FunctionId function, std::string task) {
+ShardingId FunctionFunctors::add_functor(FunctionId function, std::string task) {
   list_.push_back(&functors_.emplace_back(cursors_, machine_, function, std::move(task)));
   return static_cast<ShardingId>(list_.size());
 }
 
-ShardingId FunctionFunctors::id_of(FunctionId function, std::string_view task) const {
+ShardingId FunctionFunctors::functor_id(FunctionId function, std::string_view task) const {
   const auto found = ids_by_name_.find(std::pair(function, std::string(task)));
   return found == ids_by_name_.end() ? function + 1 : found->second;
 }

@@ -48,12 +48,12 @@ class FunctionFunctors {
   FunctionFunctors& operator=(const FunctionFunctors&) = delete;
 
   // Returns all functors. The id of a functor is its position plus 1.
-  std::span<const ShardingFunctor* const> list() const { return list_; }
+  std::span<const ShardingFunctor* const> all_functors() const { return list_; }
   // Returns the id of the functor for launches of that task.
-  ShardingId id_of(FunctionId function, std::string_view task) const;
+  ShardingId functor_id(FunctionId function, std::string_view task) const;
 
  private:
-  ShardingId add(FunctionId function, std::string task);
+  ShardingId add_functor(FunctionId function, std::string task);
 
   const CursorPool* cursors_;
   const Machine* machine_;

@@ -78,7 +78,7 @@ void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptio
   mapper::find_collective(task, answer.collective);
   const auto kind = default_kind(task);
   if (!kind) {
-    answer.failure = mapper::no_variant(task, machine());
+    answer.failure = mapper::no_variant_error(task, machine());
     return;
   }
   answer.initial = default_processor(task, *kind);
@@ -135,7 +135,7 @@ void Mapper::map_task(MapperRuntime&, const TaskView& task,
                       std::span<const std::span<const InstanceView>>, MapTaskOutput& answer) {
   const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
-    answer.failure = mapper::no_variant(task, machine(), task.current.kind);
+    answer.failure = mapper::no_variant_error(task, machine(), task.current.kind);
     return;
   }
   answer.variant = variant->id;

@@ -46,7 +46,7 @@ struct ProgramMapper::Shared {
         cursors(&maps),
         functors(bound, &cursors) {
     const Program& text = bound.program();
-    limits_any = mapper::limits_any(text);
+    limits_any = mapper::has_instance_limit(text);
     for (const auto& [kind, scope] : mapper::steal_statements(text)) {
       auto& widest = steals[static_cast<std::size_t>(kind)];
       if (!widest || scope == StealScope::kAnyNode) widest = scope;
@@ -89,7 +89,7 @@ struct ProgramMapper::State {
   template <typename Ask>
   std::optional<Diagnostic> ask(const TaskFacts& facts, const TaskView& task, ProcKind kind,
                                 const Ask& ask_map) const {
-    mapper::Launch launch{facts.function->function, task.name, task.domain, kind};
+    mapper::FunctionLaunch launch{facts.function->function, task.name, task.domain, kind};
     if (facts.reads_name) return ask_map(launch);
     launch.task = {};
     if (!ask_map(launch)) return std::nullopt;
@@ -101,12 +101,12 @@ struct ProgramMapper::State {
   std::optional<Diagnostic> place_single(const TaskFacts& facts, const TaskView& task,
                                          ProcKind kind) {
     const bool top = task.parent == nullptr;
-    const mapper::SingleTask<std::string_view> stands{task.current,
-                                                      top ? task.current : task.parent->current,
-                                                      top ? std::string_view() : task.parent->name};
+    const mapper::SingleTaskPlace<std::string_view> stands{
+        task.current, top ? task.current : task.parent->current,
+        top ? std::string_view() : task.parent->name};
     single.clear();
-    return cursor.place({facts.function->function, task.name, no_domain, kind, &stands}, {},
-                        single);
+    return cursor.place_point({facts.function->function, task.name, no_domain, kind, &stands}, {},
+                              single);
   }
   // Makes the runtime call select_tasks_to_map again, if the last call deferred all ready tasks.
   void look_again(MapperRuntime& runtime) {
@@ -168,11 +168,11 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   answer.initial = site().local;
   // A limited task is not memoized, because a replay does not ask the mapper. It is not collective
   // either.
-  const bool limited = facts.limits(task, runtime);
+  const bool limited = facts.has_limit(task, runtime);
   answer.memoize = site().settings.memoize && !limited;
   if (!limited) mapper::find_collective(task, answer.collective);
   if (!facts.kind) {
-    answer.failure = mapper::no_kind(program(), task, machine());
+    answer.failure = mapper::no_kind_error(program(), task, machine());
     return;
   }
   const ProcKind kind = facts.kind->kind;
@@ -185,7 +185,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   }
   answer.map_locally = site().settings.map_locally && !answer.replicate;
   // Shards stay on their processors.
-  answer.stealable = facts.steals(runtime) && !answer.replicate;
+  answer.stealable = facts.has_steal(runtime) && !answer.replicate;
   if (answer.stealable) answer.steal_origin = facts.steal->origin;
   if (task.is_index || !facts.function) {
     answer.initial = default_processor(task, kind);
@@ -199,7 +199,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
 // ---- Replication
 
 std::span<const ShardingFunctor* const> ProgramMapper::sharding_functors() const {
-  return shared_->functors.list();
+  return shared_->functors.all_functors();
 }
 
 // Selects the functor for an operation. The points of an index launch with a mapping function are
@@ -211,7 +211,7 @@ ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const 
   // runs.
   if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
   const TaskFacts& facts = state_->known.facts_of(program(), site(), operation);
-  return facts.function ? shared_->functors.id_of(facts.function->function, operation.name)
+  return facts.function ? shared_->functors.functor_id(facts.function->function, operation.name)
                         : kCyclicSharding;
 }
 
@@ -241,9 +241,9 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   shared_->tell(runtime);
   if (part.volume() == 0) return;
   const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
-  const bool stealable = facts.steals(runtime);
+  const bool stealable = facts.has_steal(runtime);
   // Cut into points if each point may end up on a processor of its own.
-  const bool by_point = stealable || facts.limits(task, runtime) || task.must_epoch;
+  const bool by_point = stealable || facts.has_limit(task, runtime) || task.must_epoch;
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
@@ -255,17 +255,18 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     }
   } else {
     answer.origin = facts.function->origin;
-    answer.failure = state_->ask(facts, task, facts.kind->kind, [&](const mapper::Launch& launch) {
-      answer.slices.clear();
-      return state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
-        const TaskSlice slice{box, p, false, stealable};
-        if (by_point) {
-          mapper::cut_into_points(box, slice, answer.slices);
-        } else {
-          answer.slices.push_back(slice);
-        }
-      });
-    });
+    answer.failure =
+        state_->ask(facts, task, facts.kind->kind, [&](const mapper::FunctionLaunch& launch) {
+          answer.slices.clear();
+          return state_->cursor.cut_slices(launch, part, [&](const Rect& box, const Processor& p) {
+            const TaskSlice slice{box, p, false, stealable};
+            if (by_point) {
+              mapper::cut_into_points(box, slice, answer.slices);
+            } else {
+              answer.slices.push_back(slice);
+            }
+          });
+        });
     if (answer.failure) answer.slices.clear();
   }
 }
@@ -280,13 +281,14 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   TaskFacts& facts = state_->known.facts_of(program(), site(), task);
   const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
-    answer.failure = mapper::no_kind(program(), task, machine());
+    answer.failure = mapper::no_kind_error(program(), task, machine());
     return;
   }
   answer.variant = variant->id;
   if (facts.kind && facts.kind->kind == task.current.kind) answer.kind_origin = facts.kind->origin;
-  const bool limited = facts.limits(task, runtime);
-  const bool stays = limited || facts.steals(runtime) || task.shard_variant != 0 || task.must_epoch;
+  const bool limited = facts.has_limit(task, runtime);
+  const bool stays =
+      limited || facts.has_steal(runtime) || task.shard_variant != 0 || task.must_epoch;
   state_->target_processors(facts, task, stays, machine(), answer);
   if (answer.failure) return;
   const std::vector<RequirementWish>& wishes = facts.wishes.wishes_of(
@@ -309,8 +311,8 @@ void ProgramMapper::State::target_processors(const TaskFacts& facts, const TaskV
   } else if (!facts.function) {
     mapper::target_processors(task, machine, answer.processors);
   } else if (task.is_index) {
-    answer.failure = ask(facts, task, task.current.kind, [&](const mapper::Launch& launch) {
-      return cursor.place(launch, task.point, answer.processors);
+    answer.failure = ask(facts, task, task.current.kind, [&](const mapper::FunctionLaunch& launch) {
+      return cursor.place_point(launch, task.point, answer.processors);
     });
   } else {
     const auto failure = place_single(facts, task, task.current.kind);
@@ -345,8 +347,8 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
     std::vector<Processor>& wanted = state_->single;
     wanted.clear();
     if (facts.function && task.is_index) {
-      state_->ask(facts, task, kind, [&](const mapper::Launch& launch) {
-        return state_->cursor.place(launch, task.point, wanted);
+      state_->ask(facts, task, kind, [&](const mapper::FunctionLaunch& launch) {
+        return state_->cursor.place_point(launch, task.point, wanted);
       });
     } else if (facts.function) {
       state_->place_single(facts, task, kind);
@@ -371,7 +373,7 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
     const TaskFacts& facts = state_->known.facts_of(program(), site(), ready[i]);
     const bool waits =
-        facts.limits(ready[i], runtime) &&
+        facts.has_limit(ready[i], runtime) &&
         !state_->limits.begin_instance(ready[i].id, ready[i].current, facts.limit, sender(runtime));
     if (!waits) answer.map.push_back(i);
   }

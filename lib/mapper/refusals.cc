@@ -13,7 +13,7 @@ namespace groma::mapper {
 // would crash without a message.
 bool Refusals::refuse_processor(std::string_view hook, const Processor& processor, Origin origin) {
   const bool has_node = processor.node >= 0 && processor.node < machine_.node_count();
-  add(DiagId::kBadProcessor, origin, hook, task_, text_of(processor))
+  add_refusal(DiagId::kBadProcessor, origin, hook, task_, text_of(processor))
       .note(has_node ? fmt::format("node {} has {} {}", processor.node,
                                    machine_.processor_count(processor.node, processor.kind),
                                    name_of(processor.kind))
@@ -27,7 +27,7 @@ bool Refusals::check_same_node_and_kind(const std::vector<Processor>& processors
   for (const Processor& p : processors) {
     const Processor& first = processors.front();
     if (p.kind == first.kind && p.node == first.node) continue;
-    add(DiagId::kMixedProcessors, origin, "map_task", task_, text_of(first), text_of(p));
+    add_refusal(DiagId::kMixedProcessors, origin, "map_task", task_, text_of(first), text_of(p));
     return false;
   }
   return true;
@@ -46,7 +46,7 @@ bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> proc
   for (std::int64_t node = 0; node < machine_.node_count(); ++node) {
     available += machine_.processor_count(node, twice->kind);
   }
-  add(DiagId::kRepeatedProcessor, origin, hook, task_, text_of(*twice))
+  add_refusal(DiagId::kRepeatedProcessor, origin, hook, task_, text_of(*twice))
       .note(fmt::format("{} at once, and `{}` has {} {}", processors.size(), machine_.name(),
                         available, name_of(twice->kind)));
   return false;
@@ -55,7 +55,7 @@ bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> proc
 // Refuses a requirement that no memory can hold. Lists the reasons in the order of the candidates.
 // The origin is that of the first candidate.
 void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wish,
-                             const std::vector<Unusable>& reasons) {
+                             const std::vector<UnusableMemory>& reasons) {
   const Origin origin =
       wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
   std::string text;
@@ -63,9 +63,9 @@ void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wis
     text += fmt::format("{}{} ({})", k == 0 ? "" : ", ", name_of(wish.candidates()[k].memory),
                         reasons[k].text);
   }
-  Diagnostic& diagnostic = add(DiagId::kNoMemory, origin, requirement, task_,
-                               reasons.empty() ? "the answer names no memory" : text);
-  for (const Unusable& reason : reasons) {
+  Diagnostic& diagnostic = add_refusal(DiagId::kNoMemory, origin, requirement, task_,
+                                       reasons.empty() ? "the answer names no memory" : text);
+  for (const UnusableMemory& reason : reasons) {
     if (reason.cause) diagnostic.causes.push_back(*reason.cause);
   }
   if (!reasons.empty() && wish.candidates().front().memory == MemKind::kVirtual) {

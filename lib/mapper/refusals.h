@@ -15,7 +15,7 @@
 namespace groma::mapper {
 
 // Why data cannot be in a memory. If the text is empty, the data can be there.
-struct Unusable {
+struct UnusableMemory {
   std::string text;
   std::optional<DiagCause> cause = {};
 };
@@ -29,12 +29,12 @@ class Refusals {
   std::string_view task() const { return task_; }
   std::vector<Refusal> take() { return std::move(refusals_); }
 
-  void add(Diagnostic diagnostic, Origin origin) {
+  void add_refusal(Diagnostic diagnostic, Origin origin) {
     refusals_.push_back({std::move(diagnostic), origin});
   }
   // Adds a diagnostic and returns it, so that notes can be added.
   template <typename... Args>
-  Diagnostic& add(DiagId id, Origin origin, const Args&... args) {
+  Diagnostic& add_refusal(DiagId id, Origin origin, const Args&... args) {
     refusals_.push_back({one_diagnostic(id, args...), origin});
     return refusals_.back().diagnostic;
   }
@@ -56,7 +56,7 @@ class Refusals {
   // Adds the refusal of a requirement without a usable memory. `reasons` has one reason for each
   // candidate of the wish.
   void add_no_memory(std::size_t requirement, const RequirementWish& wish,
-                     const std::vector<Unusable>& reasons);
+                     const std::vector<UnusableMemory>& reasons);
 
  private:
   bool refuse_processor(std::string_view hook, const Processor& processor, Origin origin);

@@ -54,12 +54,11 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
 
 // Decides the wishes for all requirements of a task and keeps them with the key by which they are
 // found again.
-const std::vector<RequirementWish>& PlannedWishes::add(const Program& program, const TaskView& task,
-                                                       const VariantView& variant,
-                                                       const Processor& at, const Machine& machine,
-                                                       const DefaultSettings& settings) {
+const std::vector<RequirementWish>& PlannedWishes::add_plan(
+    const Program& program, const TaskView& task, const VariantView& variant, const Processor& at,
+    const Machine& machine, const DefaultSettings& settings) {
   if (plans_.size() >= kMaxPlans) plans_.clear();
-  Plan& plan = plans_.emplace_back();
+  WishPlan& plan = plans_.emplace_back();
   plan.variant = variant.id;
   plan.leaf = variant.leaf;
   plan.inner = variant.inner;
@@ -67,7 +66,7 @@ const std::vector<RequirementWish>& PlannedWishes::add(const Program& program, c
   plan.node = at.node;
   for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
     const auto names = task.requirements[i].aliases;
-    plan.keys.push_back(RequirementKey::of(task.requirements[i]));
+    plan.keys.push_back(RequirementKey::key_of(task.requirements[i]));
     if (plan.keys.back().names > 0) plan.names.insert(plan.names.end(), names.begin(), names.end());
     plan.wishes.push_back(decide_requirement(program, task, i, variant, at, machine, settings));
   }
@@ -78,14 +77,14 @@ const std::vector<RequirementWish>& PlannedWishes::add(const Program& program, c
 
 // Returns true if the runtime can count the instances of the task. Messages are needed only if
 // another mapper object keeps the count.
-bool TaskFacts::can_count(const TaskView& task, const MapperRuntime& runtime) const {
+bool TaskFacts::can_count_instances(const TaskView& task, const MapperRuntime& runtime) const {
   const Capabilities can = runtime.capabilities();
   return !task.rendezvous && can.events && (can.messages || !limit.keeper);
 }
 
 // Replaces facts that are out of date.
-TaskFacts& FactsCache::add(const Key& key, const Program& program, const MapperSite& site,
-                           const TaskView& task) {
+TaskFacts& FactsCache::add_facts(const FactsKey& key, const Program& program,
+                                 const MapperSite& site, const TaskView& task) {
   if (known_.size() >= kMaxFacts) known_.clear();
   return known_.insert_or_assign(key, make_facts(program, site, task)).first->second;
 }

@@ -25,10 +25,10 @@ class PlannedWishes {
                                                 const VariantView& variant, const Processor& at,
                                                 const Machine& machine,
                                                 const DefaultSettings& settings) {
-    for (const Plan& plan : plans_) {
-      if (plan.fits(task, variant, at)) return plan.wishes;
+    for (const WishPlan& plan : plans_) {
+      if (plan.is_for(task, variant, at)) return plan.wishes;
     }
-    return add(program, task, variant, at, machine, settings);
+    return add_plan(program, task, variant, at, machine, settings);
   }
 
  private:
@@ -45,7 +45,7 @@ class PlannedWishes {
     bool collective = false;
     friend bool operator==(const RequirementKey&, const RequirementKey&) = default;
 
-    static RequirementKey of(const RequirementView& requirement) {
+    static RequirementKey key_of(const RequirementView& requirement) {
       const bool keyed = requirement.aliases_key != 0;
       return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
               requirement.tag,         requirement.privilege,
@@ -53,7 +53,7 @@ class PlannedWishes {
               requirement.collective};
     }
   };
-  struct Plan {
+  struct WishPlan {
     VariantId variant = 0;
     // The properties `leaf` and `inner` of the variant.
     bool leaf = false, inner = false;
@@ -66,7 +66,7 @@ class PlannedWishes {
     std::vector<RequirementWish> wishes;
 
     // Returns true if the plan is for this task, variant and processor.
-    bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
+    bool is_for(const TaskView& task, const VariantView& chosen, const Processor& at) const {
       if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
           kind != at.kind || keys.size() != task.requirements.size()) {
         return false;
@@ -74,7 +74,7 @@ class PlannedWishes {
       auto name = names.begin();
       for (std::size_t i = 0; i < keys.size(); ++i) {
         const RequirementView& requirement = task.requirements[i];
-        if (!(keys[i] == RequirementKey::of(requirement))) return false;
+        if (!(keys[i] == RequirementKey::key_of(requirement))) return false;
         for (std::size_t k = 0; k < keys[i].names; ++k) {
           if (*name++ != requirement.aliases[k]) return false;
         }
@@ -83,11 +83,12 @@ class PlannedWishes {
     }
   };
 
-  const std::vector<RequirementWish>& add(const Program& program, const TaskView& task,
-                                          const VariantView& variant, const Processor& at,
-                                          const Machine& machine, const DefaultSettings& settings);
+  const std::vector<RequirementWish>& add_plan(const Program& program, const TaskView& task,
+                                               const VariantView& variant, const Processor& at,
+                                               const Machine& machine,
+                                               const DefaultSettings& settings);
 
-  std::vector<Plan> plans_;
+  std::vector<WishPlan> plans_;
 };
 
 // The decisions that depend on a task's name and on the form of its launch.
@@ -106,16 +107,16 @@ struct TaskFacts {
   // Returns true if an InstanceLimit applies to the task on this runtime. Counting needs reports of
   // ended tasks, and messages if several processors count together. Points that wait for each other
   // have no limit, since they would wait for ever.
-  bool limits(const TaskView& task, const MapperRuntime& runtime) const {
-    return limit.most > 0 && can_count(task, runtime);
+  bool has_limit(const TaskView& task, const MapperRuntime& runtime) const {
+    return limit.most > 0 && can_count_instances(task, runtime);
   }
   // Returns true if a TaskSteal applies to the task on this runtime.
-  bool steals(const MapperRuntime& runtime) const {
+  bool has_steal(const MapperRuntime& runtime) const {
     return steal.has_value() && runtime.capabilities().stealing;
   }
 
  private:
-  bool can_count(const TaskView& task, const MapperRuntime& runtime) const;
+  bool can_count_instances(const TaskView& task, const MapperRuntime& runtime) const;
 };
 
 // The facts of all tasks that one mapper object is asked about. The key is the task's id, whether
@@ -125,23 +126,23 @@ class FactsCache {
   // Returns the facts of a task, which are valid until the next call. They are made again if the
   // task has another name or another number of variants than before.
   TaskFacts& facts_of(const Program& program, const MapperSite& site, const TaskView& task) {
-    const Key key{task.id, task.is_index, task.tag, task.own_kind};
+    const FactsKey key{task.id, task.is_index, task.tag, task.own_kind};
     const auto found = known_.find(key);
     const bool holds = found != known_.end() && found->second.name == task.name &&
                        found->second.variant_count == task.variants.size();
-    return holds ? found->second : add(key, program, site, task);
+    return holds ? found->second : add_facts(key, program, site, task);
   }
 
  private:
-  struct Key {
+  struct FactsKey {
     TaskId task = 0;
     bool is_index = false;
     std::uint64_t tag = 0;
     std::optional<ProcKind> own_kind;
-    friend bool operator==(const Key&, const Key&) = default;
+    friend bool operator==(const FactsKey&, const FactsKey&) = default;
   };
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
+  struct FactsKeyHash {
+    std::size_t operator()(const FactsKey& key) const {
       const std::uint64_t mixed =
           (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag ^
           (key.own_kind ? static_cast<std::uint64_t>(*key.own_kind) + 1 : 0) << 32;
@@ -149,10 +150,10 @@ class FactsCache {
     }
   };
 
-  TaskFacts& add(const Key& key, const Program& program, const MapperSite& site,
-                 const TaskView& task);
+  TaskFacts& add_facts(const FactsKey& key, const Program& program, const MapperSite& site,
+                       const TaskView& task);
 
-  std::unordered_map<Key, TaskFacts, Hash> known_;
+  std::unordered_map<FactsKey, TaskFacts, FactsKeyHash> known_;
 };
 
 }  // namespace groma::mapper

@@ -71,7 +71,7 @@ void log_unhonoured(const Program& program, const Capabilities& can, LogSink& lo
 
 // Adds the names of another part of the run. For a task in both parts, the larger number of regions
 // counts.
-void NamesOfRun::merge(const NamesOfRun& other) {
+void NamesOfRun::merge_names(const NamesOfRun& other) {
   for (const auto& [task, count] : other.tasks) {
     std::size_t& most = tasks[task];
     most = std::max(most, count);
@@ -156,7 +156,7 @@ void log_unknown_overrides(const LayoutOverrides& overrides, const NamesOfRun& r
 
 // Returns true if the program has an InstanceLimit statement. Without one, select_tasks_to_map maps
 // all ready tasks.
-bool limits_any(const Program& program) {
+bool has_instance_limit(const Program& program) {
   const auto& rows = program.data().rows;
   return std::any_of(rows.begin(), rows.end(), [](const StatementRow& row) {
     return row.key.table == TableId::kInstanceLimit;

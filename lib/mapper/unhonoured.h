@@ -29,7 +29,7 @@ struct NamesOfRun {
   // False if there were too many regions to list them all.
   bool all_regions = true;
 
-  void merge(const NamesOfRun& other);
+  void merge_names(const NamesOfRun& other);
 };
 
 // Logs a line for each task and region that statements name but the run did not have, with similar
@@ -44,7 +44,7 @@ void log_unknown_overrides(const LayoutOverrides& overrides, const NamesOfRun& r
                            std::string_view where = "");
 
 // Returns true if the program has an InstanceLimit statement.
-bool limits_any(const Program& program);
+bool has_instance_limit(const Program& program);
 
 // Returns the kinds and scopes of all TaskSteal statements.
 std::vector<std::pair<ProcKind, StealScope>> steal_statements(const Program& program);

@@ -19,7 +19,7 @@ namespace {
 
 using mapper::Refusals;
 using mapper::text_of;
-using mapper::Unusable;
+using mapper::UnusableMemory;
 
 // Returns the variant with this id, or null if the task has none.
 const VariantView* find_variant(const TaskView& task, VariantId id) {
@@ -34,10 +34,12 @@ const VariantView* check_variant(Refusals& refusals, std::string_view hook, cons
                                  VariantId id, ProcKind kind, Origin origin) {
   const VariantView* variant = find_variant(task, id);
   if (variant == nullptr) {
-    refusals.add(DiagId::kBadVariant, origin, hook, task.name, id, "which the task does not have");
+    refusals.add_refusal(DiagId::kBadVariant, origin, hook, task.name, id,
+                         "which the task does not have");
   } else if (variant->kind != kind) {
-    refusals.add(DiagId::kBadVariant, origin, hook, task.name, id,
-                 fmt::format("which is for {}, on {}", name_of(variant->kind), name_of(kind)));
+    refusals.add_refusal(
+        DiagId::kBadVariant, origin, hook, task.name, id,
+        fmt::format("which is for {}, on {}", name_of(variant->kind), name_of(kind)));
     return nullptr;
   }
   return variant;
@@ -47,12 +49,12 @@ const VariantView* check_variant(Refusals& refusals, std::string_view hook, cons
 
 // Returns why a processor cannot use a memory of this kind: its node has none, or the processor
 // cannot address it.
-Unusable why_not(const Machine& machine, const Processor& processor, MemKind memory) {
+UnusableMemory why_not(const Machine& machine, const Processor& processor, MemKind memory) {
   const MemoryGroup* group = machine.node(processor.node).find(memory);
   if (group == nullptr || group->capacity_bytes == 0) {
     return {fmt::format("node {} has none", processor.node), DiagCause::kMemoryAbsent};
   }
-  Unusable reason{fmt::format("{} cannot address it", name_of(processor.kind))};
+  UnusableMemory reason{fmt::format("{} cannot address it", name_of(processor.kind))};
   if (processor.kind == ProcKind::kGpu) reason.cause = DiagCause::kGpuCannotAddress;
   return reason;
 }
@@ -90,10 +92,10 @@ void check_layout(Refusals& refusals, const TaskView& task, std::size_t i,
     const bool by_mapper = one.by == DemandSource::kMapper;
     const bool opposite = !by_mapper && one.is_of_dimensions &&
                           mapper::variants_demand_opposite_orders(task, i, variant.kind, true);
-    Diagnostic& diagnostic = refusals.add(
+    Diagnostic& diagnostic = refusals.add_refusal(
         by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused, wish.layout_origin, i,
         task.name, opposite ? one.wants + mapper::kAndTheOpposite : one.wants, one.says);
-    if (by_mapper) mapper::add_cure(diagnostic);
+    if (by_mapper) mapper::add_refusal_cure(diagnostic);
     if (opposite) mapper::add_opposite_orders_cure(diagnostic);
     refusals.set_cause(cause_of(one.part));
   }
@@ -105,8 +107,9 @@ void check_layout(Refusals& refusals, const TaskView& task, std::size_t i,
 void check_named(Refusals& refusals, std::size_t i, const RequirementView& requirement,
                  const RequirementWish& wish) {
   if (!wish.is_virtual && !requirement.output) return;
-  refusals.add(DiagId::kBadInstance, wish.instance_origin, i, refusals.task(), wish.instance,
-               wish.is_virtual ? "it is virtual at the same time" : "the task makes it itself");
+  refusals.add_refusal(
+      DiagId::kBadInstance, wish.instance_origin, i, refusals.task(), wish.instance,
+      wish.is_virtual ? "it is virtual at the same time" : "the task makes it itself");
 }
 
 // Checks the wish for one requirement of a task. Legion would abort without a message if the
@@ -121,13 +124,14 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
   }
   if (wish.is_virtual) {
     const char* why = why_not_virtual(requirement, variant);
-    if (why != nullptr) refusals.add(DiagId::kBadVirtual, wish.virtual_origin, i, task.name, why);
+    if (why != nullptr)
+      refusals.add_refusal(DiagId::kBadVirtual, wish.virtual_origin, i, task.name, why);
     return;
   }
   if (wish.candidate_count > wish.candidates_in_order.size()) {
-    refusals.add(DiagId::kNoMemory, Origin{}, i, task.name,
-                 fmt::format("the answer counts {} candidates, of {} at most", wish.candidate_count,
-                             wish.candidates_in_order.size()));
+    refusals.add_refusal(DiagId::kNoMemory, Origin{}, i, task.name,
+                         fmt::format("the answer counts {} candidates, of {} at most",
+                                     wish.candidate_count, wish.candidates_in_order.size()));
     return;
   }
   const char* not_virtual = why_not_virtual(requirement, variant);
@@ -147,11 +151,11 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
     }
   }
   if (any) return;
-  std::vector<Unusable> reasons;
+  std::vector<UnusableMemory> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
     const MemKind memory = candidate.memory;
     reasons.push_back(memory == MemKind::kVirtual
-                          ? Unusable{not_virtual}
+                          ? UnusableMemory{not_virtual}
                           : why_not(refusals.machine(), answer.processors.front(), memory));
   }
   refusals.add_no_memory(i, wish, reasons);
@@ -160,8 +164,8 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
 // Returns why an operation other than a task cannot have its data in that memory. The text is empty
 // if it can. An inline mapping needs a memory that the parent's processor can address, and a
 // partition is made from host memory.
-Unusable why_not(const Machine& machine, const TaskView& operation,
-                 const RequirementView& requirement, MemKind memory) {
+UnusableMemory why_not(const Machine& machine, const TaskView& operation,
+                       const RequirementView& requirement, MemKind memory) {
   const Processor& near =
       operation.parent == nullptr ? operation.current : operation.parent->current;
   if (memory == MemKind::kVirtual) {  // A copy may read virtual data where it lies.
@@ -193,15 +197,15 @@ void check_operand(Refusals& refusals, const TaskView& operation, std::size_t i,
     return why_not(refusals.machine(), operation, requirement, memory);
   };
   if (wish.is_virtual) {
-    const Unusable why = refusal(MemKind::kVirtual);
+    const UnusableMemory why = refusal(MemKind::kVirtual);
     if (!why.text.empty()) {
-      refusals.add(DiagId::kBadVirtual, wish.virtual_origin, i, refusals.task(), why.text);
+      refusals.add_refusal(DiagId::kBadVirtual, wish.virtual_origin, i, refusals.task(), why.text);
     }
     return;
   }
-  std::vector<Unusable> reasons;
+  std::vector<UnusableMemory> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
-    Unusable why = refusal(candidate.memory);
+    UnusableMemory why = refusal(candidate.memory);
     if (why.text.empty()) return;
     reasons.push_back(std::move(why));
   }
@@ -234,18 +238,19 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
   if (refusals.check_processor("select_task_options", answer.initial, answer.processor_origin) &&
       !task.is_index && !task.variants.empty() &&
       mapper::best_variant(task, answer.initial.kind) == nullptr) {
-    refusals.add(mapper::no_variant(task, machine, answer.initial.kind), answer.processor_origin);
+    refusals.add_refusal(mapper::no_variant_error(task, machine, answer.initial.kind),
+                         answer.processor_origin);
   }
   for (std::uint32_t position : answer.collective) {  // Legion ignores a wrong position.
     if (position < task.requirements.size()) continue;
-    refusals.add(DiagId::kBadCollective, {}, task.name, position, task.requirements.size());
+    refusals.add_refusal(DiagId::kBadCollective, {}, task.name, position, task.requirements.size());
     break;
   }
   if (!answer.replicate) return refusals.take();
   const char* why = answer.map_locally ? "a task that is mapped locally runs once"
                                        : mapper::why_not_replicated(task);
   if (why != nullptr)
-    refusals.add(DiagId::kBadReplication, answer.replicate_origin, task.name, why);
+    refusals.add_refusal(DiagId::kBadReplication, answer.replicate_origin, task.name, why);
   return refusals.take();
 }
 
@@ -257,8 +262,8 @@ std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
   if (answer.abort_mapping) return {};
   Refusals refusals(task.name, machine);
   if (answer.processors.empty()) {
-    refusals.add(DiagId::kBadProcessor, answer.processor_origin, "map_task", task.name,
-                 "no processor");
+    refusals.add_refusal(DiagId::kBadProcessor, answer.processor_origin, "map_task", task.name,
+                         "no processor");
     return refusals.take();
   }
   for (const Processor& p : answer.processors) {
@@ -268,15 +273,15 @@ std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
     return refusals.take();
   if (task.shard_variant != 0 &&
       (answer.variant != task.shard_variant || answer.processors != std::vector{task.current})) {
-    refusals.add(DiagId::kBadReplication, answer.processor_origin, task.name,
-                 "a shard runs where replicate_task put it, by the variant that it chose");
+    refusals.add_refusal(DiagId::kBadReplication, answer.processor_origin, task.name,
+                         "a shard runs where replicate_task put it, by the variant that it chose");
     return refusals.take();
   }
   const VariantView* variant = check_variant(refusals, "map_task", task, answer.variant,
                                              answer.processors.front().kind, answer.kind_origin);
   if (answer.requirements.size() != task.requirements.size()) {  // Legion aborts without a message
-    refusals.add(DiagId::kMissingWish, {}, "map_task", task.name, answer.requirements.size(),
-                 task.requirements.size());
+    refusals.add_refusal(DiagId::kMissingWish, {}, "map_task", task.name,
+                         answer.requirements.size(), task.requirements.size());
     return refusals.take();
   }
   for (std::size_t i = 0; i < task.requirements.size(); ++i) {
@@ -292,8 +297,8 @@ std::vector<Refusal> validate(const MapOperationOutput& answer, const TaskView& 
   Refusals refusals(name_of(operation.operation), machine);
   if (answer.requirements.size() !=
       operation.requirements.size()) {  // Legion aborts without a message
-    refusals.add(DiagId::kMissingWish, {}, "map_operation", refusals.task(),
-                 answer.requirements.size(), operation.requirements.size());
+    refusals.add_refusal(DiagId::kMissingWish, {}, "map_operation", refusals.task(),
+                         answer.requirements.size(), operation.requirements.size());
     return refusals.take();
   }
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
@@ -308,7 +313,7 @@ std::vector<Refusal> validate(const ReplicateTaskOutput& answer, const TaskView&
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
   const auto refuse = [&](std::string_view what, RefusalCause cause = RefusalCause::kOther) {
-    refusals.add(DiagId::kBadReplication, answer.origin, task.name, what);
+    refusals.add_refusal(DiagId::kBadReplication, answer.origin, task.name, what);
     refusals.set_cause(cause);
   };
   if (answer.processors.empty()) refuse("it names no processor");
@@ -343,7 +348,7 @@ std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const
                               const Machine& machine) {
   Refusals refusals("", machine);
   const auto refuse = [&](std::string_view what, RefusalCause cause = RefusalCause::kOther) {
-    refusals.add(DiagId::kBadSchedule, {}, what);
+    refusals.add_refusal(DiagId::kBadSchedule, {}, what);
     refusals.set_cause(cause);
     return refusals.take();
   };
@@ -362,8 +367,8 @@ std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const
       return refuse("a task is mapped and moved, moved twice, or is not ready");
     }
     if (!mapper::processor_exists(machine, move.processor)) {  // Legion crashes
-      refusals.add(DiagId::kBadProcessor, {}, "select_tasks_to_map", ready[move.task].name,
-                   text_of(move.processor));
+      refusals.add_refusal(DiagId::kBadProcessor, {}, "select_tasks_to_map", ready[move.task].name,
+                           text_of(move.processor));
       return refusals.take();
     }
   }
@@ -380,7 +385,8 @@ std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const 
                               const Machine& machine) {
   Refusals refusals(tasks.empty() ? std::string_view() : tasks.front().name, machine);
   if (answer.processors.size() < tasks.size()) {
-    refusals.add(DiagId::kBadProcessor, {}, "map_must_epoch", refusals.task(), "no processor");
+    refusals.add_refusal(DiagId::kBadProcessor, {}, "map_must_epoch", refusals.task(),
+                         "no processor");
     return refusals.take();
   }
   for (const Processor& p : answer.processors) {
@@ -390,7 +396,7 @@ std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const 
   for (std::size_t i = 0; i < answer.constraints.size(); ++i) {  // Legion aborts without a message
     const RequirementWish& wish = answer.constraints[i];
     if (wish.candidate_count > 0 || wish.is_virtual || wish.instance != 0) continue;
-    refusals.add(DiagId::kNoMemory, {}, i, refusals.task(), "the answer names no memory");
+    refusals.add_refusal(DiagId::kNoMemory, {}, i, refusals.task(), "the answer names no memory");
   }
   return refusals.take();
 }
@@ -403,7 +409,8 @@ std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
   for (const Processor& victim : answer) {
     if (!refusals.check_processor("select_steal_targets", victim, {})) return refusals.take();
     if (!(victim == thief)) continue;
-    refusals.add(DiagId::kBadSteal, {}, "select_steal_targets", name + " would steal from itself");
+    refusals.add_refusal(DiagId::kBadSteal, {}, "select_steal_targets",
+                         name + " would steal from itself");
     return refusals.take();
   }
   return refusals.take();
@@ -438,7 +445,7 @@ std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operat
 // statement in its source.
 std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
   Diagnostic shown = refusal.diagnostic;
-  mapper::add_cure(shown);
+  mapper::add_refusal_cure(shown);
   const auto* const of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (of_program != nullptr && refusal.origin && !shown.range) {
     shown.range = of_program->program().range(refusal.origin);

@@ -100,7 +100,7 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
   const auto refuse = [&](const std::string& what, RefusalCause cause = RefusalCause::kOther) {
-    refusals.add(DiagId::kBadSlices, answer.origin, task.name, what);
+    refusals.add_refusal(DiagId::kBadSlices, answer.origin, task.name, what);
     refusals.set_cause(cause);
     return refusals.take();
   };

@@ -10,7 +10,7 @@ namespace groma::profile {
 // Times in a record are picoseconds.
 std::string time_words(RunTime time) {
   constexpr std::array<std::string_view, 5> kUnits = {"ps", "ns", "us", "ms", "s"};
-  return in_units(static_cast<double>(time), 1000, kUnits);
+  return format_in_units(static_cast<double>(time), 1000, kUnits);
 }
 
 std::string name_of(const RunRecord::Processor& p) {

@@ -69,7 +69,7 @@ TEST(Harmless, OfAllCharacters) {
   }
   for (const std::string& shown : {harmless(all), visible(all), harmless_lines(all)}) {
     for (std::size_t at = 0; at < shown.size();) {
-      const Character character = first_character(std::string_view(shown).substr(at));
+      const DecodedCharacter character = first_character(std::string_view(shown).substr(at));
       ASSERT_GT(character.length, 0U) << at;
       const bool blank = character.code == '\t' || character.code == '\n';
       ASSERT_TRUE(blank || !is_hidden(character.code)) << static_cast<unsigned>(character.code);
@@ -84,7 +84,7 @@ TEST(Characters, AreThoseOfUtf8) {
   for (char32_t code = 0; code <= 0x10FFFF; ++code) {
     if (code >= 0xD800 && code <= 0xDFFF) continue;
     const std::string bytes = utf8(code);
-    const Character character = first_character(bytes + "x");
+    const DecodedCharacter character = first_character(bytes + "x");
     ASSERT_TRUE(character.code == code) << static_cast<unsigned>(code);
     ASSERT_EQ(character.length, bytes.size());
     if (bytes.size() == 1) continue;

@@ -115,7 +115,7 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
     std::shared_ptr<const IndexMap> map() const {
       const TaskPoint& launch = answers.launch();
       Diagnostics diags(maps.bound().program().source());
-      return maps.find(
+      return maps.find_map(
           {function, launch.name, launch.domain, kind, launch.processor ? &kStands : nullptr},
           diags);
     }
@@ -142,7 +142,7 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
     for (const std::string& text : differences) EXPECT_EQ(text, "");
   }
 
-  static constexpr mapper::SingleTask<std::string_view> kStands{
+  static constexpr mapper::SingleTaskPlace<std::string_view> kStands{
       {ProcKind::kGpu, 0, 0}, {ProcKind::kGpu, 0, 0}, "main"};
 
   std::deque<FunctionMaps> maps_;

@@ -65,7 +65,7 @@ TEST(Machine, UnequalNodes) {
 
 TEST(Machine, VirtualIsNoMemoryThatAProcessorAddresses) {
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
-    EXPECT_FALSE(addressable(static_cast<ProcKind>(k), MemKind::kVirtual));
+    EXPECT_FALSE(can_address(static_cast<ProcKind>(k), MemKind::kVirtual));
   }
 }
 
