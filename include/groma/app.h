@@ -80,7 +80,7 @@ struct AppParameter {
   std::int64_t value = 1;
   std::int64_t least = 1;
   std::int64_t most = INT64_MAX;
-  // What the parameter means, with its unit. For people.
+  // The meaning of the parameter, with its unit, for people.
   std::string meaning = {};
   // True if the value is the number of nodes of the machine.
   bool counts_nodes = false;
@@ -98,7 +98,7 @@ struct AppDefinition {
 struct AppSize {
   // The name of the size, such as "small".
   std::string name;
-  // Why this size exists, for people. May be empty.
+  // The reason why this size exists, for people. May be empty.
   std::string reason = {};
   std::vector<std::pair<std::string, std::int64_t>> values;
   friend bool operator==(const AppSize&, const AppSize&) = default;
@@ -188,7 +188,7 @@ struct AppData {
 
 // ---- Tasks
 
-// How a task walks through memory.
+// The pattern in which a task accesses memory.
 enum class Access : std::uint8_t {
   // The task reads or writes the data in sequence.
   kStream,

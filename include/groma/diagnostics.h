@@ -15,12 +15,12 @@
 
 namespace groma {
 
-// How serious a diagnostic is.
+// The severity of a diagnostic.
 enum class Severity : std::uint8_t { kError, kWarning, kNote };
 // Returns "error", "warning" or "note".
 std::string_view name_of(Severity severity);
 
-// One enumerator for each line of catalogue.inc.
+// The ids of all diagnostics: one enumerator for each line of catalogue.inc.
 enum class DiagId : std::uint8_t {
 #define GROMA_DIAGNOSTIC(enumerator, id, severity, message) enumerator,
 #include "groma/catalogue.inc"

@@ -42,7 +42,7 @@ struct MappingDifference {
     kStealing,
   };
   struct SideDecision {
-    // What was decided: "FBMEM, else ZCMEM".
+    // The decision as text, such as "FBMEM, else ZCMEM".
     std::string decision;
     // The statement that made the decision. 0 if the default mapper made it.
     Origin by;
@@ -69,7 +69,8 @@ struct MappingDifference {
     std::int64_t moved_bytes = 0;
   };
   std::optional<Cost> cost;
-  // Why a run of A with this decision of B fails. Empty if it does not fail.
+  // The reason why a run of mapping A with this decision of mapping B fails. Empty if the run does
+  // not fail.
   std::string alone;
 };
 
@@ -85,7 +86,8 @@ struct StatementDifference {
   std::vector<std::size_t> parts;
   // How the run of A changes if all these decisions are made as in B (see MappingDifference::cost).
   std::optional<MappingDifference::Cost> cost;
-  // Why a run of A with these decisions of B fails. Empty if it does not fail.
+  // The reason why a run of mapping A with these decisions of mapping B fails. Empty if the run
+  // does not fail.
   std::string alone;
 };
 

@@ -71,7 +71,7 @@ struct ExplainedKind : Decided {
   std::optional<ProcKind> kind;
   struct SkippedKind {
     ProcKind kind = ProcKind::kCpu;
-    // Why the kind was skipped: "the task has no variant for it".
+    // The reason why the mapper skipped the kind, such as "the task has no variant for it".
     std::string why;
   };
   // The kinds of the statement's list that were skipped before `kind`.
@@ -89,7 +89,7 @@ struct ExplainedLoads {
   std::int64_t min = 0, max = 0;
 };
 
-// How the points of one launch are placed.
+// The placement of the points of one launch.
 struct ExplainedLaunch : Decided {
   // The domain of an index launch, if it is known.
   std::optional<Rect> domain;

@@ -43,7 +43,7 @@ struct MapperLog {
     std::optional<ProcKind> kind;
     bool is_index = false;
     std::int64_t count = 0;
-    // One of the runs: "write (0) <20>".
+    // The name of one of the runs in the log, such as "write (0) <20>".
     std::string example;
   };
   // One region argument of these tasks.
@@ -130,7 +130,7 @@ class MapperLogReader {
   std::unique_ptr<State> state_;
 };
 
-// What a run did with one statement.
+// The result of comparing a statement of a mapping with what a run did.
 struct LoggedStatement {
   enum class State : std::uint8_t {
     kActed,
@@ -160,7 +160,7 @@ struct LoggedStatement {
   };
   Origin origin;
   State state = State::kUnmatched;
-  // What `acted` and `refused` count: "task", "region" or "point".
+  // The things that `acted` and `refused` count: "task", "region" or "point".
   std::string of;
   std::int64_t acted = 0, refused = 0;
   // At most 5 differences.
@@ -169,7 +169,7 @@ struct LoggedStatement {
   std::string why;
 };
 
-// What a run did with all statements of a program.
+// The result of comparing all statements of a program with what a run did.
 struct LogExplanation {
   // The name of the log.
   std::string log;

@@ -48,7 +48,7 @@ struct Score {
 struct ProfileFacts {
   // One cause of time on the critical path.
   struct Cause {
-    // What ran: "task", "copy", "reduction" or "runtime". "start" means that the next event was
+    // The activity: "task", "copy", "reduction" or "runtime". "start" means that the next event was
     // ready but had not started.
     std::string doing;
     // The task that ran, and the region that was moved.
@@ -146,12 +146,12 @@ struct Shortage {
   std::int64_t requirement = 0;
 };
 
-// What the guide says about a run.
+// The feedback of the guide about a run.
 struct Feedback {
   enum class Status : std::uint8_t { kOk, kError, kUnknown } status = Status::kUnknown;
   // True if a rule matched, or if GuideContext has facts that explain the run.
   bool known = false;
-  // What happened, in one line that is taken from the output.
+  // A line of the output that says what happened.
   std::string execution;
   // Sentences that explain what happened.
   std::vector<std::string> explain;

@@ -113,7 +113,7 @@ constexpr std::string_view name_of(Privilege privilege) {
   return kPrivilegeNames[static_cast<std::size_t>(privilege)];
 }
 
-// How concurrent tasks share a region (Legion: CoherenceProperty).
+// The way in which concurrent tasks share a region (Legion: CoherenceProperty).
 enum class Coherence : std::uint8_t { kExclusive, kAtomic, kSimultaneous, kRelaxed };
 
 // The idle processors that may steal a ready task (TaskSteal).

@@ -159,7 +159,7 @@ struct ChatReply {
   std::int64_t elapsed_ms = 0;
 };
 
-// Why a request failed.
+// The reason why a chat request failed.
 struct ChatError {
   enum class Code {
     // No attempt reached the server, or the connection broke.
@@ -205,15 +205,15 @@ struct ChatError {
   std::string help = {};
   // The HTTP status. 0 if there was none.
   int status = 0;
-  // For kContextTooLong: the limit of the model in tokens. 0 if it is unknown.
+  // The limit of the model in tokens, after a kContextTooLong error. 0 if it is unknown.
   std::int64_t context_tokens = 0;
-  // For kCeiling: true if max_money would be exceeded, false if max_tokens would be.
+  // Only for a kCeiling error: true if the request would exceed max_money, false if max_tokens.
   bool of_money = false;
   int attempts = 1;
 };
 
-// What a client has spent. If an exchange broke off, or the server does not report its cost, the
-// most that it may have cost is added.
+// The requests, tokens and money that a chat client has spent. If an exchange broke off, or the
+// server does not report its cost, the most that it may have cost is added.
 struct ChatSpending {
   std::int64_t requests = 0, input_tokens = 0, output_tokens = 0;
   // The cost. It is 0 if the price is unknown.

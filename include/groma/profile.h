@@ -37,7 +37,7 @@ struct StatementText {
 struct Profile {
   // The activity of the run at a moment of the critical path.
   enum class Doing : std::uint8_t { kTask, kCopy, kReduction, kRuntime };
-  // Why the next step of the path had to wait for this one.
+  // The reason why the next step of the critical path had to wait for this step.
   enum class Reason : std::uint8_t {
     // The run ended, so no step came next.
     kEnd,

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxRecordedBytes = std::size_t{64} << 20;
 struct Recording {
   // The application. Workload::make accepts it.
   Application app;
-  // What the application leaves out or describes differently; a sentence each.
+  // Sentences that say what the application leaves out, or describes differently from the run.
   std::vector<std::string> notes;
 };
 

@@ -37,7 +37,7 @@ struct Error {
   // The message, in lower case and without a full stop: "cannot read `a.mapper`: permission
   // denied".
   std::string message;
-  // What to do instead. May be empty.
+  // A text that says what to do instead. May be empty.
   std::string help = {};
   // Other mistakes in the same file that are independent of this one. At most kMaxFileErrors in
   // all.

@@ -22,7 +22,7 @@
 
 namespace groma {
 
-// What to run, and how.
+// The program to run, and the options of the run.
 struct ProgramRun {
   // The program and its arguments; the program is searched in PATH unless it has a `/`.
   std::vector<std::string> words;
@@ -89,7 +89,7 @@ struct ProgramResult {
   int exit_code = 0;
   // The wall-clock time from the program's start to its end.
   double seconds = 0;
-  // What the guide says about the output.
+  // The feedback of the guide about the output.
   Feedback feedback;
   // With ProgramRun::results: whether the program printed the same as without the mapping.
   // kUnknown: it does not run without one. kTooLong: its output is too long to compare. kNothing:

@@ -96,7 +96,7 @@ struct RunRecord {
   RunTime end = 0;
   // True if the record has only the beginning of a run with too many events.
   bool is_beginning = false;
-  // What the record leaves out, with a sentence for each thing.
+  // The things that the record leaves out. Each is a sentence.
   std::vector<std::string> notes;
 
   // Returns true if the phase has this name.

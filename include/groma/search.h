@@ -117,7 +117,7 @@ struct Problem {
   // For a mapping: the machine and the workloads. Null and empty for any other text.
   std::shared_ptr<const Machine> machine;
   std::vector<Workload> inputs;
-  // For any other text: what the text is and must do, in words for a model.
+  // A description for a language model of what the text is and must do. Empty for a mapping.
   std::string about;
   // The file of the text, for messages. Empty if there is none.
   std::string file = {};
@@ -128,7 +128,7 @@ struct Problem {
 // A text that a proposer wants to try.
 struct Proposal {
   std::string text;
-  // What the proposal changes, in one line for people.
+  // One line for people that says what the proposal changes.
   std::string why;
   // A number for the proposer's own use.
   std::int64_t tag = 0;

@@ -29,13 +29,13 @@ struct SearchSetup {
   LayoutOverrides override_layouts = {};
   // For any other text: the file of the text, and what the text is and must do (Problem::about).
   std::string file = {}, about = {};
-  // How texts are measured. Its `folder` is the folder in which the search began. If its `command`
-  // is empty, mappings are simulated. Its `results` is not stored; the next two members are stored
-  // instead.
+  // The options with which texts are measured. Its `folder` is the folder in which the search
+  // began. If its `command` is empty, mappings are simulated. Its `results` is not stored; the next
+  // two members are stored instead.
   CommandEvaluatorOptions command = {};
   // True if what the command prints is compared with the output of the first text.
   bool compare_results = true;
-  // How the outputs are compared. `measure` is not stored.
+  // The options with which outputs are compared. `measure` is not stored.
   ResultsOptions results = {};
   std::string proposer = {};
   // The level of feedback, as guide_detail() takes it.

@@ -20,7 +20,7 @@ struct Segment {
   std::string name;
   // Whole lines, or an empty text.
   std::string text;
-  // What the segment decides, in a sentence for whoever changes it.
+  // A sentence that says what the segment decides, for the person or model that changes it.
   std::string about;
 };
 

@@ -65,11 +65,12 @@ struct SimulateOptions {
   // Limit on the memory of the run in bytes, without the memory of the mappers. The memory is
   // estimated while it grows; beyond the limit, the run is an error (kTooLarge). Default: 2 GiB.
   std::int64_t max_bytes = std::int64_t{1} << 31;
-  // Asked about every millisecond, whatever the run does. Returning true ends the run (kStopped).
+  // A function that the run calls about every millisecond. If it returns true, the run ends
+  // (kStopped).
   std::function<bool()> stop = {};
 };
 
-// How a run ended.
+// The way in which a run ended.
 enum class RunStatus : std::uint8_t {
   kOk,
   // An answer of the mapper cannot be carried out.

@@ -118,7 +118,8 @@ struct Command {
   std::size_t max_output_bytes = std::size_t{16} << 20;
   // True if the group ends when a process writes more than max_output_bytes to standard output.
   bool end_at_max_output = false;
-  // Asked every 50 ms, in the caller's thread. Returning true ends the group.
+  // A function that is called every 50 ms, in the caller's thread. If it returns true, the process
+  // group is ended.
   std::function<bool()> stop = {};
   // Receives all output as it comes, in the caller's thread. The group may have to wait with
   // further output until it returns.
@@ -130,7 +131,7 @@ struct Command {
 // not set). nullopt if there is none.
 std::optional<std::string> find_program(const std::string& word);
 
-// What was kept of one output.
+// The part of one output of a command that was kept.
 struct CommandOutput {
   std::string text;
   // The number of bytes that were dropped between text[0, cut_at) and text[cut_at, end).
@@ -138,7 +139,7 @@ struct CommandOutput {
   std::size_t cut_at = 0;
 };
 
-// How a command ended, and its output.
+// The result of a command: the way in which it ended, and its output.
 struct CommandOutcome {
   enum class End { kExited, kSignalled, kDeadline, kStopped, kTooMuchOutput };
   End end = End::kExited;

@@ -70,7 +70,8 @@ struct VariantView {
   std::span<const LayoutDemand> demands;
 };
 
-// How the region of each point is derived from the launch (Legion: HandleType and ProjectionID).
+// The way in which the region of each point follows from the launch (Legion: HandleType and
+// ProjectionID).
 enum class Projection : std::uint8_t { kSingle, kRegion, kPartition };
 
 // A region requirement of a task.

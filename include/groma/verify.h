@@ -52,12 +52,12 @@ std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome, const Bes
 // Does the same for a search that measured: the start, if it ran, and the best.
 std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome);
 
-// What to run, and what to measure.
+// The program to run, and the value to measure.
 struct VerifyOptions {
   // The program. Set `words`, `library`, `timeout_ms`, `override_layouts`, `stop` and
   // `compare_failures_only`; verify() sets or ignores the other members.
   ProgramRun run;
-  // How results are compared. verify() sets `measure`.
+  // The options with which results are compared. verify() sets `measure`.
   ResultsOptions results = {};
   // The number of measured runs of each mapping, at least 1.
   int repeats = 3;
@@ -97,7 +97,7 @@ struct VerifiedMapping {
   double median() const;
 };
 
-// How the runs of one mapping compare with the runs of another.
+// The comparison of the runs of one mapping with the runs of another.
 struct VerifyComparison {
   // The quotient of the medians. Above 1, the first mapping is better.
   double speedup = 1;
@@ -128,7 +128,7 @@ struct Verification {
   VerifiedMapping without;
   // One entry for each candidate, in the same order.
   std::vector<VerifiedMapping> all;
-  // What the comparison of results left out.
+  // The results that were not compared, because they vary from run to run.
   UnsteadyResults unsteady = {};
 
   // Returns the mapping with the best median, or null if no mapping ran.

@@ -19,8 +19,9 @@
 
 namespace groma {
 
-// When an unused instance may be collected. The range is from kNever to kEager, which frees it as
-// soon as it is invalid (Legion: GCPriority, LEGION_GC_*).
+// The priority with which an unused instance is collected. It goes from kCollectNever to
+// kCollectEager, which frees the instance as soon as it is invalid (Legion: GCPriority,
+// LEGION_GC_*).
 using CollectPriority = int;
 inline constexpr CollectPriority kCollectNever = INT_MIN;
 // DefaultMapper gives this priority to the instances of tasks.
@@ -110,7 +111,7 @@ struct TaskOptions {
   std::optional<int> parent_priority;
   // The requirements for which all points of the launch ask for the same region.
   std::vector<std::uint32_t> collective;
-  // Why there is no valid answer: no variant, or an error of the function.
+  // The reason why there is no valid answer: no variant, or an error of the function.
   std::optional<Diagnostic> failure;
 
   void clear();
@@ -123,13 +124,13 @@ struct SliceTaskOutput {
   // True for the default blocks of Mapper, when no statement decided.
   bool by_default = false;
   Origin origin;
-  // Why there are no slices: the error of the function at a point.
+  // The reason why there are no slices: the error of the function at a point.
   std::optional<Diagnostic> failure;
 
   void clear();
 };
 
-// What a task reports after it has run (Legion: ProfilingMeasurements).
+// The measurements that a task reports after it has run (Legion: ProfilingMeasurements).
 struct ProfilingWish {
   // True if the task reports its OperationStatus.
   bool status = false;
@@ -145,7 +146,7 @@ struct MapTaskOutput {
   Origin processor_origin;
   VariantId variant = 0;
   Origin kind_origin;
-  // One for each requirement; empty requirements keep the default.
+  // One wish for each requirement. Empty requirements keep the default.
   std::vector<RequirementWish> requirements;
   int task_priority = 0;
   int copy_priority = 0;
@@ -157,7 +158,7 @@ struct MapTaskOutput {
   bool abort_mapping = false;
   // The memories for the future. If it is empty, the runtime chooses.
   std::vector<Memory> future_memories;
-  // Why there is no valid answer.
+  // The reason why there is no valid answer.
   std::optional<Diagnostic> failure;
 
   void clear();
@@ -177,7 +178,7 @@ struct MapOperationOutput {
 struct ReplicateTaskOutput {
   // The variant, which must be replicable.
   VariantId variant = 0;
-  // One for each shard, without duplicates, at least one on the node of task.current.
+  // One processor for each shard, without duplicates. At least one is on the node of task.current.
   std::vector<Processor> processors;
   Origin origin;
 
@@ -217,7 +218,7 @@ struct ContextConfigOutput {
 // The answer of map_must_epoch: a processor for each task, without duplicates.
 struct MapMustEpochOutput {
   std::vector<Processor> processors;
-  // For each constraint (requirements that must share an instance): the instance.
+  // The instance of each constraint, which is a group of requirements that must share an instance.
   std::vector<RequirementWish> constraints;
 
   void clear();
