@@ -19,7 +19,7 @@ struct MappingFunction {
   std::string name;
   // The lines after the one that defines `m`.
   std::string body;
-  // What the function does, for people. Empty if the name says it.
+  // A sentence for people that says what the function does. Empty if the name says it.
   std::string words;
 };
 // Returns the name that the function has when it is written for one processor kind.
@@ -51,7 +51,8 @@ MappingFunction named_function(std::string_view name);
 struct GridShape {
   // Sizes for each dimension. Their products are the machine's nodes and the processors of a node.
   std::vector<std::int64_t> nodes, processors;
-  // For each dimension: true if it is dealt cyclically, false if it is cut into blocks.
+  // True for each dimension whose points are dealt cyclically to the processors, false for each one
+  // that is cut into blocks.
   std::vector<bool> cyclic;
   // True if neighbouring points are on different nodes.
   bool interleaved = false;

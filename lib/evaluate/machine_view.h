@@ -50,7 +50,8 @@ class MachineView {
   std::optional<Coordinates> index_of_processor(std::int64_t node, std::int64_t processor,
                                                 SliceCut* cut) const;
 
-  // One of the operations above as data, for code that applies it to numbers other than integers.
+  // An operation that made the view, as data. Code that applies operations to expressions instead
+  // of integers reads it.
   struct ViewOperation {
     enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kRotate, kSlice };
     Kind kind;

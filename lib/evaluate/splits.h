@@ -11,7 +11,7 @@
 
 namespace groma::mapper {
 
-// Why there is no split.
+// The reason why a number of processors cannot be split.
 enum class SplitError : std::uint8_t {
   // A product of extents exceeds 2^63-1, or a cost does not fit in 128 bits.
   kOverflow,

@@ -41,7 +41,8 @@ class PointForm {
     std::int64_t factor = 0;
   };
   enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
-  // One digit: its operations and the value to which they are applied.
+  // A quotient or remainder of a number (a digit): its operations, and the value to which they are
+  // applied.
   struct FormDigit {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;

@@ -32,7 +32,8 @@ struct ResultShape {
   bool is_set = false;
   ProcKind kind = ProcKind::kCpu;
   std::int64_t base = 0, stride = 0, count = 0;
-  // For sets: the indexed view, and the dimensions of `*`.
+  // The view that was indexed, for a set of processors. `open` has the dimensions whose index was
+  // `*`.
   std::shared_ptr<const MachineView> view;
   std::vector<std::size_t> open;
 };

@@ -19,7 +19,7 @@ inline Error malformed_machine(std::string message, std::string help = {}) {
 struct NodeFault {
   // The JSON pointer within the node type: "/processors/1/count".
   std::string path;
-  // What is wrong: "0 is not a count (1 to 65536)".
+  // The message that says what is wrong, such as "0 is not a count (1 to 65536)".
   std::string message;
 };
 

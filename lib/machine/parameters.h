@@ -10,7 +10,8 @@
 
 namespace groma {
 
-// One parameter. `least` and `most` are its bounds, both included.
+// A parameter that a preset of a machine may have. `least` and `most` are the smallest and the
+// largest value that it can have.
 struct ParameterRule {
   std::string_view name;
   std::string_view meaning;

@@ -37,9 +37,9 @@ class FunctionSharding final : public ShardingFunctor {
   std::string task_;
 };
 
-// One functor for each function, with the id f + 1 for function f. A function that reads its task's
-// name also has one for each name that the program contains. A function can only compare names, so
-// all other names count as no name.
+// The sharding functors of a program. Function f has the functor with id f + 1. A function that
+// reads its task's name also has a functor for each name that the program contains. A function can
+// only compare names, so all other names count as no name.
 class FunctionFunctors {
  public:
   // Both arguments must outlive the functors.

@@ -14,7 +14,7 @@
 
 namespace groma::mapper {
 
-// Why data cannot be in a memory. If the text is empty, the data can be there.
+// The reason why data cannot be in a memory. If the text is empty, the data can be in it.
 struct UnusableMemory {
   std::string text;
   std::optional<DiagCause> cause = {};

@@ -137,8 +137,8 @@ struct CodeNode {
   Range focus;
 };
 
-// `count` entries from index `begin` of ProgramData::lists, or of another vector that the member's
-// comment names.
+// A range of entries of a vector: `count` entries from index `begin` of ProgramData::lists. The
+// comment of a member of this type may name another vector.
 struct IndexRange {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
@@ -213,7 +213,7 @@ struct GlobalVariable {
 using RegionKey = std::uint32_t;
 inline constexpr RegionKey position_key(std::uint32_t position) { return 0x80000000U | position; }
 
-// Where a statement applies: `*`, a processor kind, or (Layout) a memory kind.
+// The place to which a statement applies: `*`, a processor kind, or (Layout) a memory kind.
 using PlaceKey = std::uint8_t;
 inline constexpr PlaceKey kAnyPlace = 0;
 inline constexpr PlaceKey place_key(ProcKind kind) {
@@ -256,13 +256,13 @@ struct StatementKey {
   friend auto operator<=>(const StatementKey&, const StatementKey&) = default;
 };
 
-// One statement under one key. The table decides what `value` and `kinds` hold.
+// A statement under one of its keys. The table decides what `value` and `kinds` hold.
 struct StatementRow {
   StatementKey key;
   // The number of the statement, as in Origin.
   std::uint32_t statement = 0;
-  // For kTask and kRegion: the number of kinds. They stand in the order of the statement and
-  // without duplicates.
+  // The number of kinds of a kTask or kRegion row. The kinds stand in the order of the statement
+  // and without duplicates.
   std::uint8_t kind_count = 0;
   // The kinds. For kInstanceLimit, the first entry is the LimitScope.
   std::array<std::uint8_t, 7> kinds{};

@@ -1,4 +1,4 @@
-// Which members and methods the values of a type have, and their types.
+// Tells which members and methods the values of a type have, and what types the members have.
 #pragma once
 
 #include <optional>

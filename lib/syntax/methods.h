@@ -61,8 +61,8 @@ struct MethodInfo {
   OperandType result;
   // The name of an optional argument, a tuple of integers, that is given as NAME=...; empty: none.
   std::string_view option;
-  // For an operation on a machine: what replaces the extent n of dimension `d`, or the extents of
-  // dimensions a and b. Empty: the extents stay as they are.
+  // The extents that an operation on a machine puts in place of the extent n of dimension `d`, or
+  // of the extents of dimensions a and b. Empty if the extents stay as they are.
   std::string_view extents;
   // The meaning of the result, as in docs/language.md and the reference card.
   std::string_view words;

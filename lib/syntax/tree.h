@@ -16,7 +16,8 @@
 
 namespace groma::syntax {
 
-// `count` entries from index `begin` of the vector that the field's comment names.
+// A range of entries of a vector: `count` entries from index `begin`. The comment of a field of
+// this type names the vector.
 struct IndexRange {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
@@ -138,7 +139,8 @@ struct RegionRef {
   Range range;
 };
 
-// Where a Region or Layout statement applies: everywhere, on a processor kind, or in a memory kind.
+// The place to which a Region or Layout statement applies: everywhere, a processor kind, or a
+// memory kind.
 struct StatementPlace {
   enum class Kind : std::uint8_t { kAny, kProc, kMem };
   Kind kind = Kind::kAny;
