@@ -15,7 +15,8 @@ namespace {
 
 // A machine figure has its value and source in machine/figures.cc. The values of the two other
 // groups are the defaults of their structs.
-using Place = std::variant<Sourced NodeFigures::*, double RuntimeCosts::*, double TimeModel::*>;
+using Place =
+    std::variant<SourcedNumber NodeFigures::*, double RuntimeCosts::*, double TimeModel::*>;
 
 // One row of the table. `scale` is the size of the unit in bytes, seconds and so on.
 struct Row {
@@ -126,7 +127,7 @@ struct Parts {
   TimeModel model;
 
   double& at(const Place& place) {
-    if (const auto* figure = std::get_if<Sourced NodeFigures::*>(&place)) {
+    if (const auto* figure = std::get_if<SourcedNumber NodeFigures::*>(&place)) {
       return (figures.**figure).value;
     }
     if (const auto* cost = std::get_if<double RuntimeCosts::*>(&place)) return costs.**cost;
@@ -135,7 +136,7 @@ struct Parts {
 };
 
 ConstantGroup group_of(const Place& place) {
-  if (std::holds_alternative<Sourced NodeFigures::*>(place)) return ConstantGroup::kMachine;
+  if (std::holds_alternative<SourcedNumber NodeFigures::*>(place)) return ConstantGroup::kMachine;
   return std::holds_alternative<double RuntimeCosts::*>(place) ? ConstantGroup::kRuntime
                                                                : ConstantGroup::kModel;
 }
@@ -146,7 +147,7 @@ std::vector<ModelConstant> make_constants() {
   for (const Row& row : kRows) {
     std::string_view source = row.source;
     if (source.empty()) {
-      source = (default_figures().*std::get<Sourced NodeFigures::*>(row.place)).source;
+      source = (default_figures().*std::get<SourcedNumber NodeFigures::*>(row.place)).source;
     }
     constants.push_back({row.name, group_of(row.place), row.unit, parts.at(row.place) / row.scale,
                          row.lowest, row.highest, row.confidence, source, row.range_source});
