@@ -41,13 +41,14 @@ constexpr std::string_view kUsage =
   judge=other   the evaluations have other constants, and with estimates noise
   names=random  every name of a task, region or field is another one
   nodes=own     applications are set up for one node, not for as many as the machine has
-  proposers=best;enumerate  search for what the others are compared with
+  proposers=best;enumerate;expert  what the others are compared with
   proposers=blind/guided;looking/random  do not look, or look, before they propose
 )";
 
 // In this order, so that a run that is broken off has the most.
 constexpr const char* kAll[] = {
     "proposers=guided;random;ccd;anneal;opentuner",
+    "proposers=expert evaluations=1 seeds=1",
     "proposers=guided;random;ccd;anneal;opentuner names=random",
     "proposers=guided estimates=1000 judge=other",
     "proposers=enumerate apps=circuit;cosma evaluations=0 seeds=1",

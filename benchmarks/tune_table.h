@@ -32,6 +32,8 @@ inline constexpr std::string_view kRenamed = "renamed/";
 // These search for what the others are compared with: the judge itself is what is asked beside the
 // one evaluation; and a family of mappings, all of them.
 inline constexpr std::string_view kBest = "best", kEnumerate = "enumerate";
+// No search: the time of the expert's mapping by the judge.
+inline constexpr std::string_view kExpert = "expert";
 // A proposer's name after one of these: it is told nothing before it proposes; what it proposes is
 // passed over where a look without a run says that it would be refused, or that it was tried.
 inline constexpr std::string_view kBlind = "blind/", kLooking = "looking/";
@@ -63,10 +65,6 @@ struct Cell {
 
 // In one thread; any number at once.
 Cell search(Cell cell);
-
-// What a mapping takes by a judge without noise, in seconds; 0: it is not valid.
-double judged(const std::string& machine, const std::string& app, std::string_view judge,
-              const std::string& text);
 
 // Markdown, to the standard output. False: names decide something that they must not.
 bool print_tables(const std::vector<Cell>& cells);

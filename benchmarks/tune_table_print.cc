@@ -6,7 +6,6 @@
 #include <set>
 
 #include "groma/benchmarks.h"
-#include "groma/dsl_files.h"
 #include "groma/proposers.h"
 #include "paper_tables.h"
 #include "tune_table.h"
@@ -75,6 +74,7 @@ struct Tables {
   std::map<Budget, Table> tables;
   std::map<std::pair<std::string, Row>, double> best;  // by judge; seconds
   std::map<Row, Cell> enumerated;
+  std::map<Row, double> experts;  // seconds; 0: the mapping is not valid
 };
 
 Tables tables_of(const std::vector<Cell>& cells) {
@@ -82,6 +82,10 @@ Tables tables_of(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
     if (is_renamed(cell)) continue;
     const Row row = row_of(cell);
+    if (cell.proposer == kExpert) {
+      all.experts.emplace(row, cell.seconds);
+      continue;
+    }
     if (cell.proposer == kEnumerate) all.enumerated.emplace(row, cell);
     if (cell.seconds > 0) {
       double& best = all.best.try_emplace({cell.judge, row}, cell.seconds).first->second;
@@ -178,15 +182,6 @@ void print_regrets(const Tables& all, const Budget& budget, const Table& table) 
   });
 }
 
-// In seconds, by the judge that is the runtime itself.
-double expert_of(const Row& row) {
-  const std::string name = row.app.substr(0, row.app.find(':'));
-  const auto expert = std::find_if(mappers().begin(), mappers().end(),
-                                   [&](const DslFile& file) { return file.name == name; });
-  if (expert == mappers().end()) fail(name + " has no expert");
-  return judged(row.machine, row.app, kSameJudge, std::string(expert->text));
-}
-
 void print_experts(const Tables& all, const Budget& budget, const Table& table) {
   fmt::print(
       "\n**By the expert's mapping**: throughput after {} evaluations, larger is faster, median "
@@ -198,7 +193,8 @@ void print_experts(const Tables& all, const Budget& budget, const Table& table) 
   head.insert(head.end(), {"the paper's Trace", "the paper's OpenTuner"});
   print_head(head);
   for (const Row& row : table.rows()) {
-    const double expert = expert_of(row);
+    const auto run = all.experts.find(row);
+    const double expert = run == all.experts.end() ? 0 : run->second;
     const auto best = all.best.find({std::string(kSameJudge), row});
     fmt::print("| {} | {} | {} | {:.2f} |", row.machine, row.app,
                expert > 0 ? milliseconds(expert) : "fails",

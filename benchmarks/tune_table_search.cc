@@ -11,6 +11,7 @@
 #include "edit/functions.h"
 #include "edit/statement.h"
 #include "groma/benchmarks.h"
+#include "groma/dsl_files.h"
 #include "groma/evaluators.h"
 #include "groma/proposers.h"
 #include "groma/tune.h"
@@ -366,19 +367,30 @@ void enumerate(const tuning::Problem& problem, Cell* cell) {
   if (cell->valid > 0) cell->seconds = best;
 }
 
-}  // namespace
-
-double judged(const std::string& machine, const std::string& app, std::string_view judge,
-              const std::string& text) {
-  const tuning::Evaluation evaluation = judge_of(problem_of(machine, app), judge)->evaluate({text});
-  return evaluation.ok() ? evaluation.score : 0;
+// Runs the mapping that experts wrote for the application.
+void run_expert(const tuning::Problem& problem, Cell* cell) {
+  const std::string name = cell->app.substr(0, cell->app.find(':'));
+  const auto expert = std::find_if(mappers().begin(), mappers().end(),
+                                   [&](const DslFile& file) { return file.name == name; });
+  if (expert == mappers().end()) fail(name + " has no expert");
+  const tuning::Evaluation evaluation =
+      judge_of(problem, cell->judge)->evaluate({std::string(expert->text)});
+  cell->seconds = evaluation.ok() ? evaluation.score : 0;
+  cell->valid = evaluation.ok() ? 1 : 0;
+  cell->evaluated = 1;
 }
+
+}  // namespace
 
 Cell search(Cell cell) {
   const auto seed = static_cast<std::uint64_t>(cell.seed);
   const tuning::Problem problem = problem_of(cell.machine, cell.app, seed);
   if (cell.proposer == kEnumerate) {
     enumerate(problem, &cell);
+    return cell;
+  }
+  if (cell.proposer == kExpert) {
+    run_expert(problem, &cell);
     return cell;
   }
   const bool best = cell.proposer == kBest;
