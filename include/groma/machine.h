@@ -75,6 +75,9 @@ struct Affinity {
   // The sustained bandwidth of one processor.
   double bandwidth_bytes_per_s;
   double latency_s;
+  // The bandwidth of one core in the first 4 KiB of a row, if there is a gap between this row and
+  // the row before. 0: ten cache lines of 64 bytes in one latency_s.
+  double gap_bandwidth_bytes_per_s = 0;
   friend bool operator==(const Affinity&, const Affinity&) = default;
 };
 
@@ -117,6 +120,45 @@ struct NodeType {
   friend bool operator==(const NodeType&, const NodeType&) = default;
 };
 
+// The computer on which figures were measured. A computer that differs in one of these members is
+// another computer.
+struct MeasuredComputer {
+  // The processor's model as hwloc reports it. Empty if it is unknown.
+  std::string cpu_model;
+  std::int64_t cores = 1;
+  // The number of NUMA nodes with cores and memory; 1 if the computer has none.
+  std::int64_t numa_nodes = 1;
+  friend bool operator==(const MeasuredComputer&, const MeasuredComputer&) = default;
+};
+
+// A figure of a computer: how large it is, how much its measurements differ, and where it comes
+// from.
+struct MeasuredFigure {
+  // What the figure is about: "core memory bandwidth".
+  std::string what;
+  // The unit of `value`, `low` and `high`: "bytes/s", "flop/s", "s", "bytes", or "1" for a ratio.
+  std::string unit;
+  // The median of the repeats.
+  double value = 0;
+  // The middle half of the repeats lies between these two values.
+  double low = 0, high = 0;
+  // How often the figure was measured. 0: it was not measured, and `source` says where it comes
+  // from.
+  std::int64_t repeats = 0;
+  std::string source;
+  friend bool operator==(const MeasuredFigure&, const MeasuredFigure&) = default;
+};
+
+// The measurements from which the figures of a machine were made (groma/calibrate.h). They are a
+// record for people and programs. Nothing that is simulated reads them: the simulation reads the
+// figures of the node types.
+struct MachineMeasurement {
+  MeasuredComputer computer;
+  std::vector<MeasuredFigure> figures;
+  friend bool operator==(const MachineMeasurement&, const MachineMeasurement&) = default;
+};
+inline constexpr std::size_t kMaxMeasuredFigures = 1 << 10;
+
 // A machine. Immutable, and safe to read from any thread.
 class Machine {
  public:
@@ -137,6 +179,13 @@ class Machine {
   const NodeType& node(std::int64_t node) const;
   const std::vector<NodeType>& node_types() const { return node_types_; }
   const std::vector<std::uint32_t>& nodes() const { return nodes_; }
+  // Returns the measurements from which this machine was made; nullopt if it was not measured.
+  const std::optional<MachineMeasurement>& measurement() const { return measurement_; }
+  // Returns this machine with other measurements in its record. Fails with kMalformed if a figure
+  // is negative or not finite, if its middle half does not contain its value, or if a text is
+  // empty or too long; with kTooLarge beyond kMaxMeasuredFigures. The message has the place:
+  // "measured/figures/3/low: ...".
+  Result<Machine> with_measurement(MachineMeasurement measurement) const;
 
   // Returns the number of processors of `kind` in that node.
   std::int64_t processor_count(std::int64_t node, ProcKind kind) const;
@@ -173,6 +222,7 @@ class Machine {
   std::vector<NodeType> node_types_;
   // The index of each node's type in node_types_.
   std::vector<std::uint32_t> nodes_;
+  std::optional<MachineMeasurement> measurement_;
   // The smallest and the largest count of each kind over all nodes.
   std::array<Extremes, kProcKindCount> extremes_{};
 };

@@ -42,6 +42,11 @@ class MachineReader {
   void read_nodes(const JsonPlace& root);
   void read_order(const JsonPlace& list);
   void add_nodes(const JsonPlace& node, bool ordered);
+  MachineMeasurement read_measurement(const JsonPlace& place);
+  MeasuredComputer read_computer(const JsonPlace& place);
+  MeasuredFigure read_figure(const JsonPlace& place);
+  double required_number(const JsonPlace& place, std::string_view key);
+  std::string required_text(const JsonPlace& place, std::string_view key);
   NodeType read_node(const JsonPlace& place);
   ProcessorGroup read_processors(const JsonPlace& place);
   MemoryGroup read_memory(const JsonPlace& place, const NodeCounts& counts);
@@ -85,6 +90,16 @@ std::string MachineReader::text_or(const JsonPlace& place, std::string_view key,
 std::int64_t MachineReader::required_integer(const JsonPlace& place, std::string_view key) {
   const std::optional<JsonPlace> found = json_.required(place, key);
   return found ? json_.integer(*found) : 0;
+}
+
+double MachineReader::required_number(const JsonPlace& place, std::string_view key) {
+  const std::optional<JsonPlace> found = json_.required(place, key);
+  return found ? json_.number(*found) : 0;
+}
+
+std::string MachineReader::required_text(const JsonPlace& place, std::string_view key) {
+  const std::optional<JsonPlace> found = json_.required(place, key);
+  return found ? json_.text(*found) : std::string();
 }
 
 std::size_t MachineReader::required_word(const JsonPlace& place, std::string_view key,
@@ -146,6 +161,7 @@ Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& no
   if (can_address(processor, memory)) affinity = make_affinity(figures_, node, processor, memory);
   affinity.bandwidth_bytes_per_s = rate_or(place, affinity.bandwidth_bytes_per_s);
   affinity.latency_s = number_or(place, keys::kLatency, affinity.latency_s);
+  affinity.gap_bandwidth_bytes_per_s = number_or(place, keys::kGapBandwidth, 0);
   return affinity;
 }
 
@@ -266,15 +282,64 @@ void MachineReader::read_order(const JsonPlace& list) {
   }
 }
 
+// Reads the computer on which figures were measured.
+MeasuredComputer MachineReader::read_computer(const JsonPlace& place) {
+  MeasuredComputer computer;
+  if (!json_.is_object(place, keys::kComputerKeys)) return computer;
+  computer.cpu_model = text_or(place, keys::kCpuModel, {});
+  computer.cores = required_integer(place, keys::kCores);
+  computer.numa_nodes = integer_or(place, keys::kNumaNodes, 1);
+  return computer;
+}
+
+// Reads one measured figure. Without `low` and `high` its measurements do not differ.
+MeasuredFigure MachineReader::read_figure(const JsonPlace& place) {
+  MeasuredFigure figure;
+  if (!json_.is_object(place, keys::kFigureKeys)) return figure;
+  figure.what = required_text(place, keys::kFigure);
+  figure.unit = required_text(place, keys::kFigureUnit);
+  figure.value = required_number(place, keys::kFigureValue);
+  figure.low = number_or(place, keys::kLow, figure.value);
+  figure.high = number_or(place, keys::kHigh, figure.value);
+  figure.repeats = integer_or(place, keys::kRepeats, 0);
+  figure.source = required_text(place, keys::kSource);
+  return figure;
+}
+
+// Reads the record of measurements. It is checked here, where its place in the file is known.
+MachineMeasurement MachineReader::read_measurement(const JsonPlace& place) {
+  MachineMeasurement measurement;
+  const std::size_t before = json_.count();
+  if (!json_.is_object(place, keys::kMeasuredKeys)) return measurement;
+  if (const auto computer = json_.required(place, keys::kComputer))
+    measurement.computer = read_computer(*computer);
+  if (const auto list = JsonReader::member(place, keys::kFigures);
+      list && json_.array(*list).size() > kMaxMeasuredFigures) {
+    json_.fail(*list, fmt::format("{} figures; at most {}", json_.array(*list).size(),
+                                  kMaxMeasuredFigures));
+    return measurement;
+  }
+  measurement.figures = list_or<MeasuredFigure>(
+      place, keys::kFigures, {}, [&](const JsonPlace& at) { return read_figure(at); });
+  if (json_.failed_since(before)) return measurement;
+  if (const std::optional<NodeFault> fault = find_measurement_fault(measurement))
+    json_.fail(place, fault->message, {}, fault->path);
+  return measurement;
+}
+
 // Reads the whole file. Errors of Machine::make get the file's name.
 Result<Machine> MachineReader::read(const JsonValue& root) {
   const JsonPlace place{&root};
   if (json_.is_object(place, keys::kMachineKeys)) read_nodes(place);
   std::string name = text_or(place, keys::kName, name_.substr(0, kLongestDefaultName));
   std::string description = text_or(place, keys::kDescription, {});
+  std::optional<MachineMeasurement> measurement;
+  if (const auto measured = JsonReader::member(place, keys::kMeasured))
+    measurement = read_measurement(*measured);
   if (!json_.ok()) return json_.error();
   Result<Machine> machine =
       Machine::make(std::move(name), std::move(description), std::move(types_), std::move(nodes_));
+  if (machine && measurement) machine = machine->with_measurement(*std::move(measurement));
   if (machine) return machine;
   Error error = machine.error();
   error.message = fmt::format("`{}`: {}", name_, error.message);

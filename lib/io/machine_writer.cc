@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <vector>
 
 #include "groma/io.h"
 #include "io/json.h"
@@ -21,7 +21,7 @@ struct Member {
 };
 
 // Returns an object on one line.
-std::string object(std::initializer_list<Member> members) {
+std::string object(const std::vector<Member>& members) {
   std::string text;
   for (const Member& member : members) text += (text.empty() ? "" : ", ") + member.text;
   return "{" + text + "}";
@@ -45,10 +45,14 @@ std::string object_of(const MemoryGroup& group) {
 }
 
 std::string object_of(const Affinity& affinity) {
-  return object({{keys::kProcessor, name_of(affinity.processor)},
-                 {keys::kMemory, name_of(affinity.memory)},
-                 {keys::kBandwidth, affinity.bandwidth_bytes_per_s},
-                 {keys::kLatency, affinity.latency_s}});
+  std::vector<Member> members = {{keys::kProcessor, name_of(affinity.processor)},
+                                 {keys::kMemory, name_of(affinity.memory)},
+                                 {keys::kBandwidth, affinity.bandwidth_bytes_per_s},
+                                 {keys::kLatency, affinity.latency_s}};
+  // Most machines leave this rate to the simulation, which computes it from the latency.
+  if (affinity.gap_bandwidth_bytes_per_s > 0)
+    members.emplace_back(keys::kGapBandwidth, affinity.gap_bandwidth_bytes_per_s);
+  return object(members);
 }
 
 std::string object_of(const Channel& channel) {
@@ -59,6 +63,33 @@ std::string object_of(const Channel& channel) {
                  {keys::kLinks, channel.links},
                  {keys::kBandwidth, channel.bandwidth_bytes_per_s},
                  {keys::kLatency, channel.latency_s}});
+}
+
+std::string object_of(const MeasuredFigure& figure) {
+  return object({{keys::kFigure, std::string_view(figure.what)},
+                 {keys::kFigureUnit, std::string_view(figure.unit)},
+                 {keys::kFigureValue, figure.value},
+                 {keys::kLow, figure.low},
+                 {keys::kHigh, figure.high},
+                 {keys::kRepeats, figure.repeats},
+                 {keys::kSource, std::string_view(figure.source)}});
+}
+
+std::string object_of(const MeasuredComputer& computer) {
+  return object({{keys::kCpuModel, std::string_view(computer.cpu_model)},
+                 {keys::kCores, computer.cores},
+                 {keys::kNumaNodes, computer.numa_nodes}});
+}
+
+// Returns the record of measurements, one figure on each line.
+std::string measurement_text(const MachineMeasurement& measurement) {
+  std::string text;
+  for (const MeasuredFigure& figure : measurement.figures) {
+    text += (text.empty() ? "\n      " : ",\n      ") + object_of(figure);
+  }
+  return fmt::format("{{\n    \"{}\": {},\n    \"{}\": [{}{}]\n  }}", keys::kComputer,
+                     object_of(measurement.computer), keys::kFigures, text,
+                     text.empty() ? "" : "\n    ");
 }
 
 // Returns a list of groups, one on each line.
@@ -112,6 +143,10 @@ std::string machine_to_json(const Machine& machine) {
   text += "\n  ]";
   if (ordered) {
     text += fmt::format(",\n  \"{}\": [{}]", keys::kOrder, fmt::join(machine.nodes(), ", "));
+  }
+  if (machine.measurement()) {
+    text +=
+        fmt::format(",\n  \"{}\": {}", keys::kMeasured, measurement_text(*machine.measurement()));
   }
   return text + "\n}\n";
 }

@@ -94,6 +94,10 @@ Found check_affinity(const NodeType& node, const Affinity& affinity, const std::
           check_rate(path + "/bandwidth_bytes_per_s", affinity.bandwidth_bytes_per_s, false)) {
     return fault;
   }
+  if (Found fault = check_rate(path + "/gap_bandwidth_bytes_per_s",
+                               affinity.gap_bandwidth_bytes_per_s, true)) {
+    return fault;
+  }
   return check_latency(path + "/latency_s", affinity.latency_s);
 }
 
@@ -189,6 +193,56 @@ std::optional<NodeFault> find_node_fault(const NodeType& node) {
     return check_channel(node, item, path);
   };
   return check_all(node.channels, "channels", channel);
+}
+
+namespace {
+
+// Checks that a text of a record is not longer than a message can show.
+Found check_text(std::string path, const std::string& text, bool may_be_empty) {
+  constexpr std::size_t kMaxText = 1024;
+  if (text.size() > kMaxText) {
+    return NodeFault{std::move(path),
+                     fmt::format("the text has {} bytes; at most {}", text.size(), kMaxText)};
+  }
+  if (text.empty() && !may_be_empty) return NodeFault{std::move(path), "the text is empty"};
+  return std::nullopt;
+}
+
+// Checks that the middle half of the repeats contains the median, and that nothing is negative.
+Found check_figure(const MeasuredFigure& figure, const std::string& path) {
+  if (Found fault = check_text(path + "/figure", figure.what, false)) return fault;
+  if (Found fault = check_text(path + "/unit", figure.unit, false)) return fault;
+  if (Found fault = check_text(path + "/source", figure.source, false)) return fault;
+  const auto number = [](double value) { return std::isfinite(value) && value >= 0; };
+  if (!number(figure.value)) {
+    return NodeFault{path + "/value",
+                     fmt::format("{} is not a figure (a number of 0 or more)", figure.value)};
+  }
+  if (!(number(figure.low) && figure.low <= figure.value)) {
+    return NodeFault{path + "/low", fmt::format("{} is not a number from 0 to `value`, which is {}",
+                                                figure.low, figure.value)};
+  }
+  if (!(std::isfinite(figure.high) && figure.high >= figure.value)) {
+    return NodeFault{path + "/high",
+                     fmt::format("{} is not a number of at least `value`, which is {}", figure.high,
+                                 figure.value)};
+  }
+  if (figure.repeats >= 0) return std::nullopt;
+  return NodeFault{path + "/repeats", fmt::format("{} is not a count (0 or more)", figure.repeats)};
+}
+
+}  // namespace
+
+std::optional<NodeFault> find_measurement_fault(const MachineMeasurement& measurement) {
+  const MeasuredComputer& computer = measurement.computer;
+  if (Found fault = check_text("/computer/cpu_model", computer.cpu_model, true)) return fault;
+  if (Found fault = check_count("/computer/cores", computer.cores)) return fault;
+  if (Found fault = check_count("/computer/numa_nodes", computer.numa_nodes)) return fault;
+  for (std::size_t i = 0; i < measurement.figures.size(); ++i) {
+    if (Found fault = check_figure(measurement.figures[i], fmt::format("/figures/{}", i)))
+      return fault;
+  }
+  return std::nullopt;
 }
 
 std::int64_t memory_bytes(const NodeType& node, MemKind kind) {

@@ -26,6 +26,10 @@ struct NodeFault {
 // Returns the first error of `node`, or nullopt.
 std::optional<NodeFault> find_node_fault(const NodeType& node);
 
+// Returns the first error of a record of measurements, or nullopt. The path begins at the record:
+// "/figures/3/low".
+std::optional<NodeFault> find_measurement_fault(const MachineMeasurement& measurement);
+
 // Returns the bytes of all memories of `kind` in one node. If find_node_fault finds no error, the
 // result is at most kMaxNodeBytes.
 inline constexpr std::int64_t kMaxNodeBytes = std::int64_t{1} << 53;

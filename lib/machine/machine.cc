@@ -118,6 +118,20 @@ Result<Machine> Machine::make(std::string name, std::string description,
   return machine;
 }
 
+Result<Machine> Machine::with_measurement(MachineMeasurement measurement) const {
+  if (measurement.figures.size() > kMaxMeasuredFigures) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("measured/figures: {} figures; at most {}", measurement.figures.size(),
+                             kMaxMeasuredFigures)};
+  }
+  if (const std::optional<NodeFault> fault = find_measurement_fault(measurement)) {
+    return malformed_machine(fmt::format("measured{}: {}", fault->path, fault->message));
+  }
+  Machine machine = *this;
+  machine.measurement_ = std::move(measurement);
+  return machine;
+}
+
 // Notes, for each processor kind, the smallest and largest count over the nodes. Node types that no
 // node uses are ignored.
 void Machine::note_extremes() {

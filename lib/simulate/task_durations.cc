@@ -118,8 +118,11 @@ double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::Loa
     const double all = input_.memories.group(load.memory).bandwidth_bytes_per_s;
     const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
     // Extra seconds for each byte that no prefetcher fetches: the core waits for its line buffers.
+    const double gap = affinity->gap_bandwidth_bytes_per_s;
     const double waits =
-        affinity->latency_s / (model_.lines_awaited * sector_bytes(run.processor->kind)) -
+        (gap > 0
+             ? 1 / gap
+             : affinity->latency_s / (model_.lines_awaited * sector_bytes(run.processor->kind))) -
         1 / alone;
     const double moving = std::max(load.bytes / bandwidth,
                                    load.bytes / alone + load.unforeseen * std::max(0.0, waits));

@@ -305,7 +305,10 @@ double Runtime::seconds(Task& task) {
     const Affinity& affinity = *node.find(task.processor.kind, memory.kind);
     const double bandwidth =
         std::min(affinity.bandwidth_bytes_per_s, group(memory).bandwidth_bytes_per_s / sharing);
-    const double slow = affinity.latency_s / (model.lines_awaited * sector);  // seconds a byte
+    // Seconds for each byte after a gap.
+    const double slow = affinity.gap_bandwidth_bytes_per_s > 0
+                            ? 1 / affinity.gap_bandwidth_bytes_per_s
+                            : affinity.latency_s / (model.lines_awaited * sector);
     const double alone = 1 / affinity.bandwidth_bytes_per_s;
     const double of_core = bytes * alone + unforeseen[key(memory)] * std::max(0.0, slow - alone);
     memories = std::max(memories, affinity.latency_s + std::max(bytes / bandwidth, of_core));

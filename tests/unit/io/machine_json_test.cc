@@ -215,7 +215,7 @@ TEST(MachineJson, UnknownWords) {
   EXPECT_EQ(key.message, "`m.json`: /nodes/0: no such key: `procesors`");
   EXPECT_EQ(key.help, "did you mean `processors`?");
   EXPECT_EQ(refused(R"({"zebra": 1})").help,
-            "known are `name`, `description`, `nodes` and `order`");
+            "known are `name`, `description`, `nodes`, `order` and `measured`");
   const Error kind = refused(R"({"nodes": [{"processors": [{"kind": "GPUS", "count": 1}]}]})");
   EXPECT_EQ(kind.message, "`m.json`: /nodes/0/processors/0/kind: `GPUS` is not a processor kind");
   EXPECT_EQ(kind.help, "did you mean `GPU`?");
@@ -272,6 +272,64 @@ TEST(MachineJson, Order) {
       "`m.json`: /nodes/0/count: `order` says how many nodes of each kind there are");
 }
 
+// A machine with a record of two measured figures.
+Machine measured_machine() {
+  NodeType node = make_machine("gpu=0").value().node(0);
+  node.affinities[0].gap_bandwidth_bytes_per_s = 7.5e9;
+  return Machine::make("m", "", {node}, {0})
+      .value()
+      .with_measurement(
+          {{"Some CPU \"9\"", 8, 2},
+           {{"core memory bandwidth", "bytes/s", 1.25e10, 1.2e10, 1.3e10, 9, "measured"},
+            {"host copy latency", "s", 1e-6, 1e-6, 1e-6, 0, "kept: as p100x4"}}})
+      .value();
+}
+
+TEST(MachineJson, RoundTripOfMeasurements) {
+  const Machine machine = measured_machine();
+  EXPECT_EQ(read_machine(machine_to_json(machine)), machine);
+  const MachineMeasurement none{{"", 1, 1}, {}};
+  const Machine bare = machine.with_measurement(none).value();
+  EXPECT_EQ(read_machine(machine_to_json(bare)), bare);
+}
+
+TEST(MachineJson, TheSpreadOfAFigureMayBeLeftOut) {
+  const Machine machine = read_machine("{\"nodes\": [{" + std::string(kGpus) + R"(}], "measured":
+      {"computer": {"cores": 4}, "figures": [{"figure": "a", "unit": "s", "value": 2,
+       "source": "b"}]}})");
+  EXPECT_EQ(*machine.measurement(),
+            (MachineMeasurement{{"", 4, 1}, {{"a", "s", 2, 2, 2, 0, "b"}}}));
+}
+
+TEST(MachineJson, WrongMeasurements) {
+  const auto refusal = [](const std::string& measured) {
+    return refused("{\"nodes\": [{" + std::string(kGpus) + "}], \"measured\": " + measured + "}")
+        .message;
+  };
+  const auto figure = [&](const std::string& members) {
+    return refusal(R"({"computer": {"cores": 1}, "figures": [{"figure": "a", "unit": "s", )" +
+                   members + "}]}");
+  };
+  EXPECT_EQ(refusal("{}"), "`m.json`: /measured: `computer` is missing");
+  EXPECT_EQ(refusal(R"({"computer": {"cores": 0}})"),
+            "`m.json`: /measured/computer/cores: 0 is not a count (1 to 65536)");
+  EXPECT_EQ(figure(R"("value": 1)"), "`m.json`: /measured/figures/0: `source` is missing");
+  EXPECT_EQ(figure(R"("value": 1, "source": "")"),
+            "`m.json`: /measured/figures/0/source: the text is empty");
+  EXPECT_EQ(figure(R"("value": -1, "source": "b")"),
+            "`m.json`: /measured/figures/0/value: -1 is not a figure (a number of 0 or more)");
+  EXPECT_EQ(figure(R"("value": 1, "low": 2, "source": "b")"),
+            "`m.json`: /measured/figures/0/low: 2 is not a number from 0 to `value`, which is 1");
+  EXPECT_EQ(figure(R"("value": 1, "high": 0.5, "source": "b")"),
+            "`m.json`: /measured/figures/0/high: 0.5 is not a number of at least `value`, which "
+            "is 1");
+  EXPECT_EQ(figure(R"("value": 1, "repeats": -1, "source": "b")"),
+            "`m.json`: /measured/figures/0/repeats: -1 is not a count (0 or more)");
+  EXPECT_EQ(node_refusal(std::string(kGpus) + R"(, "memories": [{"kind": "FBMEM"}], "affinities":
+                [{"processor": "GPU", "memory": "FBMEM", "gap_bandwidth_bytes_per_s": -1}])"),
+            "/nodes/0/affinities/0/gap_bandwidth_bytes_per_s: -1 is not a rate (a number above 0)");
+}
+
 TEST(MachineJson, TextsBeyondTheBounds) {
   EXPECT_EQ(refused(std::string(200'000, '[')).message, "`m.json`: nested deeper than 16");
   std::string objects;
@@ -294,6 +352,13 @@ TEST(MachineJson, NoPrefixOfAFileIsAMachine) {
   node.channels.resize(2);
   const std::string text = machine_to_json(Machine::make("m", "", {node}, {0, 0}).value());
   for (std::size_t size = 0; size + 2 < text.size(); ++size) {
+    refused(std::string_view(text).substr(0, size));
+  }
+}
+
+TEST(MachineJson, NoPrefixOfAMeasuredMachineIsAMachine) {
+  const std::string text = machine_to_json(measured_machine());
+  for (std::size_t size = text.find("measured"); size + 2 < text.size(); ++size) {
     refused(std::string_view(text).substr(0, size));
   }
 }

@@ -355,13 +355,14 @@ TEST(Layouts, LieAsTheirSizesAsk) {
 }
 
 // A core waits for ten lines of 64 bytes at a time: 3.2 GB/s where memory is 200 ns away.
-TEST(Layouts, RowsWithGapsAreNotForeseen) {
+void rows_with_gaps_take_longer(double gap_bandwidth_bytes_per_s, double latency_s) {
   NodeType node;
   ProcessorGroup cpu{ProcKind::kCpu, 1, 1e9};
   cpu.launch_latency_s = 0;
   node.processors = {cpu};
   node.memories = {{MemKind::kSysmem, 1, 1 << 30, 1e11}};
-  node.affinities = {{ProcKind::kCpu, MemKind::kSysmem, 6.4e9, 2e-7}};
+  node.affinities = {
+      {ProcKind::kCpu, MemKind::kSysmem, 6.4e9, latency_s, gap_bandwidth_bytes_per_s}};
   const auto machine =
       std::make_shared<const Machine>(Machine::make("far", "", {node}, {0}).value());
   const auto length = [&](std::vector<std::int64_t> colors, DimensionOrder order,
@@ -381,7 +382,7 @@ TEST(Layouts, RowsWithGapsAreNotForeseen) {
     LayoutSpec layout;
     layout.dimensions = order;
     const RunResult result = run(app, machine, {}, layout);
-    return length_of_only(result, 1) - 200'000;
+    return length_of_only(result, 1) - static_cast<RunTime>(latency_s * 1e12 + 0.5);
   };
   const std::int64_t half = 512 * 1024 * 8;                                 // bytes, at 6.4 GB/s
   EXPECT_EQ(length({2, 1}, DimensionOrder::kC), half * 10'000 / 64);        // whole rows
@@ -392,6 +393,11 @@ TEST(Layouts, RowsWithGapsAreNotForeseen) {
   const std::int64_t large = 2048LL * 4096 * 8;
   EXPECT_EQ(length({1, 2}, DimensionOrder::kC, 2048), large * 10'000 / 64 * 5 / 4);
 }
+
+TEST(Layouts, RowsWithGapsAreNotForeseen) { rows_with_gaps_take_longer(0, 2e-7); }
+
+// The latency alone would not make these rows slower.
+TEST(Layouts, TheMachineMayGiveTheRateOfRowsWithGaps) { rows_with_gaps_take_longer(3.2e9, 1e-9); }
 
 // ---- Copies
 
