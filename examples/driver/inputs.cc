@@ -202,7 +202,7 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
                                   const ReadOptions& options) {
   Inputs inputs;
   if (!machine.empty()) {
-    auto read = groma::load_machine(machine);
+    auto read = groma::load_machine(machine, &log());
     if (!read)
       return refuse_input(machine, read.error(), groma::DiagId::kUnknownMachine,
                           groma::DiagId::kBadMachine, diags);

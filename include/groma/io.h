@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "groma/app.h"
+#include "groma/log.h"
 #include "groma/machine.h"
 #include "groma/result.h"
 
@@ -32,7 +33,16 @@ std::string machine_to_json(const Machine& machine);
 // Describes this computer as a machine with one node. hwloc gives its cores, NUMA sockets and
 // memory, and its NVIDIA GPUs as far as hwloc sees them (PCI, CUDA, NVML or OpenCL). Figures that
 // hwloc does not know (speeds, often the GPUs' memory) come from the default preset.
-Result<Machine> local_machine();
+// If the file local_machine_file() exists, it gives the whole machine (calibrate() in
+// groma/calibrate.h measures it). If it was measured on another computer, it is ignored: `log`
+// (null: nobody) gets a warning, and the machine's description says so. Fails if the file cannot be
+// read or is not a measured machine.
+Result<Machine> local_machine(LogSink* log = nullptr);
+
+// Returns the path of the file with the measured figures of this computer:
+// $XDG_CONFIG_HOME/groma/local.machine.json, or ~/.config/groma/local.machine.json if that variable
+// is not set. Empty if HOME is not set either.
+std::string local_machine_file();
 
 // Loads the machine that `--machine M` names. The first rule that applies decides:
 // * `-`: JSON from standard input
@@ -40,7 +50,8 @@ Result<Machine> local_machine();
 // * a spec that contains `/` or ends in `.json`: a JSON file
 // * a preset with parameters, or a line of counts (make_machine)
 // * any file of that name
-Result<Machine> load_machine(const std::string& spec);
+// `log` gets the warnings of local_machine().
+Result<Machine> load_machine(const std::string& spec, LogSink* log = nullptr);
 
 // The largest application file that is read.
 inline constexpr std::size_t kMaxApplicationFileBytes = std::size_t{64} << 20;

@@ -92,8 +92,8 @@ Result<Application> load_application(const std::string& spec, const std::functio
 
 // Loads `local`, a file, a preset or a line of parameters, in this order. A file without `.json` or
 // `/` in its name is read only if the text is not a valid machine.
-Result<Machine> load_machine(const std::string& spec) {
-  if (spec == "local") return local_machine();
+Result<Machine> load_machine(const std::string& spec, LogSink* log) {
+  if (spec == "local") return local_machine(log);
   if (spec.size() <= kLongestPath && looks_like_path(spec)) return read_machine(spec);
   // A line such as `nodes=4` may also be the name of a file. The line wins if it is valid.
   Result<Machine> machine = make_machine(spec);

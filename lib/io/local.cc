@@ -2,18 +2,23 @@
 #include "io/local.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 
 #include "groma/io.h"
+#include "groma/source.h"
 #include "machine/node.h"
 
 namespace groma {
 namespace {
+
+// The file of measured figures, in the folder for the configuration of the user's programs.
+constexpr const char* kMeasuredFile = "/groma/local.machine.json";
 
 // Ids of PCI: the vendor NVIDIA, and the classes of its GPUs with and without a display.
 constexpr unsigned kNvidia = 0x10DE;
@@ -146,19 +151,40 @@ NodeFigures figures_of(const Found& found) {
   return figures;
 }
 
-// Returns a sentence that describes the computer.
-std::string description_of(const Found& found) {
+// Returns the parts of the computer in words.
+std::string parts_of(const Found& found) {
   const std::string model = found.cpu_model.empty() ? "unknown CPU" : found.cpu_model;
-  return fmt::format(
-      "this computer: {} cores ({}), sockets {}, memory {:.1f} GiB, GPUs {}; bandwidths as "
-      "`p100x4`",
-      found.cores, model, found.sockets, static_cast<double>(found.memory_bytes) / (1 << 30),
-      found.gpus);
+  return fmt::format("{} cores ({}), sockets {}, memory {:.1f} GiB, GPUs {}", found.cores, model,
+                     found.sockets, static_cast<double>(found.memory_bytes) / (1 << 30),
+                     found.gpus);
 }
 
-using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+// Returns the computer's machine with the figures of the default preset. `remark` is appended to
+// its description.
+Result<Machine> unmeasured_machine(const LocalComputer& computer, std::string_view remark) {
+  return Machine::make(
+      "local", fmt::format("this computer: {}; bandwidths as `p100x4`{}", computer.parts, remark),
+      {make_node(computer.figures, default_counts(computer.figures))}, {0});
+}
 
-// Returns the topology of this computer, or null if hwloc cannot read it.
+// Returns the identity of a computer in words: "8 cores (Some CPU), NUMA nodes 2".
+std::string words_of(const MeasuredComputer& computer) {
+  return fmt::format("{} cores ({}), NUMA nodes {}", computer.cores,
+                     computer.cpu_model.empty() ? "unknown CPU" : computer.cpu_model,
+                     computer.numa_nodes);
+}
+
+// Returns the error of a file of measurements that cannot be used, with its cure.
+Error unusable(const std::string& path, Error error) {
+  error.help = fmt::format(
+      "`groma machines calibrate --force` measures this computer again; without the file `{}` "
+      "the figures are those of `p100x4`",
+      path);
+  return error;
+}
+
+}  // namespace
+
 Topology load_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return {nullptr, &hwloc_topology_destroy};
@@ -168,18 +194,56 @@ Topology load_topology() {
   return owned;
 }
 
-}  // namespace
-
-Result<Machine> machine_from_topology(hwloc_topology_t topology) {
+LocalComputer describe_computer(hwloc_topology_t topology) {
   const Found found = look(topology);
-  const NodeFigures figures = figures_of(found);
-  return Machine::make("local", description_of(found),
-                       {make_node(figures, default_counts(figures))}, {0});
+  return {{found.cpu_model, found.cores, found.sockets}, figures_of(found), parts_of(found)};
 }
 
-Result<Machine> local_machine() {
+Result<Machine> machine_from_topology(hwloc_topology_t topology) {
+  return unmeasured_machine(describe_computer(topology), "");
+}
+
+// The measurements of another computer are ignored, because several computers may share the user's
+// folder. A damaged file is an error, because ignoring it would change simulated times silently.
+Result<Machine> local_machine_of(hwloc_topology_t topology, const std::string& measured,
+                                 LogSink* log) {
+  const LocalComputer computer = describe_computer(topology);
+  struct stat status {};
+  if (measured.empty() || (stat(measured.c_str(), &status) != 0 && errno == ENOENT))
+    return unmeasured_machine(computer, "");
+  const Result<std::string> text = read_file(measured, kMaxMachineFileBytes);
+  if (!text) return unusable(measured, text.error());
+  const Result<Machine> machine = machine_from_json(*text, measured);
+  if (!machine) return unusable(measured, machine.error());
+  if (!machine->measurement()) {
+    return unusable(
+        measured, {Error::Code::kMalformed, fmt::format("`{}`: `measured` is missing", measured)});
+  }
+  const MeasuredComputer& other = machine->measurement()->computer;
+  if (other != computer.identity) {
+    const std::string remark = fmt::format(
+        "`{}` is not used: its figures were measured on a computer of {}, this one has {}",
+        measured, words_of(other), words_of(computer.identity));
+    if (log != nullptr) log->log(LogLevel::kWarning, remark);
+    return unmeasured_machine(computer, "; " + remark);
+  }
+  Result<Machine> local =
+      Machine::make("local", machine->description(), machine->node_types(), machine->nodes());
+  return local ? local->with_measurement(*machine->measurement()) : local;
+}
+
+std::string local_machine_file() {
+  const char* const config = std::getenv("XDG_CONFIG_HOME");
+  // The XDG specification ignores a relative path.
+  if (config != nullptr && config[0] == '/') return std::string(config) + kMeasuredFile;
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || home[0] != '/') return {};
+  return std::string(home) + "/.config" + kMeasuredFile;
+}
+
+Result<Machine> local_machine(LogSink* log) {
   const Topology topology = load_topology();
-  if (topology != nullptr) return machine_from_topology(topology.get());
+  if (topology != nullptr) return local_machine_of(topology.get(), local_machine_file(), log);
   return Error{Error::Code::kUnreadable, "hwloc cannot see this computer",
                "describe it in a line such as `nodes=1,gpu=0,cpu=4`"};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace groma {
@@ -69,6 +70,22 @@ struct NodeFigures {
   std::string_view peer_link = "pcie";
   std::string_view network = "infiniband";
 };
+
+// The units of figures.
+enum class FigureUnit { kRatio, kBytes, kBytesPerSecond, kFlopsPerSecond, kSeconds };
+// Returns how a machine's JSON writes the unit, such as "bytes/s".
+std::string_view unit_name(FigureUnit unit);
+// Returns a figure for people, to four digits: "16 GiB", "44 GB/s", "90 ns".
+std::string figure_text(double value, FigureUnit unit);
+
+// One line of the list of a node's figures: a figure, its description and its unit.
+struct FigureLine {
+  std::string_view what;
+  SourcedNumber NodeFigures::*figure;
+  FigureUnit unit;
+};
+// Returns a line for every figure of NodeFigures.
+std::span<const FigureLine> figure_lines();
 
 // A preset: a node that a machine consists of.
 struct PresetEntry {

@@ -2,16 +2,19 @@
 #include "io/local.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "groma/io.h"
 
 namespace groma {
 namespace {
-
-using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
 Topology fresh() {
   hwloc_topology_t topology = nullptr;
@@ -111,6 +114,106 @@ TEST(Local, GpusByCudaKnowTheirMemory) {
   const Machine machine = with_devices(pci(1, "0302 [10de:15f8]", cuda));
   EXPECT_EQ(machine.processors_per_node(ProcKind::kGpu), 1);
   EXPECT_EQ(machine.node(0).find(MemKind::kFbmem)->capacity_bytes, 1 << 30);
+}
+
+// ---- Measured figures in a file
+
+constexpr const char* kTwoCores = "Package:1 [NUMANode(memory=4GB)] Core:2 PU:1";
+
+// Keeps what is logged.
+class Lines final : public LogSink {
+ public:
+  void log(LogLevel level, std::string_view line) override {
+    EXPECT_EQ(level, LogLevel::kWarning);
+    lines.emplace_back(line);
+  }
+  std::vector<std::string> lines;
+};
+
+class MeasuredFile : public ::testing::Test {
+ protected:
+  ~MeasuredFile() override { std::filesystem::remove(path_); }
+
+  // Writes a machine that was measured on a computer of so many cores.
+  void write_measured(std::int64_t cores) {
+    const Machine seen = synthetic(kTwoCores);
+    NodeType node = seen.node(0);
+    node.processors[0].flops_per_s = 123e9;
+    const Machine measured = Machine::make("elsewhere", "measured by hand", {node}, {0})
+                                 .value()
+                                 .with_measurement({{"", cores, 1}, {}})
+                                 .value();
+    write(machine_to_json(measured));
+  }
+  void write(const std::string& text) { std::ofstream(path_) << text; }
+  Result<Machine> load(LogSink* log = nullptr) const {
+    const Topology topology = fresh();
+    EXPECT_EQ(hwloc_topology_set_synthetic(topology.get(), kTwoCores), 0);
+    EXPECT_EQ(hwloc_topology_load(topology.get()), 0);
+    return local_machine_of(topology.get(), path_, log);
+  }
+
+  const std::string path_ =
+      ::testing::TempDir() + "groma_measured_" + std::to_string(getpid()) + ".json";
+};
+
+TEST_F(MeasuredFile, GivesTheMachine) {
+  write_measured(2);
+  Lines log;
+  const Machine machine = load(&log).value();
+  EXPECT_EQ(machine.name(), "local");
+  EXPECT_EQ(machine.description(), "measured by hand");
+  EXPECT_EQ(machine.node(0).find(ProcKind::kCpu)->flops_per_s, 123e9);
+  EXPECT_EQ(machine.measurement()->computer.cores, 2);
+  EXPECT_TRUE(log.lines.empty());
+}
+
+TEST_F(MeasuredFile, OfAnotherComputerIsIgnoredWithAWord) {
+  write_measured(8);
+  Lines log;
+  const Machine machine = load(&log).value();
+  EXPECT_EQ(machine.node(0).find(ProcKind::kCpu)->flops_per_s, 38.4e9);
+  EXPECT_FALSE(machine.measurement());
+  const std::string remark =
+      "`" + path_ +
+      "` is not used: its figures were measured on a computer of 8 cores "
+      "(unknown CPU), NUMA nodes 1, this one has 2 cores (unknown CPU), NUMA "
+      "nodes 1";
+  EXPECT_EQ(log.lines, std::vector<std::string>{remark});
+  EXPECT_TRUE(machine.description().ends_with("; " + remark)) << machine.description();
+  EXPECT_TRUE(load().ok());
+}
+
+TEST_F(MeasuredFile, MayBeMissing) { EXPECT_EQ(load().value(), synthetic(kTwoCores)); }
+
+TEST_F(MeasuredFile, ThatIsDamagedIsAnError) {
+  write("{\"nodes\": [");
+  const Error broken = load().error();
+  EXPECT_TRUE(broken.message.starts_with("`" + path_ + "`: line 1, column 12: ")) << broken.message;
+  EXPECT_EQ(broken.help,
+            "`groma machines calibrate --force` measures this computer again; without "
+            "the file `" +
+                path_ + "` the figures are those of `p100x4`");
+  write(machine_to_json(synthetic(kTwoCores)));
+  EXPECT_EQ(load().error().message, "`" + path_ + "`: `measured` is missing");
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  EXPECT_EQ(load().error().code, Error::Code::kUnreadable);
+}
+
+TEST(LocalMachineFile, LiesInTheFolderForConfiguration) {
+  const auto with = [](const char* config, const char* home) {
+    const auto set = [](const char* name, const char* value) {
+      value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+    };
+    set("XDG_CONFIG_HOME", config);
+    set("HOME", home);
+    return local_machine_file();
+  };
+  EXPECT_EQ(with("/a/config", "/home/b"), "/a/config/groma/local.machine.json");
+  EXPECT_EQ(with(nullptr, "/home/b"), "/home/b/.config/groma/local.machine.json");
+  EXPECT_EQ(with("relative", "/home/b"), "/home/b/.config/groma/local.machine.json");
+  EXPECT_EQ(with(nullptr, nullptr), "");
 }
 
 }  // namespace
