@@ -1,0 +1,88 @@
+// Calibration: measures the memories, caches and cores of this computer and makes a machine of the
+// figures. docs/machines.md lists what is measured, and how.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/machine.h"
+#include "groma/result.h"
+#include "groma/run_record.h"
+
+namespace groma {
+
+// Returns a figure of at least one repeat: the median, and the middle half of the repeats.
+MeasuredFigure measured_figure(std::string what, std::string unit, std::vector<double> repeats,
+                               std::string source);
+
+// Returns the figure for people, without its spread: "12.5 GB/s". An unknown unit is written behind
+// the number.
+std::string figure_words(const MeasuredFigure& figure, double value);
+
+// The largest file of GPU figures that is read.
+inline constexpr std::size_t kMaxGpuFileBytes = std::size_t{1} << 20;
+
+// What benchmarks/gpu_figures.cu measured on the GPUs of a computer.
+struct GpuFigures {
+  std::string model;
+  std::int64_t count = 1;
+  // The memory of one GPU.
+  std::int64_t memory_bytes = 0;
+  // One figure of that program. `key` is the program's word for it, such as "fbmem_read". `size` is
+  // what varies between the figures of one key, such as the edge of a matrix; 0: nothing varies.
+  struct Figure {
+    std::string key;
+    std::int64_t size = 0;
+    std::vector<double> values;  // the repeats, at least one, each above 0
+  };
+  std::vector<Figure> figures;
+};
+
+// Reads what benchmarks/gpu_figures.cu printed. Fails as machine_from_json does (groma/io.h): an
+// unknown figure, a value that is not above 0, a figure that a machine needs and that is missing.
+Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view name);
+
+// Returns the time that a runtime takes to start a task on a processor: how long a processor stands
+// still between two tasks while the second one is ready. Fails with kMalformed if the run has fewer
+// than kLeastTaskStarts such pairs on CPU processors.
+inline constexpr std::size_t kLeastTaskStarts = 20;
+Result<MeasuredFigure> measured_task_start(const RunRecord& record, std::string source);
+
+// How to measure.
+struct CalibrationOptions {
+  // The time to measure for. Each figure is measured at least five times, however long that takes,
+  // and at most 31 times.
+  double seconds = 10;
+  // The time to start a task, from measured_task_start(). nullopt: that of the default preset.
+  std::optional<MeasuredFigure> task_start;
+  // The figures of the GPUs. nullopt: those of the default preset, if the computer has GPUs.
+  std::optional<GpuFigures> gpu;
+  // Asked between two measurements. Returning true ends the calibration with kStopped.
+  std::function<bool()> stop;
+  // Called between two measurements in the caller's thread with the done part of the work, from 0
+  // to 1.
+  std::function<void(double done)> on_progress;
+};
+
+// A measured computer.
+struct Calibration {
+  Machine machine;
+  // The part of the time for which the measurements had a core. Below about 0.9, other programs
+  // disturbed them.
+  double share_of_time = 1;
+};
+
+// Measures this computer and returns it as a machine of one node, named `local`. Its measurement()
+// has every figure, also those that could not be measured and are the default preset's; their
+// source says so. Measured figures are medians.
+// Takes the cores and an eighth of the memory at most. Fails with kStopped, with kUnreadable if
+// hwloc cannot see this computer or no memory is left, and with kMalformed if a loop computes a
+// wrong result.
+Result<Calibration> calibrate(const CalibrationOptions& options = {});
+
+}  // namespace groma

@@ -1,0 +1,41 @@
+// measured_task_start(): the time between two tasks on a busy processor.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "groma/calibrate.h"
+
+namespace groma {
+
+Result<MeasuredFigure> measured_task_start(const RunRecord& record, std::string source) {
+  // The tasks of each CPU processor.
+  std::map<std::int32_t, std::vector<const RunRecord::Event*>> tasks;
+  for (const RunRecord::Event& event : record.events) {
+    if (event.kind != RunRecord::Event::Kind::kTask || event.where < 0) continue;
+    const auto where = static_cast<std::size_t>(event.where);
+    if (where < record.processors.size() && record.processors[where].kind == "CPU")
+      tasks[event.where].push_back(&event);
+  }
+  std::vector<double> waits;
+  for (auto& [processor, events] : tasks) {
+    std::sort(events.begin(), events.end(),
+              [](const auto* a, const auto* b) { return a->start < b->start; });
+    for (std::size_t i = 1; i < events.size(); ++i) {
+      const RunRecord::Event &before = *events[i - 1], &task = *events[i];
+      // A task that was not ready waited for something else. A task inside which another one began
+      // had left its processor.
+      if (task.ready <= before.end && task.start >= before.end)
+        waits.push_back(kPicosecond * static_cast<double>(task.start - before.end));
+    }
+  }
+  if (waits.size() < kLeastTaskStarts) {
+    return Error{Error::Code::kMalformed,
+                 fmt::format("the run has {} tasks that waited for their processor, at least {} "
+                             "are needed",
+                             waits.size(), kLeastTaskStarts)};
+  }
+  return measured_figure("CPU task start", "s", std::move(waits), std::move(source));
+}
+
+}  // namespace groma
