@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "calibrate.h"
 #include "commands.h"
 #include "console.h"
 #include "groma/dsl_files.h"
@@ -79,6 +80,8 @@ std::string describe_machine(const std::string& spec, const groma::Machine& mach
     text += fmt::format("\n{} node{}, each with\n{}", count, count == 1 ? "" : "s",
                         describe_node(machine.node_types()[type]));
   }
+  if (machine.measurement())
+    text += "\nMeasured figures and where they come from\n" + describe_measurement(machine);
   for (const groma::Preset& preset : groma::machine_presets()) {
     if (spec.substr(0, spec.find(':')) != preset.name) continue;
     text += fmt::format("\nParameters (as in {}:nodes=2)\n", preset.name);
@@ -165,8 +168,13 @@ void add_machines(CLI::App& app, int* exit_code) {
       "Examples:\n"
       "  groma machines\n"
       "  groma machines lassen:nodes=16\n"
-      "  groma machines local --json > here.json");
-  command->callback([name, json, exit_code] { *exit_code = run_machines(*name, *json); });
+      "  groma machines local --json > here.json\n"
+      "  groma machines calibrate                       measures this computer for `local`");
+  add_calibrate(*command, exit_code);
+  // The callback also runs after that of the subcommand.
+  command->callback([command, name, json, exit_code] {
+    if (command->get_subcommands().empty()) *exit_code = run_machines(*name, *json);
+  });
 }
 
 void add_strategies(CLI::App& app, int* exit_code) {

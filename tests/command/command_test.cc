@@ -1052,6 +1052,61 @@ TEST(Machines, ListsShowsAndRoundTrips) {
   EXPECT_THAT(unknown.err, HasSubstr("`summit`"));
 }
 
+// The file that `local` reads is written, used, and not replaced unless asked.
+TEST(Calibrate, WritesTheMachineThatLocalReads) {
+  const TemporaryFolder folder;
+  const std::string config = "XDG_CONFIG_HOME=" + folder.path() + " ";
+  const std::string path = folder.path() + "/groma/local.machine.json";
+  const Outcome first = run(config + "groma machines calibrate --seconds 0.1");
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("core memory bandwidth"));
+  EXPECT_THAT(first.out, HasSubstr("\nwritten to " + path + ", which `--machine local` reads\n"));
+  const json machine = json::parse(test::read_text(path));
+  EXPECT_GE(machine["measured"]["figures"].size(), 10U);
+  EXPECT_EQ(run(config + "groma machines local --json").out, test::read_text(path));
+  EXPECT_THAT(run(config + "groma machines local").out,
+              HasSubstr("Measured figures and where they come from\n  core memory bandwidth"));
+
+  const Outcome second = run(config + "groma machines calibrate --seconds 0.1");
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_EQ(second.err, "groma: the file `" + path +
+                            "` exists\nhelp: `--force` replaces it; or name another file\n");
+  folder.write("groma/local.machine.json", "{");
+  const Outcome damaged = run(config + "groma machines local");
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("groma machines calibrate --force"));
+  EXPECT_EQ(run(config + "groma machines calibrate --force --seconds 0.1").exit_code, 0);
+  EXPECT_EQ(run(config + "groma machines local").exit_code, 0);
+}
+
+TEST(Calibrate, WritesToAFileOrToStandardOutput) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/here.json";
+  const Outcome out = run("groma machines calibrate - --seconds 0.1");
+  EXPECT_EQ(out.exit_code, 0) << out.err;
+  EXPECT_TRUE(json::parse(out.out).contains("measured"));
+  const Outcome file = run("groma machines calibrate " + path + " --seconds 0.1 --json");
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_EQ(file.out, test::read_text(path));
+  EXPECT_EQ(run("groma machines " + path + " --json").out, file.out);
+}
+
+TEST(Calibrate, RefusesBeforeItMeasures) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run("groma machines calibrate --seconds 0").exit_code, 2);
+  EXPECT_EQ(run("groma machines calibrate --seconds nan").exit_code, 2);
+  EXPECT_EQ(run("groma machines calibrate --sideways").exit_code, 2);
+  const Outcome nowhere = run("groma machines calibrate " + folder.path() + "/no/such/m.json");
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("name another file"));
+  const std::string gpu = folder.write("gpu.json", "{\"gpu\": 3}");
+  const Outcome wrong = run("groma machines calibrate - --gpu " + gpu);
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("`" + gpu + "`: `figures` is missing"));
+  EXPECT_EQ(run("groma machines calibrate " + gpu + " --force --gpu " + gpu).exit_code, 2);
+  EXPECT_THAT(run("groma machines calibrate --help").out, HasSubstr("Examples:"));
+}
+
 TEST(Apps, ListsAndShows) {
   const Outcome all = run("groma apps");
   EXPECT_EQ(all.exit_code, 0);
