@@ -6,10 +6,10 @@
 //
 // Needs the programs and the command, built with Legion, and a quiet computer. FOLDER keeps what
 // was recorded and measured, so a run that was broken off goes on; one of another build or of other
-// arguments (but for more rounds) is refused. compared.txt has a line for each mapping. The
-// runtime's own costs are once those of the defaults, once those that were recorded with the
-// program, which no measured run has a say in. Where a program is timed, it is from its second
-// iteration on, in both.
+// arguments (but for more rounds and another machine) is refused. compared.txt has a line for each
+// mapping. The runtime's own costs are once those of the defaults, once those that were recorded
+// with the program, which no measured run has a say in. Where a program is timed, it is from its
+// second iteration on, in both.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -41,10 +41,11 @@ using namespace groma;
 
 constexpr std::string_view kUsage =
     "groma_legion_comparison FOLDER [programs=cannon;johnson;circuit;stencil] [mappings=30]\n"
-    "                        [rounds=5] [first=1]\n"
+    "                        [rounds=5] [first=1] [machine=local]\n"
     "  FOLDER    keeps what was recorded and measured\n"
     "  mappings  of each program, the first that `check` lets pass from seed `first` on\n"
-    "  rounds    runs of each mapping, in turn; their median counts\n";
+    "  rounds    runs of each mapping, in turn; their median counts\n"
+    "  machine   the simulated computer: `local`, or the file of one (groma machines calibrate)\n";
 
 [[noreturn]] void fail(const std::string& why) {
   fmt::print(stderr, "legion_comparison: {}\n", why);
@@ -74,14 +75,15 @@ constexpr const char* kMemories = "-ll:csize 3000 -ll:rsize 512 -ll:nsize 1000";
 
 struct Recorded {
   std::string name;
-  std::vector<std::string> words;  // with its arguments
+  std::shared_ptr<const Machine> machine;  // with all CPUs of this computer
+  std::vector<std::string> words;          // with its arguments
   std::unique_ptr<Workload> workload;
   std::optional<RuntimeCosts> runtime;  // as it was recorded
 };
 
 // This computer with so many CPUs, and nothing that the Legion at hand has not.
-std::shared_ptr<const Machine> machine_of(std::int64_t cpus) {
-  std::vector<NodeType> types = need(local_machine()).node_types();
+std::shared_ptr<const Machine> machine_of(const Machine& computer, std::int64_t cpus) {
+  std::vector<NodeType> types = computer.node_types();
   for (NodeType& type : types) {
     const auto other = [](ProcKind kind) { return kind != ProcKind::kCpu; };
     std::erase_if(type.processors, [&](const ProcessorGroup& p) { return other(p.kind); });
@@ -102,7 +104,7 @@ double simulated(const Recorded& program, const Mapping& mapping,
                  const std::optional<RuntimeCosts>& costs = std::nullopt) {
   const Source source("drawn.mapper", mapping.text);
   Diagnostics diags(source);
-  const auto bound = check(source, machine_of(mapping.cpus).get(), diags);
+  const auto bound = check(source, machine_of(*program.machine, mapping.cpus).get(), diags);
   if (!bound) return 0;
   const auto seconds = [&](std::int64_t iterations) {
     SimulateOptions options;
@@ -132,10 +134,11 @@ std::optional<double> measured(const Recorded& program, const Mapping& mapping,
   return fine && said && milliseconds > 0 ? std::optional(1e-3 * milliseconds) : std::nullopt;
 }
 
-Recorded program_of(const std::string& name) {
+Recorded program_of(const std::string& name, std::shared_ptr<const Machine> machine) {
   const auto arguments = kArguments.find(name);
   if (arguments == kArguments.end()) fail("no program " + name);
-  Recorded program{name, {std::string(GROMA_PROGRAMS) + "/" + name}, nullptr, {}};
+  Recorded program{
+      name, std::move(machine), {std::string(GROMA_PROGRAMS) + "/" + name}, nullptr, {}};
   for (const std::string& word : items(arguments->second + " " + kMemories, ' ')) {
     program.words.push_back(word);
   }
@@ -170,7 +173,7 @@ std::vector<Mapping> drawn(const Recorded& program, std::size_t count, std::uint
   std::vector<Mapping> mappings = {{}};
   for (const std::uint64_t end = seed + 100'000; mappings.size() <= count && seed < end; ++seed) {
     Mapping mapping{seed, 1 + static_cast<std::int64_t>(seed % 2), ""};
-    const tuning::SearchSpace space(*machine_of(mapping.cpus), *program.workload);
+    const tuning::SearchSpace space(*machine_of(*program.machine, mapping.cpus), *program.workload);
     mapping.text = without_replication(space.sample_text(seed));
     if (simulated(program, mapping) > 0) mappings.push_back(mapping);
   }
@@ -208,7 +211,7 @@ std::string stamp_of(const std::vector<Recorded>& programs,
                      const std::map<std::string, std::string>& given) {
   std::string stamp;
   for (const auto& [key, value] : given) {
-    if (key != "rounds") stamp += fmt::format("{}={}\n", key, value);
+    if (key != "rounds" && key != "machine") stamp += fmt::format("{}={}\n", key, value);
   }
   std::vector<std::string> files = {
       GROMA_COMMAND, (std::filesystem::path(GROMA_PROGRAMS).parent_path() / "libgroma_preload.so"),
@@ -346,7 +349,8 @@ int main(int argc, char** argv) {
   std::map<std::string, std::string> given = {{"programs", "cannon;johnson;circuit;stencil"},
                                               {"mappings", "30"},
                                               {"rounds", "5"},
-                                              {"first", "1"}};
+                                              {"first", "1"},
+                                              {"machine", "local"}};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     const std::size_t equals = argument.find('=');
@@ -360,9 +364,10 @@ int main(int argc, char** argv) {
   };
   const std::size_t count = number("mappings"), rounds = number("rounds"), first = number("first");
   std::filesystem::create_directories(folder);
+  const auto computer = std::make_shared<const Machine>(need(load_machine(given["machine"])));
   std::vector<Recorded> programs;
   for (const std::string& name : items(given["programs"], ';')) {
-    programs.push_back(program_of(name));
+    programs.push_back(program_of(name, computer));
   }
   check_stamp(folder, stamp_of(programs, given));
   for (Recorded& program : programs) record(program, folder);
@@ -389,6 +394,7 @@ int main(int argc, char** argv) {
     }
   }
 
+  fmt::print("machine: {}\n", computer->description());
   for (const Recorded& program : programs) {
     const std::optional<RuntimeCosts>& costs = program.runtime;
     if (!costs) fmt::print("{}: no costs of the runtime were recorded.\n", program.name);
