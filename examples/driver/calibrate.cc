@@ -12,7 +12,9 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/calibrate.h"
+#include "groma/diagnostics.h"
 #include "groma/io.h"
+#include "groma/program.h"
 #include "groma/run_program.h"
 #include "groma/source.h"
 #include "groma/system.h"
@@ -51,8 +53,11 @@ groma::Result<groma::MeasuredFigure> task_start_in_legion() {
   auto run = program_run(arguments);
   if (!run) return run.error();
   run->profile = true;
-  const Hearing hearing(*run, Output::kNowhere);
-  const auto result = groma::run_program(*run);
+  // Nobody hears what the program prints.
+  run->stop = interrupted;
+  // Without statements, the default mapper decides.
+  groma::Diagnostics none(groma::Source("the default mapper", ""));
+  const auto result = groma::run_program(groma::compile(none.source(), none), *run);
   if (!result) return result.error();
   if (result->record == nullptr) {
     return groma::Error{groma::Error::Code::kUnreadable, result->why_no_record.empty()

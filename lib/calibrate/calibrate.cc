@@ -42,13 +42,16 @@ std::optional<Error> run_rounds(Measurement& measurement, const CalibrationOptio
   return std::nullopt;
 }
 
-// Returns the figures of the node that were not measured, with the reason.
+// Returns the record's entry for a figure of the node that was not measured here. Its source says
+// if it is a figure of the default preset, and if it concerns several NUMA nodes that are not
+// there.
 MeasuredFigure kept_figure(const FigureLine& line, const SourcedNumber& figure,
                            bool has_more_nodes) {
   std::string source(figure.source);
-  if (!source.starts_with("measured: hwloc") && !source.starts_with("chosen: one computer")) {
-    const bool between = line.figure == &NodeFigures::intersocket_bandwidth ||
-                         line.figure == &NodeFigures::remote_latency;
+  const bool is_preset = figure.source == (default_figures().*line.figure).source;
+  const bool between = line.figure == &NodeFigures::intersocket_bandwidth ||
+                       line.figure == &NodeFigures::remote_latency;
+  if (is_preset) {
     source = fmt::format("as `p100x4`{}: {}",
                          between && !has_more_nodes ? ", since there is one NUMA node" : "",
                          figure.source);

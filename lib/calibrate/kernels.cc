@@ -2,11 +2,11 @@
 #include "calibrate/kernels.h"
 
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <random>
 
 namespace groma::calibration {
