@@ -48,8 +48,9 @@ struct GpuFigures {
 Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view name);
 
 // Returns the time that a runtime takes to start a task on a processor: how long a processor stands
-// still between two tasks while the second one is ready. Fails with kMalformed if the run has fewer
-// than kLeastTaskStarts such pairs on CPU processors.
+// still between two tasks while the second one is ready. Each repeat is the 10th percentile of at
+// least kLeastTaskStarts such waits in a row, because other programs make many waits longer. Fails
+// with kMalformed if the run has fewer than kLeastTaskStarts such pairs on CPU processors.
 inline constexpr std::size_t kLeastTaskStarts = 20;
 Result<MeasuredFigure> measured_task_start(const RunRecord& record, std::string source);
 

@@ -7,6 +7,29 @@
 #include "groma/calibrate.h"
 
 namespace groma {
+namespace {
+
+// This percentile of the waits of a group counts, as in the costs that `groma record` measures.
+// Other work of the computer delays many of the waits, and these lie above it.
+constexpr std::size_t kUndisturbed = 10;
+
+// Returns the low percentile of each group of at least kLeastTaskStarts waits in a row.
+std::vector<double> undisturbed_waits(std::vector<double> waits) {
+  const std::size_t groups = waits.size() / kLeastTaskStarts;
+  std::vector<double> low;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const auto at = [&](std::size_t group) {
+      return waits.begin() + static_cast<std::ptrdiff_t>(group * waits.size() / groups);
+    };
+    const auto begin = at(g), end = at(g + 1);
+    const auto wanted = begin + (end - begin) * static_cast<std::ptrdiff_t>(kUndisturbed) / 100;
+    std::nth_element(begin, wanted, end);
+    low.push_back(*wanted);
+  }
+  return low;
+}
+
+}  // namespace
 
 Result<MeasuredFigure> measured_task_start(const RunRecord& record, std::string source) {
   // The tasks of each CPU processor.
@@ -35,7 +58,8 @@ Result<MeasuredFigure> measured_task_start(const RunRecord& record, std::string 
                              "are needed",
                              waits.size(), kLeastTaskStarts)};
   }
-  return measured_figure("CPU task start", "s", std::move(waits), std::move(source));
+  return measured_figure("CPU task start", "s", undisturbed_waits(std::move(waits)),
+                         std::move(source));
 }
 
 }  // namespace groma

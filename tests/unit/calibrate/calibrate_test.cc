@@ -182,7 +182,11 @@ RunRecord record_of(std::size_t tasks, RunTime wait) {
 }
 
 TEST(TaskStart, IsTheWaitBetweenReadyTasks) {
-  RunRecord record = record_of(30, 2'000'000);
+  RunRecord record = record_of(111, 2'000'000);
+  // Most waits of a run may be disturbed.
+  for (std::size_t i = 0; i < 111; ++i) {
+    if (i % 5 != 0) record.events[i].end -= 900'000;
+  }
   // The last task was ready late, so its long wait has another cause.
   RunRecord::Event late = record.events.back();
   late.ready = late.end + 50'000'000;
@@ -196,7 +200,7 @@ TEST(TaskStart, IsTheWaitBetweenReadyTasks) {
   record.events.push_back(other);
   const Result<MeasuredFigure> start = measured_task_start(record, "measured: here");
   ASSERT_TRUE(start.ok()) << start.error().message;
-  EXPECT_EQ(start->repeats, 29);
+  EXPECT_EQ(start->repeats, 5);
   EXPECT_DOUBLE_EQ(start->value, 2e-6);
   EXPECT_EQ(start->unit, "s");
 }
