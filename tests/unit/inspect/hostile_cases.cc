@@ -402,7 +402,7 @@ std::string colliding_names(std::size_t count) {
       first[i] = static_cast<char>('a' + (number >> (4 * i)) % 16);
     std::uint64_t word = 0;
     std::memcpy(&word, first, 8);
-    const std::uint64_t second = mix(start ^ word) ^ 0x123456789ABCDEFU;
+    const std::uint64_t second = mix_bits(start ^ word) ^ 0x123456789ABCDEFU;
     std::memcpy(letters, &second, 8);
     const bool fits = std::all_of(std::begin(letters), std::end(letters), [](char c) {
       return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
