@@ -163,9 +163,9 @@ class Mapper {
                         MapTaskOutput& answer);
   // Returns true if map_task and map_operation read `valid`. If false, a runtime need not fill it.
   virtual bool reads_valid() const { return true; }
-  // Returns true if slice_task, map_task and select_sources always give the same answer for the same
-  // task: the same launch, domain, point, regions, parent and processor (for slice_task: its kind
-  // and node; for select_sources: also the same instances). The answers may depend neither on
+  // Returns true if slice_task, map_task and select_sources always give the same answer for the
+  // same task: the same launch, domain, point, regions, parent and processor (for slice_task: its
+  // kind and node; for select_sources: also the same instances). The answers may depend neither on
   // earlier calls nor on other instances. A runtime may then keep answers and ask no more.
   virtual bool repeats_answers() const { return false; }
   // Returns the variant of a task that is inlined in its parent on `task.current`. 0 means none.

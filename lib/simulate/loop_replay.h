@@ -45,8 +45,8 @@ class LoopReplay {
 
   // Notes that a task was mapped as its plan says.
   void note_mapped(const TaskRun& run, std::span<const Fetch> fetches);
-  // Notes that a task was mapped as its mapper said. If the task has data, the present iteration is not
-  // repeated.
+  // Notes that a task was mapped as its mapper said. If the task has data, the present iteration is
+  // not repeated.
   void note_asked(const TaskRun& run) {
     is_steady_ = is_steady_ && run.pieces.empty();
     log_.clear();

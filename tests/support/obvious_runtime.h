@@ -9,8 +9,8 @@
 
 namespace groma::testing {
 
-// As simulate. Of the options it knows costs, model and max_tasks; it always records. The record has no
-// causes, statements and allocations.
+// As simulate. Of the options it knows costs, model and max_tasks; it always records. The record
+// has no causes, statements and allocations.
 RunResult simulate_obviously(const Workload& workload, std::shared_ptr<const Machine> machine,
                              const MapperFactory& make, const SimulateOptions& options = {});
 
