@@ -23,4 +23,15 @@ inline std::uint64_t hash_on(std::uint64_t hash, const Rect& box) {
   return hash;
 }
 
+// Two hashes of the same state, so that two states with equal hashes are equal for all purposes.
+struct StateHash {
+  std::uint64_t first = 0, second = 0;
+  bool operator==(const StateHash&) const = default;
+  void add(std::uint64_t value) {
+    first = hash_on(first, value);
+    second = (second ^ (value + 0x632BE59BD9B4E019)) * 0xD6E8FEB86659FD93;
+    second ^= second >> 32;
+  }
+};
+
 }  // namespace groma::sim

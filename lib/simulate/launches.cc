@@ -148,7 +148,7 @@ bool Engine::map(TaskRun& run) {
   };
   mapping_.begin(run);
   TaskPlan* const plan = plan_of(run);
-  if (replay_.repeats(run)) {
+  if (replay_.keeps_repeating(run)) {
     mapping_.take(*plan, stations_.least_loaded(plan->processors));
     if (!replay_.repeat_mapping(run, mapping_.fetches())) return refused();
   } else if (plan != nullptr && mapping_.fits(*plan)) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "simulate/bytes.h"
+#include "simulate/task_mapping.h"
 
 namespace groma::sim {
 namespace {
@@ -157,13 +158,9 @@ void LoopReplay::use_again(std::size_t number) {
   std::vector<Fetch> fetches;
   const app::Launch& launch = *task.launch;
   for (std::size_t r = 0; r < launch.data.size(); ++r) {
-    Use use;
+    Use use = use_of(parts_.input, launch.task, &launch, r, end.plan->pieces[r]);
     use.task = task.op;
     use.instance = instances_[first.instances + r].number;
-    use.piece = end.plan->pieces[r];
-    use.groups = parts_.input.spaces.groups(launch.number, r);
-    use.privilege =
-        app::data_of_requirement(parts_.input.data.tasks[launch.task], &launch, r).privilege;
     use.untracked = end.plan->requirements[r].untracked;
     if (use.instance != kVirtual) parts_.valid_data.use_again(use, rank, known, fetches);
   }
@@ -226,7 +223,7 @@ void LoopReplay::add_edges(const TaskRun& run, std::span<const Fetch> fetches) {
 
 // A mapper that changes instances during the repetition does not keep its promise to repeat its
 // answers, so it is asked from then on.
-bool LoopReplay::repeats(const TaskRun& run) {
+bool LoopReplay::keeps_repeating(const TaskRun& run) {
   if (state_ != State::kRepeating || run.pieces.empty()) return false;
   const TaskPlan* const plan = tasks_[repeated_.size()].plan;
   if (plan == plan_of(run) && plan->asked == run.number &&

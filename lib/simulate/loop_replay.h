@@ -38,7 +38,7 @@ class LoopReplay {
   bool repeats() const { return state_ == State::kRepeating; }
   // Returns true if the task is mapped by repeat_mapping(). If the task differs, nothing is
   // repeated from now on. A task without data is mapped as usual: nothing else depends on how.
-  bool repeats(const TaskRun& run);
+  bool keeps_repeating(const TaskRun& run);
   // Takes the instances of the task, adds its copies to `fetches`, and makes all of them wait. The
   // processor where it runs must be set. Returns false if the run is over.
   bool repeat_mapping(TaskRun& run, std::vector<Fetch>& fetches);

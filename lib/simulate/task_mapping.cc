@@ -202,17 +202,24 @@ void TaskMapping::fill_plan(TaskPlan& plan) const {
 
 // ---- Instances
 
+Use use_of(const RunInput& input, std::uint32_t task, const app::Launch* launch,
+           std::size_t position, const Piece* piece) {
+  const app::Task& called = input.data.tasks[task];
+  const Coherence coherence = called.requirements[position].coherence;
+  Use use;
+  use.piece = piece;
+  use.groups = groups_of(input.spaces, launch, position);
+  use.privilege = app::data_of_requirement(called, launch, position).privilege;
+  use.shares = coherence == Coherence::kSimultaneous || coherence == Coherence::kRelaxed ||
+               coherence == Coherence::kAtomic;
+  return use;
+}
+
 // Returns how the task uses the data of a requirement. The instance is left open.
 Use TaskMapping::use_of(std::uint32_t position) const {
   const TaskRun& run = *run_;
-  const Coherence coherence = parts_.input.data.tasks[run.task].requirements[position].coherence;
-  Use use;
+  Use use = sim::use_of(parts_.input, run.task, run.launch, position, run.pieces[position]);
   use.task = run.op;
-  use.piece = run.pieces[position];
-  use.groups = groups_of(parts_.input.spaces, run, position);
-  use.privilege = data_of_requirement(parts_.input.data, run, position).privilege;
-  use.shares = coherence == Coherence::kSimultaneous || coherence == Coherence::kRelaxed ||
-               coherence == Coherence::kAtomic;
   use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
   if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
   return use;

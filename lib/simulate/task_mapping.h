@@ -15,6 +15,11 @@
 
 namespace groma::sim {
 
+// Returns how a task of the launch (null: the top-level task) uses the data of a requirement, whose
+// piece is `piece`. The task, its ancestors, the launch's number and the instance are left open.
+Use use_of(const RunInput& input, std::uint32_t task, const app::Launch* launch,
+           std::size_t position, const Piece* piece);
+
 class TaskMapping {
  public:
   // `parts` must outlive it.

@@ -175,10 +175,15 @@ inline bool has_pieces_of(const TaskPlan& plan, const TaskRun& run) {
   return std::equal(plan.pieces.begin(), plan.pieces.end(), run.pieces.begin(), run.pieces.end());
 }
 
-// Returns the field groups that requirement `position` of the task uses.
+// Returns the field groups that requirement `position` of a task of the launch uses. Null: of the
+// top-level task.
+inline std::uint64_t groups_of(const Spaces& spaces, const app::Launch* launch,
+                               std::size_t position) {
+  return launch == nullptr ? spaces.groups_of_top_level(position)
+                           : spaces.groups(launch->number, position);
+}
 inline std::uint64_t groups_of(const Spaces& spaces, const TaskRun& run, std::size_t position) {
-  return run.launch == nullptr ? spaces.groups_of_top_level(position)
-                               : spaces.groups(run.launch->number, position);
+  return groups_of(spaces, run.launch, position);
 }
 
 // Returns whether the task launches other tasks. Its variant must be chosen.

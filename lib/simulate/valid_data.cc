@@ -373,30 +373,37 @@ void ValidData::add_to(StateHash& hash, const Few<Op>& users, Op since) {
   hash.add(kSeveral);
 }
 
-// An op before `since` is the same op for every iteration. The lists of a cell end with a number
-// that is no instance.
-StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) const {
-  StateHash hash;
+template <typename Visit>
+void ValidData::for_all_cells(std::span<const std::uint32_t> regions, const Visit& visit) const {
   for (const std::uint32_t region : regions) {
     if (cells_[region] == nullptr) continue;
     const std::int64_t count = cells_of(region);
     for (std::int64_t c = 0; c < count; ++c) {
-      const Cell& cell = cells_[region][static_cast<std::size_t>(c)];
-      if (budget_.spend(work_of(cell))) return {};
-      for (const Holder& holder : cell.holders) {
-        const bool is_new = holder.ready >= since;
-        hash.add(std::uint64_t{holder.instance} << 2 | (holder.valid ? 2 : 0) | (is_new ? 1 : 0));
-        hash.add(is_new ? holder.ready - since : holder.ready);
-        add_to(hash, holder.users, since);
-      }
-      hash.add(std::uint64_t{kVirtual} << 2);
-      for (const PendingReduction& pending : cell.pending) {
-        hash.add(pending.instance);
-        add_to(hash, pending.users, since);
-      }
-      hash.add(std::uint64_t{kVirtual} << 2);
+      Cell& cell = cells_[region][static_cast<std::size_t>(c)];
+      if (budget_.spend(work_of(cell))) return;
+      visit(cell);
     }
   }
+}
+
+// An op before `since` is the same op for every iteration. The lists of a cell end with a number
+// that is no instance.
+StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) const {
+  StateHash hash;
+  for_all_cells(regions, [&](const Cell& cell) {
+    for (const Holder& holder : cell.holders) {
+      const bool is_new = holder.ready >= since;
+      hash.add(std::uint64_t{holder.instance} << 2 | (holder.valid ? 2 : 0) | (is_new ? 1 : 0));
+      hash.add(is_new ? holder.ready - since : holder.ready);
+      add_to(hash, holder.users, since);
+    }
+    hash.add(std::uint64_t{kVirtual} << 2);
+    for (const PendingReduction& pending : cell.pending) {
+      hash.add(pending.instance);
+      add_to(hash, pending.users, since);
+    }
+    hash.add(std::uint64_t{kVirtual} << 2);
+  });
   return hash;
 }
 
@@ -422,21 +429,15 @@ void ValidData::repeat_users(Few<Op>& users, Op since, Op ops, std::int64_t time
 
 void ValidData::repeat(std::span<const std::uint32_t> regions, Op since, Op ops,
                        std::int64_t times) {
-  for (const std::uint32_t region : regions) {
-    if (cells_[region] == nullptr) continue;
-    const std::int64_t count = cells_of(region);
-    for (std::int64_t c = 0; c < count; ++c) {
-      Cell& cell = cells_[region][static_cast<std::size_t>(c)];
-      if (budget_.spend(work_of(cell))) return;
-      for (Holder& holder : cell.holders) {
-        if (holder.ready >= since) holder.ready += static_cast<Op>(times) * ops;
-        repeat_users(holder.users, since, ops, times);
-      }
-      for (PendingReduction& pending : cell.pending) {
-        repeat_users(pending.users, since, ops, times);
-      }
+  for_all_cells(regions, [&](Cell& cell) {
+    for (Holder& holder : cell.holders) {
+      if (holder.ready >= since) holder.ready += static_cast<Op>(times) * ops;
+      repeat_users(holder.users, since, ops, times);
     }
-  }
+    for (PendingReduction& pending : cell.pending) {
+      repeat_users(pending.users, since, ops, times);
+    }
+  });
 }
 
 }  // namespace groma::sim

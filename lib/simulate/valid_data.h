@@ -29,17 +29,6 @@ struct Fetch {
   std::int64_t bytes = 0;
 };
 
-// Two hashes of the same state, so that two states with equal hashes are equal for all purposes.
-struct StateHash {
-  std::uint64_t first = 0, second = 0;
-  bool operator==(const StateHash&) const = default;
-  void add(std::uint64_t value) {
-    first = hash_on(first, value);
-    second = (second ^ (value + 0x632BE59BD9B4E019)) * 0xD6E8FEB86659FD93;
-    second ^= second >> 32;
-  }
-};
-
 // The use of an instance by a task.
 struct Use {
   Op task = kBeginning;
@@ -153,6 +142,9 @@ class ValidData {
     return cells_[region][static_cast<std::size_t>(cell) * groups_[region] + group];
   }
   static std::int64_t work_of(const Cell& cell);
+  // Calls visit(cell) for every cell of the regions that has a state, while there is budget.
+  template <typename Visit>
+  void for_all_cells(std::span<const std::uint32_t> regions, const Visit& visit) const;
   template <typename Visit>
   void for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  const Visit& visit);
