@@ -1,4 +1,4 @@
-// Computes the median of numbers.
+// Computes the median and other percentiles of numbers.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,19 @@ inline double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)) +
           upper) /
          2;
+}
+
+// The percentile of measured times that counts as undisturbed. Other work of the computer delays
+// many of the times, and these lie above it.
+inline constexpr std::size_t kUndisturbedPercentile = 10;
+
+// Returns the value at a percentile below 100 of the values from `begin` to `end`, at least one,
+// and changes their order.
+template <typename Iterator>
+auto percentile_in(Iterator begin, Iterator end, std::size_t percent) {
+  const auto at = begin + (end - begin) * static_cast<std::ptrdiff_t>(percent) / 100;
+  std::nth_element(begin, at, end);
+  return *at;
 }
 
 }  // namespace groma

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "base/median.h"
 #include "groma/calibrate.h"
 
 namespace groma {
 namespace {
-
-// This percentile of the waits of a group counts, as in the costs that `groma record` measures.
-// Other work of the computer delays many of the waits, and these lie above it.
-constexpr std::size_t kUndisturbed = 10;
 
 // Returns the low percentile of each group of at least kLeastTaskStarts waits in a row.
 std::vector<double> undisturbed_waits(std::vector<double> waits) {
@@ -21,10 +18,7 @@ std::vector<double> undisturbed_waits(std::vector<double> waits) {
     const auto at = [&](std::size_t group) {
       return waits.begin() + static_cast<std::ptrdiff_t>(group * waits.size() / groups);
     };
-    const auto begin = at(g), end = at(g + 1);
-    const auto wanted = begin + (end - begin) * static_cast<std::ptrdiff_t>(kUndisturbed) / 100;
-    std::nth_element(begin, wanted, end);
-    low.push_back(*wanted);
+    low.push_back(percentile_in(at(g), at(g + 1), kUndisturbedPercentile));
   }
   return low;
 }

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "base/median.h"
+
 namespace groma::legion {
 namespace {
 
@@ -10,9 +12,6 @@ namespace {
 constexpr std::size_t kMaxIssued = 4096;
 // At most this many times are kept for each of the two costs.
 constexpr std::size_t kMaxCosts = 65'536;
-// This percentile of the measured times counts as the runtime's own cost. Other work of the
-// computer delays many of the times, and these lie above it.
-constexpr std::size_t kUndisturbed = 10;
 
 }  // namespace
 
@@ -25,9 +24,8 @@ std::int64_t HookTimes::now() {
 // Without times, the result is empty.
 app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percent) {
   if (times.empty()) return {};
-  const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() * percent / 100);
-  std::nth_element(times.begin(), at, times.end());
-  return {static_cast<std::int64_t>(times.size()), *at};
+  return {static_cast<std::int64_t>(times.size()),
+          percentile_in(times.begin(), times.end(), percent)};
 }
 
 void RuntimeCosts::called(std::int64_t nanoseconds) {
@@ -63,8 +61,8 @@ void RuntimeCosts::mapped(const Legion::Task& task, const HookTimes& times) {
 
 void RuntimeCosts::add_to(app::Events& events) const {
   const std::lock_guard lock(mutex_);
-  events.issue = percentile(issue_costs_, kUndisturbed);
-  events.map = percentile(map_costs_, kUndisturbed);
+  events.issue = percentile(issue_costs_, kUndisturbedPercentile);
+  events.map = percentile(map_costs_, kUndisturbedPercentile);
 }
 
 }  // namespace groma::legion
