@@ -75,13 +75,32 @@ std::optional<Error> Measurement::prepare() {
 void Measurement::add(Probe probe) {
   probe.run = [this, run = std::move(probe.run)](int round) {
     std::optional<double> value;
-    const WorkTime time =
-        run_on_cores(topology_, places_.front(), 1, [&](std::size_t) { value = run(round); });
-    time_.passed_s += time.passed_s;
-    time_.processor_s += time.processor_s;
+    run_timed(1, [&](std::size_t) { value = run(round); });
     return value;
   };
   probes_.push_back(std::move(probe));
+}
+
+void Measurement::run_timed(std::size_t count, const std::function<void(std::size_t)>& work) {
+  const WorkTime time = run_on_cores(topology_, places_.front(), count, work);
+  time_.passed_s += time.passed_s;
+  time_.processor_s += time.processor_s;
+}
+
+std::optional<double> Measurement::sum_of_stream_rates(std::span<double> buffer,
+                                                       std::int64_t times) {
+  const std::size_t cores = places_.front().cores.size();
+  const std::size_t part = buffer.size() / cores;
+  std::vector<std::optional<double>> rates(cores);
+  run_timed(cores, [&](std::size_t i) {
+    rates[i] = stream_rate(arrays_in(buffer.subspan(i * part, part)), times);
+  });
+  double sum = 0;
+  for (const std::optional<double>& rate : rates) {
+    if (!rate) return std::nullopt;
+    sum += *rate;
+  }
+  return sum;
 }
 
 // The memory of the first NUMA node: streams of one core and of all cores, rows with gaps, copies,
@@ -99,21 +118,8 @@ void Measurement::add_memory_probes() {
       {"socket memory bandwidth", FigureUnit::kBytesPerSecond,
        fmt::format("measured: the same on {} cores of a NUMA node at once, sum of their rates",
                    cores),
-       &NodeFigures::socket_bandwidth, nullptr, [=, this](int) -> std::optional<double> {
-         std::vector<std::optional<double>> rates(cores);
-         const std::size_t part = buffer.size() / cores;
-         const WorkTime time = run_on_cores(topology_, places_.front(), cores, [&](std::size_t i) {
-           rates[i] = stream_rate(arrays_in(buffer.subspan(i * part, part)), times);
-         });
-         time_.passed_s += time.passed_s;
-         time_.processor_s += time.processor_s;
-         double sum = 0;
-         for (const std::optional<double>& rate : rates) {
-           if (!rate) return std::nullopt;
-           sum += *rate;
-         }
-         return sum;
-       }});
+       &NodeFigures::socket_bandwidth, nullptr,
+       [=, this](int) { return sum_of_stream_rates(buffer, times); }});
   add({"core memory bandwidth, rows of 4 KiB with gaps", FigureUnit::kBytesPerSecond,
        fmt::format("measured: the same in rows of 4 KiB that begin 8 KiB apart, over {}", size),
        nullptr, &HostRates::gap_bytes_per_s,
@@ -142,19 +148,8 @@ void Measurement::add_far_probes() {
       {"socket to socket bandwidth", FigureUnit::kBytesPerSecond,
        fmt::format("measured: a[i] = b[i] + 3 c[i] on {} cores in the memory of another NUMA node",
                    cores),
-       &NodeFigures::intersocket_bandwidth, nullptr, [=, this](int) -> std::optional<double> {
-         std::vector<std::optional<double>> rates(cores);
-         const std::size_t part = far.size() / cores;
-         run_on_cores(topology_, places_.front(), cores, [&](std::size_t i) {
-           rates[i] = stream_rate(arrays_in(far.subspan(i * part, part)), times);
-         });
-         double sum = 0;
-         for (const std::optional<double>& rate : rates) {
-           if (!rate) return std::nullopt;
-           sum += *rate;
-         }
-         return sum;
-       }});
+       &NodeFigures::intersocket_bandwidth, nullptr,
+       [=, this](int) { return sum_of_stream_rates(far, times); }});
   add({"copy bandwidth to another socket", FigureUnit::kBytesPerSecond,
        "measured: memcpy by one core to another NUMA node, each byte counted once", nullptr,
        &HostRates::far_copy_bytes_per_s, [=](int) { return copy_rate(near, far); }});

@@ -62,6 +62,11 @@ class Measurement {
   void add_core_probes();
   // Adds a probe that runs in one thread on the first core.
   void add(Probe probe);
+  // Runs work(i) on `count` cores of the first place at once, and counts the time.
+  void run_timed(std::size_t count, const std::function<void(std::size_t)>& work);
+  // Streams over the buffer, a part on each core of the first place, all at once. Returns the sum
+  // of the rates; nullopt: a result was wrong.
+  std::optional<double> sum_of_stream_rates(std::span<double> buffer, std::int64_t times);
 
   hwloc_topology_t topology_;
   std::vector<NumaPlace> places_;
