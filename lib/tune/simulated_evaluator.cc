@@ -90,10 +90,7 @@ class SimulatedEvaluator : public Evaluator {
   // because proposers check a text before they propose it.
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
     const std::uint64_t hash = hash_of(text);
-    {
-      const std::lock_guard lock(mutex_);
-      if (fine_.find(hash) != nullptr) return std::nullopt;
-    }
+    if (known_may_fail(hash)) return std::nullopt;
     Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
     options.first_error = detail <= GuideDetail::kExecution;  // this detail shows only one error
@@ -127,10 +124,7 @@ class SimulatedEvaluator : public Evaluator {
   // Returns true if the text cannot be bound, or if a check of some input finds an error or a
   // warning. The answer is known for a text that check() passed recently.
   bool may_fail(const std::string& text) const override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (const bool* const known = fine_.find(hash_of(text))) return *known;
-    }
+    if (const auto known = known_may_fail(hash_of(text))) return *known;
     Diagnostics diags(Source("mapping", text));
     const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
     if (!bound) return true;
@@ -167,6 +161,13 @@ class SimulatedEvaluator : public Evaluator {
   }
 
  private:
+  // Returns what may_fail() answers for a text that check() passed recently, by the hash of the
+  // text.
+  std::optional<bool> known_may_fail(std::uint64_t hash) const {
+    const std::lock_guard lock(mutex_);
+    const bool* const known = fine_.find(hash);
+    return known == nullptr ? std::nullopt : std::optional(*known);
+  }
   // Several runs are concurrent, and each may use an equal share of the memory. A run that needs
   // more is repeated while no other runs, and may then use all of the memory.
   std::int64_t share_of_memory() const { return options_.max_bytes / parallel(); }
@@ -248,12 +249,13 @@ class SimulatedEvaluator : public Evaluator {
   std::shared_ptr<const Machine> machine_;
   std::vector<Workload> inputs_;
   SimulateOptions options_;
-  // For texts that have no errors: the answer of may_fail(). The search checks a text again
-  // soon after a proposer has checked it, so a few suffice.
+  // Limit on the number of texts for which fine_ is known. The search checks a text again soon
+  // after a proposer has checked it, so a few suffice.
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
   // A run holds this lock exclusively while it may use all of the memory.
   mutable std::shared_mutex memory_;
+  // For texts that have no errors, by hash: the answer of may_fail().
   mutable RecentMap<bool> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
