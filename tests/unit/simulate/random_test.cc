@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/data.h"
@@ -73,6 +75,24 @@ std::vector<std::uint64_t> seeds_to_run(std::uint64_t count) {
   return seeds;
 }
 
+// Runs it and the second implementation, expects the same of both, and returns the result. Counts a
+// difference in `failures`. `stop`: as SimulateOptions has it.
+RunResult run_compared(const GeneratedRun& run, const Workload& workload, std::uint64_t seed,
+                       std::function<bool()> stop, Drawn* drawn, int& failures) {
+  SimulateOptions options;
+  options.costs = run.costs;
+  options.model = run.model;
+  options.record = true;
+  options.stop = std::move(stop);
+  RunResult found = simulate(workload, run.machine, run.mappers(drawn), options);
+  const RunResult expected = simulate_obviously(workload, run.machine, run.mappers(), options);
+  const std::string differs = difference(found, expected);
+  EXPECT_EQ(differs, "") << "seed " << seed << ", GROMA_SEED=" << seed << " runs it alone; "
+                         << found.raw;
+  failures += differs.empty() ? 0 : 1;
+  return found;
+}
+
 TEST(RandomRuns, AreThoseOfTheDocument) {
   const char* const one = std::getenv("GROMA_SEED");
   const char* const many = std::getenv("GROMA_RUNS");
@@ -85,18 +105,10 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     const GeneratedRun run = generate_run(seed);
     const auto workload = Workload::make(run.app);
     ASSERT_TRUE(workload) << "seed " << seed << ": " << workload.error().message;
-    SimulateOptions options;
-    options.costs = run.costs;
-    options.model = run.model;
-    options.record = true;
     int asked = 0;
-    options.stop = [&] { return ++asked > 1000; };
-    const RunResult found = simulate(*workload, run.machine, run.mappers(&drawn), options);
-    const RunResult expected = simulate_obviously(*workload, run.machine, run.mappers(), options);
-    const std::string differs = difference(found, expected);
-    EXPECT_EQ(differs, "") << "seed " << seed << ", GROMA_SEED=" << seed << " runs it alone; "
-                           << found.raw;
-    if (!differs.empty() && ++failures == 10) break;
+    const RunResult found = run_compared(
+        run, *workload, seed, [&] { return ++asked > 1000; }, &drawn, failures);
+    if (failures == 10) break;
     ++ends[id_of(found)];
     tasks += found.tasks;
     copies += found.copies;
@@ -132,16 +144,8 @@ TEST(RandomLoops, AreThoseOfTheDocument) {
     const GeneratedRun run = generate_loops(seed);
     const auto workload = Workload::make(run.app);
     ASSERT_TRUE(workload) << "seed " << seed << ": " << workload.error().message;
-    SimulateOptions options;
-    options.costs = run.costs;
-    options.model = run.model;
-    options.record = true;
-    const RunResult found = simulate(*workload, run.machine, run.mappers(), options);
-    const RunResult expected = simulate_obviously(*workload, run.machine, run.mappers(), options);
-    const std::string differs = difference(found, expected);
-    EXPECT_EQ(differs, "") << "seed " << seed << ", GROMA_SEED=" << seed << " runs it alone; "
-                           << found.raw;
-    if (!differs.empty() && ++failures == 10) break;
+    const RunResult found = run_compared(run, *workload, seed, {}, nullptr, failures);
+    if (failures == 10) break;
     well += found.ok() ? 1 : 0;
   }
   if (std::getenv("GROMA_SEED") == nullptr) {

@@ -97,6 +97,16 @@ void expect_same(const RunResult& one, const RunResult& other) {
   }
 }
 
+// Runs the application with a mapper that repeats its answers and with one that is always asked.
+// Expects that both runs are the same, and that they succeed if `is_ok`.
+void run_both(const AppBuilder& app, const std::shared_ptr<const Machine>& machine, Calls& once,
+              Calls& always, bool host = false, bool is_ok = true) {
+  const RunResult kept = run(app, machine, true, host, once);
+  const RunResult asked = run(app, machine, false, host, always);
+  ASSERT_EQ(kept.ok(), is_ok) << kept.raw;
+  expect_same(kept, asked);
+}
+
 // A region of `pieces` pieces of 1 MiB, written by `write` and read by `read`, with the neighbours'
 // elements.
 AppBuilder line(std::int64_t pieces) {
@@ -115,10 +125,7 @@ TEST(RepeatedLaunches, AreMappedOnce) {
   app.task("main").variant(cpu());
   app.body({loop(10, {launch("write").over({"n"}), launch("read").over({"n"})})});
   Calls once, always;
-  const RunResult kept = run(app, machine, true, false, once);
-  const RunResult asked = run(app, machine, false, false, always);
-  ASSERT_TRUE(kept.ok()) << kept.raw;
-  expect_same(kept, asked);
+  run_both(app, machine, once, always);
   EXPECT_EQ(always.slice_task, 20);
   EXPECT_EQ(always.map_task, 1 + 10 * 32);
   EXPECT_EQ(once.slice_task, 2);
@@ -134,10 +141,7 @@ TEST(RepeatedLaunches, AreAskedAgainWhenPiecesChange) {
                   launch("read").over({"k + 1"})},
                  "k")});
   Calls once, always;
-  const RunResult kept = run(app, machine, true, false, once);
-  const RunResult asked = run(app, machine, false, false, always);
-  ASSERT_TRUE(kept.ok()) << kept.raw;
-  expect_same(kept, asked);
+  run_both(app, machine, once, always);
   // `write` has other pieces each time and always the same slices; `read` has another domain.
   EXPECT_EQ(once.slice_task, 1 + 6);
   EXPECT_EQ(once.map_task, always.map_task);
@@ -151,10 +155,7 @@ TEST(RepeatedLaunches, FindOutThatAMemoryIsFull) {
   app.body({loop(4, {launch("write").over({"n"}), launch("read").over({"n"})})});
   for (const bool host : {false, true}) {
     Calls once, always;
-    const RunResult kept = run(app, machine, true, host, once);
-    const RunResult asked = run(app, machine, false, host, always);
-    EXPECT_EQ(kept.ok(), host) << kept.raw;
-    expect_same(kept, asked);
+    run_both(app, machine, once, always, host, host);
   }
 }
 
@@ -166,10 +167,7 @@ TEST(RepeatedLaunches, NeedNoLookAtTheData) {
   app.task("main").variant(cpu());
   app.body({loop(10, {launch("write").over({"n"}), launch("read").over({"n"})})});
   Calls once, always;
-  const RunResult kept = run(app, machine, true, false, once);
-  const RunResult asked = run(app, machine, false, false, always);
-  ASSERT_TRUE(kept.ok()) << kept.raw;
-  expect_same(kept, asked);
+  run_both(app, machine, once, always);
   EXPECT_GT(once.select_sources, 0);
   EXPECT_LE(3 * once.select_sources, always.select_sources);
 }
@@ -182,10 +180,7 @@ TEST(RepeatedLaunches, AreWaitedFor) {
   app.body({launch("write").over({"n"}), loop(10, {launch("read").over({"n"})}),
             launch("write").over({"n"}), launch("read").over({"n"})});
   Calls once, always;
-  const RunResult kept = run(app, machine, true, false, once);
-  const RunResult asked = run(app, machine, false, false, always);
-  ASSERT_TRUE(kept.ok()) << kept.raw;
-  expect_same(kept, asked);
+  run_both(app, machine, once, always);
 }
 
 // A loop is repeated until one of its tasks starts on another processor than in the iteration that
@@ -204,10 +199,7 @@ TEST(RepeatedLaunches, AreMappedAgainWhenATaskMoves) {
       app.body({body, write, read});
       Calls once, always;
       once.looks_before_move = always.looks_before_move = before_move;
-      const RunResult kept = run(app, machine, true, false, once);
-      const RunResult asked = run(app, machine, false, false, always);
-      ASSERT_TRUE(kept.ok()) << kept.raw;
-      expect_same(kept, asked);
+      run_both(app, machine, once, always);
       EXPECT_LT(once.map_task, always.map_task / 2);
     }
   }
