@@ -5,8 +5,9 @@
 // results/legion_comparison.md.
 //
 // Needs the programs and the command, built with Legion, and a quiet computer. FOLDER keeps what
-// was recorded and measured, so a run that was broken off goes on; one of another build or of other
-// arguments (but for more rounds and another machine) is refused. compared.txt has a line for each
+// was recorded and measured, so a run that was broken off goes on. The benchmark refuses a FOLDER
+// that another build made. It also refuses one that was made with other arguments; only the number
+// of rounds may be larger, and the machine may be another one. compared.txt has a line for each
 // mapping. The runtime's own costs are once those of the defaults, once those that were recorded
 // with the program, which no measured run has a say in. Where a program is timed, it is from its
 // second iteration on, in both.
